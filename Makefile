@@ -1,0 +1,2 @@
+VENV ?= .venv
+BIN := $(VENV)/bin

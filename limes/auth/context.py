@@ -1,0 +1,67 @@
+"""Who makes a request, as a frozen value: what a validated token says, and nothing of the token itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A validated token's user and scope, in Keystone's terms. Exactly one scope is set, or none (unscoped)."""
+
+    user_id: str
+    user_name: str = ""
+    user_domain_id: str | None = None
+    user_domain_name: str | None = None
+    project_id: str | None = None
+    project_name: str | None = None
+    project_domain_id: str | None = None
+    project_domain_name: str | None = None
+    domain_id: str | None = None
+    domain_name: str | None = None
+    system_scope: str | None = None
+    roles: tuple[str, ...] = ()
+    application_credential_id: str | None = None
+    application_credential_name: str | None = None
+    expires_at: datetime | None = None
+
+    def credentials(self) -> dict[str, Any]:
+        """The token variables that policy rules may name, in oslo.policy's form (with the `tenant_*` aliases)."""
+        return {
+            "user_id": self.user_id,
+            "user_name": self.user_name,
+            "user_domain_id": self.user_domain_id,
+            "user_domain_name": self.user_domain_name,
+            "project_id": self.project_id,
+            "project_name": self.project_name,
+            "project_domain_id": self.project_domain_id,
+            "project_domain_name": self.project_domain_name,
+            "tenant_id": self.project_id,
+            "tenant_name": self.project_name,
+            "tenant_domain_id": self.project_domain_id,
+            "tenant_domain_name": self.project_domain_name,
+            "domain_id": self.domain_id,
+            "domain_name": self.domain_name,
+            "system_scope": self.system_scope,
+            "application_credential_id": self.application_credential_id,
+            "application_credential_name": self.application_credential_name,
+            "roles": list(self.roles),
+        }
+
+
+class Authenticator(Protocol):
+    """Turns the headers of a request into an identity.
+
+    Contract: raises `limes.errors.Unauthorized` when there is no token or it is not valid, and
+    `limes.errors.Unavailable` when that cannot be found out (Keystone is down); never answers an identity then.
+    A token never reaches a log or an error. Implementations may be called from many threads at once.
+    """
+
+    def authenticate(self, environ: Mapping[str, Any]) -> Identity:
+        """The identity behind the WSGI `environ` (its `HTTP_X_AUTH_TOKEN` and, for some, further headers)."""
+        ...
+
+    def challenge(self) -> str:
+        """The value of the `WWW-Authenticate` header that goes with a 401."""
+        ...

@@ -1,0 +1,63 @@
+"""Policy rules: oslo.policy's syntax, files and semantics behind two small types.
+
+An evaluation costs 0.1 to 0.4 ms, so ask once per scope, never once per row.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from oslo_config import cfg
+from oslo_policy import policy as oslo
+
+from limes.auth.context import Identity
+from limes.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule with its shipped default. `operations` are (method, path) pairs; empty for helper rules."""
+
+    name: str
+    check: str
+    description: str
+    operations: tuple[tuple[str, str], ...] = ()
+
+
+class Policy:
+    """The rules in force: the shipped defaults, overridden by the entries of a policy file where there is one."""
+
+    def __init__(self, rules: Iterable[Rule], policy_file: Path | None = None) -> None:
+        """Loads everything now, so that a broken file stops the start. Raises `ConfigError` naming file and cause."""
+        self.rules = tuple(rules)
+        conf = cfg.ConfigOpts()
+        conf([], default_config_files=[], default_config_dirs=[])
+        if policy_file is not None and not policy_file.is_file():
+            raise ConfigError([f"policy file {policy_file}: no such file"])
+        self._enforcer = oslo.Enforcer(
+            conf, policy_file=str(policy_file) if policy_file else None, fallback_to_json_file=False
+        )
+        for rule in self.rules:
+            self._enforcer.register_default(
+                oslo.DocumentedRuleDefault(
+                    name=rule.name,
+                    check_str=rule.check,
+                    description=rule.description,
+                    operations=[{"method": method, "path": path} for method, path in rule.operations],
+                )
+                if rule.operations
+                else oslo.RuleDefault(name=rule.name, check_str=rule.check, description=rule.description)
+            )
+        try:
+            self._enforcer.load_rules(force_reload=True)
+            self._enforcer.check_rules(raise_on_violation=True)
+        except Exception as error:  # oslo.policy raises many types here: ours is one, with the file's name
+            raise ConfigError([f"policy file {policy_file}: {error}"]) from error
+
+    def allows(self, rule: str, identity: Identity, target: Mapping[str, Any] | None = None) -> bool:
+        """Whether `identity` passes `rule` on `target` (the names that the rule may use as `%(name)s`).
+
+        A rule that nobody defined means no, as in the original.
+        """
+        return bool(self._enforcer.enforce(rule, dict(target or {}), identity.credentials()))

@@ -1,0 +1,87 @@
+"""Units of measured resources. Amounts are integers; a conversion is exact, or refused. Nothing wraps or rounds."""
+
+import enum
+import re
+
+from limes.errors import LimesError
+
+MAX_AMOUNT = 2**63 - 1
+"""The largest amount that we store, in any unit (the databases' BIGINT)."""
+
+
+class UnitError(LimesError):
+    """A value cannot be expressed in the wanted unit. The message says why, in the words that clients know."""
+
+
+class Unit(enum.StrEnum):
+    """A unit, by the name that the API shows. `COUNT` (the empty string) is that of counted resources."""
+
+    COUNT = ""
+    BYTES = "B"
+    KIB = "KiB"
+    MIB = "MiB"
+    GIB = "GiB"
+    TIB = "TiB"
+    PIB = "PiB"
+    EIB = "EiB"
+
+    @property
+    def multiplier(self) -> int:
+        """How many bytes (or things) one of this unit is."""
+        return _MULTIPLIERS[self]
+
+    @property
+    def is_measured(self) -> bool:
+        """False for counted resources only."""
+        return self is not Unit.COUNT
+
+    def render(self, value: int) -> str:
+        """`value` with this unit behind it, as in messages: `5 GiB`; without, for a counted resource: `5`."""
+        return f"{value} {self.value}" if self.is_measured else str(value)
+
+
+_MULTIPLIERS = {unit: 1 if index == 0 else 1024 ** (index - 1) for index, unit in enumerate(Unit)}
+
+
+def find_unit(name: str) -> Unit | None:
+    """The unit of that name, or None."""
+    try:
+        return Unit(name)
+    except ValueError:
+        return None
+
+
+def convert(value: int, source: str, target: Unit) -> int:
+    """`value`, given in the unit named `source`, in the unit `target`.
+
+    Raises `UnitError` for an unknown unit, for units of different kinds, where the result would not be a whole
+    number, and where it would be too large to store.
+    """
+    unit = find_unit(source)
+    if unit is None or unit.is_measured != target.is_measured:
+        shown = source or "<count>"
+        raise UnitError(
+            f"cannot convert value from {shown} to {target.value or '<count>'} because units are incompatible"
+        )
+    total = value * unit.multiplier
+    if total % target.multiplier != 0:
+        raise UnitError(f"value of {unit.render(value)} cannot be represented as integer number of {target.value}")
+    result = total // target.multiplier
+    if result > MAX_AMOUNT:
+        raise UnitError(f"value of {unit.render(value)} is too large: the maximum is {target.render(MAX_AMOUNT)}")
+    return result
+
+
+_VALUE = re.compile(r"\s*([0-9]+)\s*([A-Za-z]*)\s*\Z")
+
+
+def parse_value(text: str, target: Unit) -> int:
+    """A value as written in configuration (`10`, `10 GiB`), in the unit `target`.
+
+    A measured resource needs a unit and a counted one must have none. Raises `UnitError`.
+    """
+    match = _VALUE.match(text)
+    if match is None:
+        example = "10 GiB" if target.is_measured else "10"
+        raise UnitError(f"{text!r} is not a value (expected for example {example!r})")
+    return convert(int(match[1]), match[2], target)

@@ -1,0 +1,1 @@
+"""The Limes half's tables as peewee models."""

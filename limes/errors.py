@@ -1,0 +1,59 @@
+"""Our exceptions, as one small tree. Nothing here knows of HTTP: `limes.web` and the two APIs turn them into answers.
+
+A message is written for the person who reads it: what was wrong, where, and what would be right. It never carries a
+token, a password or the text of a database error.
+"""
+
+from collections.abc import Sequence
+
+
+class LimesError(Exception):
+    """The root of the tree. `str(error)` is safe to show to whoever made the request."""
+
+
+class ConfigError(LimesError):
+    """The configuration cannot be used. `problems` holds every one that was found, each with its path in the file."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = list(problems)
+
+
+class StartupError(LimesError):
+    """The process cannot start (database unreachable, schema behind, unsafe settings, ...). One line."""
+
+
+class BadRequest(LimesError):
+    """The request cannot be understood (malformed JSON, wrong types)."""
+
+
+class Unauthorized(LimesError):
+    """No token, or one that is not valid (any more)."""
+
+
+class Forbidden(LimesError):
+    """The token is valid, but the policy says no."""
+
+
+class NotFound(LimesError):
+    """The thing that the request names does not exist, or not for this caller."""
+
+
+class Conflict(LimesError):
+    """The request contradicts the present state."""
+
+
+class Unprocessable(LimesError):
+    """The request is understood, but asks for something that does not make sense."""
+
+
+class NotReady(LimesError):
+    """The thing exists, but has not been initialised yet (a project before its first scrape). Try again soon."""
+
+
+class Unavailable(LimesError):
+    """Something that we depend on (Keystone, the database) does not answer. Not the caller's fault; try again."""
+
+
+class BackendError(LimesError):
+    """A backend could not be asked, or gave an answer that is not a valid report."""

@@ -1,0 +1,55 @@
+"""Log set-up: plain or JSON lines on standard error, each with the id of the request that it belongs to."""
+
+import contextvars
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Literal
+
+import orjson
+
+request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", default="-")
+"""The id of the request (`req-` and a UUID) or of the job that this thread works on."""
+
+_PLAIN = "%(asctime)s %(levelname)-7s [%(request_id)s] %(name)s: %(message)s"
+
+
+class _RequestIdFilter(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.request_id = request_id.get()
+        return True
+
+
+class _JsonFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        document = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "request_id": getattr(record, "request_id", "-"),
+            "message": record.getMessage(),
+            "process": record.process,
+        }
+        if record.exc_info:
+            document["exception"] = self.formatException(record.exc_info)
+        return orjson.dumps(document).decode()
+
+
+def set_up(style: Literal["plain", "json"] = "plain", level: str = "INFO") -> None:
+    """Sends all logs of this process to standard error in the given style. Replaces what was set up before."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(_RequestIdFilter())
+    handler.setFormatter(_JsonFormatter() if style == "json" else logging.Formatter(_PLAIN))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+    # These speak at INFO about each single run or connection, or at DEBUG about tokens.
+    for chatty in (
+        "apscheduler",
+        "urllib3",
+        "keystoneauth",
+        "keystonemiddleware",
+        "oslo_policy",
+        "stevedore",
+    ):
+        logging.getLogger(chatty).setLevel(max(logging.WARNING, logging.getLevelName(level)))

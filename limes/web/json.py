@@ -1,0 +1,19 @@
+"""JSON in and out of Falcon by orjson (ten times the standard library's speed)."""
+
+from typing import Any
+
+import falcon
+import falcon.media
+import orjson
+
+
+def install_json(app: falcon.App[Any, Any]) -> None:
+    """Makes orjson the JSON handler of an app, for requests and responses."""
+    handler = falcon.media.JSONHandler(dumps=orjson.dumps, loads=orjson.loads)
+    app.req_options.media_handlers[falcon.MEDIA_JSON] = handler
+    app.resp_options.media_handlers[falcon.MEDIA_JSON] = handler
+
+
+def dump(document: Any) -> bytes:
+    """A document as JSON with a trailing newline, as the original answers."""
+    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)

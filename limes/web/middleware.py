@@ -1,0 +1,122 @@
+"""What both HTTP apps do around every request: request id, access log, metrics, one database connection, token."""
+
+import logging
+import re
+from collections.abc import Callable
+from typing import Any
+
+import falcon
+from prometheus_client import Counter, Histogram
+
+from limes import logs
+from limes.auth.context import Authenticator, Identity
+from limes.db.engine import Engine
+from limes.errors import Unauthorized
+from limes.seams import Clock, IdSource
+
+access_log = logging.getLogger("limes.access")
+
+_REQUEST_ID = re.compile(r"req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z", re.IGNORECASE)
+
+REQUESTS = Counter("limes_http_requests", "HTTP requests answered.", ["app", "method", "route", "status"])
+DURATION = Histogram(
+    "limes_http_request_duration_seconds",
+    "Time from the request's start to the answer's end.",
+    ["app", "method"],
+)
+
+
+class RequestContext(falcon.Context):
+    """`req.context`: what the middleware found out about a request."""
+
+    request_id: str
+    identity: Identity
+    started: float
+    held: Any
+
+
+class RequestIdMiddleware:
+    """Gives each request an id of its own, and takes over a well-formed global one for the log lines.
+
+    The answer's `x-openstack-request-id` is always the local one. A malformed global id is ignored.
+    """
+
+    def __init__(self, ids: IdSource) -> None:
+        self._ids = ids
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        local = f"req-{self._ids.uuid()}"
+        given = req.get_header("X-Openstack-Request-Id") or ""
+        req.context.request_id = local
+        logs.request_id.set(f"{given} {local}" if _REQUEST_ID.match(given) else local)
+        resp.set_header("x-openstack-request-id", local)
+
+
+class AccessLogMiddleware:
+    """One log line and one count for each answered request. Query strings are left out: they can carry secrets."""
+
+    def __init__(self, app_name: str, clock: Clock, quiet_paths: frozenset[str] = frozenset()) -> None:
+        self._app_name = app_name
+        self._clock = clock
+        self._quiet_paths = quiet_paths
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        req.context.started = self._clock.monotonic()
+
+    def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:
+        seconds = self._clock.monotonic() - req.context.started
+        status = resp.status_code
+        REQUESTS.labels(self._app_name, req.method, req.uri_template or "-", str(status)).inc()
+        DURATION.labels(self._app_name, req.method).observe(seconds)
+        if req.path in self._quiet_paths and status < 500:
+            return
+        identity: Identity | None = getattr(req.context, "identity", None)
+        access_log.log(
+            logging.ERROR if status >= 500 else logging.INFO,
+            '%s "%s %s" %d %.3fs user=%s project=%s',
+            req.remote_addr,
+            req.method,
+            req.path,
+            status,
+            seconds,
+            identity.user_id if identity else "-",
+            identity.project_id or "-" if identity else "-",
+        )
+
+
+class ConnectionMiddleware:
+    """Holds one pooled database connection for the length of a request, except on the paths that need none."""
+
+    def __init__(self, engine: Engine, without: frozenset[str] = frozenset()) -> None:
+        self._engine = engine
+        self._without = without
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        if req.path in self._without:
+            return
+        held = self._engine.connection()
+        held.__enter__()
+        req.context.held = held
+
+    def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:
+        held = getattr(req.context, "held", None)
+        if held is not None:
+            req.context.held = None
+            held.__exit__(None, None, None)
+
+
+class AuthMiddleware:
+    """Validates the token of each request and puts the identity behind it into `req.context.identity`."""
+
+    def __init__(self, authenticator: Authenticator, is_public: Callable[[str], bool]) -> None:
+        self._authenticator = authenticator
+        self._is_public = is_public
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        if self._is_public(req.path):
+            return
+        try:
+            req.context.identity = self._authenticator.authenticate(req.env)
+        except Unauthorized:
+            resp.set_header("WWW-Authenticate", self._authenticator.challenge())
+            raise

@@ -1,0 +1,1 @@
+"""Composition roots: settings -> database -> collaborators -> Falcon app."""
