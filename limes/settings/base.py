@@ -1,0 +1,57 @@
+"""What all parts of the configuration share: frozen models that know their keys, and a few value types."""
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+
+class Section(BaseModel):
+    """A part of the configuration file. Unknown keys are refused, and nothing changes after loading."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, hide_input_in_errors=True)
+
+
+def _compile(value: Any) -> re.Pattern[str]:
+    if isinstance(value, re.Pattern):
+        return value
+    if not isinstance(value, str):
+        raise ValueError("expected a regular expression as a string")
+    try:
+        return re.compile(value)
+    except re.error as error:
+        raise ValueError(f"not a valid regular expression: {error}") from None
+
+
+Regex = Annotated[re.Pattern[str], BeforeValidator(_compile)]
+"""A regular expression. Whether it is anchored is said where it is used."""
+
+
+def _no_slash(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", value):
+        raise ValueError("expected letters, digits, '-', '_' or '.', beginning with a letter or digit")
+    return value
+
+
+Name = Annotated[str, AfterValidator(_no_slash)]
+"""The name of a service type, a resource, an availability zone or a capacitor."""
+
+
+def _listen(value: str) -> str:
+    host, colon, port = value.rpartition(":")
+    if not colon or not host or not port.isdigit() or not 0 <= int(port) <= 65535:
+        raise ValueError("expected HOST:PORT, such as 127.0.0.1:8080")
+    return value
+
+
+ListenAddress = Annotated[str, AfterValidator(_listen)]
+"""`HOST:PORT`."""
+
+Seconds = Annotated[float, Field(gt=0)]
+"""A duration in seconds, above zero."""
+
+
+def is_loopback(listen: str) -> bool:
+    """Whether nobody but this machine can reach a `HOST:PORT`."""
+    host = listen.rpartition(":")[0].strip("[]")
+    return host in ("localhost", "::1") or re.fullmatch(r"127\.\d+\.\d+\.\d+", host) is not None

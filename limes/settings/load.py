@@ -1,0 +1,152 @@
+"""Reads the configuration file, lets the environment override it, and reports everything that is wrong at once."""
+
+from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import yaml
+from pydantic import ValidationError
+
+from limes.errors import ConfigError
+from limes.settings.root import Settings
+
+
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """YAML, but a key that is given twice is an error: the second one would silently win."""
+
+
+def _mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]:
+    seen: set[Hashable] = set()
+    for key_node, _ in node.value:
+        key = loader.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+        if isinstance(key, Hashable) and key in seen:
+            raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is given twice", key_node.start_mark)
+        seen.add(key)
+    return loader.construct_mapping(node, deep=True)
+
+
+_UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() in ("1", "true", "yes", "on"):
+        return True
+    if text.lower() in ("", "0", "false", "no", "off"):
+        return False
+    raise ValueError("expected true or false")
+
+
+OVERRIDES: Mapping[str, tuple[tuple[str, ...], Callable[[str], Any]]] = {
+    "LIMES_DATABASE_URL": (("database", "url"), str),
+    "LIMES_DB_PASSWORD": (("database", "password"), str),
+    "LIMES_API_LISTEN_ADDRESS": (("api", "listen"), str),
+    "LIMES_API_POLICY_PATH": (("api", "policy_file"), str),
+    "LIMES_PLACEMENT_LISTEN_ADDRESS": (("placement", "listen"), str),
+    "LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS": (("collector", "listen"), str),
+    "LIMES_AUTHORITATIVE": (("collector", "authoritative"), _boolean),
+    "LIMES_CONSTRAINTS_PATH": (("constraints_path",), str),
+    "LIMES_LOG_LEVEL": (("logging", "level"), str),
+    "LIMES_IDENTITY_PASSWORD": (("identity", "keystone", "password"), str),
+}
+"""Environment variables that override the file, where to, and how they are read."""
+
+
+def load(path: Path, environ: Mapping[str, str]) -> Settings:
+    """The settings in the file, overridden from `environ`. Relative paths in it count from the file's folder.
+
+    Raises `ConfigError` with every problem, each with its path in the file.
+    """
+    return parse(read_yaml(path), environ, path.parent)
+
+
+def read_yaml(path: Path) -> Any:
+    """The YAML document in a file. Raises `ConfigError` naming the file, and the place where it is not YAML."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise ConfigError([f"{path}: cannot be read: {reason}"]) from error
+    try:
+        return yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 - a subclass of the safe loader
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise ConfigError([f"{path}{where}: not valid YAML: {getattr(error, 'problem', None) or error}"]) from error
+
+
+def parse(document: Any, environ: Mapping[str, str], folder: Path) -> Settings:
+    """The settings in a parsed document. Raises `ConfigError` with every problem."""
+    if not isinstance(document, dict):
+        raise ConfigError(["the file must hold a mapping of section names to sections"])
+    problems = _override(document, environ)
+    try:
+        settings = Settings.model_validate(document, context={"folder": folder})
+    except ValidationError as error:
+        raise ConfigError(problems + [_problem(item) for item in error.errors()]) from None
+    if problems:
+        raise ConfigError(problems)
+    return settings
+
+
+def _override(document: dict[str, Any], environ: Mapping[str, str]) -> list[str]:
+    problems = []
+    if _boolean_or_false(environ.get("LIMES_DEBUG", "")):
+        document.setdefault("logging", {})["level"] = "DEBUG"
+    url = _original_database_url(environ)
+    if url is not None:
+        document.setdefault("database", {})["url"] = url
+    for variable, (path, convert) in OVERRIDES.items():
+        if variable not in environ:
+            continue
+        section: Any = document
+        for key in path[:-1]:
+            section = section.setdefault(key, {}) if isinstance(section, dict) else None
+        try:
+            if isinstance(section, dict):
+                section[path[-1]] = convert(environ[variable])
+        except ValueError as error:
+            problems.append(f"environment variable {variable}: {error}")
+    return problems
+
+
+def _boolean_or_false(text: str) -> bool:
+    try:
+        return _boolean(text)
+    except ValueError:
+        return False
+
+
+def _original_database_url(environ: Mapping[str, str]) -> str | None:
+    """The original's way to name the database: one variable for each part."""
+    if not any(f"LIMES_DB_{part}" in environ for part in ("HOSTNAME", "NAME", "USERNAME", "PORT")):
+        return None
+    host = environ.get("LIMES_DB_HOSTNAME", "localhost")
+    user = quote(environ.get("LIMES_DB_USERNAME", "postgres"), safe="")
+    name = quote(environ.get("LIMES_DB_NAME", "limes"), safe="")
+    options = environ.get("LIMES_DB_CONNECTION_OPTIONS", "")
+    return f"postgresql://{user}@{host}:{environ.get('LIMES_DB_PORT', '5432')}/{name}" + (
+        f"?{options}" if options else ""
+    )
+
+
+def _problem(item: Any) -> str:
+    path = ""
+    for part in item["loc"]:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
+    message = item["msg"].removeprefix("Value error, ")
+    if item["type"] == "extra_forbidden":
+        message = "unknown key"
+    elif item["type"] == "missing":
+        message = "missing"
+    return f"{path}: {message}" if path else message
+
+
+def url_with_password(url: str, password: str | None) -> str:
+    """The database URL with its password replaced (for `database.password`)."""
+    if password is None:
+        return url
+    parts = urlsplit(url)
+    user = parts.username or ""
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{user}:{quote(password, safe='')}@{host}"))

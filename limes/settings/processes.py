@@ -1,0 +1,87 @@
+"""Our own sections: database, API, collector and logging. Durations are in seconds."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from limes.settings.base import ListenAddress, Seconds, Section
+
+
+class DatabaseSettings(Section):
+    """Where the state lives."""
+
+    url: str = "sqlite:///limes.db"
+    """`sqlite:///file.db` or `postgresql://user@host:port/name`. Environment: `LIMES_DATABASE_URL`, or the original's
+    `LIMES_DB_HOSTNAME`, `_PORT`, `_NAME`, `_USERNAME`, `_PASSWORD`, `_CONNECTION_OPTIONS`."""
+    password: str | None = Field(default=None, repr=False)
+    """Replaces the password of the URL. Environment: `LIMES_DB_PASSWORD`."""
+    pool_size: int = Field(default=16, ge=1, le=1000)
+    """Connections that each process may hold."""
+    statement_timeout: Seconds = 30.0
+    """PostgreSQL gives up on a statement after this time."""
+    lock_timeout: Seconds = 10.0
+    """PostgreSQL gives up on a lock after this time."""
+
+
+class CorsSettings(Section):
+    """Which pages of other origins may use the API from a browser."""
+
+    allowed_origins: tuple[str, ...] = ("*",)
+    """Origins, or `*` for any. An empty list switches CORS off."""
+
+
+class ApiSettings(Section):
+    """The Limes Resource API."""
+
+    listen: ListenAddress = "127.0.0.1:8080"
+    """Environment: `LIMES_API_LISTEN_ADDRESS`."""
+    policy_file: Path | None = None
+    """Overrides of the shipped policy rules. Environment: `LIMES_API_POLICY_PATH`."""
+    cors: CorsSettings = CorsSettings()
+    workers: int = Field(default=2, ge=1, le=256)
+    """Worker processes of gunicorn."""
+    threads: int = Field(default=8, ge=1, le=256)
+    """Threads of each worker."""
+    max_body_size: int = Field(default=1024 * 1024, ge=1024)
+    """Bytes. Larger request bodies are answered with 413."""
+
+
+class CollectorSettings(Section):
+    """The background work. The defaults are the original's."""
+
+    listen: ListenAddress = "127.0.0.1:8081"
+    """Where `/metrics` and `/healthcheck` of the collector are. Environment: `LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS`."""
+    authoritative: bool = True
+    """Whether a backend quota that differs is put right. When false, it is only reported. Environment:
+    `LIMES_AUTHORITATIVE`."""
+    scrape_interval: Seconds = 1800.0
+    """Between two scrapes of one service in one project."""
+    scrape_retry: Seconds = 300.0
+    """The same after a failed scrape."""
+    capacity_interval: Seconds = 900.0
+    """Between two scrapes of one capacitor."""
+    capacity_retry: Seconds = 180.0
+    """The same after a failed scrape."""
+    discovery_interval: Seconds = 180.0
+    """Between two looks for new and vanished domains and projects."""
+    consistency_interval: Seconds = 3600.0
+    """Between two runs of the consistency job."""
+    push_retry: Seconds = 30.0
+    """First pause after a backend quota could not be written; it doubles up to `push_retry_max`."""
+    push_retry_max: Seconds = 900.0
+    """Longest pause between two tries to write a backend quota."""
+    poll_interval: Seconds = 3.0
+    """How often the collector looks for work that is due."""
+    lease: Seconds = 300.0
+    """How long a claimed task belongs to the collector that claimed it; then another one may take it."""
+    threads: int = Field(default=8, ge=1, le=256)
+    """Tasks that one collector works on at the same time."""
+
+
+class LoggingSettings(Section):
+    """How all processes log, on standard error."""
+
+    style: Literal["plain", "json"] = "plain"
+    level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    """Environment: `LIMES_LOG_LEVEL`; `LIMES_DEBUG=true` means DEBUG."""

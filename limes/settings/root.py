@@ -1,0 +1,69 @@
+"""The whole configuration file."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+
+from limes.settings.base import Name, Section
+from limes.settings.cluster import (
+    BehaviorSettings,
+    BurstingSettings,
+    CapacitorSettings,
+    DiscoverySettings,
+    LowPrivRaiseSettings,
+    QuotaDistributionSettings,
+    ServiceSettings,
+)
+from limes.settings.processes import ApiSettings, CollectorSettings, DatabaseSettings, LoggingSettings
+
+
+def _from_folder(value: Any, info: ValidationInfo) -> Any:
+    """A relative path counts from the folder of the configuration file."""
+    if isinstance(value, str) and info.context:
+        return info.context["folder"] / value
+    return value
+
+
+ConfigPath = Annotated[Path, BeforeValidator(_from_folder)]
+
+
+class Settings(Section):
+    """The configuration file: the original's keys, and our own sections."""
+
+    availability_zones: tuple[Name, ...] = Field(min_length=1)
+    catalog_url: str = ""
+    """What clients see as this API's address in version documents (without `/v1`)."""
+    discovery: DiscoverySettings = DiscoverySettings()
+    services: tuple[ServiceSettings, ...] = Field(min_length=1)
+    capacitors: tuple[CapacitorSettings, ...] = ()
+    lowpriv_raise: LowPrivRaiseSettings = LowPrivRaiseSettings()
+    bursting: BurstingSettings = BurstingSettings()
+    resource_behavior: tuple[BehaviorSettings, ...] = ()
+    quota_distribution_configs: tuple[QuotaDistributionSettings, ...] = ()
+    constraints_path: ConfigPath | None = None
+    """Quota constraints (YAML). Environment: `LIMES_CONSTRAINTS_PATH`."""
+
+    database: DatabaseSettings = DatabaseSettings()
+    api: ApiSettings = ApiSettings()
+    collector: CollectorSettings = CollectorSettings()
+    logging: LoggingSettings = LoggingSettings()
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> "Settings":
+        problems = [
+            f"{what} {name!r} is given {count} times"
+            for what, names in (
+                ("availability_zones:", self.availability_zones),
+                ("services: service_type", [service.service_type for service in self.services]),
+                ("capacitors: id", [capacitor.id for capacitor in self.capacitors]),
+            )
+            for name, count in Counter(names).items()
+            if count > 1
+        ]
+        for reserved in {"any", "unknown"} & set(self.availability_zones):
+            problems.append(f"availability_zones: {reserved!r} is a reserved name")
+        if problems:
+            raise ValueError("; ".join(problems))
+        return self
