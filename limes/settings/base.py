@@ -1,9 +1,10 @@
 """What all parts of the configuration share: frozen models that know their keys, and a few value types."""
 
 import re
+from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
 
 class Section(BaseModel):
@@ -49,6 +50,17 @@ ListenAddress = Annotated[str, AfterValidator(_listen)]
 
 Seconds = Annotated[float, Field(gt=0)]
 """A duration in seconds, above zero."""
+
+
+def _from_folder(value: Any, info: ValidationInfo) -> Any:
+    """A relative path counts from the folder of the configuration file."""
+    if isinstance(value, str) and info.context:
+        return info.context["folder"] / value
+    return value
+
+
+ConfigPath = Annotated[Path, BeforeValidator(_from_folder)]
+"""A path; a relative one counts from the folder of the configuration file."""
 
 
 def is_loopback(listen: str) -> bool:

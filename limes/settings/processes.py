@@ -1,11 +1,10 @@
 """Our own sections: database, API, collector and logging. Durations are in seconds."""
 
-from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
-from limes.settings.base import ListenAddress, Seconds, Section
+from limes.settings.base import ConfigPath, ListenAddress, Seconds, Section
 
 
 class DatabaseSettings(Section):
@@ -36,7 +35,7 @@ class ApiSettings(Section):
 
     listen: ListenAddress = "127.0.0.1:8080"
     """Environment: `LIMES_API_LISTEN_ADDRESS`."""
-    policy_file: Path | None = None
+    policy_file: ConfigPath | None = None
     """Overrides of the shipped policy rules. Environment: `LIMES_API_POLICY_PATH`."""
     cors: CorsSettings = CorsSettings()
     workers: int = Field(default=2, ge=1, le=256)
@@ -51,7 +50,7 @@ class CollectorSettings(Section):
     """The background work. The defaults are the original's."""
 
     listen: ListenAddress = "127.0.0.1:8081"
-    """Where `/metrics` and `/healthcheck` of the collector are. Environment: `LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS`."""
+    """The collector's `/metrics` and `/healthcheck`. Environment: `LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS`."""
     authoritative: bool = True
     """Whether a backend quota that differs is put right. When false, it is only reported. Environment:
     `LIMES_AUTHORITATIVE`."""

@@ -1,12 +1,10 @@
 """The whole configuration file."""
 
 from collections import Counter
-from pathlib import Path
-from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import model_validator
 
-from limes.settings.base import Name, Section
+from limes.settings.base import ConfigPath, Name, Section
 from limes.settings.cluster import (
     BehaviorSettings,
     BurstingSettings,
@@ -19,24 +17,14 @@ from limes.settings.cluster import (
 from limes.settings.processes import ApiSettings, CollectorSettings, DatabaseSettings, LoggingSettings
 
 
-def _from_folder(value: Any, info: ValidationInfo) -> Any:
-    """A relative path counts from the folder of the configuration file."""
-    if isinstance(value, str) and info.context:
-        return info.context["folder"] / value
-    return value
-
-
-ConfigPath = Annotated[Path, BeforeValidator(_from_folder)]
-
-
 class Settings(Section):
     """The configuration file: the original's keys, and our own sections."""
 
-    availability_zones: tuple[Name, ...] = Field(min_length=1)
+    availability_zones: tuple[Name, ...]
     catalog_url: str = ""
     """What clients see as this API's address in version documents (without `/v1`)."""
     discovery: DiscoverySettings = DiscoverySettings()
-    services: tuple[ServiceSettings, ...] = Field(min_length=1)
+    services: tuple[ServiceSettings, ...]
     capacitors: tuple[CapacitorSettings, ...] = ()
     lowpriv_raise: LowPrivRaiseSettings = LowPrivRaiseSettings()
     bursting: BurstingSettings = BurstingSettings()
@@ -62,6 +50,9 @@ class Settings(Section):
             for name, count in Counter(names).items()
             if count > 1
         ]
+        for what, values in (("availability_zones", self.availability_zones), ("services", self.services)):
+            if not values:
+                problems.append(f"{what}: at least one is needed")
         for reserved in {"any", "unknown"} & set(self.availability_zones):
             problems.append(f"availability_zones: {reserved!r} is a reserved name")
         if problems:

@@ -1,0 +1,166 @@
+"""What there is to manage: services, their resources and how each resource behaves where. Frozen for a process's life.
+
+Names: `ref` is a pair (service type, resource name). A `scope` is a domain's name, or `domain/project` by names, or
+empty on the cluster's level.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from limes.core.units import Unit
+
+ANY_AZ = "any"
+"""The AZ of what is not bound to one."""
+UNKNOWN_AZ = "unknown"
+"""The AZ of all that was reported for AZs that are not configured."""
+
+Ref = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceDef:
+    """A resource as its backend describes it."""
+
+    name: str
+    unit: Unit = Unit.COUNT
+    category: str = ""
+    contained_in: str = ""
+    tracks_quota: bool = True
+    auto_approve_initial_quota: int = 0
+    """On the first scrape a backend quota of exactly this value becomes the project quota (behaviour of the
+    original: for what backends create by themselves, such as a default security group). 0 switches it off."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceDef:
+    """A service as its backend describes it."""
+
+    type: str
+    area: str
+    resources: Mapping[str, ResourceDef]
+
+
+@dataclass(frozen=True, slots=True)
+class BehaviorRule:
+    """One entry of `resource_behavior`. Both patterns match whole names; no scope pattern matches every scope."""
+
+    resource: re.Pattern[str]
+    scope: re.Pattern[str] | None = None
+    max_burst_multiplier: float | None = None
+    overcommit_factor: float = 0
+    scales_with: Ref | None = None
+    scaling_factor: float = 0
+    min_nonzero_project_quota: int = 0
+    commitment_durations: tuple[str, ...] = ()
+    commitment_is_az_aware: bool = False
+    commitment_min_confirm_date: float | None = None
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Behavior:
+    """All entries that match a resource in a scope, merged."""
+
+    burst_multiplier: float
+    """0 where the resource cannot burst."""
+    overcommit_factor: float
+    """0 where capacity is not overcommitted."""
+    scales_with: Ref | None
+    scaling_factor: float
+    min_nonzero_project_quota: int
+    commitment_durations: tuple[str, ...]
+    commitment_is_az_aware: bool
+    commitment_min_confirm_date: float | None
+    annotations: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DistributionRule:
+    """One entry of `quota_distribution_configs`. The pattern matches whole names; the first match wins."""
+
+    resource: re.Pattern[str]
+    model: str = "hierarchical"
+    strict_domain_quota_limit: bool = False
+
+
+_DEFAULT_DISTRIBUTION = DistributionRule(re.compile(".*"))
+
+
+class Catalog:
+    """Services by type and resources by name, both in alphabetical order, as every report shows them."""
+
+    def __init__(
+        self,
+        availability_zones: Sequence[str],
+        services: Iterable[ServiceDef],
+        *,
+        burst_multiplier: float = 0,
+        behaviors: Sequence[BehaviorRule] = (),
+        distributions: Sequence[DistributionRule] = (),
+    ) -> None:
+        self.availability_zones = tuple(availability_zones)
+        self.services: dict[str, ServiceDef] = {
+            service.type: ServiceDef(service.type, service.area, dict(sorted(service.resources.items())))
+            for service in sorted(services, key=lambda service: service.type)
+        }
+        self.burst_multiplier = burst_multiplier
+        """The multiplier of bursting projects; 0 where the cluster has no bursting."""
+        self._behaviors = tuple(behaviors)
+        self._distributions = tuple(distributions)
+        self.behavior = lru_cache(maxsize=100_000)(self._behavior)
+
+    def find(self, ref: Ref) -> ResourceDef | None:
+        """The resource that `ref` names, or None if there is no such service or resource."""
+        service = self.services.get(ref[0])
+        return service.resources.get(ref[1]) if service else None
+
+    def refs(self) -> list[Ref]:
+        """All resources, in the order of reports."""
+        return [(service.type, name) for service in self.services.values() for name in service.resources]
+
+    def az_of(self, reported: str) -> str:
+        """The AZ under which to keep what a backend reports for `reported`."""
+        return reported if reported in self.availability_zones or reported == ANY_AZ else UNKNOWN_AZ
+
+    def az_order(self, az: str) -> tuple[int, str]:
+        """Sort key: `any` first, then the AZs by name, `unknown` last."""
+        return ({ANY_AZ: 0, UNKNOWN_AZ: 2}.get(az, 1), az)
+
+    def distribution(self, ref: Ref) -> DistributionRule:
+        """How quota of this resource is distributed."""
+        name = "/".join(ref)
+        return next((rule for rule in self._distributions if rule.resource.fullmatch(name)), _DEFAULT_DISTRIBUTION)
+
+    behavior: Any
+    """`behavior(ref, scope="") -> Behavior`, remembered."""
+
+    def _behavior(self, ref: Ref, scope: str = "") -> Behavior:
+        """Merges the entries that match. With an empty scope (cluster level) scopes are ignored.
+
+        Of several matches the smallest burst multiplier counts, the last overcommit factor and scaling, the largest
+        minimum quota, all durations, the latest date, AZ awareness if any says so, and the last value of each
+        annotation.
+        """
+        name = "/".join(ref)
+        rules = [
+            rule
+            for rule in self._behaviors
+            if rule.resource.fullmatch(name) and (not scope or rule.scope is None or rule.scope.fullmatch(scope))
+        ]
+        multipliers = [rule.max_burst_multiplier for rule in rules if rule.max_burst_multiplier is not None]
+        scaling = next((rule for rule in reversed(rules) if rule.scales_with), None)
+        dates = [rule.commitment_min_confirm_date for rule in rules if rule.commitment_min_confirm_date is not None]
+        return Behavior(
+            burst_multiplier=min([self.burst_multiplier, *multipliers]),
+            overcommit_factor=next((rule.overcommit_factor for rule in reversed(rules) if rule.overcommit_factor), 0),
+            scales_with=scaling.scales_with if scaling else None,
+            scaling_factor=scaling.scaling_factor if scaling else 0,
+            min_nonzero_project_quota=max((rule.min_nonzero_project_quota for rule in rules), default=0),
+            commitment_durations=tuple(text for rule in rules for text in rule.commitment_durations),
+            commitment_is_az_aware=any(rule.commitment_is_az_aware for rule in rules),
+            commitment_min_confirm_date=max(dates, default=None),
+            annotations={key: value for rule in rules for key, value in rule.annotations.items()},
+        )

@@ -1,0 +1,72 @@
+"""Who may raise and lower a quota how far. Permissions themselves come from the policy; limits from the configuration."""
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from limes.core.units import MAX_AMOUNT, Unit, UnitError, parse_value
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """What the caller may do to the quota of one resource, as the policy rules of the same names say."""
+
+    can_raise: bool
+    can_raise_lowpriv: bool
+    can_lower: bool
+    can_lower_lowpriv: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LowPrivLimit:
+    """Up to where the low-privilege permission reaches. Exactly one of the three is set."""
+
+    amount: int | None = None
+    """In the resource's unit."""
+    percent_of_capacity: float | None = None
+    until_percent_assigned: float | None = None
+    """Only for domains: until this part of the capacity is assigned to domains."""
+
+    @property
+    def also_lowers(self) -> bool:
+        """Whether low-privilege lowering is bounded by it, too (the "until" form is about raising only)."""
+        return self.until_percent_assigned is None
+
+    def evaluate(self, capacity: int, other_domains_quota: int) -> int:
+        """The highest quota that the limit allows, given the cluster's capacity (0 where there is none)."""
+        if self.amount is not None:
+            return self.amount
+        if self.percent_of_capacity is not None:
+            return int(Fraction(str(self.percent_of_capacity)) * capacity / 100)
+        return max(0, int(Fraction(str(self.until_percent_assigned)) * capacity / 100) - other_domains_quota)
+
+
+NO_LOWPRIV = LowPrivLimit(amount=0)
+"""Without a configured limit, the low-privilege permission permits nothing."""
+
+_PERCENT = re.compile(r"([0-9.]+)\s*% of cluster capacity\Z")
+_UNTIL = re.compile(r"until\s+([0-9.]+)\s*% of cluster capacity is assigned\Z")
+
+
+def parse_lowpriv_limit(text: str, unit: Unit, *, for_domains: bool) -> LowPrivLimit:
+    """A limit as it is configured: `10`, `10 GiB`, `5% of cluster capacity` or, for domains only,
+    `until 80% of cluster capacity is assigned`. Raises `UnitError` saying what is wrong and what would be right.
+    """
+    text = text.strip()
+    if match := _PERCENT.match(text):
+        return LowPrivLimit(percent_of_capacity=_percentage(match[1]))
+    if match := _UNTIL.match(text):
+        if not for_domains:
+            raise UnitError(f"{text!r} is allowed for domains only")
+        return LowPrivLimit(until_percent_assigned=_percentage(match[1]))
+    return LowPrivLimit(amount=min(parse_value(text, unit), MAX_AMOUNT))
+
+
+def _percentage(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise UnitError(f"{text!r} is not a number") from None
+    if not 0 <= value <= 100:
+        raise UnitError(f"{text}% is not between 0% and 100%")
+    return value
