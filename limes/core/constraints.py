@@ -12,7 +12,7 @@ from limes.core.units import Unit, UnitError, parse_value
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """Bounds of a quota, in the resource's unit. None where there is no bound. The minimum never exceeds the maximum."""
+    """Bounds of a quota, in its unit. None where there is no bound. The minimum never exceeds the maximum."""
 
     minimum: int | None = None
     maximum: int | None = None

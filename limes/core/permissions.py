@@ -1,4 +1,4 @@
-"""Who may raise and lower a quota how far. Permissions themselves come from the policy; limits from the configuration."""
+"""Who may raise and lower a quota how far. The policy gives permissions, the configuration gives limits."""
 
 import re
 from dataclasses import dataclass

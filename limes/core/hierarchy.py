@@ -1,0 +1,206 @@
+"""The decision whether a quota may be set: pure functions of numbers.
+
+Cluster capacity is given to domains as domain quota, and domain quota to projects as project quota. Invariant, for each
+domain and resource: a change through us never makes the sum of project quotas exceed the domain quota.
+
+A change that makes nothing worse is never refused: lowering a project's quota is fine in an overcommitted domain, and
+lowering a domain's quota is fine in an overcommitted cluster. That is milder than the original (docs/adr/0004).
+"""
+
+import enum
+from dataclasses import dataclass
+
+from limes.core.constraints import Constraint
+from limes.core.permissions import LowPrivLimit, Permissions
+from limes.core.units import Unit
+
+
+class RefusalKind(enum.Enum):
+    """The broad reason for which a quota is not acceptable (the API document, simulate-put)."""
+
+    FORBIDDEN = "forbidden"
+    """A higher permission level is needed."""
+    CONFLICT = "conflict"
+    """The value contradicts values on other levels of the hierarchy."""
+    INVALID = "invalid"
+    """The request itself makes no sense."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a quota is not acceptable, and which quotas would be, in the resource's unit where known."""
+
+    kind: RefusalKind
+    message: str
+    minimum: int | None = None
+    maximum: int | None = None
+    unit: Unit | None = None
+    """None where the bounds are given without a unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaRules:
+    """What bounds a quota besides the other levels' numbers."""
+
+    service_type: str
+    unit: Unit
+    permissions: Permissions
+    lowpriv_limit: LowPrivLimit
+    constraint: Constraint | None = None
+    min_nonzero_quota: int = 0
+    """Applies to project quotas only."""
+
+
+@dataclass(frozen=True, slots=True)
+class DomainFigures:
+    """The present numbers around a domain quota."""
+
+    quota: int
+    projects_quota: int
+    other_domains_quota: int
+    capacity: int
+    """Effective capacity of the cluster; 0 where none is known."""
+    strict_limit: bool = False
+    """Whether all domain quotas together may not exceed the capacity."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFigures:
+    """The present numbers around a project quota."""
+
+    quota: int
+    usage: int
+    projects_quota: int
+    """Sum over all projects of the domain, this one included."""
+    domain_quota: int
+    capacity: int
+    backend_minimum: int | None = None
+    backend_maximum: int | None = None
+    """What the backend accepts, where it says so."""
+
+
+NO_SUCH_SERVICE = Refusal(RefusalKind.INVALID, "no such service")
+NO_SUCH_RESOURCE = Refusal(RefusalKind.INVALID, "no such resource")
+NO_QUOTA = Refusal(RefusalKind.FORBIDDEN, "resource does not track quota")
+
+
+def invalid_value(message: str) -> Refusal:
+    """The refusal of a value that cannot be expressed in the resource's unit."""
+    return Refusal(RefusalKind.INVALID, message)
+
+
+def judge_domain(new_quota: int, figures: DomainFigures, rules: QuotaRules) -> Refusal | None:
+    """Whether a domain's quota may become `new_quota`; None means yes. The first check that fails decides."""
+    if new_quota == figures.quota:
+        return None
+    return (
+        _against_constraint(new_quota, rules, "domain")
+        or _against_permissions(
+            new_quota, figures.quota, figures.capacity, figures.other_domains_quota, rules, "domain"
+        )
+        or _domain_against_others(new_quota, figures, rules)
+    )
+
+
+def judge_project(new_quota: int, figures: ProjectFigures, rules: QuotaRules) -> Refusal | None:
+    """Whether a project's quota may become `new_quota`; None means yes. The first check that fails decides."""
+    if new_quota == figures.quota:
+        return None
+    return (
+        _against_constraint(new_quota, rules, "project")
+        or _against_minimum(new_quota, rules)
+        or _against_permissions(new_quota, figures.quota, figures.capacity, 0, rules, "project")
+        or _project_against_others(new_quota, figures, rules)
+        or _against_backend(new_quota, figures)
+    )
+
+
+def _against_constraint(new_quota: int, rules: QuotaRules, level: str) -> Refusal | None:
+    constraint = rules.constraint
+    if constraint is None or constraint.allows(new_quota):
+        return None
+    return Refusal(
+        RefusalKind.INVALID,
+        f'requested value "{rules.unit.render(new_quota)}" contradicts constraint "{constraint.render(rules.unit)}"'
+        f" for this {level} and resource",
+        constraint.minimum,
+        constraint.maximum,
+        rules.unit,
+    )
+
+
+def _against_minimum(new_quota: int, rules: QuotaRules) -> Refusal | None:
+    minimum = rules.min_nonzero_quota
+    if new_quota == 0 or new_quota >= minimum:
+        return None
+    return Refusal(
+        RefusalKind.INVALID, f"must allocate at least {rules.unit.render(minimum)} quota", minimum, unit=rules.unit
+    )
+
+
+def _against_permissions(
+    new_quota: int, old_quota: int, capacity: int, other_domains_quota: int, rules: QuotaRules, level: str
+) -> Refusal | None:
+    permissions = rules.permissions
+    limit = rules.lowpriv_limit.evaluate(capacity, other_domains_quota)
+    if new_quota > old_quota:
+        if permissions.can_raise or (permissions.can_raise_lowpriv and new_quota <= limit):
+            return None
+        if permissions.can_raise_lowpriv and limit > 0:
+            return Refusal(
+                RefusalKind.FORBIDDEN,
+                f'user is not allowed to raise "{rules.service_type}" quotas that high in this {level}',
+                maximum=limit,
+                unit=rules.unit,
+            )
+        return Refusal(
+            RefusalKind.FORBIDDEN, f'user is not allowed to raise "{rules.service_type}" quotas in this {level}'
+        )
+    lowers_lowpriv = permissions.can_lower_lowpriv and rules.lowpriv_limit.also_lowers and old_quota <= limit
+    if permissions.can_lower or lowers_lowpriv:
+        return None
+    return Refusal(RefusalKind.FORBIDDEN, f'user is not allowed to lower "{rules.service_type}" quotas in this {level}')
+
+
+def _domain_against_others(new_quota: int, figures: DomainFigures, rules: QuotaRules) -> Refusal | None:
+    if new_quota < figures.quota:
+        if new_quota >= figures.projects_quota:
+            return None
+        return Refusal(
+            RefusalKind.CONFLICT,
+            "domain quota may not be smaller than sum of project quotas in that domain",
+            minimum=figures.projects_quota,
+            unit=rules.unit,
+        )
+    maximum = max(0, figures.capacity - figures.other_domains_quota)
+    if not figures.strict_limit or new_quota <= maximum:
+        return None
+    return Refusal(
+        RefusalKind.CONFLICT,
+        "cluster capacity may not be exceeded for this resource",
+        maximum=maximum,
+        unit=rules.unit,
+    )
+
+
+def _project_against_others(new_quota: int, figures: ProjectFigures, rules: QuotaRules) -> Refusal | None:
+    if new_quota < figures.quota:
+        if new_quota >= figures.usage:
+            return None
+        return Refusal(
+            RefusalKind.CONFLICT,
+            "quota may not be lower than current usage",
+            minimum=figures.usage,
+            unit=rules.unit,
+        )
+    maximum = max(0, figures.domain_quota - (figures.projects_quota - figures.quota))
+    if new_quota <= maximum:
+        return None
+    return Refusal(RefusalKind.CONFLICT, "domain quota exceeded", maximum=maximum, unit=rules.unit)
+
+
+def _against_backend(new_quota: int, figures: ProjectFigures) -> Refusal | None:
+    low, high = figures.backend_minimum, figures.backend_maximum
+    if (low is None or new_quota >= low) and (high is None or new_quota <= high):
+        return None
+    return Refusal(RefusalKind.INVALID, "not acceptable for this project", low, high)
