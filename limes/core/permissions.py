@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from limes.core.units import MAX_AMOUNT, Unit, UnitError, parse_value
+from limes.core.units import Unit, UnitError, parse_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def parse_lowpriv_limit(text: str, unit: Unit, *, for_domains: bool) -> LowPrivL
         if not for_domains:
             raise UnitError(f"{text!r} is allowed for domains only")
         return LowPrivLimit(until_percent_assigned=_percentage(match[1]))
-    return LowPrivLimit(amount=min(parse_value(text, unit), MAX_AMOUNT))
+    return LowPrivLimit(amount=parse_value(text, unit))
 
 
 def _percentage(text: str) -> float:

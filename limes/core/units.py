@@ -5,8 +5,9 @@ import re
 
 from limes.errors import LimesError
 
-MAX_AMOUNT = 2**63 - 1
-"""The largest amount that we store, in any unit (the databases' BIGINT)."""
+MAX_AMOUNT = 2**60
+"""The largest single amount that we store, in any unit. The databases' BIGINT would take eight times as much: that room
+is for sums."""
 
 
 class UnitError(LimesError):

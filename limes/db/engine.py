@@ -25,6 +25,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import peewee
 import psycopg2
+import psycopg2.extensions
 from playhouse.pool import PooledPostgresqlDatabase, PooledSqliteDatabase
 
 from limes.errors import StartupError, Unavailable
@@ -33,6 +34,11 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 
 log = logging.getLogger(__name__)
+
+# PostgreSQL's sum() of BIGINTs is NUMERIC, so that it cannot overflow. Ours are all whole: make them int, not Decimal.
+psycopg2.extensions.register_type(
+    psycopg2.extensions.new_type((1700,), "NUMERIC_AS_INT", lambda value, _: None if value is None else int(value))
+)
 
 # serialization_failure, deadlock_detected, lock_not_available: the same work can succeed when it is run again.
 _RETRY_CODES = frozenset({"40001", "40P01", "55P03"})

@@ -1,0 +1,56 @@
+"""The cluster's capacity, quota and usage."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from limes.core.catalog import Catalog, Ref
+from limes.core.selection import Selection
+from limes.db.engine import Engine
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import reports as queries
+
+ScrapeRange = tuple[float | None, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterReport:
+    """The figures of the selected resources. A resource that nobody reported on is missing from the mappings."""
+
+    selection: Selection
+    sums: dict[Ref, queries.SumRow]
+    domains_quota: dict[Ref, int]
+    capacities: dict[Ref, list[queries.CapacityRow]]
+    """In the order `any`, AZs by name, `unknown`."""
+    capacity_scraped_at: ScrapeRange
+    service_scraped_at: dict[str, ScrapeRange]
+
+
+def run(engine: Engine, catalog: Catalog, selection: Selection) -> ClusterReport:
+    """Reads the report in six queries."""
+    return engine.snapshot(lambda: _read(engine, catalog, selection))
+
+
+def _read(engine: Engine, catalog: Catalog, selection: Selection) -> ClusterReport:
+    ids = catalog_queries.resource_ids(engine)
+    types = {id_: type_ for type_, id_ in catalog_queries.service_ids(engine).items()}
+    refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
+    selected = list(refs)
+    capacities: dict[Ref, list[queries.CapacityRow]] = defaultdict(list)
+    for row in queries.capacities(engine, selected):
+        capacities[refs[row.resource_id]].append(row)
+    for rows in capacities.values():
+        rows.sort(key=lambda row: catalog.az_order(row.az))
+    domains_quota: dict[Ref, int] = defaultdict(int)
+    for (_, resource_id), quota in queries.domain_quotas(engine, selected, None).items():
+        domains_quota[refs[resource_id]] += quota
+    ranges = queries.scrape_ranges(engine, None, by_domain=False)
+    return ClusterReport(
+        selection=selection,
+        sums={refs[row.resource_id]: row for row in queries.sums(engine, selected, None, by_domain=False)},
+        domains_quota=domains_quota,
+        capacities=dict(capacities),
+        capacity_scraped_at=queries.capacity_scrape_range(engine),
+        service_scraped_at={
+            types[row.service_id]: (row.min_scraped_at, row.max_scraped_at) for row in ranges if row.service_id in types
+        },
+    )

@@ -1,0 +1,64 @@
+"""Quota and usage of domains."""
+
+from dataclasses import dataclass
+
+from limes.core.catalog import Ref
+from limes.core.selection import Selection
+from limes.db.engine import Engine
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import reports as queries
+from limes.errors import NotFound
+
+NO_SUCH_DOMAIN = "no such domain (if it was just created, try to POST /domains/discover)"
+
+
+@dataclass(frozen=True, slots=True)
+class DomainReport:
+    """The figures of one domain. `sums` lacks the resources that no project of the domain has yet."""
+
+    domain: queries.DomainRow
+    selection: Selection
+    quotas: dict[Ref, int]
+    sums: dict[Ref, queries.SumRow]
+    service_scraped_at: dict[str, tuple[float | None, float | None]]
+
+
+def run_all(engine: Engine, selection: Selection) -> list[DomainReport]:
+    """All domains in the order of their UUIDs, in six queries."""
+    return engine.snapshot(lambda: _read(engine, selection, queries.domains(engine), None))
+
+
+def run_one(engine: Engine, selection: Selection, uuid: str) -> DomainReport:
+    """One domain. Raises `NotFound`."""
+
+    def read() -> DomainReport:
+        domain = find_domain(engine, uuid)
+        return _read(engine, selection, [domain], domain.id)[0]
+
+    return engine.snapshot(read)
+
+
+def find_domain(engine: Engine, uuid: str) -> queries.DomainRow:
+    """The domain of that UUID. Raises `NotFound` in the words that clients know."""
+    found = queries.domains(engine, uuid)
+    if not found:
+        raise NotFound(NO_SUCH_DOMAIN)
+    return found[0]
+
+
+def _read(
+    engine: Engine, selection: Selection, domains: list[queries.DomainRow], domain_id: int | None
+) -> list[DomainReport]:
+    ids = catalog_queries.resource_ids(engine)
+    types = {id_: type_ for type_, id_ in catalog_queries.service_ids(engine).items()}
+    refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
+    reports = {domain.id: DomainReport(domain, selection, {}, {}, {}) for domain in domains}
+    for (domain, resource_id), quota in queries.domain_quotas(engine, list(refs), domain_id).items():
+        reports[domain].quotas[refs[resource_id]] = quota
+    for row in queries.sums(engine, list(refs), domain_id, by_domain=True):
+        reports[row.domain_id].sums[refs[row.resource_id]] = row
+    for scrape in queries.scrape_ranges(engine, domain_id, by_domain=True):
+        if scrape.service_id in types:
+            scraped = (scrape.min_scraped_at, scrape.max_scraped_at)
+            reports[scrape.domain_id].service_scraped_at[types[scrape.service_id]] = scraped
+    return list(reports.values())

@@ -1,0 +1,87 @@
+"""Quota and usage of projects."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from limes.actions.reports.domains import find_domain
+from limes.core.catalog import Catalog, Ref
+from limes.core.selection import Selection
+from limes.db.engine import Engine
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import reports as queries
+from limes.errors import NotFound
+
+
+@dataclass(slots=True)
+class ProjectReport:
+    """The figures of one project. A service that was never scraped has no time and no resources."""
+
+    project: queries.ProjectRow
+    selection: Selection
+    resources: dict[Ref, queries.ProjectResourceRow] = field(default_factory=dict)
+    scraped_at: dict[str, float | None] = field(default_factory=dict)
+    azs: dict[Ref, list[queries.ProjectAZRow]] = field(default_factory=lambda: defaultdict(list))
+    """Only filled if asked for; in the order `any`, AZs by name, `unknown`."""
+
+
+def run_all(
+    engine: Engine, catalog: Catalog, selection: Selection, domain_uuid: str, *, with_azs: bool
+) -> Sequence[ProjectReport]:
+    """All projects of a domain in the order of their UUIDs. Raises `NotFound` for an unknown domain."""
+
+    def read() -> Sequence[ProjectReport]:
+        domain = find_domain(engine, domain_uuid)
+        return _read(engine, catalog, selection, queries.projects(engine, domain.id), domain.id, None, with_azs)
+
+    return engine.snapshot(read)
+
+
+def run_one(
+    engine: Engine, catalog: Catalog, selection: Selection, domain_uuid: str, uuid: str, *, with_azs: bool
+) -> ProjectReport:
+    """One project. Raises `NotFound` for an unknown domain or project, and for one of another domain."""
+
+    def read() -> ProjectReport:
+        project = find_project(engine, domain_uuid, uuid)
+        return _read(engine, catalog, selection, [project], project.domain_id, project.id, with_azs)[0]
+
+    return engine.snapshot(read)
+
+
+def find_project(engine: Engine, domain_uuid: str, uuid: str) -> queries.ProjectRow:
+    """The project of that UUID in that domain. Raises `NotFound` in the words that clients know."""
+    domain = find_domain(engine, domain_uuid)
+    found = queries.projects(engine, domain.id, uuid)
+    if found:
+        return found[0]
+    if engine.row("SELECT 1 FROM projects WHERE uuid = %s", [uuid]):
+        raise NotFound("no such project")
+    raise NotFound(f"no such project (if it was just created, try to POST /domains/{domain.uuid}/projects/discover)")
+
+
+def _read(
+    engine: Engine,
+    catalog: Catalog,
+    selection: Selection,
+    projects: Sequence[queries.ProjectRow],
+    domain_id: int,
+    project_id: int | None,
+    with_azs: bool,
+) -> Sequence[ProjectReport]:
+    ids = catalog_queries.resource_ids(engine)
+    types = {id_: type_ for type_, id_ in catalog_queries.service_ids(engine).items()}
+    refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
+    reports = {project.id: ProjectReport(project, selection) for project in projects}
+    for (project, service), scraped_at in queries.project_scrapes(engine, domain_id, project_id).items():
+        if service in types:
+            reports[project].scraped_at[types[service]] = scraped_at
+    for row in queries.project_resources(engine, list(refs), domain_id, project_id):
+        reports[row.project_id].resources[refs[row.resource_id]] = row
+    if with_azs:
+        for az_row in queries.project_azs(engine, list(refs), domain_id, project_id):
+            reports[az_row.project_id].azs[refs[az_row.resource_id]].append(az_row)
+        for report in reports.values():
+            for rows in report.azs.values():
+                rows.sort(key=lambda row: catalog.az_order(row.az))
+    return list(reports.values())

@@ -1,0 +1,39 @@
+"""The part of the catalog that a request asks for by `service`, `area` and `resource`, each of which may repeat."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from limes.core.catalog import Catalog, Ref, ResourceDef, ServiceDef
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Services to show, each with its resources to show, in the order of the catalog."""
+
+    services: Mapping[str, tuple[ServiceDef, tuple[ResourceDef, ...]]]
+
+    @property
+    def refs(self) -> list[Ref]:
+        """All resources to show."""
+        return [(service, resource.name) for service, (_, resources) in self.services.items() for resource in resources]
+
+
+def select(
+    catalog: Catalog,
+    services: Collection[str] | None = None,
+    areas: Collection[str] | None = None,
+    resources: Collection[str] | None = None,
+) -> Selection:
+    """None means "all". A name that does not exist selects nothing, and is no error (behaviour of the original)."""
+    return Selection(
+        {
+            service.type: (
+                service,
+                tuple(
+                    resource for name, resource in service.resources.items() if resources is None or name in resources
+                ),
+            )
+            for service in catalog.services.values()
+            if (services is None or service.type in services) and (areas is None or service.area in areas)
+        }
+    )

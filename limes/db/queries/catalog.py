@@ -1,0 +1,15 @@
+"""Rows that mirror the configuration: services, resources, capacitors."""
+
+from limes.core.catalog import Ref
+from limes.db.engine import Engine
+
+
+def service_ids(engine: Engine) -> dict[str, int]:
+    """Id of each service, by type."""
+    return {service_type: id_ for id_, service_type in engine.rows("SELECT id, type FROM services")}
+
+
+def resource_ids(engine: Engine) -> dict[Ref, int]:
+    """Id of each resource."""
+    rows = engine.rows("SELECT r.id, s.type, r.name FROM resources r JOIN services s ON s.id = r.service_id")
+    return {(service_type, name): id_ for id_, service_type, name in rows}

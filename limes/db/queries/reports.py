@@ -1,0 +1,239 @@
+"""What the reports read: a fixed number of set-based queries, whatever the number of domains and projects.
+
+A `where` of these functions is a list of resource ids. Sums over projects are made by the database.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from limes.db.engine import Engine, placeholders
+
+# Usage of each project and resource over its AZs. An AZ without a physical usage counts with its usage.
+_USAGE = """
+    SELECT project_id, resource_id,
+           CAST(SUM(usage) AS BIGINT) AS usage,
+           CAST(SUM(COALESCE(physical_usage, usage)) AS BIGINT) AS physical,
+           MAX(CASE WHEN physical_usage IS NULL THEN 0 ELSE 1 END) AS has_physical
+      FROM project_az_resources
+     WHERE resource_id IN ({resources}){projects}
+     GROUP BY project_id, resource_id
+"""
+
+
+class SumRow(NamedTuple):
+    """Sums over the projects of a domain, or of the cluster (then `domain_id` is 0)."""
+
+    domain_id: int
+    resource_id: int
+    quota: int | None
+    usage: int | None
+    physical_usage: int | None
+    """Projects without a physical usage count with their usage."""
+    has_physical_usage: int | None
+    burst_usage: int | None
+    backend_quota: int | None
+    has_infinite_backend_quota: int
+
+
+class ScrapeRangeRow(NamedTuple):
+    """When the projects of a domain, or of the cluster (`domain_id` 0), were scraped."""
+
+    domain_id: int
+    service_id: int
+    min_scraped_at: float | None
+    max_scraped_at: float | None
+
+
+class CapacityRow(NamedTuple):
+    """Capacity of a resource in one AZ."""
+
+    resource_id: int
+    az: str
+    raw_capacity: int
+    usage: int | None
+    subcapacities: str
+
+
+class DomainRow(NamedTuple):
+    """A domain."""
+
+    id: int
+    uuid: str
+    name: str
+
+
+class ProjectRow(NamedTuple):
+    """A project."""
+
+    id: int
+    uuid: str
+    name: str
+    parent_uuid: str
+    has_bursting: bool
+    domain_id: int
+    domain_name: str
+
+
+class ProjectResourceRow(NamedTuple):
+    """Quota and usage of one project and resource."""
+
+    project_id: int
+    resource_id: int
+    quota: int | None
+    backend_quota: int | None
+    usage: int | None
+    physical_usage: int | None
+    has_physical_usage: int | None
+
+
+def sums(engine: Engine, resources: Sequence[int], domain_id: int | None, *, by_domain: bool) -> list[SumRow]:
+    """Sums over projects for each resource: one row for the cluster, or one for each domain."""
+    if not resources:
+        return []
+    marks = placeholders(len(resources))
+    group = "p.domain_id" if by_domain else "0"
+    in_domain = "" if domain_id is None else " AND p.domain_id = %s"
+    usage = _USAGE.format(
+        resources=marks,
+        projects="" if domain_id is None else " AND project_id IN (SELECT id FROM projects WHERE domain_id = %s)",
+    )
+    domain = [] if domain_id is None else [domain_id]
+    rows = engine.rows(
+        f"""
+        SELECT {group} AS domain_key, pr.resource_id, SUM(pr.quota), SUM(u.usage), SUM(u.physical), MAX(u.has_physical),
+               SUM(CASE WHEN u.usage > pr.quota THEN u.usage - pr.quota ELSE 0 END),
+               SUM(CASE WHEN pr.backend_quota > 0 THEN pr.backend_quota ELSE 0 END),
+               MAX(CASE WHEN pr.backend_quota < 0 THEN 1 ELSE 0 END)
+          FROM project_resources pr
+          JOIN projects p ON p.id = pr.project_id
+          LEFT JOIN ({usage}) u ON u.project_id = pr.project_id AND u.resource_id = pr.resource_id
+         WHERE pr.resource_id IN ({marks}){in_domain}
+         GROUP BY domain_key, pr.resource_id
+        """,
+        [*resources, *domain, *resources, *domain],
+    )
+    return [SumRow._make(row) for row in rows]
+
+
+def scrape_ranges(engine: Engine, domain_id: int | None, *, by_domain: bool) -> list[ScrapeRangeRow]:
+    """Oldest and newest scrape of each service: one row for the cluster, or one for each domain."""
+    group = "p.domain_id" if by_domain else "0"
+    in_domain = "" if domain_id is None else " WHERE p.domain_id = %s"
+    rows = engine.rows(
+        f"""
+        SELECT {group} AS domain_key, ps.service_id, MIN(ps.scraped_at), MAX(ps.scraped_at)
+          FROM project_services ps JOIN projects p ON p.id = ps.project_id{in_domain}
+         GROUP BY domain_key, ps.service_id
+        """,
+        [] if domain_id is None else [domain_id],
+    )
+    return [ScrapeRangeRow._make(row) for row in rows]
+
+
+def capacities(engine: Engine, resources: Sequence[int]) -> list[CapacityRow]:
+    """Capacity of each resource and AZ."""
+    if not resources:
+        return []
+    rows = engine.rows(
+        "SELECT resource_id, az, raw_capacity, usage, subcapacities FROM az_resources"
+        f" WHERE resource_id IN ({placeholders(len(resources))})",
+        resources,
+    )
+    return [CapacityRow._make(row) for row in rows]
+
+
+def capacity_scrape_range(engine: Engine) -> tuple[float | None, float | None]:
+    """Oldest and newest capacity scrape over all capacitors."""
+    row = engine.row("SELECT MIN(scraped_at), MAX(scraped_at) FROM capacitors")
+    return (row[0], row[1]) if row else (None, None)
+
+
+def domains(engine: Engine, uuid: str | None = None) -> list[DomainRow]:
+    """All domains in the order of their UUIDs, or the one of that UUID."""
+    where, params = ("", []) if uuid is None else (" WHERE uuid = %s", [uuid])
+    rows = engine.rows(f"SELECT id, uuid, name FROM domains{where} ORDER BY uuid", params)
+    return [DomainRow._make(row) for row in rows]
+
+
+def domain_quotas(engine: Engine, resources: Sequence[int], domain_id: int | None) -> dict[tuple[int, int], int]:
+    """Domain quota by domain id and resource id."""
+    if not resources:
+        return {}
+    where = "" if domain_id is None else " AND domain_id = %s"
+    rows = engine.rows(
+        "SELECT domain_id, resource_id, quota FROM domain_resources"
+        f" WHERE resource_id IN ({placeholders(len(resources))}){where}",
+        [*resources, *([] if domain_id is None else [domain_id])],
+    )
+    return {(domain, resource): quota for domain, resource, quota in rows}
+
+
+def projects(engine: Engine, domain_id: int, uuid: str | None = None) -> list[ProjectRow]:
+    """All projects of a domain in the order of their UUIDs, or the one of that UUID in this domain."""
+    where, params = ("", []) if uuid is None else (" AND p.uuid = %s", [uuid])
+    rows = engine.rows(
+        "SELECT p.id, p.uuid, p.name, p.parent_uuid, p.has_bursting, d.id, d.name"
+        f" FROM projects p JOIN domains d ON d.id = p.domain_id WHERE d.id = %s{where} ORDER BY p.uuid",
+        [domain_id, *params],
+    )
+    return [ProjectRow._make(row) for row in rows]
+
+
+def _in_projects(domain_id: int, project_id: int | None, column: str) -> tuple[str, list[int]]:
+    if project_id is not None:
+        return f"{column} = %s", [project_id]
+    return f"{column} IN (SELECT id FROM projects WHERE domain_id = %s)", [domain_id]
+
+
+def project_scrapes(engine: Engine, domain_id: int, project_id: int | None) -> dict[tuple[int, int], float | None]:
+    """When each project's services were scraped, by project id and service id."""
+    where, params = _in_projects(domain_id, project_id, "project_id")
+    rows = engine.rows(f"SELECT project_id, service_id, scraped_at FROM project_services WHERE {where}", params)
+    return {(project, service): scraped_at for project, service, scraped_at in rows}
+
+
+def project_resources(
+    engine: Engine, resources: Sequence[int], domain_id: int, project_id: int | None
+) -> Iterator[ProjectResourceRow]:
+    """Quota and usage of all projects of a domain, or of one, in no particular order."""
+    if not resources:
+        return iter(())
+    marks = placeholders(len(resources))
+    where, params = _in_projects(domain_id, project_id, "pr.project_id")
+    usage = _USAGE.format(resources=marks, projects=" AND " + _in_projects(domain_id, project_id, "project_id")[0])
+    rows = engine.rows(
+        f"""
+        SELECT pr.project_id, pr.resource_id, pr.quota, pr.backend_quota, u.usage, u.physical, u.has_physical
+          FROM project_resources pr
+          LEFT JOIN ({usage}) u ON u.project_id = pr.project_id AND u.resource_id = pr.resource_id
+         WHERE pr.resource_id IN ({marks}) AND {where}
+        """,
+        [*resources, *params, *resources, *params],
+    )
+    return map(ProjectResourceRow._make, rows)
+
+
+class ProjectAZRow(NamedTuple):
+    """Usage of one project and resource in one AZ."""
+
+    project_id: int
+    resource_id: int
+    az: str
+    usage: int
+    physical_usage: int | None
+    subresources: str
+
+
+def project_azs(
+    engine: Engine, resources: Sequence[int], domain_id: int, project_id: int | None
+) -> Iterator[ProjectAZRow]:
+    """Usage by AZ of all projects of a domain, or of one, in no particular order. For `?detail` and AZ breakdowns."""
+    if not resources:
+        return iter(())
+    where, params = _in_projects(domain_id, project_id, "project_id")
+    rows = engine.rows(
+        "SELECT project_id, resource_id, az, usage, physical_usage, subresources FROM project_az_resources"
+        f" WHERE resource_id IN ({placeholders(len(resources))}) AND {where}",
+        [*resources, *params],
+    )
+    return map(ProjectAZRow._make, rows)
