@@ -1,0 +1,1 @@
+"""From figures to the JSON documents of the API document, field by field with its presence rule."""

@@ -1,0 +1,79 @@
+"""GET /v1/clusters/current."""
+
+from collections.abc import Callable, Sequence
+
+from limes.actions.reports.cluster import ClusterReport
+from limes.api.render.common import (
+    Json,
+    RenderContext,
+    commitment_config,
+    json_lists,
+    resource_head,
+    scrape_range,
+    service_head,
+)
+from limes.core.capacity import effective, effective_total
+from limes.core.catalog import ANY_AZ, Behavior, Ref, ResourceDef
+from limes.db.queries.reports import CapacityRow
+
+
+def render_cluster(context: RenderContext, report: ClusterReport, may_see_subcapacities: Callable[[Ref], bool]) -> Json:
+    """The document. `may_see_subcapacities` is asked only for resources that would show some."""
+    services = []
+    for service, resources in report.selection.services.values():
+        shown = [
+            _resource(context, report, (service.type, resource.name), resource, may_see_subcapacities)
+            for resource in resources
+        ]
+        scraped = scrape_range(report.service_scraped_at.get(service.type, (None, None)))
+        services.append({**service_head(service), "resources": shown, **scraped})
+    return {"cluster": {"id": "current", "services": services, **scrape_range(report.capacity_scraped_at)}}
+
+
+def _resource(
+    context: RenderContext,
+    report: ClusterReport,
+    ref: Ref,
+    resource: ResourceDef,
+    may_see_subcapacities: Callable[[Ref], bool],
+) -> Json:
+    behavior: Behavior = context.catalog.behavior(ref)
+    document = resource_head(context, ref, resource)
+    capacities = report.capacities.get(ref, [])
+    document |= _capacity(capacities, behavior.overcommit_factor)
+    if context.detail and capacities:
+        subcapacities = json_lists([row.subcapacities for row in capacities])
+        if subcapacities and may_see_subcapacities(ref):
+            document["subcapacities"] = subcapacities
+    if resource.tracks_quota:
+        document["domains_quota"] = report.domains_quota.get(ref, 0)
+    sums = report.sums.get(ref)
+    document["usage"] = (sums.usage or 0) if sums else 0
+    if sums and sums.burst_usage and behavior.burst_multiplier:
+        document["burst_usage"] = sums.burst_usage
+    if sums and sums.has_physical_usage:
+        document["physical_usage"] = sums.physical_usage
+    return document | commitment_config(context, behavior)
+
+
+def _capacity(rows: Sequence[CapacityRow], overcommit: float) -> Json:
+    """Capacity in all and by AZ. The breakdown is shown as soon as any capacity is bound to an AZ."""
+    if not rows:
+        return {}
+    raw = [row.raw_capacity for row in rows]
+    document: Json = {"capacity": effective_total(raw, overcommit)}
+    if overcommit:
+        document["raw_capacity"] = sum(raw)
+    if any(row.az != ANY_AZ for row in rows):
+        document["per_availability_zone"] = [_az(row, overcommit) for row in rows if row.az != ANY_AZ]
+    return document
+
+
+def _az(row: CapacityRow, overcommit: float) -> Json:
+    capacity = effective(row.raw_capacity, overcommit)
+    document: Json = {"name": row.az, "capacity": capacity}
+    if capacity != row.raw_capacity:
+        document["raw_capacity"] = row.raw_capacity
+    if row.usage is not None:
+        document["usage"] = row.usage
+    return document

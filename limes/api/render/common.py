@@ -1,0 +1,85 @@
+"""Fields that the three levels share."""
+
+from typing import Any
+
+import orjson
+
+from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, ServiceDef
+from limes.seams import Clock
+
+Json = dict[str, Any]
+
+
+class RenderContext:
+    """What rendering needs besides the figures. One for each request."""
+
+    def __init__(self, catalog: Catalog, clock: Clock, *, detail: bool = False, per_az: bool = False) -> None:
+        self.catalog = catalog
+        self.now = clock.now().timestamp()
+        self.detail = detail
+        """Whether subresources and subcapacities are shown (`?detail`)."""
+        self.per_az = per_az
+        """Whether the breakdown by AZ of the original's v2 preview is shown (`X-Limes-V2-API-Preview: per-az`)."""
+
+
+def unix(time: float) -> int:
+    """A UNIX timestamp as the API shows it: whole seconds."""
+    return int(time)
+
+
+def resource_head(context: RenderContext, ref: Ref, resource: ResourceDef) -> Json:
+    """What describes a resource on all levels: name, and unit, category, container and distribution model if any."""
+    document: Json = {"name": resource.name}
+    if resource.unit.is_measured:
+        document["unit"] = resource.unit.value
+    if resource.category:
+        document["category"] = resource.category
+    if resource.contained_in:
+        document["contained_in"] = resource.contained_in
+    if resource.tracks_quota:
+        document["quota_distribution_model"] = context.catalog.distribution(ref).model
+    return document
+
+
+def commitment_config(context: RenderContext, behavior: Behavior) -> Json:
+    """`commitment_config`, where commitments are allowed; the earliest date only while it is ahead."""
+    if not behavior.commitment_durations:
+        return {}
+    config: Json = {"durations": list(behavior.commitment_durations)}
+    earliest = behavior.commitment_min_confirm_date
+    if earliest is not None and earliest > context.now:
+        config["min_confirm_by"] = unix(earliest)
+    return {"commitment_config": config}
+
+
+def hints(behavior: Behavior) -> Json:
+    """`scales_with` and `annotations`, on the domain and project levels, where configured."""
+    document: Json = {}
+    if behavior.scales_with:
+        service_type, name = behavior.scales_with
+        document["scales_with"] = {
+            "resource_name": name,
+            "service_type": service_type,
+            "factor": behavior.scaling_factor,
+        }
+    if behavior.annotations:
+        document["annotations"] = dict(behavior.annotations)
+    return document
+
+
+def scrape_range(scraped_at: tuple[float | None, float | None]) -> Json:
+    """`max_scraped_at` and `min_scraped_at`, if anything was scraped."""
+    oldest, newest = scraped_at
+    if oldest is None or newest is None:
+        return {}
+    return {"max_scraped_at": unix(newest), "min_scraped_at": unix(oldest)}
+
+
+def service_head(service: ServiceDef) -> Json:
+    """What describes a service on all levels."""
+    return {"type": service.type, "area": service.area}
+
+
+def json_lists(texts: list[str]) -> list[Any]:
+    """Several JSON lists from the database, concatenated. An empty text is an empty list."""
+    return [item for text in texts if text for item in orjson.loads(text)]

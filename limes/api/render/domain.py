@@ -1,0 +1,45 @@
+"""GET /v1/domains and GET /v1/domains/:id."""
+
+from limes.actions.reports.domains import DomainReport
+from limes.api.render.common import (
+    Json,
+    RenderContext,
+    commitment_config,
+    hints,
+    resource_head,
+    scrape_range,
+    service_head,
+)
+from limes.core.catalog import Behavior, Ref, ResourceDef
+
+
+def render_domain(context: RenderContext, report: DomainReport) -> Json:
+    """The object of one domain."""
+    services = []
+    for service, resources in report.selection.services.values():
+        shown = [_resource(context, report, (service.type, resource.name), resource) for resource in resources]
+        scraped = scrape_range(report.service_scraped_at.get(service.type, (None, None)))
+        services.append({**service_head(service), "resources": shown, **scraped})
+    return {"id": report.domain.uuid, "name": report.domain.name, "services": services}
+
+
+def _resource(context: RenderContext, report: DomainReport, ref: Ref, resource: ResourceDef) -> Json:
+    behavior: Behavior = context.catalog.behavior(ref, report.domain.name)
+    document = resource_head(context, ref, resource) | hints(behavior)
+    sums = report.sums.get(ref)
+    quota = report.quotas.get(ref, 0)
+    if resource.tracks_quota:
+        document["quota"] = quota
+        if sums and sums.quota is not None:
+            document["projects_quota"] = sums.quota
+    document["usage"] = (sums.usage or 0) if sums else 0
+    if sums and sums.burst_usage and behavior.burst_multiplier:
+        document["burst_usage"] = sums.burst_usage
+    if sums and sums.has_physical_usage:
+        document["physical_usage"] = sums.physical_usage
+    if sums and resource.tracks_quota:
+        if sums.backend_quota is not None and sums.backend_quota != quota:
+            document["backend_quota"] = sums.backend_quota
+        if sums.has_infinite_backend_quota:
+            document["infinite_backend_quota"] = True
+    return document | commitment_config(context, behavior)

@@ -1,0 +1,72 @@
+"""GET /v1/domains/:id/projects and GET /v1/domains/:id/projects/:id."""
+
+from limes.actions.reports.projects import ProjectReport
+from limes.api.render.common import (
+    Json,
+    RenderContext,
+    commitment_config,
+    hints,
+    json_lists,
+    resource_head,
+    service_head,
+    unix,
+)
+from limes.core.bursting import usable_quota
+from limes.core.catalog import Behavior, Ref, ResourceDef
+from limes.db.queries.reports import ProjectResourceRow
+
+
+def render_project(context: RenderContext, report: ProjectReport) -> Json:
+    """The object of one project."""
+    project = report.project
+    document: Json = {"id": project.uuid, "name": project.name, "parent_id": project.parent_uuid}
+    if context.catalog.burst_multiplier:
+        document["bursting"] = {
+            "enabled": bool(project.has_bursting),
+            "multiplier": context.catalog.burst_multiplier,
+        }
+    scope = f"{project.domain_name}/{project.name}"
+    services = []
+    for service, resources in report.selection.services.values():
+        shown = []
+        for resource in resources:
+            ref = (service.type, resource.name)
+            row = report.resources.get(ref)
+            if row is not None:
+                shown.append(_resource(context, report, ref, resource, row, context.catalog.behavior(ref, scope)))
+        item = {**service_head(service), "resources": shown}
+        scraped_at = report.scraped_at.get(service.type)
+        if scraped_at is not None:
+            item["scraped_at"] = unix(scraped_at)
+        services.append(item)
+    document["services"] = services
+    return document
+
+
+def _resource(
+    context: RenderContext,
+    report: ProjectReport,
+    ref: Ref,
+    resource: ResourceDef,
+    row: ProjectResourceRow,
+    behavior: Behavior,
+) -> Json:
+    document = resource_head(context, ref, resource) | hints(behavior)
+    usage = row.usage or 0
+    if resource.tracks_quota and row.quota is not None:
+        usable = usable_quota(row.quota, behavior.burst_multiplier if report.project.has_bursting else 0)
+        document["quota"] = row.quota
+        if usable != row.quota:
+            document["usable_quota"] = usable
+        if row.backend_quota is not None and row.backend_quota != usable:
+            document["backend_quota"] = row.backend_quota
+        if report.project.has_bursting and behavior.burst_multiplier and usage > row.quota:
+            document["burst_usage"] = usage - row.quota
+    document["usage"] = usage
+    if row.has_physical_usage:
+        document["physical_usage"] = row.physical_usage
+    if context.detail:
+        subresources = [az.subresources for az in report.azs.get(ref, ())]
+        if any(subresources):
+            document["subresources"] = json_lists(subresources)
+    return document | commitment_config(context, behavior)
