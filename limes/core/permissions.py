@@ -1,9 +1,11 @@
 """Who may raise and lower a quota how far. The policy gives permissions, the configuration gives limits."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
+from limes.core.catalog import Ref
 from limes.core.units import Unit, UnitError, parse_value
 
 
@@ -43,6 +45,28 @@ class LowPrivLimit:
 
 NO_LOWPRIV = LowPrivLimit(amount=0)
 """Without a configured limit, the low-privilege permission permits nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class LowPrivRules:
+    """All configured limits. The patterns match anywhere in a domain's name; `except` wins over `only`."""
+
+    domains: Mapping[Ref, LowPrivLimit] = field(default_factory=dict)
+    projects: Mapping[Ref, LowPrivLimit] = field(default_factory=dict)
+    except_projects_in_domains: re.Pattern[str] | None = None
+    only_projects_in_domains: re.Pattern[str] | None = None
+
+    def for_domain(self, ref: Ref) -> LowPrivLimit:
+        """The limit for the quota of a domain."""
+        return self.domains.get(ref, NO_LOWPRIV)
+
+    def for_project(self, ref: Ref, domain_name: str) -> LowPrivLimit:
+        """The limit for the quota of a project in that domain."""
+        excluded, included = self.except_projects_in_domains, self.only_projects_in_domains
+        if (excluded and excluded.search(domain_name)) or (included and not included.search(domain_name)):
+            return NO_LOWPRIV
+        return self.projects.get(ref, NO_LOWPRIV)
+
 
 _PERCENT = re.compile(r"([0-9.]+)\s*% of cluster capacity\Z")
 _UNTIL = re.compile(r"until\s+([0-9.]+)\s*% of cluster capacity is assigned\Z")

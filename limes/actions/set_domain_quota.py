@@ -1,0 +1,104 @@
+"""PUT and simulate-put of a domain: one code path, so that the simulation can never disagree with the deed.
+
+Invariants: all of the request's quotas are written, or none. With `strict_domain_quota_limit`, the sum of all domain
+quotas never exceeds the capacity because of us; and no domain quota falls below the sum of its projects' because of us.
+To decide on them, a transaction locks the resources' rows (cluster-wide sums) and then the domain's (sums over its
+projects); whoever sets project quotas locks the latter, too.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from limes.actions.quota import ChangedQuota, PermissionSource, QuotaChange, QuotaOutcome, read_changes
+from limes.actions.reports.domains import find_domain
+from limes.core.capacity import effective
+from limes.core.catalog import Catalog, Ref
+from limes.core.constraint_set import ConstraintSet
+from limes.core.hierarchy import DomainFigures, QuotaRules, Refusal, judge_domain
+from limes.core.permissions import LowPrivRules
+from limes.db.engine import Engine
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import quotas as queries
+from limes.db.queries.reports import DomainRow
+
+
+@dataclass(frozen=True, slots=True)
+class SetDomainQuota:
+    """The use case with what it works with."""
+
+    engine: Engine
+    catalog: Catalog
+    constraints: ConstraintSet
+    lowpriv: LowPrivRules
+
+    def run(
+        self, domain_uuid: str, changes: Iterable[QuotaChange], permissions: PermissionSource, *, dry_run: bool
+    ) -> QuotaOutcome:
+        """Sets the quotas, or says why not. Raises `NotFound` for an unknown domain."""
+        wanted, refusals = read_changes(self.catalog, changes)
+
+        def work() -> QuotaOutcome:
+            domain = find_domain(self.engine, domain_uuid)
+            return self._decide(domain, wanted, dict(refusals), permissions, dry_run)
+
+        return self.engine.snapshot(work) if dry_run else self.engine.atomic(work)
+
+    def _decide(
+        self,
+        domain: DomainRow,
+        wanted: dict[Ref, int],
+        refusals: dict[Ref, Refusal],
+        permissions: PermissionSource,
+        dry_run: bool,
+    ) -> QuotaOutcome:
+        if not wanted:
+            return QuotaOutcome(refusals)
+        ids = catalog_queries.resource_ids(self.engine)
+        resources = [ids[ref] for ref in wanted]
+        if not dry_run:
+            queries.lock_resources(self.engine, resources)
+            queries.lock_domain(self.engine, domain.id, resources)
+        figures = self._figures(domain, {ref: ids[ref] for ref in wanted})
+        changed = []
+        for ref, quota in wanted.items():
+            if quota == figures[ref].quota:
+                continue
+            refusal = judge_domain(quota, figures[ref], self._rules(ref, domain, permissions))
+            if refusal:
+                refusals[ref] = refusal
+            else:
+                changed.append(ChangedQuota(ref, figures[ref].quota, quota))
+        if refusals:
+            return QuotaOutcome(refusals)
+        if changed and not dry_run:
+            queries.write_domain_quotas(self.engine, domain.id, {ids[change.ref]: change.new for change in changed})
+        return QuotaOutcome(changed=changed)
+
+    def _figures(self, domain: DomainRow, ids: dict[Ref, int]) -> dict[Ref, DomainFigures]:
+        resources = list(ids.values())
+        quotas = queries.domain_quotas(self.engine, resources)
+        projects = queries.projects_quota(self.engine, domain.id, resources)
+        raw = queries.raw_capacities(self.engine, resources)
+        return {
+            ref: DomainFigures(
+                quota=quotas.get((domain.id, id_), 0),
+                projects_quota=projects.get(id_, 0),
+                other_domains_quota=sum(
+                    quota for (other, resource), quota in quotas.items() if resource == id_ and other != domain.id
+                ),
+                capacity=effective(raw.get(id_, 0), self.catalog.behavior(ref).overcommit_factor),
+                strict_limit=self.catalog.distribution(ref).strict_domain_quota_limit,
+            )
+            for ref, id_ in ids.items()
+        }
+
+    def _rules(self, ref: Ref, domain: DomainRow, permissions: PermissionSource) -> QuotaRules:
+        resource = self.catalog.find(ref)
+        assert resource is not None
+        return QuotaRules(
+            service_type=ref[0],
+            unit=resource.unit,
+            permissions=permissions(ref),
+            lowpriv_limit=self.lowpriv.for_domain(ref),
+            constraint=self.constraints.for_domain(ref, domain.name),
+        )

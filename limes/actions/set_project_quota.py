@@ -1,0 +1,143 @@
+"""PUT and simulate-put of a project: one code path, so that the simulation can never disagree with the deed.
+
+Invariants: all of the request's quotas are written, or none; and the sum of a domain's project quotas never exceeds the
+domain's quota because of us. To decide on the sum, a transaction locks the domain's row of each resource, so that of
+two requests the second one sees what the first one wrote.
+
+The backends are told after the commit. What they could not be told is marked in the same transaction as the change, so
+the push job does it later; a crash in between loses nothing.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from limes.actions.quota import ChangedQuota, PermissionSource, QuotaChange, QuotaOutcome, read_changes
+from limes.actions.reports.projects import find_project
+from limes.core.capacity import effective
+from limes.core.catalog import Catalog, Ref
+from limes.core.constraint_set import ConstraintSet
+from limes.core.hierarchy import ProjectFigures, QuotaRules, Refusal, judge_project
+from limes.core.permissions import LowPrivRules
+from limes.db.engine import Engine
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import quotas as queries
+from limes.db.queries.reports import ProjectRow
+from limes.errors import NotReady
+from limes.seams import Clock
+
+PushQuota = Callable[[int, Sequence[str]], Sequence[str]]
+"""Tells the backends of these service types a project's quota (by the project's id); answers one line an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetProjectQuota:
+    """The use case with what it works with."""
+
+    engine: Engine
+    catalog: Catalog
+    constraints: ConstraintSet
+    lowpriv: LowPrivRules
+    clock: Clock
+    push: PushQuota
+
+    def run(
+        self,
+        domain_uuid: str,
+        project_uuid: str,
+        changes: Iterable[QuotaChange],
+        permissions: PermissionSource,
+        *,
+        dry_run: bool,
+    ) -> QuotaOutcome:
+        """Sets the quotas and tells the backends, or says why not.
+
+        Raises `NotFound` for an unknown project and `NotReady` for one that was not scraped yet.
+        """
+        wanted, refusals = read_changes(self.catalog, changes)
+
+        def work() -> tuple[ProjectRow, QuotaOutcome]:
+            project = find_project(self.engine, domain_uuid, project_uuid)
+            return project, self._decide(project, wanted, dict(refusals), permissions, dry_run)
+
+        if dry_run:
+            return self.engine.snapshot(work)[1]
+        project, outcome = self.engine.atomic(work)
+        if not outcome.changed:
+            return outcome
+        services = sorted({change.ref[0] for change in outcome.changed})
+        return replace(outcome, backend_errors=self.push(project.id, services))
+
+    def _decide(
+        self,
+        project: ProjectRow,
+        wanted: dict[Ref, int],
+        refusals: dict[Ref, Refusal],
+        permissions: PermissionSource,
+        dry_run: bool,
+    ) -> QuotaOutcome:
+        if not wanted:
+            return QuotaOutcome(refusals)
+        ids = catalog_queries.resource_ids(self.engine)
+        if not dry_run:
+            queries.lock_domain(self.engine, project.domain_id, [ids[ref] for ref in wanted])
+        figures = self._figures(project, {ref: ids[ref] for ref in wanted})
+        changed = []
+        for ref, quota in wanted.items():
+            if quota == figures[ref].quota:
+                continue
+            refusal = judge_project(quota, figures[ref], self._rules(ref, project, permissions))
+            if refusal:
+                refusals[ref] = refusal
+            else:
+                changed.append(ChangedQuota(ref, figures[ref].quota, quota))
+        if refusals:
+            return QuotaOutcome(refusals)
+        if changed and not dry_run:
+            self._write(project, ids, changed)
+        return QuotaOutcome(changed=changed)
+
+    def _write(self, project: ProjectRow, ids: dict[Ref, int], changed: Sequence[ChangedQuota]) -> None:
+        queries.write_project_quotas(self.engine, project.id, {ids[change.ref]: change.new for change in changed})
+        services = catalog_queries.service_ids(self.engine)
+        queries.mark_desynced(
+            self.engine,
+            project.id,
+            sorted({services[change.ref[0]] for change in changed}),
+            self.clock.now().timestamp(),
+        )
+
+    def _figures(self, project: ProjectRow, ids: dict[Ref, int]) -> dict[Ref, ProjectFigures]:
+        resources = list(ids.values())
+        own = queries.project_quotas(self.engine, project.id, resources)
+        for ref, id_ in ids.items():
+            if id_ not in own:
+                raise NotReady(
+                    f"no project report for resource {ref[0]}/{ref[1]}"
+                    " (please retry in a few seconds after initial scraping is done)"
+                )
+        domain = queries.domain_quotas(self.engine, resources)
+        projects = queries.projects_quota(self.engine, project.domain_id, resources)
+        raw = queries.raw_capacities(self.engine, resources)
+        return {
+            ref: ProjectFigures(
+                quota=own[id_].quota or 0,
+                usage=own[id_].usage,
+                projects_quota=projects.get(id_, 0),
+                domain_quota=domain.get((project.domain_id, id_), 0),
+                capacity=effective(raw.get(id_, 0), self.catalog.behavior(ref).overcommit_factor),
+            )
+            for ref, id_ in ids.items()
+        }
+
+    def _rules(self, ref: Ref, project: ProjectRow, permissions: PermissionSource) -> QuotaRules:
+        resource = self.catalog.find(ref)
+        assert resource is not None
+        scope = f"{project.domain_name}/{project.name}"
+        return QuotaRules(
+            service_type=ref[0],
+            unit=resource.unit,
+            permissions=permissions(ref),
+            lowpriv_limit=self.lowpriv.for_project(ref, project.domain_name),
+            constraint=self.constraints.for_project(ref, project.domain_name, project.name),
+            min_nonzero_quota=self.catalog.behavior(ref, scope).min_nonzero_project_quota,
+        )

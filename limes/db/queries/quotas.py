@@ -1,0 +1,123 @@
+"""What a decision about quota rests on, and how it is written. Locks are taken in the order of resource ids."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from limes.db.engine import Engine, placeholders
+
+
+class ProjectQuotaRow(NamedTuple):
+    """Quota and usage of a project's resource."""
+
+    quota: int | None
+    usage: int
+
+
+def lock_resources(engine: Engine, resources: Sequence[int]) -> None:
+    """Until the transaction ends, nobody else decides on cluster-wide sums of these resources."""
+    engine.rows(
+        f"SELECT id FROM resources WHERE id IN ({placeholders(len(resources))}) ORDER BY id{engine.for_update}",
+        resources,
+    )
+
+
+def lock_domain(engine: Engine, domain_id: int, resources: Sequence[int]) -> None:
+    """Until the transaction ends, nobody else decides on sums over this domain's projects for these resources.
+
+    Makes the rows to lock where they are missing (a resource that has just appeared).
+    """
+    marks = placeholders(len(resources))
+    lock = f"""
+        SELECT resource_id FROM domain_resources WHERE domain_id = %s AND resource_id IN ({marks})
+         ORDER BY resource_id{engine.for_update}
+    """
+    found = {row[0] for row in engine.rows(lock, [domain_id, *resources])}
+    missing = sorted(set(resources) - found)
+    if missing:
+        engine.execute(
+            "INSERT INTO domain_resources (domain_id, resource_id, quota) VALUES "
+            + ", ".join(["(%s, %s, 0)"] * len(missing))
+            + " ON CONFLICT (domain_id, resource_id) DO NOTHING",
+            [value for resource in missing for value in (domain_id, resource)],
+        )
+        engine.rows(lock, [domain_id, *resources])
+
+
+def domain_quotas(engine: Engine, resources: Sequence[int]) -> dict[tuple[int, int], int]:
+    """Quota by (domain id, resource id), over all domains."""
+    rows = engine.rows(
+        "SELECT domain_id, resource_id, quota FROM domain_resources"
+        f" WHERE resource_id IN ({placeholders(len(resources))})",
+        resources,
+    )
+    return {(domain, resource): quota for domain, resource, quota in rows}
+
+
+def projects_quota(engine: Engine, domain_id: int, resources: Sequence[int]) -> dict[int, int]:
+    """Sum of the project quotas in a domain, by resource id."""
+    rows = engine.rows(
+        "SELECT pr.resource_id, SUM(pr.quota) FROM project_resources pr JOIN projects p ON p.id = pr.project_id"
+        f" WHERE p.domain_id = %s AND pr.resource_id IN ({placeholders(len(resources))}) GROUP BY pr.resource_id",
+        [domain_id, *resources],
+    )
+    return {resource: quota or 0 for resource, quota in rows}
+
+
+def project_quotas(engine: Engine, project_id: int, resources: Sequence[int]) -> dict[int, ProjectQuotaRow]:
+    """Quota and usage of a project, by resource id. Resources that were never scraped are missing."""
+    marks = placeholders(len(resources))
+    rows = engine.rows(
+        f"""
+        SELECT pr.resource_id, pr.quota,
+               (SELECT COALESCE(SUM(az.usage), 0) FROM project_az_resources az
+                 WHERE az.project_id = pr.project_id AND az.resource_id = pr.resource_id)
+          FROM project_resources pr WHERE pr.project_id = %s AND pr.resource_id IN ({marks})
+        """,
+        [project_id, *resources],
+    )
+    return {resource: ProjectQuotaRow(quota, usage) for resource, quota, usage in rows}
+
+
+def raw_capacities(engine: Engine, resources: Sequence[int]) -> dict[int, int]:
+    """Raw capacity over all AZs, by resource id."""
+    rows = engine.rows(
+        "SELECT resource_id, SUM(raw_capacity) FROM az_resources"
+        f" WHERE resource_id IN ({placeholders(len(resources))}) GROUP BY resource_id",
+        resources,
+    )
+    return dict(rows)
+
+
+def write_domain_quotas(engine: Engine, domain_id: int, quotas: Mapping[int, int]) -> None:
+    """Sets a domain's quotas, by resource id."""
+    engine.execute(
+        f"UPDATE domain_resources SET quota = {_case(quotas)} WHERE domain_id = %s"
+        f" AND resource_id IN ({placeholders(len(quotas))})",
+        [*_case_params(quotas), domain_id, *quotas],
+    )
+
+
+def write_project_quotas(engine: Engine, project_id: int, quotas: Mapping[int, int]) -> None:
+    """Sets a project's quotas, by resource id."""
+    engine.execute(
+        f"UPDATE project_resources SET quota = {_case(quotas)} WHERE project_id = %s"
+        f" AND resource_id IN ({placeholders(len(quotas))})",
+        [*_case_params(quotas), project_id, *quotas],
+    )
+
+
+def mark_desynced(engine: Engine, project_id: int, services: Sequence[int], now: float) -> None:
+    """Says that the backends of these services have to be told this project's quota, as soon as possible."""
+    engine.execute(
+        "UPDATE project_services SET quota_desynced_at = %s, next_push_at = %s, push_failures = 0"
+        f" WHERE project_id = %s AND service_id IN ({placeholders(len(services))})",
+        [now, now, project_id, *services],
+    )
+
+
+def _case(quotas: Mapping[int, int]) -> str:
+    return "CASE resource_id " + "WHEN %s THEN %s " * len(quotas) + "END"
+
+
+def _case_params(quotas: Mapping[int, int]) -> list[int]:
+    return [value for pair in quotas.items() for value in pair]
