@@ -29,7 +29,7 @@ class ChangedQuota:
 
 @dataclass(frozen=True, slots=True)
 class QuotaOutcome:
-    """Either nothing is refused and `changed` says what was (or, in a dry run, would be) changed; or nothing changed."""
+    """Nothing is refused and `changed` says what was (or, in a dry run, would be) changed; or nothing changed."""
 
     refusals: Mapping[Ref, Refusal] = field(default_factory=dict)
     changed: Sequence[ChangedQuota] = ()
@@ -38,7 +38,7 @@ class QuotaOutcome:
 
 
 PermissionSource = Callable[[Ref], Permissions]
-"""What the caller may do to the quota of a resource. Asked only for resources whose value would change."""
+"""What the caller may do to the quota of a resource. Asked before the transaction: policy rules cost time."""
 
 
 def read_changes(catalog: Catalog, changes: Iterable[QuotaChange]) -> tuple[dict[Ref, int], dict[Ref, Refusal]]:

@@ -6,7 +6,7 @@ To decide on them, a transaction locks the resources' rows (cluster-wide sums) a
 projects); whoever sets project quotas locks the latter, too.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from limes.actions.quota import ChangedQuota, PermissionSource, QuotaChange, QuotaOutcome, read_changes
@@ -15,7 +15,7 @@ from limes.core.capacity import effective
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraint_set import ConstraintSet
 from limes.core.hierarchy import DomainFigures, QuotaRules, Refusal, judge_domain
-from limes.core.permissions import LowPrivRules
+from limes.core.permissions import LowPrivRules, Permissions
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import quotas as queries
@@ -36,10 +36,11 @@ class SetDomainQuota:
     ) -> QuotaOutcome:
         """Sets the quotas, or says why not. Raises `NotFound` for an unknown domain."""
         wanted, refusals = read_changes(self.catalog, changes)
+        allowed = {ref: permissions(ref) for ref in wanted}
 
         def work() -> QuotaOutcome:
             domain = find_domain(self.engine, domain_uuid)
-            return self._decide(domain, wanted, dict(refusals), permissions, dry_run)
+            return self._decide(domain, wanted, dict(refusals), allowed, dry_run)
 
         return self.engine.snapshot(work) if dry_run else self.engine.atomic(work)
 
@@ -48,7 +49,7 @@ class SetDomainQuota:
         domain: DomainRow,
         wanted: dict[Ref, int],
         refusals: dict[Ref, Refusal],
-        permissions: PermissionSource,
+        allowed: Mapping[Ref, Permissions],
         dry_run: bool,
     ) -> QuotaOutcome:
         if not wanted:
@@ -63,7 +64,7 @@ class SetDomainQuota:
         for ref, quota in wanted.items():
             if quota == figures[ref].quota:
                 continue
-            refusal = judge_domain(quota, figures[ref], self._rules(ref, domain, permissions))
+            refusal = judge_domain(quota, figures[ref], self._rules(ref, domain, allowed[ref]))
             if refusal:
                 refusals[ref] = refusal
             else:
@@ -92,13 +93,13 @@ class SetDomainQuota:
             for ref, id_ in ids.items()
         }
 
-    def _rules(self, ref: Ref, domain: DomainRow, permissions: PermissionSource) -> QuotaRules:
+    def _rules(self, ref: Ref, domain: DomainRow, permissions: Permissions) -> QuotaRules:
         resource = self.catalog.find(ref)
         assert resource is not None
         return QuotaRules(
             service_type=ref[0],
             unit=resource.unit,
-            permissions=permissions(ref),
+            permissions=permissions,
             lowpriv_limit=self.lowpriv.for_domain(ref),
             constraint=self.constraints.for_domain(ref, domain.name),
         )

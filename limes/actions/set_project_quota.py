@@ -8,7 +8,7 @@ The backends are told after the commit. What they could not be told is marked in
 the push job does it later; a crash in between loses nothing.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from limes.actions.quota import ChangedQuota, PermissionSource, QuotaChange, QuotaOutcome, read_changes
@@ -17,7 +17,7 @@ from limes.core.capacity import effective
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraint_set import ConstraintSet
 from limes.core.hierarchy import ProjectFigures, QuotaRules, Refusal, judge_project
-from limes.core.permissions import LowPrivRules
+from limes.core.permissions import LowPrivRules, Permissions
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import quotas as queries
@@ -54,10 +54,11 @@ class SetProjectQuota:
         Raises `NotFound` for an unknown project and `NotReady` for one that was not scraped yet.
         """
         wanted, refusals = read_changes(self.catalog, changes)
+        allowed = {ref: permissions(ref) for ref in wanted}
 
         def work() -> tuple[ProjectRow, QuotaOutcome]:
             project = find_project(self.engine, domain_uuid, project_uuid)
-            return project, self._decide(project, wanted, dict(refusals), permissions, dry_run)
+            return project, self._decide(project, wanted, dict(refusals), allowed, dry_run)
 
         if dry_run:
             return self.engine.snapshot(work)[1]
@@ -72,7 +73,7 @@ class SetProjectQuota:
         project: ProjectRow,
         wanted: dict[Ref, int],
         refusals: dict[Ref, Refusal],
-        permissions: PermissionSource,
+        allowed: Mapping[Ref, Permissions],
         dry_run: bool,
     ) -> QuotaOutcome:
         if not wanted:
@@ -85,7 +86,7 @@ class SetProjectQuota:
         for ref, quota in wanted.items():
             if quota == figures[ref].quota:
                 continue
-            refusal = judge_project(quota, figures[ref], self._rules(ref, project, permissions))
+            refusal = judge_project(quota, figures[ref], self._rules(ref, project, allowed[ref]))
             if refusal:
                 refusals[ref] = refusal
             else:
@@ -129,14 +130,14 @@ class SetProjectQuota:
             for ref, id_ in ids.items()
         }
 
-    def _rules(self, ref: Ref, project: ProjectRow, permissions: PermissionSource) -> QuotaRules:
+    def _rules(self, ref: Ref, project: ProjectRow, permissions: Permissions) -> QuotaRules:
         resource = self.catalog.find(ref)
         assert resource is not None
         scope = f"{project.domain_name}/{project.name}"
         return QuotaRules(
             service_type=ref[0],
             unit=resource.unit,
-            permissions=permissions(ref),
+            permissions=permissions,
             lowpriv_limit=self.lowpriv.for_project(ref, project.domain_name),
             constraint=self.constraints.for_project(ref, project.domain_name, project.name),
             min_nonzero_quota=self.catalog.behavior(ref, scope).min_nonzero_project_quota,

@@ -1,0 +1,91 @@
+"""Request bodies: from JSON to frozen types, or `BadRequest` that says where and what is wrong.
+
+Lenient where the original is: unknown keys, `null` and `{}` are accepted, and a repeated service or resource replaces
+the earlier one. Strict where a mistake would change quota: a missing amount is not zero.
+"""
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+import falcon
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
+
+from limes.actions.quota import QuotaChange
+from limes.errors import BadRequest
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+
+
+class ResourceBody(_Body):
+    """A wanted quota. No unit, `null` or `UNSPECIFIED` mean the resource's own; the empty string means "counted"."""
+
+    name: StrictStr
+    quota: Annotated[StrictInt, Field(ge=0)]
+    unit: StrictStr | None = None
+
+
+class ServiceBody(_Body):
+    """Wanted quotas of a service."""
+
+    type: StrictStr
+    resources: tuple[ResourceBody, ...] | None = None
+
+
+class BurstingBody(_Body):
+    """Whether bursting is wanted."""
+
+    enabled: Annotated[bool, Field(strict=True)]
+
+
+class ScopeBody(_Body):
+    """What is wanted of a domain or project."""
+
+    services: tuple[ServiceBody, ...] | None = None
+    bursting: BurstingBody | None = None
+
+
+class QuotaBody(_Body):
+    """The document of PUT and simulate-put."""
+
+    domain: ScopeBody | None = None
+    project: ScopeBody | None = None
+
+
+def read_json(req: falcon.Request, max_size: int) -> Any:
+    """The document in a request's body. Raises `BadRequest`, and falcon's 413 for a body above `max_size` bytes."""
+    if (req.content_length or 0) > max_size:
+        raise falcon.HTTPContentTooLarge(description=f"request body is too large: the limit is {max_size} bytes")
+    raw = req.bounded_stream.read(max_size + 1)
+    if len(raw) > max_size:
+        raise falcon.HTTPContentTooLarge(description=f"request body is too large: the limit is {max_size} bytes")
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise BadRequest(f"request body is not valid JSON: {error}") from None
+
+
+def read_quota_body(document: Any, level: Literal["domain", "project"]) -> ScopeBody:
+    """The part of the document that is about this level; empty if there is none. Raises `BadRequest`."""
+    try:
+        body = QuotaBody.model_validate(document or {})
+    except ValidationError as error:
+        lines = "; ".join(
+            f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors(include_url=False)
+        )
+        raise BadRequest(f"request body is not valid JSON: {lines}") from None
+    return (body.domain if level == "domain" else body.project) or ScopeBody()
+
+
+def quota_changes(services: Iterable[ServiceBody]) -> list[QuotaChange]:
+    """The wanted quotas, the last one where a service or resource is repeated."""
+    last = {service.type: service for service in services}
+    changes = {}
+    for service in last.values():
+        for resource in service.resources or ():
+            ref = (service.type, resource.name)
+            unit = None if resource.unit == "UNSPECIFIED" else resource.unit
+            changes[ref] = QuotaChange(ref, resource.quota, unit)
+    return list(changes.values())
