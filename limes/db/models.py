@@ -191,6 +191,7 @@ class ProjectAZResource(BaseModel):
     class Meta:
         table_name = "project_az_resources"
         primary_key = CompositeKey("project_id", "resource_id", "az")
+        depends_on = (ProjectResource,)
         constraints = [
             SQL(
                 "FOREIGN KEY (project_id, resource_id)"

@@ -1,0 +1,149 @@
+"""Server processes for tests: started on a free port, waited for, and surely stopped."""
+
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import requests
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def free_port() -> int:
+    """A TCP port on 127.0.0.1 that nobody listens on right now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def die_with_parent(how: signal.Signals) -> Callable[[], None]:
+    """A `preexec_fn` that has the kernel send the signal when pytest dies, however it dies. Linux only."""
+
+    def before_exec() -> None:
+        if _libc is not None:
+            _libc.prctl(_PR_SET_PDEATHSIG, int(how))
+
+    return before_exec
+
+
+def http_answers(url: str) -> Callable[[], bool]:
+    """Whether any HTTP answer below 500 comes from `url`."""
+
+    def ready() -> bool:
+        try:
+            return requests.get(url, timeout=5, allow_redirects=False).status_code < 500
+        except requests.RequestException:
+            return False
+
+    return ready
+
+
+class ServerProcess:
+    """One command in a process group of its own, with its output in a log file.
+
+    A server is up once `ready` says so. A process that respawns its workers for ever accepts connections and never
+    answers, so the wait is bounded.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str | Path],
+        *,
+        ready: Callable[[], bool],
+        log: Path,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        timeout: float = 60.0,
+    ) -> None:
+        """`env` is added to this process's environment. `timeout`, in seconds, is for `start()`."""
+        self.command = [str(part) for part in command]
+        self.log = log
+        self._ready = ready
+        self._env = {**os.environ, **(env or {})}
+        self._cwd = cwd
+        self._timeout = timeout
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        """The process id; only after `start()`."""
+        assert self._process is not None
+        return self._process.pid
+
+    def is_running(self) -> bool:
+        """Whether the process was started and has not ended."""
+        return self._process is not None and self._process.poll() is None
+
+    def start(self) -> "ServerProcess":
+        """Starts the command and returns when it is up. Raises `AssertionError` with the log's tail if it is not."""
+        with self.log.open("ab") as output:
+            self._process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=self._env,
+                cwd=self._cwd,
+                start_new_session=True,
+                preexec_fn=die_with_parent(signal.SIGTERM),
+            )
+        deadline = time.monotonic() + self._timeout
+        while not self._ready():
+            if not self.is_running():
+                raise AssertionError(self._story(f"ended with code {self._process.returncode} instead of serving"))
+            if time.monotonic() > deadline:
+                self.stop()
+                raise AssertionError(self._story(f"did not answer within {self._timeout:.0f} s"))
+            time.sleep(0.05)
+        return self
+
+    def stop(self, timeout: float = 10.0) -> int | None:
+        """SIGTERM, and after `timeout` seconds SIGKILL, for the whole group. Answers the exit code."""
+        if self._process is None:
+            return None
+        self.signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout)
+        self.signal(signal.SIGKILL)
+        return self._process.wait(timeout)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Sends a signal to the process and all its children."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def log_text(self) -> str:
+        """All that it has written so far."""
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
+
+    def _story(self, what: str) -> str:
+        tail = "\n".join(self.log_text().splitlines()[-40:])
+        return f"{' '.join(self.command)}\n{what}; the end of {self.log}:\n{tail}"
+
+    def __enter__(self) -> "ServerProcess":
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+@contextlib.contextmanager
+def scratch_folder(prefix: str, owner: int | None = None) -> Iterator[Path]:
+    """A folder with a short path (sockets need that), given to the user `owner`, and removed afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    if owner is not None:
+        os.chown(folder, owner, -1)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
