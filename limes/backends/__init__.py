@@ -1,0 +1,29 @@
+"""What a backend plugin must be, and all that it needs: plugins import this package and nothing else of ours."""
+
+from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
+from limes.backends.plugin import BackendContext, NoParams, Offer, Params, Plugin
+from limes.backends.reports import (
+    AZCapacity,
+    AZUsage,
+    CapacityReport,
+    DomainInfo,
+    ProjectInfo,
+    ResourceUsage,
+    UsageReport,
+)
+from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, ResourceDef, ServiceDef
+from limes.core.quota import UNLIMITED, BackendQuota, Unlimited
+from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, parse_value
+from limes.errors import BackendError, ConfigError
+
+__all__ = [
+    # what a plugin implements
+    "Plugin", "Offer", "Params", "NoParams", "BackendContext",
+    "QuotaBackend", "CapacityBackend", "DiscoveryBackend",
+    # what it describes and reports
+    "ServiceDef", "ResourceDef", "DomainInfo", "ProjectInfo",
+    "UsageReport", "ResourceUsage", "AZUsage", "CapacityReport", "AZCapacity",
+    "ANY_AZ", "UNKNOWN_AZ", "BackendQuota", "Unlimited", "UNLIMITED",
+    # units and errors
+    "Unit", "UnitError", "MAX_AMOUNT", "convert", "parse_value", "BackendError", "ConfigError",
+]  # fmt: skip

@@ -1,0 +1,97 @@
+"""The only way to call a backend: every failure comes out as a `BackendError`, every report is validated."""
+
+import contextlib
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+import requests
+from keystoneauth1.exceptions import ClientException
+
+from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
+from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
+from limes.backends.validation import validate_capacity, validate_usage
+from limes.core.catalog import Catalog, ServiceDef
+from limes.errors import BackendError, ConfigError
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T", DomainInfo, ProjectInfo)
+
+
+def report_usage(backend: QuotaBackend, service: ServiceDef, project: ProjectInfo, catalog: Catalog) -> UsageReport:
+    """The validated usage of a project. Raises `BackendError`."""
+    with _as_backend_error(f"service {service.type}"):
+        return validate_usage(backend.report_usage(project), service, catalog)
+
+
+def set_quota(backend: QuotaBackend, service: ServiceDef, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+    """Writes the quotas of all quota-tracking resources. Raises `BackendError`."""
+    with _as_backend_error(f"service {service.type}"):
+        backend.set_quota(project, dict(quotas))
+
+
+def report_capacity(backend: CapacityBackend, capacitor: str, catalog: Catalog) -> CapacityReport:
+    """The validated capacity. Raises `BackendError`."""
+    with _as_backend_error(f"capacitor {capacitor}"):
+        return validate_capacity(backend.report_capacity(), capacitor, catalog)
+
+
+def list_domains(
+    backend: DiscoveryBackend, except_domains: re.Pattern[str] | None, only_domains: re.Pattern[str] | None
+) -> list[DomainInfo]:
+    """All domains that the two patterns let through: they match anywhere in the name, and `except_domains` wins.
+
+    Raises `BackendError`.
+    """
+    with _as_backend_error("discovery of domains"):
+        domains = _unique(list(backend.list_domains()), DomainInfo)
+    return [
+        domain
+        for domain in domains
+        if not (except_domains and except_domains.search(domain.name))
+        and (only_domains is None or only_domains.search(domain.name))
+    ]
+
+
+def list_projects(backend: DiscoveryBackend, domain: DomainInfo) -> list[ProjectInfo]:
+    """All projects of a domain. Raises `BackendError`."""
+    where = f"discovery of projects in domain {domain.name}"
+    with _as_backend_error(where):
+        projects = _unique(list(backend.list_projects(domain)), ProjectInfo)
+    for project in projects:
+        if project.domain.id != domain.id:
+            raise BackendError(f"{where}: got the project {project.id} of the domain {project.domain.id}")
+    return projects
+
+
+def _unique(found: list[T], expected: type[T]) -> list[T]:
+    seen: set[str] = set()
+    for item in found:
+        if not isinstance(item, expected) or not isinstance(item.id, str) or not item.id or not item.name:
+            raise BackendError(f"expected {expected.__name__} with id and name, got {item!r}")
+        if item.id in seen:
+            raise BackendError(f"the id {item.id} appears twice")
+        seen.add(item.id)
+    return found
+
+
+@contextlib.contextmanager
+def _as_backend_error(where: str) -> Iterator[None]:
+    try:
+        yield
+    except BackendError as error:
+        raise (error if str(error).startswith(where) else BackendError(f"{where}: {error}")) from error
+    except (ClientException, requests.RequestException) as error:
+        raise BackendError(f"{where}: {_one_line(error)}") from error
+    except ConfigError as error:
+        raise BackendError(f"{where}: {'; '.join(error.problems)}") from error
+    except Exception as error:
+        log.exception("%s: the plugin failed in a way that its contract does not allow", where)
+        raise BackendError(f"{where}: internal error of the plugin ({type(error).__name__})") from error
+
+
+def _one_line(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 500 else text[:497] + "..."

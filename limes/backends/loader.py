@@ -1,0 +1,150 @@
+"""Finds plugins by the entry point group `limes.backends`, and makes the configured backends from them.
+
+Every problem of every entry is collected, each with its path in the configuration file, for example
+`services[0].params.resources.ram.unit: ...`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
+from limes.backends.plugin import BackendContext, Offer, Plugin, SessionFactory
+from limes.errors import ConfigError
+
+ENTRY_POINT_GROUP = "limes.backends"
+
+Kind = Literal["quota", "capacity", "discovery"]
+
+
+@dataclass(frozen=True, slots=True)
+class BackendSpec:
+    """One entry of the configuration that names a plugin."""
+
+    path: str
+    """Where it is: `services[0]`, `capacitors[1]`, `discovery`."""
+    name: str
+    """The service type, the capacitor's id, or the discovery method."""
+    plugin: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    plugin_key: str = "type"
+    """The key that holds the plugin's name: `type`, or `method` for discovery."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backends:
+    """All configured backends. Their objects are shared by all threads."""
+
+    quota: Mapping[str, QuotaBackend]
+    """By service type."""
+    capacity: Mapping[str, CapacityBackend]
+    """By capacitor id."""
+    discovery: DiscoveryBackend
+
+
+class Plugins:
+    """The plugins that are installed, each loaded when it is first needed."""
+
+    def __init__(self, found: Iterable[EntryPoint] | None = None) -> None:
+        points = entry_points(group=ENTRY_POINT_GROUP) if found is None else found
+        self._points = {point.name: point for point in points}
+        self._loaded: dict[str, Plugin] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all installed plugins."""
+        return sorted(self._points)
+
+    def get(self, name: str) -> Plugin:
+        """The plugin of that name. Raises `ConfigError` for an unknown one, and for one that cannot be loaded."""
+        if name not in self._points:
+            known = ", ".join(self.names) or "none"
+            raise ConfigError([f"there is no plugin {name!r} (installed are: {known})"])
+        if name not in self._loaded:
+            self._loaded[name] = self._load(self._points[name])
+        return self._loaded[name]
+
+    def _load(self, point: EntryPoint) -> Plugin:
+        try:
+            plugin = point.load()
+        except Exception as error:  # whatever a third party's module does when it is imported
+            reason = f"{type(error).__name__}: {error}"
+            raise ConfigError([f"the plugin {point.name!r} ({point.value}) cannot be loaded: {reason}"]) from error
+        if not isinstance(plugin, Plugin):
+            raise ConfigError([f"the plugin {point.name!r}: {point.value} is not a limes.backends.Plugin"])
+        return plugin
+
+    def offering(self, kind: Kind) -> list[str]:
+        """The names of the plugins that can be loaded and offer this kind."""
+        names = []
+        for name in self.names:
+            try:
+                plugin = self.get(name)
+            except ConfigError:
+                continue
+            if getattr(plugin, kind) is not None:
+                names.append(name)
+        return names
+
+
+def load(
+    services: Sequence[BackendSpec],
+    capacitors: Sequence[BackendSpec],
+    discovery: BackendSpec,
+    *,
+    availability_zones: Sequence[str],
+    session_factory: SessionFactory | None = None,
+    time_limit: float = 240.0,
+    plugins: Plugins | None = None,
+) -> Backends:
+    """Makes all configured backends, without asking any of them. Raises `ConfigError` with all problems.
+
+    `time_limit` is in seconds and must be below the collector's lease.
+    """
+    plugins = plugins or Plugins()
+    problems: list[str] = []
+
+    def make(kind: Kind, spec: BackendSpec) -> Any:
+        context = BackendContext(
+            spec.name, tuple(availability_zones), session_factory, time_limit, timeout=min(60.0, time_limit)
+        )
+        try:
+            return _make(plugins, kind, spec, context)
+        except ConfigError as error:
+            problems.extend(error.problems)
+            return None
+
+    quota = {spec.name: make("quota", spec) for spec in services}
+    capacity = {spec.name: make("capacity", spec) for spec in capacitors}
+    found = make("discovery", discovery)
+    if problems:
+        raise ConfigError(problems)
+    return Backends(quota, capacity, found)
+
+
+def _make(plugins: Plugins, kind: Kind, spec: BackendSpec, context: BackendContext) -> Any:
+    key = f"{spec.path}.{spec.plugin_key}"
+    try:
+        plugin = plugins.get(spec.plugin)
+    except ConfigError as error:
+        raise ConfigError([f"{key}: {problem}" for problem in error.problems]) from error
+    offer: Offer[Any] | None = getattr(plugin, kind)
+    if offer is None:
+        others = ", ".join(plugins.offering(kind)) or "none"
+        raise ConfigError([f"{key}: the plugin {spec.plugin!r} offers no {kind} (those that do: {others})"])
+    try:
+        return offer.create(offer.params.model_validate(dict(spec.params)), context)
+    except ValidationError as error:
+        raise ConfigError([_problem(f"{spec.path}.params", item) for item in error.errors()]) from None
+    except ConfigError as error:
+        raise ConfigError([f"{spec.path}.params: {problem}" for problem in error.problems]) from error
+
+
+def _problem(path: str, item: Any) -> str:
+    for part in item["loc"]:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}"
+    message = {"extra_forbidden": "unknown key", "missing": "missing"}.get(item["type"], item["msg"])
+    return f"{path}: {message.removeprefix('Value error, ')}"

@@ -1,0 +1,97 @@
+"""What an entry point of the group `limes.backends` names: a `Plugin`, which says what it offers and how to make it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.session import Session
+from pydantic import BaseModel, ConfigDict
+
+from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
+from limes.errors import ConfigError
+
+B_co = TypeVar("B_co", bound=QuotaBackend | CapacityBackend | DiscoveryBackend, covariant=True)
+
+
+class Params(BaseModel):
+    """Base class for the `params` of a plugin: frozen, and unknown keys are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class NoParams(Params):
+    """For plugins that take none."""
+
+
+SessionFactory = Callable[[], Session]
+"""Makes (or answers the already made) keystoneauth1 session with the configured credentials."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackendContext:
+    """What surrounds a plugin object: its place in the configuration, and the way to OpenStack."""
+
+    name: str
+    """The service type, or the id of the capacitor, or the discovery method."""
+    availability_zones: Sequence[str]
+    """The configured ones."""
+    session_factory: SessionFactory | None = None
+    """None where no Keystone is configured."""
+    time_limit: float = 240.0
+    """Seconds that one call of a plugin may take."""
+    timeout: float = 60.0
+    """Seconds that one request to a backend may take."""
+
+    def session(self) -> Session:
+        """The configured keystoneauth1 session, shared by all. Raises `ConfigError` where no Keystone is configured."""
+        if self.session_factory is None:
+            raise ConfigError(["this needs a Keystone, but none is configured"])
+        return self.session_factory()
+
+    def adapter(self, service_type: str, **options: Any) -> Adapter:
+        """A keystoneauth1 adapter for a service of the catalog.
+
+        `options` are those of `keystoneauth1.adapter.Adapter` (`interface`, `region_name`, `endpoint_override`,
+        `default_microversion`, ... and `session` to use another one than the configured). Nothing is requested yet.
+        """
+        session = options.pop("session", None) or self.session()
+        options.setdefault("connect_retries", 1)
+        return _TimedAdapter(session, self.timeout, service_type=service_type, **options)
+
+
+class _TimedAdapter(Adapter):
+    """Sessions know one timeout for all services; this adapter has its own, in seconds."""
+
+    def __init__(self, session: Session, timeout: float, **options: Any) -> None:
+        super().__init__(session, **options)
+        self._timeout = timeout
+
+    def request(self, url: str, method: str, **options: Any) -> Any:
+        options.setdefault("timeout", self._timeout)
+        return super().request(url, method, **options)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer(Generic[B_co]):
+    """One kind of backend that a plugin offers: the model of its `params`, and what makes it from them.
+
+    `create` must not ask the backend. It may raise `ConfigError` for params that the model cannot judge; the problems
+    in it are shown with their place in the configuration put before them.
+    """
+
+    params: type[BaseModel]
+    create: Callable[[Any, BackendContext], B_co]
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A backend plugin: a line that says what it is for, and up to three things that it offers."""
+
+    description: str
+    quota: Offer[QuotaBackend] | None = None
+    """For `services[].type`."""
+    capacity: Offer[CapacityBackend] | None = None
+    """For `capacitors[].type`."""
+    discovery: Offer[DiscoveryBackend] | None = None
+    """For `discovery.method`."""

@@ -1,0 +1,77 @@
+"""What backends report, as frozen values. Amounts are whole numbers in the resource's unit.
+
+An AZ is the name of a configured availability zone, or one of two conventional names: `any` for what is not bound to an
+AZ, `unknown` for what is in one that is not configured. A backend may report any name; whoever receives the report
+sums the AZs that are not configured into `unknown` (`limes.backends.validation`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from limes.core.quota import BackendQuota
+
+
+@dataclass(frozen=True, slots=True)
+class DomainInfo:
+    """A Keystone domain."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectInfo:
+    """A Keystone project."""
+
+    id: str
+    name: str
+    parent_id: str
+    """The id of the parent project, or of the domain where there is no parent project."""
+    domain: DomainInfo
+
+
+@dataclass(frozen=True, slots=True)
+class AZUsage:
+    """What a project uses of a resource in one AZ."""
+
+    usage: int
+    physical_usage: int | None = None
+    """What that takes in the backend, for resources where it differs (thin volumes). None: not known."""
+    subresources: tuple[Mapping[str, Any], ...] = ()
+    """What the usage consists of, in JSON values, for instance one entry for each server."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceUsage:
+    """What a project uses of a resource, and what the backend allows."""
+
+    per_az: Mapping[str, AZUsage]
+    quota: BackendQuota | None = None
+    """The quota that the backend enforces now: a number or `UNLIMITED`. None if and only if the resource does not track
+    quota. A backend in which no quota was ever set reports what it enforces then: its default, or `UNLIMITED`."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReport:
+    """What a project uses of a service: one entry for each resource that the service has, also for those not used."""
+
+    resources: Mapping[str, ResourceUsage]
+
+
+@dataclass(frozen=True, slots=True)
+class AZCapacity:
+    """What there is of a resource in one AZ, before any overcommit factor of Limes."""
+
+    capacity: int
+    usage: int | None = None
+    """What is used of it, by whomever. None: not known."""
+    subcapacities: tuple[Mapping[str, Any], ...] = ()
+    """What the capacity consists of, in JSON values, for instance one entry for each hypervisor."""
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityReport:
+    """Capacity by service type, resource and AZ."""
+
+    services: Mapping[str, Mapping[str, Mapping[str, AZCapacity]]] = field(default_factory=dict)

@@ -1,0 +1,144 @@
+"""Checks what a backend reports against what it has declared, and makes its AZs the configured ones.
+
+Decisions: a figure that is missing, negative, too large or of a wrong type is a `BackendError`, and the whole report is
+dropped. A resource that nobody declared is left out, with a log line: for capacity this is normal (a source may know
+more than is configured), for usage it hints at a bug of the plugin, which is no reason to lose the other figures.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import orjson
+
+from limes.backends.reports import AZCapacity, AZUsage, CapacityReport, ResourceUsage, UsageReport
+from limes.core.catalog import ANY_AZ, Catalog, ResourceDef, ServiceDef
+from limes.core.quota import Unlimited
+from limes.core.units import MAX_AMOUNT
+from limes.errors import BackendError
+
+log = logging.getLogger(__name__)
+
+
+def validate_usage(report: UsageReport, service: ServiceDef, catalog: Catalog) -> UsageReport:
+    """The report with exactly the service's resources, each with the configured AZs, `any` always among them.
+
+    Raises `BackendError` that names the service, the resource and what is wrong.
+    """
+    where = f"service {service.type}"
+    _require(isinstance(report, UsageReport), where, f"the report is a {type(report).__name__}, expected a UsageReport")
+    for name in sorted(set(report.resources) - set(service.resources)):
+        log.warning("%s: the usage report has the resource %r, which the plugin did not declare", where, name)
+    missing = sorted(set(service.resources) - set(report.resources))
+    _require(not missing, where, f"the usage report lacks {', '.join(map(repr, missing))}")
+    return UsageReport(
+        {
+            name: _checked_usage(report.resources[name], definition, f"{where}, resource {name}", catalog)
+            for name, definition in service.resources.items()
+        }
+    )
+
+
+def _checked_usage(usage: ResourceUsage, definition: ResourceDef, where: str, catalog: Catalog) -> ResourceUsage:
+    _require(isinstance(usage, ResourceUsage), where, f"is a {type(usage).__name__}, expected a ResourceUsage")
+    if definition.tracks_quota:
+        _require(usage.quota is not None, where, "the quota is missing")
+    else:
+        _require(usage.quota is None, where, "has a quota, but was declared without one")
+    if usage.quota is not None and not isinstance(usage.quota, Unlimited):
+        _check_amount(usage.quota, where, "quota")
+    per_az: dict[str, AZUsage] = {ANY_AZ: AZUsage(0)}
+    for az, reported in _az_items(usage.per_az, AZUsage, where):
+        here = f"{where}, AZ {az}"
+        _check_amount(reported.usage, here, "usage")
+        _check_optional(reported.physical_usage, here, "physical usage")
+        _check_json(reported.subresources, here, "subresources")
+        known = catalog.az_of(az)
+        per_az[known] = _add_usage(per_az[known], reported) if known in per_az else reported
+    for az, total in per_az.items():
+        _check_amount(total.usage, f"{where}, AZ {az}", "usage")
+    return ResourceUsage(per_az, usage.quota)
+
+
+def _add_usage(one: AZUsage, other: AZUsage) -> AZUsage:
+    physical = None
+    if one.physical_usage is not None or other.physical_usage is not None:
+        physical = sum(az.usage if az.physical_usage is None else az.physical_usage for az in (one, other))
+    return AZUsage(one.usage + other.usage, physical, (*one.subresources, *other.subresources))
+
+
+def validate_capacity(report: CapacityReport, capacitor: str, catalog: Catalog) -> CapacityReport:
+    """The report without services and resources that are not configured, and with the configured AZs.
+
+    Raises `BackendError` that names the capacitor, the resource and what is wrong.
+    """
+    where = f"capacitor {capacitor}"
+    _require(isinstance(report, CapacityReport), where, f"the report is a {type(report).__name__}")
+    services: dict[str, dict[str, Mapping[str, AZCapacity]]] = {}
+    for service, resources in report.services.items():
+        _require(isinstance(resources, Mapping), where, f"service {service}: expected a mapping of resources")
+        for name, per_az in resources.items():
+            here = f"{where}, resource {service}/{name}"
+            checked = _checked_capacity(per_az, here, catalog)
+            if catalog.find((service, name)) is None:
+                log.info("%s: is not configured, its capacity is dropped", here)
+            else:
+                services.setdefault(service, {})[name] = checked
+    return CapacityReport(services)
+
+
+def _checked_capacity(per_az: Mapping[str, AZCapacity], where: str, catalog: Catalog) -> Mapping[str, AZCapacity]:
+    checked: dict[str, AZCapacity] = {}
+    for az, reported in _az_items(per_az, AZCapacity, where):
+        here = f"{where}, AZ {az}"
+        _check_amount(reported.capacity, here, "capacity")
+        _check_optional(reported.usage, here, "usage")
+        _check_json(reported.subcapacities, here, "subcapacities")
+        known = catalog.az_of(az)
+        checked[known] = _add_capacity(checked[known], reported) if known in checked else reported
+    for az, total in checked.items():
+        _check_amount(total.capacity, f"{where}, AZ {az}", "capacity")
+        _check_optional(total.usage, f"{where}, AZ {az}", "usage")
+    return checked
+
+
+def _add_capacity(one: AZCapacity, other: AZCapacity) -> AZCapacity:
+    usages = [az.usage for az in (one, other) if az.usage is not None]
+    return AZCapacity(
+        one.capacity + other.capacity,
+        sum(usages) if len(usages) == 2 else None,  # a part that is not known makes the sum unknown
+        (*one.subcapacities, *other.subcapacities),
+    )
+
+
+def _az_items(per_az: Any, item_type: type, where: str) -> Iterable[tuple[str, Any]]:
+    _require(isinstance(per_az, Mapping), where, f"per_az is a {type(per_az).__name__}, expected a mapping")
+    for az, item in per_az.items():
+        _require(isinstance(az, str) and az != "", where, f"{az!r} is not the name of an AZ")
+        _require(isinstance(item, item_type), f"{where}, AZ {az}", f"expected a value of type {item_type.__name__}")
+        yield az, item
+
+
+def _check_optional(value: Any, where: str, what: str) -> None:
+    if value is not None:
+        _check_amount(value, where, what)
+
+
+def _check_amount(value: Any, where: str, what: str) -> None:
+    # bool is an int to Python, but no amount
+    valid = type(value) is int and 0 <= value <= MAX_AMOUNT
+    _require(valid, where, f"the {what} is {value!r}, expected a whole number from 0 to {MAX_AMOUNT}")
+
+
+def _check_json(items: Any, where: str, what: str) -> None:
+    valid = isinstance(items, tuple | list) and all(isinstance(item, Mapping) for item in items)
+    _require(valid, where, f"the {what} are no sequence of mappings")
+    try:
+        orjson.dumps(list(items))
+    except (TypeError, ValueError) as error:
+        raise BackendError(f"{where}: the {what} cannot be written as JSON: {error}") from None
+
+
+def _require(condition: bool, where: str, problem: str) -> None:
+    if not condition:
+        raise BackendError(f"{where}: {problem}")
