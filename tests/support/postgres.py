@@ -91,6 +91,16 @@ def _others_can_reach(folder: Path) -> bool:
     return all(parent.stat().st_mode & 0o001 for parent in (folder, *folder.resolve().parents))
 
 
+def _copy_of(binaries: Path, target: Path) -> Path:
+    """A copy of an installation that only root can reach, with its bundled libraries where it looks for them."""
+    package = binaries.parent.parent
+    shutil.copytree(binaries.parent, target / package.name / binaries.parent.name, symlinks=True)
+    libraries = package.with_name(f"{package.name}.libs")
+    if libraries.is_dir():
+        shutil.copytree(libraries, target / libraries.name)
+    return target / package.name / binaries.parent.name / binaries.name
+
+
 @contextlib.contextmanager
 def postgres_server() -> Iterator[PostgresServer]:
     """Makes a cluster in a scratch folder and runs a server on it. Raises `AssertionError` if that is not possible."""
@@ -99,8 +109,7 @@ def postgres_server() -> Iterator[PostgresServer]:
     nobody = pwd.getpwnam("nobody") if os.getuid() == 0 else None
     with scratch_folder("limes-pg-", nobody.pw_uid if nobody else None) as folder:
         if nobody is not None and not _others_can_reach(binaries):
-            shutil.copytree(binaries.parent, folder / "install", symlinks=True)
-            binaries = folder / "install" / "bin"
+            binaries = _copy_of(binaries, folder / "site-packages")
         as_user: dict[str, Any] = (
             {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []} if nobody is not None else {}
         )
