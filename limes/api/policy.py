@@ -100,7 +100,7 @@ RULES = (
         "Raise quotas of a domain up to the configured low-privilege limit.",
         (("PUT", _DOMAIN),),
     ),
-    Rule("domain:lower", "rule:cluster_admin", "Lower quotas of a domain.", (("PUT", _DOMAIN),)),
+    Rule("domain:lower", "rule:domain_editor", "Lower quotas of a domain.", (("PUT", _DOMAIN),)),
     Rule(
         "domain:lower_lowpriv",
         "rule:domain_editor",

@@ -1,0 +1,75 @@
+"""The Limes API as a WSGI app, made from its collaborators."""
+
+from typing import Any
+
+import falcon
+
+from limes.api.collaborators import ApiCollaborators
+from limes.api.errors import install_error_handlers
+from limes.api.routes import PUBLIC_PATHS, routes
+from limes.errors import BadRequest
+from limes.web import operational
+from limes.web.json import install_json
+from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, ConnectionMiddleware, RequestIdMiddleware
+
+_CORS_HEADERS = "Content-Type, User-Agent, X-Auth-Token, X-Limes-Cluster-Id, X-Limes-V2-Api-Preview"
+_CORS_METHODS = "HEAD, GET, POST, PUT, DELETE"
+
+
+class ClusterHeaderMiddleware:
+    """Refuses requests to another cluster, which the original once could answer."""
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Raises `BadRequest` for a cluster id other than `current`."""
+        if (req.get_header("X-Limes-Cluster-Id") or "current") != "current":
+            raise BadRequest("multi-cluster support is removed: the X-Limes-Cluster-Id header is not allowed anymore")
+
+
+class CorsMiddleware:
+    """Lets pages of the allowed origins use the API from a browser. Preflights need no token."""
+
+    def __init__(self, allowed_origins: tuple[str, ...]) -> None:
+        self._allowed_origins = allowed_origins
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Marks the answer, and answers preflights at once."""
+        if not self._allowed_origins:
+            return
+        resp.append_header("vary", "Origin")
+        origin = req.get_header("Origin")
+        if origin is None or not ({"*", origin} & set(self._allowed_origins)):
+            return
+        resp.set_header("access-control-allow-origin", "*" if "*" in self._allowed_origins else origin)
+        if req.method == "OPTIONS" and req.get_header("Access-Control-Request-Method"):
+            resp.set_header("access-control-allow-methods", _CORS_METHODS)
+            resp.set_header("access-control-allow-headers", _CORS_HEADERS)
+            resp.status = falcon.HTTP_204
+            resp.complete = True
+
+
+def _is_public(path: str) -> bool:
+    return path in PUBLIC_PATHS or path in operational.PUBLIC_PATHS
+
+
+def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
+    """The app. It holds no state but its collaborators."""
+    app: falcon.App[Any, Any] = falcon.App(
+        middleware=[
+            RequestIdMiddleware(deps.ids),
+            AccessLogMiddleware("limes", deps.clock, quiet_paths=operational.PUBLIC_PATHS | {"/"}),
+            CorsMiddleware(deps.allowed_origins),
+            ClusterHeaderMiddleware(),
+            AuthMiddleware(deps.authenticator, _is_public),
+            ConnectionMiddleware(deps.engine, without=operational.PUBLIC_PATHS | PUBLIC_PATHS),
+        ]
+    )
+    app.req_options.keep_blank_qs_values = True
+    install_json(app)
+    install_error_handlers(app)
+    operational.add_operational_routes(app, deps.engine)
+    for path, endpoint, suffix in routes(deps):
+        if suffix is None:
+            app.add_route(path, endpoint)
+        else:
+            app.add_route(path, endpoint, suffix=suffix)
+    return app

@@ -1,0 +1,35 @@
+"""What the Limes API works with. `limes.wsgi` puts it together from the configuration; tests from what they like."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from limes.actions.set_domain_quota import SetDomainQuota
+from limes.actions.set_project_quota import SetProjectQuota
+from limes.auth.context import Authenticator
+from limes.auth.policy import Policy
+from limes.core.catalog import Catalog
+from limes.db.engine import Engine
+from limes.seams import Clock, IdSource
+
+
+@dataclass(frozen=True, slots=True)
+class ApiCollaborators:
+    """Everything that endpoints may use."""
+
+    engine: Engine
+    catalog: Catalog
+    clock: Clock
+    ids: IdSource
+    authenticator: Authenticator
+    policy: Policy
+    set_domain_quota: SetDomainQuota
+    set_project_quota: SetProjectQuota
+    discover_domains: Callable[[], Sequence[str]]
+    """Looks for domains in Keystone and answers the UUIDs of the new ones."""
+    discover_projects: Callable[[str], Sequence[str]]
+    """Looks for projects of the domain of that UUID and answers the UUIDs of the new ones. Raises `NotFound`."""
+    request_sync: Callable[[str, str], None]
+    """Asks for a scrape of the project of that domain and UUID, after looking for it in Keystone if it is not known."""
+    catalog_url: str = ""
+    allowed_origins: tuple[str, ...] = ("*",)
+    max_body_size: int = 1024 * 1024

@@ -1,0 +1,81 @@
+"""The domain level."""
+
+import falcon
+
+from limes.actions.quota import QuotaOutcome
+from limes.actions.reports import domains as report_domains
+from limes.api.bodies import quota_changes, read_json, read_quota_body
+from limes.api.collaborators import ApiCollaborators
+from limes.api.errors import answer
+from limes.api.policy import Access
+from limes.api.query import answer_json, render_context_of, selection_of
+from limes.api.render.domain import render_domain
+from limes.api.render.quota import render_refusals, render_simulation, status_of
+
+
+class DomainListEndpoint:
+    """`/v1/domains`."""
+
+    def __init__(self, deps: ApiCollaborators) -> None:
+        self._deps = deps
+
+    def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Lists all domains."""
+        Access(self._deps.policy, req, {}).require("domain:list")
+        reports = report_domains.run_all(self._deps.engine, selection_of(self._deps, req))
+        context = render_context_of(self._deps, req)
+        answer_json(resp, {"domains": [render_domain(context, report) for report in reports]})
+
+
+class DomainDiscoverEndpoint:
+    """`/v1/domains/discover`."""
+
+    def __init__(self, deps: ApiCollaborators) -> None:
+        self._deps = deps
+
+    def on_post(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Looks for new domains in Keystone: 204 if there are none, else 202 and their ids."""
+        Access(self._deps.policy, req, {}).require("domain:discover")
+        found = self._deps.discover_domains()
+        if found:
+            answer_json(resp, {"new_domains": [{"id": uuid} for uuid in found]}, status=202)
+        else:
+            resp.status = falcon.HTTP_204
+
+
+class DomainEndpoint:
+    """`/v1/domains/{domain_id}` and its simulate-put."""
+
+    def __init__(self, deps: ApiCollaborators) -> None:
+        self._deps = deps
+
+    def on_get(self, req: falcon.Request, resp: falcon.Response, domain_id: str) -> None:
+        """Shows a domain."""
+        Access(self._deps.policy, req, {"domain_id": domain_id}).require("domain:show")
+        report = report_domains.run_one(self._deps.engine, selection_of(self._deps, req), domain_id)
+        answer_json(resp, {"domain": render_domain(render_context_of(self._deps, req), report)})
+
+    def on_put(self, req: falcon.Request, resp: falcon.Response, domain_id: str) -> None:
+        """Sets quotas: 202 without a body, or a text that says what is not acceptable."""
+        outcome = self._set(req, domain_id, dry_run=False)
+        if outcome.refusals:
+            answer(resp, status_of(outcome, 202), render_refusals(outcome, "domain"))
+        else:
+            resp.status = falcon.HTTP_202
+
+    def on_post_simulate(self, req: falcon.Request, resp: falcon.Response, domain_id: str) -> None:
+        """Says what PUT would answer."""
+        outcome = self._set(req, domain_id, dry_run=True)
+        answer_json(resp, render_simulation(outcome), status_of(outcome, 200))
+
+    def _set(self, req: falcon.Request, domain_id: str, *, dry_run: bool) -> QuotaOutcome:
+        access = Access(self._deps.policy, req, {"domain_id": domain_id})
+        access.require("domain:show")
+        report_domains.find_domain(self._deps.engine, domain_id)
+        body = read_quota_body(read_json(req, self._deps.max_body_size), "domain")
+        return self._deps.set_domain_quota.run(
+            domain_id,
+            quota_changes(body.services or ()),
+            lambda ref: access.quota_permissions("domain", ref),
+            dry_run=dry_run,
+        )

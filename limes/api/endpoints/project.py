@@ -1,0 +1,110 @@
+"""The project level."""
+
+import falcon
+
+from limes.actions.quota import QuotaOutcome
+from limes.actions.reports import projects as report_projects
+from limes.api.bodies import quota_changes, read_json, read_quota_body
+from limes.api.collaborators import ApiCollaborators
+from limes.api.errors import answer
+from limes.api.policy import Access
+from limes.api.query import answer_json, render_context_of, selection_of
+from limes.api.render.project import render_project
+from limes.api.render.quota import render_backend_errors, render_refusals, render_simulation, status_of
+from limes.errors import BadRequest
+
+
+class ProjectListEndpoint:
+    """`/v1/domains/{domain_id}/projects`."""
+
+    def __init__(self, deps: ApiCollaborators) -> None:
+        self._deps = deps
+
+    def on_get(self, req: falcon.Request, resp: falcon.Response, domain_id: str) -> None:
+        """Lists the projects of a domain."""
+        Access(self._deps.policy, req, {"domain_id": domain_id}).require("project:list")
+        context = render_context_of(self._deps, req)
+        reports = report_projects.run_all(
+            self._deps.engine,
+            self._deps.catalog,
+            selection_of(self._deps, req),
+            domain_id,
+            with_azs=context.detail,
+        )
+        answer_json(resp, {"projects": [render_project(context, report) for report in reports]})
+
+
+class ProjectDiscoverEndpoint:
+    """`/v1/domains/{domain_id}/projects/discover`."""
+
+    def __init__(self, deps: ApiCollaborators) -> None:
+        self._deps = deps
+
+    def on_post(self, req: falcon.Request, resp: falcon.Response, domain_id: str) -> None:
+        """Looks for new projects in Keystone: 204 if there are none, else 202 and their ids."""
+        Access(self._deps.policy, req, {"domain_id": domain_id}).require("project:discover")
+        found = self._deps.discover_projects(domain_id)
+        if found:
+            answer_json(resp, {"new_projects": [{"id": uuid} for uuid in found]}, status=202)
+        else:
+            resp.status = falcon.HTTP_204
+
+
+class ProjectEndpoint:
+    """`/v1/domains/{domain_id}/projects/{project_id}`, its simulate-put and its sync."""
+
+    def __init__(self, deps: ApiCollaborators) -> None:
+        self._deps = deps
+
+    def on_get(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
+        """Shows a project."""
+        self._access(req, domain_id, project_id).require("project:show")
+        context = render_context_of(self._deps, req)
+        report = report_projects.run_one(
+            self._deps.engine,
+            self._deps.catalog,
+            selection_of(self._deps, req),
+            domain_id,
+            project_id,
+            with_azs=context.detail,
+        )
+        answer_json(resp, {"project": render_project(context, report)})
+
+    def on_put(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
+        """Sets quotas: 202, or a text that says what is not acceptable."""
+        outcome = self._set(req, domain_id, project_id, dry_run=False)
+        if outcome.refusals:
+            answer(resp, status_of(outcome, 202), render_refusals(outcome, "project"))
+        elif outcome.backend_errors:
+            answer(resp, 202, render_backend_errors(outcome))
+        else:
+            resp.status = falcon.HTTP_202
+
+    def on_post_simulate(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
+        """Says what PUT would answer."""
+        outcome = self._set(req, domain_id, project_id, dry_run=True)
+        answer_json(resp, render_simulation(outcome), status_of(outcome, 200))
+
+    def on_post_sync(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
+        """Asks for a scrape as soon as possible: 202 without a body."""
+        self._access(req, domain_id, project_id).require("project:sync")
+        self._deps.request_sync(domain_id, project_id)
+        resp.status = falcon.HTTP_202
+
+    def _access(self, req: falcon.Request, domain_id: str, project_id: str) -> Access:
+        return Access(self._deps.policy, req, {"domain_id": domain_id, "project_id": project_id})
+
+    def _set(self, req: falcon.Request, domain_id: str, project_id: str, *, dry_run: bool) -> QuotaOutcome:
+        access = self._access(req, domain_id, project_id)
+        access.require("project:show")
+        report_projects.find_project(self._deps.engine, domain_id, project_id)
+        body = read_quota_body(read_json(req, self._deps.max_body_size), "project")
+        if body.bursting is not None:
+            raise BadRequest("bursting is not available for this cluster")
+        return self._deps.set_project_quota.run(
+            domain_id,
+            project_id,
+            quota_changes(body.services or ()),
+            lambda ref: access.quota_permissions("project", ref),
+            dry_run=dry_run,
+        )

@@ -1,0 +1,33 @@
+"""The whole surface of the Limes API, on one page: path, endpoint and, where one endpoint has several, its suffix."""
+
+from typing import Any
+
+from limes.api.collaborators import ApiCollaborators
+from limes.api.endpoints.cluster import ClusterEndpoint
+from limes.api.endpoints.domain import DomainDiscoverEndpoint, DomainEndpoint, DomainListEndpoint
+from limes.api.endpoints.project import ProjectDiscoverEndpoint, ProjectEndpoint, ProjectListEndpoint
+from limes.api.endpoints.version import VersionEndpoint, VersionListEndpoint
+
+Route = tuple[str, Any, str | None]
+
+PUBLIC_PATHS = frozenset({"/", "/v1/"})
+"""Paths that need no token."""
+
+
+def routes(deps: ApiCollaborators) -> list[Route]:
+    """The table. Methods follow from the endpoints' `on_*` methods; others are answered with 405."""
+    domain, project = DomainEndpoint(deps), ProjectEndpoint(deps)
+    return [
+        ("/", VersionListEndpoint(deps), None),
+        ("/v1/", VersionEndpoint(deps), None),
+        ("/v1/clusters/current", ClusterEndpoint(deps), None),
+        ("/v1/domains", DomainListEndpoint(deps), None),
+        ("/v1/domains/discover", DomainDiscoverEndpoint(deps), None),
+        ("/v1/domains/{domain_id}", domain, None),
+        ("/v1/domains/{domain_id}/simulate-put", domain, "simulate"),
+        ("/v1/domains/{domain_id}/projects", ProjectListEndpoint(deps), None),
+        ("/v1/domains/{domain_id}/projects/discover", ProjectDiscoverEndpoint(deps), None),
+        ("/v1/domains/{domain_id}/projects/{project_id}", project, None),
+        ("/v1/domains/{domain_id}/projects/{project_id}/simulate-put", project, "simulate"),
+        ("/v1/domains/{domain_id}/projects/{project_id}/sync", project, "sync"),
+    ]
