@@ -1,0 +1,1 @@
+"""Puts the house together from its configuration: the only place that knows all rooms."""

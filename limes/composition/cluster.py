@@ -1,0 +1,150 @@
+"""From the configuration to what there is to manage: backends, catalog, constraints, low-privilege limits.
+
+Every problem of every part is reported, not just the first one.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from limes.backends.loader import Backends, BackendSpec, load
+from limes.backends.plugin import SessionFactory
+from limes.core.catalog import BehaviorRule, Catalog, DistributionRule, Ref
+from limes.core.constraint_set import ConstraintSet, parse_constraint_set
+from limes.core.durations import DurationError, parse_duration
+from limes.core.permissions import LowPrivLimit, LowPrivRules, parse_lowpriv_limit
+from limes.core.units import UnitError
+from limes.errors import ConfigError
+from limes.settings import Settings, read_yaml
+from limes.settings.cluster import BehaviorSettings
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """What there is to manage."""
+
+    backends: Backends
+    catalog: Catalog
+    constraints: ConstraintSet
+    lowpriv: LowPrivRules
+
+
+def build_cluster(settings: Settings, session_factory: SessionFactory | None) -> Cluster:
+    """Makes all parts without asking any backend. Raises `ConfigError` with all problems."""
+    backends = _backends(settings, session_factory)
+    problems: list[str] = []
+    services = [backend.describe() for backend in backends.quota.values()]
+    catalog = Catalog(
+        settings.availability_zones,
+        services,
+        burst_multiplier=settings.bursting.max_multiplier,
+        behaviors=[
+            _behavior(entry, f"resource_behavior[{index}]", problems)
+            for index, entry in enumerate(settings.resource_behavior)
+        ],
+        distributions=[
+            DistributionRule(entry.resource, entry.model, entry.strict_domain_quota_limit)
+            for entry in settings.quota_distribution_configs
+        ],
+    )
+    problems += _unknown_scaling_targets(settings, catalog)
+    lowpriv = _lowpriv(settings, catalog, problems)
+    constraints = ConstraintSet()
+    if settings.constraints_path is not None:
+        try:
+            constraints = parse_constraint_set(read_yaml(settings.constraints_path), catalog)
+        except ConfigError as error:
+            problems += error.problems
+    if problems:
+        raise ConfigError(problems)
+    return Cluster(backends, catalog, constraints, lowpriv)
+
+
+def _backends(settings: Settings, session_factory: SessionFactory | None) -> Backends:
+    discovery = settings.discovery
+    return load(
+        [
+            BackendSpec(f"services[{index}]", entry.service_type, entry.type, entry.params)
+            for index, entry in enumerate(settings.services)
+        ],
+        [
+            BackendSpec(f"capacitors[{index}]", entry.id, entry.type, entry.params)
+            for index, entry in enumerate(settings.capacitors)
+        ],
+        BackendSpec("discovery", discovery.method, discovery.method, discovery.params, plugin_key="method"),
+        availability_zones=settings.availability_zones,
+        session_factory=session_factory,
+        time_limit=settings.collector.lease * 0.8,
+    )
+
+
+def _behavior(entry: BehaviorSettings, path: str, problems: list[str]) -> BehaviorRule:
+    durations = []
+    for text in entry.commitment_durations:
+        try:
+            durations.append(str(parse_duration(text)))
+        except DurationError as error:
+            problems.append(f"{path}.commitment_durations: {error}")
+    earliest = None
+    if entry.commitment_min_confirm_date is not None:
+        try:
+            date = datetime.fromisoformat(entry.commitment_min_confirm_date)
+            earliest = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+        except ValueError:
+            problems.append(f"{path}.commitment_min_confirm_date: expected a time such as 2030-01-01T00:00:00Z")
+    service_type, _, name = (entry.scales_with or "").partition("/")
+    return BehaviorRule(
+        resource=entry.resource,
+        scope=entry.scope,
+        max_burst_multiplier=entry.max_burst_multiplier,
+        overcommit_factor=entry.overcommit_factor,
+        scales_with=(service_type, name) if entry.scales_with else None,
+        scaling_factor=entry.scaling_factor,
+        min_nonzero_project_quota=entry.min_nonzero_project_quota,
+        commitment_durations=tuple(durations),
+        commitment_is_az_aware=entry.commitment_is_az_aware,
+        commitment_min_confirm_date=earliest,
+        annotations=entry.annotations,
+    )
+
+
+def _unknown_scaling_targets(settings: Settings, catalog: Catalog) -> Iterator[str]:
+    for index, entry in enumerate(settings.resource_behavior):
+        if entry.scales_with:
+            service_type, _, name = entry.scales_with.partition("/")
+            if catalog.find((service_type, name)) is None:
+                yield f"resource_behavior[{index}].scales_with: there is no resource {entry.scales_with}"
+
+
+def _lowpriv(settings: Settings, catalog: Catalog, problems: list[str]) -> LowPrivRules:
+    limits = settings.lowpriv_raise.limits
+    return LowPrivRules(
+        domains=_limits(limits.domains, "domains", catalog, problems),
+        projects=_limits(limits.projects, "projects", catalog, problems),
+        except_projects_in_domains=settings.lowpriv_raise.except_projects_in_domains,
+        only_projects_in_domains=settings.lowpriv_raise.only_projects_in_domains,
+    )
+
+
+def _limits(
+    section: Mapping[str, Mapping[str, str | int]], level: str, catalog: Catalog, problems: list[str]
+) -> dict[Ref, LowPrivLimit]:
+    limits: dict[Ref, LowPrivLimit] = {}
+    for service_type, resources in section.items():
+        for name, text in resources.items():
+            path = f"lowpriv_raise.limits.{level}.{service_type}.{name}"
+            resource = catalog.find((service_type, name))
+            if resource is None:
+                problems.append(f"{path}: there is no such resource")
+                continue
+            try:
+                limits[service_type, name] = parse_lowpriv_limit(
+                    re.sub(r"\s+", " ", str(text)), resource.unit, for_domains=level == "domains"
+                )
+            except UnitError as error:
+                problems.append(f"{path}: {error}")
+    return limits

@@ -1,0 +1,59 @@
+"""Durations of commitments: "1 year, 3 months", in one canonical form, added by the calendar in UTC."""
+
+import calendar
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from limes.errors import LimesError
+
+
+class DurationError(LimesError):
+    """Not a duration. The message says what would be."""
+
+
+_UNITS = ("year", "month", "day", "hour", "minute", "second")
+_PART = re.compile(r"([0-9]{1,9})\s*(second|minute|hour|day|month|year)s?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A calendar duration in canonical form: at most 59 minutes, 23 hours, 11 months. Days never become months."""
+
+    months: int = 0
+    seconds: int = 0
+
+    def __str__(self) -> str:
+        """The canonical text, for instance `1 year, 3 months`."""
+        years, months = divmod(self.months, 12)
+        minutes, seconds = divmod(self.seconds, 60)
+        hours, minutes = divmod(minutes, 60)
+        days, hours = divmod(hours, 24)
+        amounts = zip(_UNITS, (years, months, days, hours, minutes, seconds), strict=True)
+        return ", ".join(f"{amount} {unit}{'' if amount == 1 else 's'}" for unit, amount in amounts if amount)
+
+    def after(self, start: datetime) -> datetime:
+        """The end of the duration that starts at `start`, in UTC. A day that the month lacks becomes its last one."""
+        start = start.astimezone(UTC)
+        year, month0 = divmod(start.year * 12 + start.month - 1 + self.months, 12)
+        day = min(start.day, calendar.monthrange(year, month0 + 1)[1])
+        return start.replace(year=year, month=month0 + 1, day=day) + timedelta(seconds=self.seconds)
+
+
+def parse_duration(text: str) -> Duration:
+    """Reads positive multiples of seconds to years, separated by commas. Raises `DurationError`."""
+    months = seconds = 0
+    for part in text.split(","):
+        match = _PART.match(part.strip())
+        if match is None:
+            raise DurationError(f'{text!r} is not a duration (expected for example "1 year" or "2 years, 6 months")')
+        amount, unit = int(match[1]), match[2]
+        if unit in ("year", "month"):
+            months += amount * (12 if unit == "year" else 1)
+        else:
+            seconds += amount * {"day": 86400, "hour": 3600, "minute": 60, "second": 1}[unit]
+    if months + seconds == 0:
+        raise DurationError(f"{text!r} is not a duration: it must be above zero")
+    if months > 12 * 1000 or seconds > 366 * 86400 * 1000:
+        raise DurationError(f"{text!r} is not a duration that can be kept: at most 1000 years")
+    return Duration(months, seconds)
