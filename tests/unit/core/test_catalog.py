@@ -1,0 +1,86 @@
+"""The catalog: order, merging of behaviours, AZ names."""
+
+import re
+
+from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, BehaviorRule, Catalog, DistributionRule, ResourceDef, ServiceDef
+from limes.core.selection import select
+
+CORES = ("compute", "cores")
+
+
+def catalog(*behaviors, multiplier=0.0, distributions=()):
+    return Catalog(
+        ["az-two", "az-one"],
+        [
+            ServiceDef("storage", "storage", {"capacity": ResourceDef("capacity")}),
+            ServiceDef("compute", "compute", {"ram": ResourceDef("ram"), "cores": ResourceDef("cores")}),
+        ],
+        burst_multiplier=multiplier,
+        behaviors=behaviors,
+        distributions=distributions,
+    )
+
+
+def rule(resource=".*", scope=None, **kwargs):
+    return BehaviorRule(re.compile(resource), re.compile(scope) if scope else None, **kwargs)
+
+
+def test_alphabetical_order():
+    assert catalog().refs() == [CORES, ("compute", "ram"), ("storage", "capacity")]
+
+
+def test_merge_of_several_matches():
+    found = catalog(
+        rule(max_burst_multiplier=0.5, overcommit_factor=2, min_nonzero_project_quota=5, annotations={"a": 1, "b": 1}),
+        rule("compute/.*", max_burst_multiplier=0.25, overcommit_factor=3, annotations={"b": 2}),
+        rule("compute/cores", min_nonzero_project_quota=3, commitment_durations=("1 year",)),
+        rule("compute/core", overcommit_factor=99),
+        multiplier=0.3,
+    ).behavior(CORES)
+    assert found.burst_multiplier == 0.25
+    assert found.overcommit_factor == 3
+    assert found.min_nonzero_project_quota == 5
+    assert found.annotations == {"a": 1, "b": 2}
+    assert found.commitment_durations == ("1 year",)
+
+
+def test_scopes_match_domains_and_projects_and_are_ignored_for_the_cluster():
+    subject = catalog(rule(scope="germany/.*", annotations={"in": "germany"}))
+    assert subject.behavior(CORES, "germany/berlin").annotations == {"in": "germany"}
+    assert subject.behavior(CORES, "germany").annotations == {}
+    assert subject.behavior(CORES).annotations == {"in": "germany"}
+
+
+def test_no_bursting_without_a_cluster_wide_multiplier():
+    assert catalog(rule(max_burst_multiplier=0.5)).behavior(CORES).burst_multiplier == 0
+
+
+def test_first_distribution_wins():
+    subject = catalog(
+        distributions=[
+            DistributionRule(re.compile("compute/cores"), strict_domain_quota_limit=True),
+            DistributionRule(re.compile(".*")),
+        ]
+    )
+    assert subject.distribution(CORES).strict_domain_quota_limit
+    assert not subject.distribution(("compute", "ram")).strict_domain_quota_limit
+
+
+def test_azs():
+    subject = catalog()
+    assert [subject.az_of(az) for az in ("az-one", "elsewhere", ANY_AZ)] == ["az-one", UNKNOWN_AZ, ANY_AZ]
+    assert sorted(["unknown", "az-two", "any", "az-one"], key=subject.az_order) == [
+        "any",
+        "az-one",
+        "az-two",
+        "unknown",
+    ]
+
+
+def test_selection():
+    subject = catalog()
+    assert select(subject).refs == subject.refs()
+    assert select(subject, services=["compute"], resources=["ram"]).refs == [("compute", "ram")]
+    assert select(subject, services=["compute"], areas=["storage"]).services == {}
+    assert list(select(subject, resources=["nothing"]).services) == ["compute", "storage"]
+    assert select(subject, services=[""]).services == {}

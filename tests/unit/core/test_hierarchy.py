@@ -1,0 +1,200 @@
+"""The decision whether a quota may be set, as tables of numbers."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from limes.core.constraints import Constraint
+from limes.core.hierarchy import (
+    DomainFigures,
+    ProjectFigures,
+    QuotaRules,
+    Refusal,
+    RefusalKind,
+    judge_domain,
+    judge_project,
+)
+from limes.core.permissions import NO_LOWPRIV, LowPrivLimit, Permissions
+from limes.core.units import Unit
+
+ALL = Permissions(True, True, True, True)
+NOTHING = Permissions(False, False, False, False)
+LOWPRIV = Permissions(False, True, False, True)
+
+FORBIDDEN, CONFLICT, INVALID = RefusalKind.FORBIDDEN, RefusalKind.CONFLICT, RefusalKind.INVALID
+MIB = Unit.MIB
+
+
+def rules(permissions=ALL, lowpriv=NO_LOWPRIV, constraint=None, minimum=0, unit=MIB):
+    return QuotaRules("compute", unit, permissions, lowpriv, constraint, minimum)
+
+
+def project(quota=20, usage=5, projects=60, domain=100, capacity=1000, low=None, high=None):
+    """60 = this project's 20 + 40 of others; 100 - 40 = 60 is the most that this project can get."""
+    return ProjectFigures(quota, usage, projects, domain, capacity, low, high)
+
+
+def domain(quota=100, projects=60, others=300, capacity=1000, strict=False):
+    """1000 - 300 = 700 is the most that this domain can get under a strict limit."""
+    return DomainFigures(quota, projects, others, capacity, strict)
+
+
+@pytest.mark.parametrize(
+    ("new", "figures", "how", "expected"),
+    [
+        # within the domain's quota: 100 - (60 - 20) = 60
+        (60, project(), rules(), None),
+        (61, project(), rules(), Refusal(CONFLICT, "domain quota exceeded", maximum=60, unit=MIB)),
+        # already overcommitted: 140 > 100, nothing can be given, but lowering is always fine
+        (21, project(projects=160), rules(), Refusal(CONFLICT, "domain quota exceeded", maximum=0, unit=MIB)),
+        (19, project(projects=160), rules(), None),
+        # below usage
+        (5, project(), rules(), None),
+        (4, project(), rules(), Refusal(CONFLICT, "quota may not be lower than current usage", minimum=5, unit=MIB)),
+        # raising towards a usage that is above is fine
+        (30, project(usage=50), rules(), None),
+        # the value that it has: nobody needs a permission, not even against a constraint
+        (20, project(), rules(NOTHING, constraint=Constraint(30, 30)), None),
+        # permissions
+        (
+            30,
+            project(),
+            rules(NOTHING),
+            Refusal(FORBIDDEN, 'user is not allowed to raise "compute" quotas in this project'),
+        ),
+        (
+            10,
+            project(),
+            rules(NOTHING),
+            Refusal(FORBIDDEN, 'user is not allowed to lower "compute" quotas in this project'),
+        ),
+        # low privilege
+        (30, project(), rules(LOWPRIV, LowPrivLimit(amount=30)), None),
+        (
+            31,
+            project(),
+            rules(LOWPRIV, LowPrivLimit(amount=30)),
+            Refusal(
+                FORBIDDEN,
+                'user is not allowed to raise "compute" quotas that high in this project',
+                maximum=30,
+                unit=MIB,
+            ),
+        ),
+        (50, project(), rules(LOWPRIV, LowPrivLimit(percent_of_capacity=5)), None),
+        (10, project(), rules(LOWPRIV, LowPrivLimit(amount=30)), None),
+        (
+            10,
+            project(quota=40, projects=80),
+            rules(LOWPRIV, LowPrivLimit(amount=30)),
+            Refusal(FORBIDDEN, 'user is not allowed to lower "compute" quotas in this project'),
+        ),
+        # constraints come before permissions
+        (
+            30,
+            project(),
+            rules(NOTHING, constraint=Constraint(None, 25)),
+            Refusal(
+                INVALID,
+                'requested value "30 MiB" contradicts constraint "at most 25 MiB" for this project and resource',
+                maximum=25,
+                unit=MIB,
+            ),
+        ),
+        # the smallest quota that is not zero
+        (
+            9,
+            project(),
+            rules(minimum=10),
+            Refusal(INVALID, "must allocate at least 10 MiB quota", minimum=10, unit=MIB),
+        ),
+        (0, project(usage=0), rules(minimum=10), None),
+        # the backend's own bounds come last
+        (30, project(high=25), rules(), Refusal(INVALID, "not acceptable for this project", None, 25)),
+        (10, project(low=15), rules(), Refusal(INVALID, "not acceptable for this project", 15, None)),
+    ],
+)
+def test_project(new, figures, how, expected):
+    assert judge_project(new, figures, how) == expected
+
+
+@pytest.mark.parametrize(
+    ("new", "figures", "how", "expected"),
+    [
+        (5000, domain(), rules(), None),
+        (60, domain(), rules(), None),
+        (
+            59,
+            domain(),
+            rules(),
+            Refusal(
+                CONFLICT,
+                "domain quota may not be smaller than sum of project quotas in that domain",
+                minimum=60,
+                unit=MIB,
+            ),
+        ),
+        # a strict limit: 1000 - 300 = 700
+        (700, domain(strict=True), rules(), None),
+        (
+            701,
+            domain(strict=True),
+            rules(),
+            Refusal(CONFLICT, "cluster capacity may not be exceeded for this resource", maximum=700, unit=MIB),
+        ),
+        # without any capacity nothing can be given under a strict limit, and nothing breaks
+        (
+            101,
+            domain(strict=True, capacity=0),
+            rules(),
+            Refusal(CONFLICT, "cluster capacity may not be exceeded for this resource", maximum=0, unit=MIB),
+        ),
+        # lowering towards the capacity is always fine
+        (90, domain(strict=True, capacity=10), rules(), None),
+        # until 50% of 1000 is assigned: 500 - 300 = 200
+        (200, domain(), rules(LOWPRIV, LowPrivLimit(until_percent_assigned=50)), None),
+        (
+            201,
+            domain(),
+            rules(LOWPRIV, LowPrivLimit(until_percent_assigned=50)),
+            Refusal(
+                FORBIDDEN,
+                'user is not allowed to raise "compute" quotas that high in this domain',
+                maximum=200,
+                unit=MIB,
+            ),
+        ),
+        # "until" says nothing about lowering
+        (
+            90,
+            domain(),
+            rules(LOWPRIV, LowPrivLimit(until_percent_assigned=50)),
+            Refusal(FORBIDDEN, 'user is not allowed to lower "compute" quotas in this domain'),
+        ),
+        # the smallest quota is a matter of projects only
+        (61, domain(), rules(minimum=1000), None),
+    ],
+)
+def test_domain(new, figures, how, expected):
+    assert judge_domain(new, figures, how) == expected
+
+
+amounts = st.integers(0, 200)
+
+
+@given(new=amounts, quota=amounts, usage=amounts, others=amounts, domain_quota=amounts)
+def test_no_accepted_project_quota_makes_the_domain_worse(new, quota, usage, others, domain_quota):
+    figures = ProjectFigures(quota, usage, others + quota, domain_quota, 1000)
+    if judge_project(new, figures, rules()) is None:
+        assert others + new <= max(domain_quota, others + quota)
+        assert new >= min(usage, quota)
+
+
+@given(new=amounts, quota=amounts, usage=amounts, others=amounts, domain_quota=amounts)
+def test_the_bounds_of_a_refusal_are_acceptable(new, quota, usage, others, domain_quota):
+    figures = ProjectFigures(quota, usage, others + quota, domain_quota, 1000)
+    refusal = judge_project(new, figures, rules())
+    if refusal is not None and refusal.minimum is not None and refusal.minimum <= quota:
+        assert judge_project(refusal.minimum, figures, rules()) is None
+    if refusal is not None and refusal.maximum is not None and refusal.maximum >= quota:
+        assert judge_project(refusal.maximum, figures, rules()) is None
