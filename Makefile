@@ -1,2 +1,77 @@
+# Run `make` alone for the list of targets. Everything is built in the checkout: .venv, and .cache/real for the tests.
+
 VENV ?= .venv
 BIN := $(VENV)/bin
+REAL_VENV ?= $(or $(LIMES_REAL_VENV),.cache/real)
+PYTEST_ARGS ?=
+
+# The first Python that is new enough. It is only looked for when a virtual environment has to be made.
+find_python = for one in $(PYTHON) python3 python3.11 python3.12 python3.13 python3.14; do \
+	"$$one" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; one=; done; \
+	if [ -z "$$one" ]; then \
+	echo "Limes needs Python 3.11 or newer; python3 here is: $$(python3 --version 2>&1 || echo missing)." \
+	"If there is another one, run: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 1; fi
+make_venv = $(find_python); "$$one" -m venv $(1) || { rm -rf $(1); \
+	echo "'$$one -m venv' failed (on Debian, it is in the package python3-venv)" >&2; exit 1; }
+
+# No test run may hang for ever: at most this many seconds.
+bounded = $(if $(shell command -v timeout),timeout --kill-after=30 $(1),)
+pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
+
+.PHONY: help run check test lint format conformance bench-placement bench-limes real-venv clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 26
+
+run: $(VENV)/.installed ## Limes, Placement and the collector on SQLite with sample data, on this machine
+	@exec $(BIN)/limes serve --config config/quickstart.yaml
+
+check: lint ## the inner loop: linters, and the tests that need no other server (under 2 minutes)
+	$(call pytest,300) -m "not postgresql and not real"
+
+test: export LIMES_REQUIRE_REAL = 1
+test: export LIMES_REAL_VENV = $(abspath $(REAL_VENV))
+test: lint $(REAL_VENV)/.installed ## everything: linters, SQLite, PostgreSQL and real OpenStack components
+	$(call pytest,1500)
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.installed-dev ## puts all files into the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+conformance: export LIMES_REAL_VENV = $(abspath $(REAL_VENV))
+conformance: $(VENV)/.installed-dev $(REAL_VENV)/.installed ## what our Placement answers, against the upstream one
+	$(call bounded,1500) $(BIN)/python -m tests.placement.conformance
+
+bench-placement: $(VENV)/.installed-dev ## measures the Placement API
+	$(BIN)/python -m tests.bench.placement
+
+bench-limes: $(VENV)/.installed-dev ## measures the Limes API and the collector
+	$(BIN)/python -m tests.bench.limes
+
+real-venv: $(REAL_VENV)/.installed ## the virtual environment with the real OpenStack components
+
+clean: ## removes what make and the tools have built
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(call make_venv,$(VENV))
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install -q --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install -q --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(REAL_VENV)/.installed: tests/requirements-real.txt
+	@test -x $(REAL_VENV)/bin/python || { $(call make_venv,$(REAL_VENV)); }
+	$(REAL_VENV)/bin/pip install -q --disable-pip-version-check -r tests/requirements-real.txt
+	@touch $@

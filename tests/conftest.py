@@ -1,13 +1,18 @@
 """Fixtures for all tests. The work is done in `tests/support/`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from limes.db.engine import Engine
 from tests.support.databases import Databases, MigratedUrlFactory, PostgresDatabases, SQLiteDatabases, UrlFactory
+from tests.support.keystone import RealKeystone
+from tests.support.keystone_server import KeystoneServer
 from tests.support.postgres import PostgresServer, postgres_server
+from tests.support.real import RealVenv, find_real_venv, real_is_required
+from tests.support.upstream_placement import UpstreamPlacement, start_upstream_placement
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -17,6 +22,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         fixtures = set(getattr(item, "fixturenames", ()))
         if fixtures & {"postgres", "postgres_url_factory"}:
             item.add_marker("postgresql")
+        if "real_venv" in fixtures:
+            item.add_marker("real")
 
 
 @pytest.fixture(scope="session")
@@ -80,3 +87,66 @@ def postgres_url_factory(postgres: PostgresServer, _postgres_templates: dict[str
     source = PostgresDatabases(postgres, _postgres_templates)
     yield source.empty
     source.drop_all()
+
+
+@pytest.fixture(scope="session")
+def real_venv() -> RealVenv:
+    """The virtual environment with the real components. Whoever uses it is marked `real`."""
+    venv = find_real_venv()
+    if venv is None:
+        message = "the virtual environment with the real OpenStack components is missing: run `make real-venv`"
+        if real_is_required():
+            pytest.fail(message)
+        pytest.skip(message)
+    return venv
+
+
+@pytest.fixture(scope="session")
+def keystone(real_venv: RealVenv, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealKeystone]:
+    """This session's Keystone, seeded as `tests/support/keystone_seed.py` says. Put back what you change."""
+    server = KeystoneServer(real_venv, tmp_path_factory.mktemp("keystone"))
+    with server.process:
+        yield RealKeystone(server)
+
+
+@pytest.fixture
+def own_keystone(keystone: RealKeystone, tmp_path: Path) -> Iterator[RealKeystone]:
+    """A copy of the session's Keystone for one test, which may stop it (`own_keystone.server.process.stop()`)."""
+    server = keystone.server.copy(tmp_path / "keystone")
+    with server.process:
+        yield RealKeystone(server, keystone.ids)
+
+
+PlacementFactory = Callable[..., UpstreamPlacement]
+
+
+@pytest.fixture(scope="session")
+def upstream_placement_factory(
+    real_venv: RealVenv, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[PlacementFactory]:
+    """Starts a Placement of the OpenStack project; arguments as of `start_upstream_placement`."""
+    started: list[UpstreamPlacement] = []
+
+    def start(**arguments: Any) -> UpstreamPlacement:
+        started.append(start_upstream_placement(real_venv, tmp_path_factory.mktemp("placement"), **arguments))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.process.stop()
+
+
+@pytest.fixture(scope="session")
+def upstream_placement(upstream_placement_factory: PlacementFactory) -> UpstreamPlacement:
+    """This session's upstream Placement on SQLite, without Keystone: the token `admin` may do everything."""
+    return upstream_placement_factory()
+
+
+@pytest.fixture(scope="session")
+def upstream_placement_with_keystone(
+    upstream_placement_factory: PlacementFactory, keystone: RealKeystone
+) -> UpstreamPlacement:
+    """This session's upstream Placement that validates tokens with Keystone, and stands in its catalog."""
+    placement = upstream_placement_factory(credentials=keystone.credentials("placement"))
+    keystone.set_endpoint("placement", placement.url)
+    return placement
