@@ -1,7 +1,8 @@
 """What a backend plugin must be, and all that it needs: plugins import this package and nothing else of ours."""
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
-from limes.backends.plugin import BackendContext, NoParams, Offer, Params, Plugin
+from limes.backends.params import Amount, AmountPerAZ, NoParams, Params, QuotaValue, ResourceName, ResourceParams
+from limes.backends.plugin import BackendContext, Offer, Plugin
 from limes.backends.reports import (
     AZCapacity,
     AZUsage,
@@ -18,7 +19,8 @@ from limes.errors import BackendError, ConfigError
 
 __all__ = [
     # what a plugin implements
-    "Plugin", "Offer", "Params", "NoParams", "BackendContext",
+    "Plugin", "Offer", "BackendContext",
+    "Params", "NoParams", "ResourceParams", "ResourceName", "Amount", "AmountPerAZ", "QuotaValue",
     "QuotaBackend", "CapacityBackend", "DiscoveryBackend",
     # what it describes and reports
     "ServiceDef", "ResourceDef", "DomainInfo", "ProjectInfo",

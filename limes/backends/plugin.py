@@ -6,22 +6,12 @@ from typing import Any, Generic, TypeVar
 
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
 from limes.errors import ConfigError
 
 B_co = TypeVar("B_co", bound=QuotaBackend | CapacityBackend | DiscoveryBackend, covariant=True)
-
-
-class Params(BaseModel):
-    """Base class for the `params` of a plugin: frozen, and unknown keys are refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-
-class NoParams(Params):
-    """For plugins that take none."""
 
 
 SessionFactory = Callable[[], Session]

@@ -1,0 +1,190 @@
+"""The tests that every plugin must pass, as pytest classes to inherit from. docs/plugins.md shows how.
+
+A subclass named `Test...` gives the fixtures that the methods take as arguments:
+
+- `backend`: the object under test, made from `Plugin` and params through `limes.backends.loader.load`
+- `service`, a `ServiceDef`, for quota plugins: what `backend.describe()` answers
+- `catalog`: a `limes.core.catalog.Catalog` with the availability zones and with the services that are reported on
+- `project` and `other_project`: two projects that the backend knows; `new_project`: one that it has never heard of
+- `broken_backend`: an object of the same class whose backend cannot be reached or answers nonsense
+"""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from limes.backends import ask
+from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
+from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
+from limes.core.catalog import Catalog, ServiceDef
+from limes.core.quota import BackendQuota
+from limes.errors import BackendError
+
+T = TypeVar("T")
+
+_THREADS = 4
+
+
+def _in_threads(call: Callable[[], T]) -> list[T]:
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return [future.result(timeout=60) for future in [pool.submit(call) for _ in range(2 * _THREADS)]]
+
+
+def _fails(call: Callable[[], object]) -> str:
+    try:
+        call()
+    except BackendError as error:
+        assert str(error).strip(), "the error says nothing"
+        assert "\n" not in str(error), "the error is longer than a line"
+        return str(error)
+    raise AssertionError("expected a BackendError")
+
+
+def _quotas(report: UsageReport) -> dict[str, BackendQuota]:
+    return {name: resource.quota for name, resource in report.resources.items() if resource.quota is not None}
+
+
+class QuotaBackendContract:
+    """What holds for every `QuotaBackend`."""
+
+    def test_describes_itself_always_in_the_same_way(self, backend: QuotaBackend, service: ServiceDef) -> None:
+        """The description has resources, and does not change."""
+        assert service.resources
+        assert all(name == resource.name for name, resource in service.resources.items())
+        assert backend.describe() == service == backend.describe()
+
+    def test_describes_itself_without_its_backend(self, broken_backend: QuotaBackend) -> None:
+        """Also while the backend cannot be reached."""
+        assert broken_backend.describe().resources
+
+    def test_reports_every_resource(
+        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> None:
+        """The report passes validation, and has nothing that was not declared."""
+        assert set(backend.report_usage(project).resources) == set(service.resources)
+        ask.report_usage(backend, service, project, catalog)
+
+    def test_reading_changes_nothing(
+        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> None:
+        """Two reports in a row say the same."""
+        first = ask.report_usage(backend, service, project, catalog)
+        assert ask.report_usage(backend, service, project, catalog) == first
+
+    def test_a_new_project_uses_nothing(
+        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, new_project: ProjectInfo
+    ) -> None:
+        """A project that the backend does not know is no error."""
+        report = ask.report_usage(backend, service, new_project, catalog)
+        assert {az.usage for resource in report.resources.values() for az in resource.per_az.values()} == {0}
+
+    def test_quota_is_in_force_after_it_was_set(
+        self,
+        backend: QuotaBackend,
+        service: ServiceDef,
+        catalog: Catalog,
+        project: ProjectInfo,
+        other_project: ProjectInfo,
+    ) -> None:
+        """What was set is reported, also if it is set twice, lower, or to 0; other projects keep theirs."""
+        others = _quotas(ask.report_usage(backend, service, other_project, catalog))
+        names = [name for name, resource in service.resources.items() if resource.tracks_quota]
+        higher = {name: 1000 + position for position, name in enumerate(names)}
+        lower = {name: 500 + position for position, name in enumerate(names)}
+        for quotas in (higher, higher, lower, dict.fromkeys(names, 0), higher):
+            ask.set_quota(backend, service, project, quotas)
+            assert _quotas(ask.report_usage(backend, service, project, catalog)) == quotas
+        assert _quotas(ask.report_usage(backend, service, other_project, catalog)) == others
+
+    def test_quota_of_a_new_project(
+        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, new_project: ProjectInfo
+    ) -> None:
+        """Quota can be set before the project uses anything."""
+        quotas = {name: 7 for name, resource in service.resources.items() if resource.tracks_quota}
+        ask.set_quota(backend, service, new_project, quotas)
+        assert _quotas(ask.report_usage(backend, service, new_project, catalog)) == quotas
+
+    def test_works_in_many_threads(
+        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> None:
+        """Reports that are made at the same time are the same."""
+        reports = _in_threads(lambda: ask.report_usage(backend, service, project, catalog))
+        assert all(report == reports[0] for report in reports)
+
+    def test_failures_are_errors(self, broken_backend: QuotaBackend, catalog: Catalog, project: ProjectInfo) -> None:
+        """A backend that does not answer is a `BackendError` of one line, and not a report of zeros."""
+        service = broken_backend.describe()
+        _fails(lambda: ask.report_usage(broken_backend, service, project, catalog))
+        quotas = {name: 1 for name, resource in service.resources.items() if resource.tracks_quota}
+        if quotas:
+            _fails(lambda: ask.set_quota(broken_backend, service, project, quotas))
+
+
+class CapacityBackendContract:
+    """What holds for every `CapacityBackend`."""
+
+    def test_reports_capacity(self, backend: CapacityBackend, catalog: Catalog) -> None:
+        """The report passes validation, and says something of a configured resource."""
+        report = ask.report_capacity(backend, "under-test", catalog)
+        assert any(report.services.values())
+
+    def test_reading_changes_nothing(self, backend: CapacityBackend, catalog: Catalog) -> None:
+        """Reports that are made at the same time are the same."""
+
+        def report() -> CapacityReport:
+            return ask.report_capacity(backend, "under-test", catalog)
+
+        first = report()
+        assert all(another == first for another in _in_threads(report))
+
+
+class BrokenCapacityContract:
+    """What holds for a `CapacityBackend` that asks something outside of its configuration."""
+
+    def test_failures_are_errors(self, broken_backend: CapacityBackend, catalog: Catalog) -> None:
+        """A backend that does not answer is a `BackendError` of one line, and not an empty report."""
+        _fails(lambda: ask.report_capacity(broken_backend, "under-test", catalog))
+
+
+class DiscoveryBackendContract:
+    """What holds for every `DiscoveryBackend`."""
+
+    def test_lists_domains_and_projects(self, backend: DiscoveryBackend) -> None:
+        """There is something, ids are unique, and every project has a parent in its domain."""
+        domains = ask.list_domains(backend, None, None)
+        assert domains
+        ids: list[str] = []
+        for domain in domains:
+            projects = ask.list_projects(backend, domain)
+            known = {domain.id, *(project.id for project in projects)}
+            assert all(project.parent_id in known for project in projects)
+            ids += [project.id for project in projects]
+        assert len(set(ids)) == len(ids) > 0
+
+    def test_lists_the_same_in_many_threads(self, backend: DiscoveryBackend) -> None:
+        """Lists that are made at the same time are the same."""
+
+        def everything() -> set[DomainInfo | ProjectInfo]:
+            domains: Iterable[DomainInfo] = ask.list_domains(backend, None, None)
+            return {*domains, *(project for domain in domains for project in ask.list_projects(backend, domain))}
+
+        found = _in_threads(everything)
+        assert all(again == found[0] for again in found)
+
+    def test_an_unknown_domain_has_no_projects(self, backend: DiscoveryBackend) -> None:
+        """For a domain that does not exist there is an error or nothing, and never the projects of another."""
+        nowhere = DomainInfo("no-such-domain", "nowhere")
+        try:
+            projects = ask.list_projects(backend, nowhere)
+        except BackendError:
+            return
+        assert projects == []
+
+
+class BrokenDiscoveryContract:
+    """What holds for a `DiscoveryBackend` that asks something outside of its configuration."""
+
+    def test_failures_are_errors(self, broken_backend: DiscoveryBackend) -> None:
+        """A backend that does not answer is a `BackendError` of one line, and not an empty list."""
+        _fails(lambda: ask.list_domains(broken_backend, None, None))
+        _fails(lambda: ask.list_projects(broken_backend, DomainInfo("d", "domain")))

@@ -1,0 +1,67 @@
+"""Base classes for the `params` of plugins."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
+
+from limes.core.catalog import ANY_AZ, ResourceDef
+from limes.core.quota import UNLIMITED, BackendQuota
+from limes.core.units import MAX_AMOUNT, Unit
+
+
+class Params(BaseModel):
+    """Base class for the `params` of a plugin: frozen, and unknown keys are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class NoParams(Params):
+    """For plugins that take none."""
+
+
+def _resource_name(value: str) -> str:
+    if not value or "/" in value or any(letter.isspace() for letter in value):
+        raise ValueError("expected a name without slashes and blanks")
+    return value
+
+
+ResourceName = Annotated[str, AfterValidator(_resource_name)]
+"""The name of a resource: it appears in URLs and in `service/resource` patterns."""
+
+Amount = Annotated[int, Field(strict=True, ge=0, le=MAX_AMOUNT)]
+"""A whole number from 0 in the resource's unit."""
+
+AmountPerAZ = Annotated[
+    dict[str, Amount],
+    BeforeValidator(lambda value: value if isinstance(value, dict) else {ANY_AZ: value}),
+    Field(min_length=1),
+]
+"""Amounts by AZ. A mere number is an amount in AZ `any`."""
+
+
+def _quota(value: Any) -> BackendQuota:
+    if value == "unlimited" or value is UNLIMITED:
+        return UNLIMITED
+    if type(value) is not int or not 0 <= value <= MAX_AMOUNT:
+        raise ValueError(f"expected 'unlimited' or a whole number from 0 to {MAX_AMOUNT}")
+    return value
+
+
+QuotaValue = Annotated[BackendQuota, PlainValidator(_quota)]
+"""A number, or `unlimited`."""
+
+
+class ResourceParams(Params):
+    """How an operator describes one resource of a service."""
+
+    unit: Unit = Unit.COUNT
+    """`B`, `KiB`, `MiB`, `GiB`, `TiB`, `PiB` or `EiB`; without, the resource is counted."""
+    category: str = ""
+    contained_in: str = ""
+    auto_approve_initial_quota: Amount = 0
+
+    def definition(self, name: str, *, tracks_quota: bool = True) -> ResourceDef:
+        """The resource as Limes knows it."""
+        return ResourceDef(
+            name, self.unit, self.category, self.contained_in, tracks_quota, self.auto_approve_initial_quota
+        )

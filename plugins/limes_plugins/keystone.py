@@ -1,0 +1,75 @@
+"""The discovery method `list`: domains and projects as Keystone's list calls give them."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pydantic import Field
+
+from limes.backends import (
+    BackendContext,
+    BackendError,
+    DiscoveryBackend,
+    DomainInfo,
+    Offer,
+    Params,
+    Plugin,
+    ProjectInfo,
+)
+
+_MAX_PAGES = 10_000
+
+
+class KeystoneParams(Params):
+    """How Keystone is found and read."""
+
+    interface: str = "public"
+    region_name: str | None = None
+    endpoint_override: str | None = None
+    """Keystone's URL with `/v3`, where that of the catalog is not the right one."""
+    page_size: int | None = Field(default=None, ge=1, le=100_000)
+    """Entries to ask for at once; without, Keystone's own limit counts."""
+
+
+class KeystoneDiscovery(DiscoveryBackend):
+    """Asks Keystone with the configured credentials, which must be allowed to list all domains and projects."""
+
+    def __init__(self, params: KeystoneParams, context: BackendContext) -> None:
+        self._params = params
+        self._context = context
+
+    def list_domains(self) -> Iterable[DomainInfo]:
+        """All domains."""
+        return [DomainInfo(item["id"], item["name"]) for item in self._pages("domains", {})]
+
+    def list_projects(self, domain: DomainInfo) -> Iterable[ProjectInfo]:
+        """All projects of the domain. Projects that act as domains are none."""
+        return [
+            ProjectInfo(item["id"], item["name"], item.get("parent_id") or domain.id, domain)
+            for item in self._pages("projects", {"domain_id": domain.id})
+            if not item.get("is_domain")
+        ]
+
+    def _pages(self, what: str, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """All entries, page by page along `links.next`. Keystone says `truncated` where it gives up."""
+        adapter = self._context.adapter(
+            "identity",
+            interface=self._params.interface,
+            region_name=self._params.region_name,
+            endpoint_override=self._params.endpoint_override,
+            min_version=(3, 0),
+        )
+        query = {**params, **({"limit": self._params.page_size} if self._params.page_size else {})}
+        url = f"/{what}"
+        for _ in range(_MAX_PAGES):
+            document = adapter.get(url, params=query).json()
+            yield from document[what]
+            following = (document.get("links") or {}).get("next")
+            if not following:
+                if document.get("truncated"):
+                    raise BackendError(f"Keystone lists only a part of the {what} (its list_limit is too low)")
+                return
+            url, query = following, {}
+        raise BackendError(f"Keystone's list of {what} does not end")
+
+
+plugin = Plugin("Domains and projects of Keystone.", discovery=Offer(KeystoneParams, KeystoneDiscovery))

@@ -1,0 +1,66 @@
+"""The discovery method `static`: domains and projects as written in the configuration."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Annotated
+
+from pydantic import Field
+
+from limes.backends import BackendContext, BackendError, ConfigError, DiscoveryBackend, DomainInfo, Params, ProjectInfo
+
+Text = Annotated[str, Field(min_length=1)]
+
+
+class StaticProject(Params):
+    """A project. The parent is a project of the same domain, or the domain itself."""
+
+    id: Text
+    name: Text
+    parent_id: Text
+
+
+class StaticDomain(Params):
+    """A domain with at least one project."""
+
+    id: Text
+    name: Text
+    projects: tuple[StaticProject, ...] = Field(min_length=1)
+
+
+class StaticDiscoveryParams(Params):
+    """The domains."""
+
+    domains: tuple[StaticDomain, ...] = Field(min_length=1)
+
+
+class StaticDiscovery(DiscoveryBackend):
+    """Lists what is configured."""
+
+    def __init__(self, params: StaticDiscoveryParams, context: BackendContext) -> None:
+        ids = Counter(domain.id for domain in params.domains)
+        ids.update(project.id for domain in params.domains for project in domain.projects)
+        problems = [f"domains: the id {id_!r} is given {count} times" for id_, count in ids.items() if count > 1]
+        for position, domain in enumerate(params.domains):
+            known = {domain.id, *(project.id for project in domain.projects)}
+            problems += [
+                f"domains[{position}].projects[{number}].parent_id: there is no project {project.parent_id!r}"
+                f" in this domain, and it is not the domain's id"
+                for number, project in enumerate(domain.projects)
+                if project.parent_id not in known
+            ]
+        if problems:
+            raise ConfigError(problems)
+        self._domains = {domain.id: domain for domain in params.domains}
+
+    def list_domains(self) -> Iterable[DomainInfo]:
+        """The configured domains."""
+        return [DomainInfo(domain.id, domain.name) for domain in self._domains.values()]
+
+    def list_projects(self, domain: DomainInfo) -> Iterable[ProjectInfo]:
+        """The configured projects of the domain."""
+        if domain.id not in self._domains:
+            raise BackendError(f"the domain {domain.id} is not configured")
+        return [
+            ProjectInfo(project.id, project.name, project.parent_id, domain)
+            for project in self._domains[domain.id].projects
+        ]

@@ -1,0 +1,198 @@
+"""The plugin `static` and the capacitor `manual`."""
+
+import json
+
+import pytest
+
+from limes.backends import UNLIMITED, AZCapacity, BackendError, DomainInfo, ProjectInfo, Unit, ask
+from limes.backends.contract import CapacityBackendContract, DiscoveryBackendContract, QuotaBackendContract
+from limes.backends.loader import BackendSpec, load
+from limes.core.catalog import Catalog, ResourceDef, ServiceDef
+from limes.errors import ConfigError
+from tests.backends.conftest import AZS, STATIC_DISCOVERY, load_capacity, load_quota
+
+PARAMS = {
+    "area": "storage",
+    "resources": {
+        "capacity": {"unit": "GiB", "category": "bulk", "quota": "unlimited"},
+        "objects": {"quota": 100, "contained_in": "capacity"},
+        "files": {},
+    },
+    "projects": {
+        "p1": {"capacity": {"usage": {"az-one": 20, "az-nine": 5}}, "objects": {"usage": 12, "quota": 50}},
+        "beta": {"files": {"usage": 3}},
+    },
+}
+
+
+class StaticContract(QuotaBackendContract):
+    @pytest.fixture
+    def service(self, backend):
+        return backend.describe()
+
+    @pytest.fixture
+    def catalog(self, service):
+        return Catalog(AZS, [service])
+
+    @pytest.fixture
+    def broken_backend(self, tmp_path):
+        path = tmp_path / "broken.json"
+        path.write_text("not JSON")
+        return load_quota("static", {**PARAMS, "state_file": str(path)}).quota["compute"]
+
+
+class TestInMemory(StaticContract):
+    @pytest.fixture
+    def backend(self):
+        return load_quota("static", PARAMS).quota["compute"]
+
+    def test_description(self, service):
+        assert service == ServiceDef(
+            "compute",
+            "storage",
+            {
+                "capacity": ResourceDef("capacity", Unit.GIB, "bulk"),
+                "objects": ResourceDef("objects", contained_in="capacity"),
+                "files": ResourceDef("files", tracks_quota=False),
+            },
+        )
+
+    def test_figures_of_a_project_come_before_the_common_ones(self, backend, service, catalog, project, other_project):
+        report = ask.report_usage(backend, service, project, catalog).resources
+        assert {az: usage.usage for az, usage in report["capacity"].per_az.items()} == {
+            "any": 0,
+            "az-one": 20,
+            "unknown": 5,
+        }
+        assert (report["capacity"].quota, report["objects"].quota, report["files"].quota) == (UNLIMITED, 50, None)
+        assert report["objects"].per_az["any"].usage == 12
+        other = ask.report_usage(backend, service, other_project, catalog).resources
+        assert (other["files"].per_az["any"].usage, other["objects"].quota) == (3, 100)
+
+
+class TestInFile(StaticContract):
+    @pytest.fixture
+    def path(self, tmp_path):
+        return tmp_path / "state.json"
+
+    @pytest.fixture
+    def backend(self, path):
+        return load_quota("static", {**PARAMS, "state_file": str(path)}).quota["compute"]
+
+    def test_the_file_is_shared_and_can_be_edited(self, backend, service, catalog, path, project):
+        ask.set_quota(backend, service, project, {"capacity": 10, "objects": 20})
+        assert json.loads(path.read_text()) == {"p1": {"capacity": {"quota": 10}, "objects": {"quota": 20}}}
+        path.write_text(json.dumps({"p1": {"objects": {"quota": "unlimited", "usage": 77}}}))
+        other_process = load_quota("static", {**PARAMS, "state_file": str(path)}).quota["compute"]
+        for process in (backend, other_process):
+            objects = ask.report_usage(process, service, project, catalog).resources["objects"]
+            assert (objects.quota, objects.per_az["any"].usage) == (UNLIMITED, 77)
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ('{"p1": {"objects": {"usage": -1}}}', "resource objects, AZ any: the usage is -1"),
+            ('{"p1": {"objects": {"quota": "lots"}}}', "the quota is 'lots', expected a whole number or 'unlimited'"),
+            ('{"p1": [1]}', "project p1: expected resources with quota and usage"),
+            ("[]", "expected a mapping of project ids"),
+        ],
+    )
+    def test_a_wrong_file_is_an_error(self, backend, service, catalog, path, project, content, message):
+        path.write_text(content)
+        with pytest.raises(BackendError) as error:
+            ask.report_usage(backend, service, project, catalog)
+        assert message in str(error.value)
+
+
+class TestStaticDiscovery(DiscoveryBackendContract):
+    @pytest.fixture
+    def backend(self):
+        return load([], [], STATIC_DISCOVERY, availability_zones=AZS).discovery
+
+    def test_lists_what_is_configured(self, backend):
+        domain = DomainInfo("d1", "one")
+        assert ask.list_domains(backend, None, None) == [domain]
+        assert ask.list_projects(backend, domain) == [ProjectInfo("p1", "alpha", "d1", domain)]
+
+
+class TestManual(CapacityBackendContract):
+    @pytest.fixture
+    def backend(self):
+        values = {"compute": {"cores": 4800, "ram": {"az-one": 10, "az-two": 20}}}
+        return load_capacity("manual", {"values": values}).capacity["under-test"]
+
+    @pytest.fixture
+    def catalog(self):
+        return Catalog(
+            AZS, [ServiceDef("compute", "compute", {"cores": ResourceDef("cores"), "ram": ResourceDef("ram")})]
+        )
+
+    def test_values(self, backend, catalog):
+        assert ask.report_capacity(backend, "manual", catalog).services == {
+            "compute": {
+                "cores": {"any": AZCapacity(4800)},
+                "ram": {"az-one": AZCapacity(10), "az-two": AZCapacity(20)},
+            }
+        }
+
+
+def test_static_params_are_checked():
+    params = {
+        "resources": {"ram": {"unit": "Megabytes", "quota": -5}, "a/b": {}, "cores": {"usage": True, "color": "red"}},
+    }
+    with pytest.raises(ConfigError) as error:
+        load_quota("static", params)
+    assert sorted(error.value.problems) == [
+        "services[0].params.area: missing",
+        "services[0].params.resources.a/b: expected a name without slashes and blanks",
+        "services[0].params.resources.cores.color: unknown key",
+        "services[0].params.resources.cores.usage.any: Input should be a valid integer",
+        "services[0].params.resources.ram.quota: expected 'unlimited' or a whole number from 0 to 1152921504606846976",
+        "services[0].params.resources.ram.unit: Input should be '', 'B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB' or 'EiB'",
+    ]
+
+
+def test_static_figures_must_be_of_known_resources():
+    projects = {"p1": {"nothing": {"usage": 1}, "files": {"quota": 1}}}
+    with pytest.raises(ConfigError) as error:
+        load_quota("static", {**PARAMS, "projects": projects})
+    assert error.value.problems == [
+        "services[0].params: projects.p1.nothing: there is no resource of this name",
+        "services[0].params: projects.p1.files.quota: the resource tracks no quota, because it has none under resources",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("domains", "problem"),
+    [
+        ([], "params.domains: Tuple should have at least 1 item after validation, not 0"),
+        ([{"id": "d", "name": "n", "projects": []}], "params.domains[0].projects: Tuple should have at least 1 item"),
+        ([{"id": "d", "name": "n"}], "params.domains[0].projects: missing"),
+        (
+            [{"id": "d", "name": "n", "projects": [{"id": "p", "name": "x", "parent_id": "q"}]}],
+            "domains[0].projects[0].parent_id: there is no project 'q' in this domain",
+        ),
+        (
+            [{"id": "d", "name": "n", "projects": [{"id": "d", "name": "x", "parent_id": "d"}]}],
+            "domains: the id 'd' is given 2 times",
+        ),
+    ],
+)
+def test_static_discovery_params_are_checked(domains, problem):
+    spec = BackendSpec("discovery", "static", "static", {"domains": domains}, "method")
+    with pytest.raises(ConfigError) as error:
+        load([], [], spec, availability_zones=AZS)
+    assert len(error.value.problems) == 1
+    assert problem in error.value.problems[0]
+
+
+def test_manual_params_are_checked():
+    values = {"compute": {"cores": -1, "ram": {"az-nine": 5}}}
+    with pytest.raises(ConfigError) as error:
+        load_capacity("manual", {"values": values})
+    assert error.value.problems == [
+        "capacitors[0].params.values.compute.cores.any: Input should be greater than or equal to 0"
+    ]
+    with pytest.raises(ConfigError) as error:
+        load_capacity("manual", {"values": {"compute": {"ram": {"az-nine": 5}}}})
+    assert "values.compute.ram.az-nine: is not one of the configured availability_zones" in error.value.problems[0]
