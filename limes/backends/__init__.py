@@ -1,7 +1,16 @@
 """What a backend plugin must be, and all that it needs: plugins import this package and nothing else of ours."""
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
-from limes.backends.params import Amount, AmountPerAZ, NoParams, Params, QuotaValue, ResourceName, ResourceParams
+from limes.backends.params import (
+    NOT_EMPTY,
+    Amount,
+    AmountPerAZ,
+    NoParams,
+    Params,
+    QuotaValue,
+    ResourceName,
+    ResourceParams,
+)
 from limes.backends.plugin import BackendContext, Offer, Plugin
 from limes.backends.reports import (
     AZCapacity,
@@ -20,7 +29,7 @@ from limes.errors import BackendError, ConfigError
 __all__ = [
     # what a plugin implements
     "Plugin", "Offer", "BackendContext",
-    "Params", "NoParams", "ResourceParams", "ResourceName", "Amount", "AmountPerAZ", "QuotaValue",
+    "Params", "NoParams", "ResourceParams", "ResourceName", "Amount", "AmountPerAZ", "QuotaValue", "NOT_EMPTY",
     "QuotaBackend", "CapacityBackend", "DiscoveryBackend",
     # what it describes and reports
     "ServiceDef", "ResourceDef", "DomainInfo", "ProjectInfo",

@@ -13,7 +13,7 @@ from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
 from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
 from limes.backends.validation import validate_capacity, validate_usage
 from limes.core.catalog import Catalog, ServiceDef
-from limes.errors import BackendError, ConfigError
+from limes.errors import BackendError
 
 log = logging.getLogger(__name__)
 
@@ -85,8 +85,6 @@ def _as_backend_error(where: str) -> Iterator[None]:
         raise (error if str(error).startswith(where) else BackendError(f"{where}: {error}")) from error
     except (ClientException, requests.RequestException) as error:
         raise BackendError(f"{where}: {_one_line(error)}") from error
-    except ConfigError as error:
-        raise BackendError(f"{where}: {'; '.join(error.problems)}") from error
     except Exception as error:
         log.exception("%s: the plugin failed in a way that its contract does not allow", where)
         raise BackendError(f"{where}: internal error of the plugin ({type(error).__name__})") from error

@@ -140,11 +140,12 @@ def _make(plugins: Plugins, kind: Kind, spec: BackendSpec, context: BackendConte
     except ValidationError as error:
         raise ConfigError([_problem(f"{spec.path}.params", item) for item in error.errors()]) from None
     except ConfigError as error:
-        raise ConfigError([f"{spec.path}.params: {problem}" for problem in error.problems]) from error
+        raise ConfigError([f"{spec.path}.params.{problem}" for problem in error.problems]) from error
 
 
 def _problem(path: str, item: Any) -> str:
     for part in item["loc"]:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}"
+        if part != "[key]":  # pydantic's way to say that it is the key that is wrong
+            path += f"[{part}]" if isinstance(part, int) else f".{part}"
     message = {"extra_forbidden": "unknown key", "missing": "missing"}.get(item["type"], item["msg"])
     return f"{path}: {message.removeprefix('Value error, ')}"

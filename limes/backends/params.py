@@ -1,12 +1,15 @@
 """Base classes for the `params` of plugins."""
 
-from typing import Annotated, Any
+from collections.abc import Sized
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
 
 from limes.core.catalog import ANY_AZ, ResourceDef
 from limes.core.quota import UNLIMITED, BackendQuota
 from limes.core.units import MAX_AMOUNT, Unit
+
+T = TypeVar("T", bound=Sized)
 
 
 class Params(BaseModel):
@@ -17,6 +20,17 @@ class Params(BaseModel):
 
 class NoParams(Params):
     """For plugins that take none."""
+
+
+def _not_empty(value: T) -> T:
+    if not value:
+        raise ValueError("at least one is needed")
+    return value
+
+
+NOT_EMPTY = AfterValidator(_not_empty)
+"""For lists and mappings: `Annotated[list[...], NOT_EMPTY]`. Unlike pydantic's `min_length`, it is silent if an entry
+is wrong."""
 
 
 def _resource_name(value: str) -> str:
@@ -34,7 +48,7 @@ Amount = Annotated[int, Field(strict=True, ge=0, le=MAX_AMOUNT)]
 AmountPerAZ = Annotated[
     dict[str, Amount],
     BeforeValidator(lambda value: value if isinstance(value, dict) else {ANY_AZ: value}),
-    Field(min_length=1),
+    NOT_EMPTY,
 ]
 """Amounts by AZ. A mere number is an amount in AZ `any`."""
 

@@ -9,7 +9,7 @@ from keystoneauth1.session import Session
 from pydantic import BaseModel
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
-from limes.errors import ConfigError
+from limes.errors import BackendError
 
 B_co = TypeVar("B_co", bound=QuotaBackend | CapacityBackend | DiscoveryBackend, covariant=True)
 
@@ -34,9 +34,9 @@ class BackendContext:
     """Seconds that one request to a backend may take."""
 
     def session(self) -> Session:
-        """The configured keystoneauth1 session, shared by all. Raises `ConfigError` where no Keystone is configured."""
+        """The configured keystoneauth1 session, shared by all. Raises `BackendError` where there is no Keystone."""
         if self.session_factory is None:
-            raise ConfigError(["this needs a Keystone, but none is configured"])
+            raise BackendError("a Keystone session is needed, but no Keystone is configured")
         return self.session_factory()
 
     def adapter(self, service_type: str, **options: Any) -> Adapter:
@@ -66,8 +66,8 @@ class _TimedAdapter(Adapter):
 class Offer(Generic[B_co]):
     """One kind of backend that a plugin offers: the model of its `params`, and what makes it from them.
 
-    `create` must not ask the backend. It may raise `ConfigError` for params that the model cannot judge; the problems
-    in it are shown with their place in the configuration put before them.
+    `create` must not ask the backend. It may raise `ConfigError` for params that the model cannot judge: each problem
+    in it begins with the path below `params`, as in `resources.ram: ...`.
     """
 
     params: type[BaseModel]

@@ -6,10 +6,11 @@ values:
     ram: {az-one: 400000, az-two: 400000}  # by AZ
 """
 
-from pydantic import Field
+from typing import Annotated
 
 from limes.backends import (
     ANY_AZ,
+    NOT_EMPTY,
     AmountPerAZ,
     AZCapacity,
     BackendContext,
@@ -26,7 +27,7 @@ from limes.backends import (
 class ManualParams(Params):
     """`values`: service type -> resource -> capacity in the resource's unit, or capacity by AZ."""
 
-    values: dict[str, dict[ResourceName, AmountPerAZ]] = Field(min_length=1)
+    values: Annotated[dict[str, dict[ResourceName, AmountPerAZ]], NOT_EMPTY]
 
 
 class ManualCapacity(CapacityBackend):

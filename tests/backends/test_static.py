@@ -157,16 +157,16 @@ def test_static_figures_must_be_of_known_resources():
     with pytest.raises(ConfigError) as error:
         load_quota("static", {**PARAMS, "projects": projects})
     assert error.value.problems == [
-        "services[0].params: projects.p1.nothing: there is no resource of this name",
-        "services[0].params: projects.p1.files.quota: the resource tracks no quota, because it has none under resources",
+        "services[0].params.projects.p1.nothing: there is no resource of this name",
+        "services[0].params.projects.p1.files.quota: the resource tracks no quota, because it has none under resources",
     ]
 
 
 @pytest.mark.parametrize(
     ("domains", "problem"),
     [
-        ([], "params.domains: Tuple should have at least 1 item after validation, not 0"),
-        ([{"id": "d", "name": "n", "projects": []}], "params.domains[0].projects: Tuple should have at least 1 item"),
+        ([], "params.domains: at least one is needed"),
+        ([{"id": "d", "name": "n", "projects": []}], "params.domains[0].projects: at least one is needed"),
         ([{"id": "d", "name": "n"}], "params.domains[0].projects: missing"),
         (
             [{"id": "d", "name": "n", "projects": [{"id": "p", "name": "x", "parent_id": "q"}]}],

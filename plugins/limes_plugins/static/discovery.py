@@ -6,7 +6,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from limes.backends import BackendContext, BackendError, ConfigError, DiscoveryBackend, DomainInfo, Params, ProjectInfo
+from limes.backends import (
+    NOT_EMPTY,
+    BackendContext,
+    BackendError,
+    ConfigError,
+    DiscoveryBackend,
+    DomainInfo,
+    Params,
+    ProjectInfo,
+)
 
 Text = Annotated[str, Field(min_length=1)]
 
@@ -24,13 +33,13 @@ class StaticDomain(Params):
 
     id: Text
     name: Text
-    projects: tuple[StaticProject, ...] = Field(min_length=1)
+    projects: Annotated[tuple[StaticProject, ...], NOT_EMPTY]
 
 
 class StaticDiscoveryParams(Params):
     """The domains."""
 
-    domains: tuple[StaticDomain, ...] = Field(min_length=1)
+    domains: Annotated[tuple[StaticDomain, ...], NOT_EMPTY]
 
 
 class StaticDiscovery(DiscoveryBackend):

@@ -12,12 +12,13 @@ projects:                                    # other values for single projects,
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from limes.backends import (
     ANY_AZ,
+    NOT_EMPTY,
     UNLIMITED,
     AmountPerAZ,
     AZUsage,
@@ -58,7 +59,7 @@ class StaticServiceParams(Params):
     """The service."""
 
     area: str
-    resources: dict[ResourceName, StaticResource] = Field(min_length=1)
+    resources: Annotated[dict[ResourceName, StaticResource], NOT_EMPTY]
     projects: dict[str, dict[str, StaticFigures]] = Field(default_factory=dict)
     state_file: Path | None = None
 
