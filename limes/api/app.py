@@ -25,6 +25,15 @@ class ClusterHeaderMiddleware:
             raise BadRequest("multi-cluster support is removed: the X-Limes-Cluster-Id header is not allowed anymore")
 
 
+class TrailingSlashMiddleware:
+    """Refuses a trailing slash: the router would take it for an empty id."""
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Raises falcon's 404."""
+        if req.path.endswith("/") and req.path not in PUBLIC_PATHS:
+            raise falcon.HTTPNotFound()
+
+
 class CorsMiddleware:
     """Lets pages of the allowed origins use the API from a browser. Preflights need no token."""
 
@@ -58,6 +67,7 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
             RequestIdMiddleware(deps.ids),
             AccessLogMiddleware("limes", deps.clock, quiet_paths=operational.PUBLIC_PATHS | {"/"}),
             CorsMiddleware(deps.allowed_origins),
+            TrailingSlashMiddleware(),
             ClusterHeaderMiddleware(),
             AuthMiddleware(deps.authenticator, _is_public),
             ConnectionMiddleware(deps.engine, without=operational.PUBLIC_PATHS | PUBLIC_PATHS),

@@ -70,7 +70,7 @@ def read_json(req: falcon.Request, max_size: int) -> Any:
 def read_quota_body(document: Any, level: Literal["domain", "project"]) -> ScopeBody:
     """The part of the document that is about this level; empty if there is none. Raises `BadRequest`."""
     try:
-        body = QuotaBody.model_validate(document or {})
+        body = QuotaBody.model_validate({} if document is None else document)
     except ValidationError as error:
         lines = "; ".join(
             f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors(include_url=False)

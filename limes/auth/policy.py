@@ -36,7 +36,7 @@ class Policy:
         if policy_file is not None and not policy_file.is_file():
             raise ConfigError([f"policy file {policy_file}: no such file"])
         self._enforcer = oslo.Enforcer(
-            conf, policy_file=str(policy_file) if policy_file else None, fallback_to_json_file=False
+            conf, policy_file=str(policy_file) if policy_file else None
         )
         for rule in self.rules:
             self._enforcer.register_default(

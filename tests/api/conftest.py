@@ -1,0 +1,35 @@
+"""The world of `tests.api.world` on both databases."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from tests.api.world import World, make_world
+from tests.support.databases import MigratedUrlFactory
+
+
+@pytest.fixture
+def migrated_engine(database_url_with: MigratedUrlFactory) -> Iterator[Engine]:
+    """An engine on a database with the tables of the Limes half."""
+    engine = Engine(database_url_with(limes_migrations))
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def world(migrated_engine: Engine) -> World:
+    """The small cloud, without bursting, constraints or low-privilege limits."""
+    return make_world(migrated_engine)
+
+
+@pytest.fixture
+def make(migrated_engine: Engine) -> Callable[..., World]:
+    """Makes the small cloud with options."""
+
+    def make_with(**options: Any) -> World:
+        return make_world(migrated_engine, **options)
+
+    return make_with

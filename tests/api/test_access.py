@@ -1,0 +1,162 @@
+"""Who may do what, and what the others get: 401, 403, 404, 503. Permission comes before existence."""
+
+import pytest
+
+from tests.api.world import BERLIN, FRANCE, GERMANY, IDENTITIES, PARIS
+from tests.support.rows import all_rows, changes
+
+NO_DOMAIN = "no such domain (if it was just created, try to POST /domains/discover)\n"
+
+DOMAIN, PROJECT = f"/v1/domains/{GERMANY}", f"/v1/domains/{GERMANY}/projects/{BERLIN}"
+
+CLOUD = {"cloud-admin", "cloud-viewer"}
+DOMAIN_VIEWERS = CLOUD | {"germany-admin", "germany-viewer"}
+PROJECT_VIEWERS = DOMAIN_VIEWERS | {"berlin-admin", "berlin-member"}
+EVERYBODY = set(IDENTITIES)
+
+# route -> who gets in, and the status that they get
+ROUTES = [
+    ("GET", "/v1/clusters/current", EVERYBODY, 200),
+    ("GET", "/v1/domains", CLOUD, 200),
+    ("POST", "/v1/domains/discover", {"cloud-admin"}, 204),
+    ("GET", DOMAIN, DOMAIN_VIEWERS, 200),
+    ("PUT", DOMAIN, DOMAIN_VIEWERS, 202),
+    ("POST", f"{DOMAIN}/simulate-put", DOMAIN_VIEWERS, 200),
+    ("GET", f"{DOMAIN}/projects", DOMAIN_VIEWERS, 200),
+    ("POST", f"{DOMAIN}/projects/discover", {"cloud-admin", "germany-admin"}, 204),
+    ("GET", PROJECT, PROJECT_VIEWERS, 200),
+    ("PUT", PROJECT, PROJECT_VIEWERS, 202),
+    ("POST", f"{PROJECT}/simulate-put", PROJECT_VIEWERS, 200),
+    ("POST", f"{PROJECT}/sync", {"cloud-admin", "germany-admin", "berlin-admin"}, 202),
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed", "status"), ROUTES, ids=[f"{route[0]}-{route[1]}" for route in ROUTES]
+)
+def test_matrix(world, method, path, allowed, status):
+    before = all_rows(world.engine)
+    for token in IDENTITIES:
+        result = world.request(method, path, token, json={})
+        assert (token, result.status_code) == (token, status if token in allowed else 403)
+        if token not in allowed:
+            assert result.text == "Forbidden\n"
+    for token in (None, "expired"):
+        result = world.request(method, path, token, json={})
+        assert (result.status_code, result.text) == (401, "Unauthorized\n")
+        assert result.headers["www-authenticate"] == 'Keystone uri="http://127.0.0.1:5000/v3"'
+    result = world.request(method, path, "keystone-is-down", json={})
+    assert (result.status_code, result.text) == (503, "the identity service does not answer\n")
+    assert changes(before, all_rows(world.engine)) == {}
+
+
+def test_every_route_is_in_the_matrix(world):
+    from limes.api.routes import PUBLIC_PATHS, routes
+
+    def template(path):
+        return path.replace(GERMANY, "{domain_id}").replace(BERLIN, "{project_id}")
+
+    listed = {(method, template(path)) for method, path, _, _ in ROUTES}
+    found = set()
+    for path, endpoint, suffix in routes(None):  # type: ignore[arg-type]
+        ending = f"_{suffix}" if suffix else ""
+        for method in ("GET", "PUT", "POST", "DELETE", "PATCH"):
+            responder = f"on_{method.lower()}{ending}"
+            if hasattr(endpoint, responder) and path not in PUBLIC_PATHS:
+                found.add((method, path))
+    assert found == listed
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "text"),
+    [
+        ("GET", "/v1/domains/nowhere", NO_DOMAIN),
+        ("PUT", "/v1/domains/nowhere", NO_DOMAIN),
+        ("POST", "/v1/domains/nowhere/simulate-put", NO_DOMAIN),
+        ("GET", "/v1/domains/nowhere/projects", NO_DOMAIN),
+        ("GET", f"/v1/domains/nowhere/projects/{BERLIN}", NO_DOMAIN),
+        (
+            "GET",
+            f"{DOMAIN}/projects/nowhere",
+            f"no such project (if it was just created, try to POST /domains/{GERMANY}/projects/discover)\n",
+        ),
+        ("GET", f"{DOMAIN}/projects/{PARIS}", "no such project\n"),
+        ("PUT", f"{DOMAIN}/projects/{PARIS}", "no such project\n"),
+        ("POST", f"/v1/domains/{FRANCE}/projects/{BERLIN}/simulate-put", "no such project\n"),
+        ("POST", f"{DOMAIN}/projects/nowhere/sync", "no such project\n"),
+        ("GET", "/v1", "404 page not found\n"),
+        ("GET", "/v1/domains/", "404 page not found\n"),
+        ("GET", "/v1/clusters", "404 page not found\n"),
+        ("GET", "/v1/clusters/other", "404 page not found\n"),
+    ],
+)
+def test_what_does_not_exist(world, method, path, text):
+    result = world.request(method, path, json={})
+    assert (result.status_code, result.text) == (404, text)
+
+
+@pytest.mark.parametrize("path", ["/v1/domains/nowhere", f"{DOMAIN}/projects/nowhere"])
+def test_existence_is_not_shown_without_permission(world, path):
+    assert world.request("GET", path, "france-admin").status_code == 403
+
+
+def test_methods(world):
+    result = world.request("DELETE", DOMAIN)
+    assert (result.status_code, result.text) == (405, "Method Not Allowed\n")
+    assert set(result.headers["allow"].split(", ")) >= {"GET", "PUT"}
+
+
+def test_other_clusters(world):
+    result = world.request("GET", "/v1/domains", headers={"X-Limes-Cluster-Id": "west"})
+    assert (result.status_code, result.text) == (
+        400,
+        "multi-cluster support is removed: the X-Limes-Cluster-Id header is not allowed anymore\n",
+    )
+    assert world.request("GET", "/v1/domains", headers={"X-Limes-Cluster-Id": "current"}).status_code == 200
+
+
+def test_cors(world):
+    headers = {"Origin": "https://dashboard.example.com", "Access-Control-Request-Method": "PUT"}
+    result = world.request("OPTIONS", DOMAIN, token=None, headers=headers)
+    assert (result.status_code, result.headers["access-control-allow-origin"]) == (204, "*")
+    assert "PUT" in result.headers["access-control-allow-methods"]
+    result = world.request("GET", DOMAIN, headers={"Origin": "https://dashboard.example.com"})
+    assert (result.headers["access-control-allow-origin"], result.headers["vary"]) == ("*", "Origin")
+
+
+def test_discovery_answers(world):
+    world.new_domains = ["uuid-new"]
+    result = world.request("POST", "/v1/domains/discover")
+    assert (result.status_code, result.json) == (202, {"new_domains": [{"id": "uuid-new"}]})
+    world.new_projects = ["uuid-a", "uuid-b"]
+    result = world.request("POST", f"{DOMAIN}/projects/discover")
+    assert (result.status_code, result.json) == (202, {"new_projects": [{"id": "uuid-a"}, {"id": "uuid-b"}]})
+
+
+def test_sync(world):
+    result = world.request("POST", f"{PROJECT}/sync", "berlin-admin")
+    assert (result.status_code, result.text, world.synced) == (202, "", [(GERMANY, BERLIN)])
+
+
+def test_an_internal_error_shows_nothing_but_its_id(world, caplog):
+    world.new_domains = BrokenList()
+    result = world.request("POST", "/v1/domains/discover")
+    request_id = result.headers["x-openstack-request-id"]
+    assert (result.status_code, result.text) == (500, f"internal error; the log has more under {request_id}\n")
+    assert "secret detail" in caplog.text
+
+
+class BrokenList(list):
+    def __bool__(self):
+        raise RuntimeError("secret detail")
+
+
+def test_too_large_a_body(world):
+    result = world.request("PUT", DOMAIN, body=b" " * (1024 * 1024 + 1))
+    assert (result.status_code, result.text) == (413, "request body is too large: the limit is 1048576 bytes\n")
+
+
+def test_a_request_id_is_always_ours(world):
+    given = "req-11111111-2222-3333-4444-555555555555"
+    result = world.request("GET", "/v1/domains", headers={"X-Openstack-Request-Id": given})
+    assert result.headers["x-openstack-request-id"] != given

@@ -1,0 +1,296 @@
+"""GET on the three levels: every field with its presence rule."""
+
+import re
+
+import pytest
+
+from limes.core.catalog import BehaviorRule
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
+
+
+def test_cluster(world):
+    assert world.get("/v1/clusters/current") == {
+        "cluster": {
+            "id": "current",
+            "services": [
+                {
+                    "type": "compute",
+                    "area": "compute",
+                    "resources": [
+                        {
+                            "name": "cores",
+                            "quota_distribution_model": "hierarchical",
+                            "capacity": 201,
+                            "per_availability_zone": [
+                                {"name": "az-one", "capacity": 100, "usage": 33},
+                                {"name": "az-two", "capacity": 101, "usage": 0},
+                            ],
+                            "domains_quota": 150,
+                            "usage": 36,
+                        },
+                        {"name": "gpus", "contained_in": "cores", "usage": 1},
+                        {
+                            "name": "ram",
+                            "unit": "MiB",
+                            "quota_distribution_model": "hierarchical",
+                            "capacity": 8192,
+                            "domains_quota": 4096,
+                            "usage": 512,
+                            "physical_usage": 128,
+                        },
+                    ],
+                    "max_scraped_at": 1020,
+                    "min_scraped_at": 1010,
+                },
+                {
+                    "type": "volume",
+                    "area": "storage",
+                    "resources": [
+                        {
+                            "name": "capacity",
+                            "unit": "GiB",
+                            "category": "block",
+                            "quota_distribution_model": "hierarchical",
+                            "domains_quota": 0,
+                            "usage": 3,
+                        }
+                    ],
+                    "max_scraped_at": 1020,
+                    "min_scraped_at": 1010,
+                },
+            ],
+            "max_scraped_at": 900,
+            "min_scraped_at": 900,
+        }
+    }
+
+
+def test_cluster_with_overcommit(make):
+    world = make(behaviors=[BehaviorRule(re.compile("compute/.*"), overcommit_factor=1.5)])
+    cores, _, ram = world.get("/v1/clusters/current?service=compute")["cluster"]["services"][0]["resources"]
+    assert (cores["capacity"], cores["raw_capacity"]) == (301, 201)
+    assert cores["per_availability_zone"] == [
+        {"name": "az-one", "capacity": 150, "raw_capacity": 100, "usage": 33},
+        {"name": "az-two", "capacity": 151, "raw_capacity": 101, "usage": 0},
+    ]
+    assert (ram["capacity"], ram["raw_capacity"]) == (12288, 8192)
+
+
+def test_subcapacities_need_detail_and_permission(world):
+    def subcapacities(query, token):
+        services = world.get(f"/v1/clusters/current{query}", token)["cluster"]["services"]
+        return [resource.get("subcapacities") for resource in services[0]["resources"]]
+
+    assert subcapacities("?detail", "cloud-viewer") == [[{"az": "az-one"}, {"az": "az-two"}], None, None]
+    assert subcapacities("", "cloud-viewer") == [None, None, None]
+    assert subcapacities("?detail", "berlin-member") == [None, None, None]
+
+
+def test_domain(world):
+    document = world.get(f"/v1/domains/{GERMANY}", "germany-viewer")
+    assert document == {
+        "domain": {
+            "id": GERMANY,
+            "name": "germany",
+            "services": [
+                {
+                    "type": "compute",
+                    "area": "compute",
+                    "resources": [
+                        {
+                            "name": "cores",
+                            "quota_distribution_model": "hierarchical",
+                            "quota": 100,
+                            "projects_quota": 50,
+                            "usage": 36,
+                            "backend_quota": 50,
+                        },
+                        {"name": "gpus", "contained_in": "cores", "usage": 1},
+                        {
+                            "name": "ram",
+                            "unit": "MiB",
+                            "quota_distribution_model": "hierarchical",
+                            "quota": 4096,
+                            "projects_quota": 1024,
+                            "usage": 512,
+                            "physical_usage": 128,
+                            "backend_quota": 2048,
+                        },
+                    ],
+                    "max_scraped_at": 1020,
+                    "min_scraped_at": 1010,
+                },
+                {
+                    "type": "volume",
+                    "area": "storage",
+                    "resources": [
+                        {
+                            "name": "capacity",
+                            "unit": "GiB",
+                            "category": "block",
+                            "quota_distribution_model": "hierarchical",
+                            "quota": 0,
+                            "projects_quota": 10,
+                            "usage": 3,
+                            "infinite_backend_quota": True,
+                        }
+                    ],
+                    "max_scraped_at": 1020,
+                    "min_scraped_at": 1010,
+                },
+            ],
+        }
+    }
+
+
+def test_domains_are_listed_by_uuid_and_show_quota_before_any_scrape(world):
+    france, germany = world.get("/v1/domains?service=compute&resource=cores")["domains"]
+    assert (france["id"], germany["id"]) == (FRANCE, GERMANY)
+    assert france["services"] == [
+        {
+            "type": "compute",
+            "area": "compute",
+            "resources": [
+                {"name": "cores", "quota_distribution_model": "hierarchical", "quota": 50, "usage": 0},
+            ],
+        }
+    ]
+
+
+BERLIN_DOCUMENT = {
+    "id": BERLIN,
+    "name": "berlin",
+    "parent_id": GERMANY,
+    "services": [
+        {
+            "type": "compute",
+            "area": "compute",
+            "resources": [
+                {"name": "cores", "quota_distribution_model": "hierarchical", "quota": 20, "usage": 5},
+                {"name": "gpus", "contained_in": "cores", "usage": 1},
+                {
+                    "name": "ram",
+                    "unit": "MiB",
+                    "quota_distribution_model": "hierarchical",
+                    "quota": 1024,
+                    "backend_quota": 2048,
+                    "usage": 512,
+                    "physical_usage": 128,
+                },
+            ],
+            "scraped_at": 1010,
+        },
+        {
+            "type": "volume",
+            "area": "storage",
+            "resources": [
+                {
+                    "name": "capacity",
+                    "unit": "GiB",
+                    "category": "block",
+                    "quota_distribution_model": "hierarchical",
+                    "quota": 10,
+                    "backend_quota": -1,
+                    "usage": 3,
+                }
+            ],
+            "scraped_at": 1010,
+        },
+    ],
+}
+
+
+def test_project(world):
+    assert world.get(f"/v1/domains/{GERMANY}/projects/{BERLIN}", "berlin-member") == {"project": BERLIN_DOCUMENT}
+
+
+def test_projects_of_a_domain(world):
+    berlin, dresden = world.get(f"/v1/domains/{GERMANY}/projects")["projects"]
+    assert berlin == BERLIN_DOCUMENT
+    assert (dresden["id"], dresden["services"][1]["resources"]) == (DRESDEN, [])
+
+
+def test_project_before_its_first_scrape(world):
+    document = world.get(f"/v1/domains/{FRANCE}/projects/{PARIS}")
+    assert document["project"]["services"] == [
+        {"type": "compute", "area": "compute", "resources": []},
+        {"type": "volume", "area": "storage", "resources": []},
+    ]
+
+
+def test_subresources_need_detail(world):
+    path = f"/v1/domains/{GERMANY}/projects/{BERLIN}?resource=gpus"
+    assert world.get(path)["project"]["services"][0]["resources"] == [
+        {"name": "gpus", "contained_in": "cores", "usage": 1}
+    ]
+    assert world.get(f"{path}&detail")["project"]["services"][0]["resources"] == [
+        {"name": "gpus", "contained_in": "cores", "usage": 1, "subresources": [{"id": "gpu-1"}]}
+    ]
+
+
+def test_bursting_project(make):
+    world = make(burst_multiplier=0.2)
+    world.engine.atomic(lambda: world.engine.execute("UPDATE projects SET has_bursting = %s WHERE id <> 3", [True]))
+    dresden = world.get(f"/v1/domains/{GERMANY}/projects/{DRESDEN}")["project"]
+    assert dresden["bursting"] == {"enabled": True, "multiplier": 0.2}
+    assert dresden["services"][0]["resources"][0] == {
+        "name": "cores",
+        "quota_distribution_model": "hierarchical",
+        "quota": 30,
+        "usable_quota": 36,
+        "backend_quota": 30,
+        "burst_usage": 1,
+        "usage": 31,
+    }
+    assert world.get(f"/v1/domains/{GERMANY}")["domain"]["services"][0]["resources"][0]["burst_usage"] == 1
+    assert world.get("/v1/clusters/current")["cluster"]["services"][0]["resources"][0]["burst_usage"] == 1
+
+
+def test_hints_follow_the_scope(make):
+    world = make(
+        behaviors=[
+            BehaviorRule(re.compile("compute/ram"), scales_with=("compute", "cores"), scaling_factor=2.5),
+            BehaviorRule(re.compile("compute/cores"), re.compile("germany/.*"), annotations={"price": 3}),
+        ]
+    )
+    cores, _, ram = world.get(f"/v1/domains/{GERMANY}/projects/{BERLIN}")["project"]["services"][0]["resources"]
+    assert cores["annotations"] == {"price": 3}
+    assert ram["scales_with"] == {"resource_name": "cores", "service_type": "compute", "factor": 2.5}
+    assert "annotations" not in world.get(f"/v1/domains/{GERMANY}")["domain"]["services"][0]["resources"][0]
+
+
+@pytest.mark.parametrize(
+    ("query", "services"),
+    [
+        ("", {"compute": 3, "volume": 1}),
+        ("?service=compute", {"compute": 3}),
+        ("?service=compute&service=volume", {"compute": 3, "volume": 1}),
+        ("?area=storage", {"volume": 1}),
+        ("?area=storage&service=compute", {}),
+        ("?resource=ram", {"compute": 1, "volume": 0}),
+        ("?resource=ram&resource=cores&service=compute", {"compute": 2}),
+        ("?service=unknown", {}),
+        ("?service=", {}),
+        ("?whatever=1", {"compute": 3, "volume": 1}),
+    ],
+)
+def test_filters(world, query, services):
+    for path, key in (
+        ("/v1/clusters/current", "cluster"),
+        (f"/v1/domains/{GERMANY}", "domain"),
+        (f"/v1/domains/{GERMANY}/projects/{BERLIN}", "project"),
+    ):
+        found = world.get(path + query)[key]["services"]
+        assert {service["type"]: len(service["resources"]) for service in found} == services
+
+
+def test_versions_need_no_token(world):
+    result = world.request("GET", "/", token=None)
+    assert (result.status_code, result.json["versions"][0]["id"]) == (300, "v1")
+    assert result.json["versions"][0]["links"][0] == {"rel": "self", "href": "https://limes.example.com/v1"}
+    result = world.request("GET", "/v1/", token=None)
+    assert (result.status_code, result.json["version"]["status"]) == (200, "CURRENT")
+
+
+def test_documents_end_with_a_newline(world):
+    assert world.request("GET", "/v1/domains").content.endswith(b"]}\n")

@@ -1,0 +1,199 @@
+"""A small cloud in a database, and the Limes API on it: 2 domains, 3 projects, 2 services, 2 AZs.
+
+germany   cores 100, ram 4096   berlin   cores 20 (uses 5)   ram 1024 (uses 512)   capacity 10 (uses 3)
+                                dresden  cores 30 (uses 31)  ram 0
+france    cores 50              paris    was never scraped
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import falcon.testing
+
+from limes.actions.set_domain_quota import SetDomainQuota
+from limes.actions.set_project_quota import SetProjectQuota
+from limes.actions.sync_catalog import SyncCatalog
+from limes.api.app import create_app
+from limes.api.collaborators import ApiCollaborators
+from limes.api.policy import RULES
+from limes.auth.context import Identity
+from limes.auth.policy import Policy
+from limes.core.catalog import Catalog, ResourceDef, ServiceDef
+from limes.core.constraint_set import ConstraintSet
+from limes.core.permissions import LowPrivRules
+from limes.core.units import Unit
+from limes.db.engine import Engine
+from limes.errors import NotFound, Unauthorized, Unavailable
+from limes.seams import SystemIds
+from tests.support.clock import FrozenClock
+
+GERMANY, FRANCE = "uuid-for-germany", "uuid-for-france"
+BERLIN, DRESDEN, PARIS = "uuid-for-berlin", "uuid-for-dresden", "uuid-for-paris"
+
+SERVICES = [
+    ServiceDef(
+        "compute",
+        "compute",
+        {
+            "cores": ResourceDef("cores"),
+            "ram": ResourceDef("ram", Unit.MIB),
+            "gpus": ResourceDef("gpus", contained_in="cores", tracks_quota=False),
+        },
+    ),
+    ServiceDef("volume", "storage", {"capacity": ResourceDef("capacity", Unit.GIB, category="block")}),
+]
+
+IDENTITIES = {
+    "cloud-admin": Identity("u1", "Cloud Admin", project_id="p0", roles=("cloud_resource_admin",)),
+    "cloud-viewer": Identity("u2", "Cloud Viewer", project_id="p0", roles=("cloud_resource_viewer",)),
+    "germany-admin": Identity("u3", domain_id=GERMANY, domain_name="germany", roles=("resource_admin",)),
+    "germany-viewer": Identity("u4", domain_id=GERMANY, domain_name="germany", roles=("resource_viewer",)),
+    "france-admin": Identity("u5", domain_id=FRANCE, domain_name="france", roles=("resource_admin",)),
+    "berlin-admin": Identity("u6", project_id=BERLIN, project_domain_id=GERMANY, roles=("admin", "member")),
+    "berlin-member": Identity("u7", project_id=BERLIN, project_domain_id=GERMANY, roles=("member",)),
+    "dresden-admin": Identity("u8", project_id=DRESDEN, project_domain_id=GERMANY, roles=("admin",)),
+    "nobody": Identity("u9", project_id=BERLIN, project_domain_id=GERMANY, roles=()),
+}
+
+
+class Tokens:
+    """Knows the tokens above; `keystone-is-down` finds no Keystone."""
+
+    def authenticate(self, environ: Mapping[str, Any]) -> Identity:
+        token = environ.get("HTTP_X_AUTH_TOKEN", "")
+        if token == "keystone-is-down":
+            raise Unavailable("the identity service does not answer")
+        if token not in IDENTITIES:
+            raise Unauthorized("Unauthorized")
+        return IDENTITIES[token]
+
+    def challenge(self) -> str:
+        return 'Keystone uri="http://127.0.0.1:5000/v3"'
+
+
+@dataclass
+class World:
+    """The API, and what it was asked to do elsewhere."""
+
+    engine: Engine
+    clock: FrozenClock
+    client: falcon.testing.TestClient
+    pushed: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
+    push_errors: list[str] = field(default_factory=list)
+    new_domains: list[str] = field(default_factory=list)
+    new_projects: list[str] = field(default_factory=list)
+    synced: list[tuple[str, str]] = field(default_factory=list)
+
+    def push(self, project_id: int, services: Sequence[str]) -> Sequence[str]:
+        self.pushed.append((project_id, tuple(services)))
+        return self.push_errors
+
+    def request_sync(self, domain_uuid: str, project_uuid: str) -> None:
+        if project_uuid == "nowhere":
+            raise NotFound("no such project")
+        self.synced.append((domain_uuid, project_uuid))
+
+    def request(self, method: str, path: str, token: str | None = "cloud-admin", **kwargs: Any) -> Any:
+        """Makes a request. A `json` goes into the body."""
+        headers = kwargs.pop("headers", {}) | ({"X-Auth-Token": token} if token else {})
+        return self.client.simulate_request(method, path, headers=headers, **kwargs)
+
+    def get(self, path: str, token: str = "cloud-admin") -> Any:
+        """The document that a GET answers."""
+        result = self.request("GET", path.partition("?")[0], token, query_string=path.partition("?")[2])
+        assert result.status_code == 200, result.text
+        return result.json
+
+
+def make_world(
+    engine: Engine,
+    *,
+    lowpriv: LowPrivRules | None = None,
+    constraints: ConstraintSet | None = None,
+    **catalog_options: Any,
+) -> World:
+    """Fills a migrated database and puts the API on it."""
+    clock = FrozenClock()
+    catalog = Catalog(["az-one", "az-two"], SERVICES, **catalog_options)
+    world = World(engine, clock, None)  # type: ignore[arg-type]
+    deps = ApiCollaborators(
+        engine=engine,
+        catalog=catalog,
+        clock=clock,
+        ids=SystemIds(),
+        authenticator=Tokens(),
+        policy=Policy(RULES),
+        set_domain_quota=SetDomainQuota(engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules()),
+        set_project_quota=SetProjectQuota(
+            engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), clock, world.push
+        ),
+        discover_domains=lambda: world.new_domains,
+        discover_projects=lambda domain_uuid: world.new_projects,
+        request_sync=world.request_sync,
+        catalog_url="https://limes.example.com",
+    )
+    world.client = falcon.testing.TestClient(create_app(deps))
+    SyncCatalog(engine, catalog, ["inventory"], clock).run()
+    engine.atomic(lambda: _fill(engine))
+    return world
+
+
+def _fill(engine: Engine) -> None:
+    ids = {name: id_ for id_, name in engine.rows("SELECT id, name FROM resources")}
+    services = {type_: id_ for id_, type_ in engine.rows("SELECT id, type FROM services")}
+    run = engine.execute
+    for id_, uuid, name in ((1, GERMANY, "germany"), (2, FRANCE, "france")):
+        run("INSERT INTO domains (id, uuid, name) VALUES (%s, %s, %s)", [id_, uuid, name])
+    for id_, uuid, name, domain in ((1, BERLIN, "berlin", 1), (2, DRESDEN, "dresden", 1), (3, PARIS, "paris", 2)):
+        parent = GERMANY if domain == 1 else FRANCE
+        run(
+            "INSERT INTO projects (id, uuid, name, parent_uuid, domain_id, has_bursting)"
+            " VALUES (%s, %s, %s, %s, %s, %s)",
+            [id_, uuid, name, parent, domain, False],
+        )
+        for service in services.values():
+            scraped_at = None if name == "paris" else 1000.5 + 10 * id_
+            run(
+                "INSERT INTO project_services (project_id, service_id, scraped_at, next_scrape_at, is_stale,"
+                " scrape_error, push_failures, push_error) VALUES (%s, %s, %s, 2000, %s, '', 0, '')",
+                [id_, service, scraped_at, False],
+            )
+    for domain, resource, quota in ((1, "cores", 100), (1, "ram", 4096), (1, "capacity", 0), (2, "cores", 50)):
+        run(
+            "INSERT INTO domain_resources (domain_id, resource_id, quota) VALUES (%s, %s, %s)",
+            [domain, ids[resource], quota],
+        )
+    for project, resource, quota, backend, azs in (
+        (1, "cores", 20, 20, [("az-one", 2, None), ("az-two", 3, None)]),
+        (1, "ram", 1024, 2048, [("any", 512, 128)]),
+        (1, "gpus", None, None, [("az-one", 1, None)]),
+        (1, "capacity", 10, -1, [("any", 3, None)]),
+        (2, "cores", 30, 30, [("az-one", 31, None)]),
+        (2, "ram", 0, 0, []),
+    ):
+        run(
+            "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota) VALUES (%s, %s, %s, %s)",
+            [project, ids[resource], quota, backend],
+        )
+        for az, usage, physical in azs:
+            subresources = '[{"id": "gpu-1"}]' if resource == "gpus" else ""
+            run(
+                "INSERT INTO project_az_resources (project_id, resource_id, az, usage, physical_usage, subresources)"
+                " VALUES (%s, %s, %s, %s, %s, %s)",
+                [project, ids[resource], az, usage, physical, subresources],
+            )
+    run("UPDATE capacitors SET scraped_at = 900 WHERE name = 'inventory'")
+    for resource, az, raw, usage in (
+        ("cores", "az-one", 100, 33),
+        ("cores", "az-two", 101, 0),
+        ("ram", "any", 8192, None),
+    ):
+        run(
+            "INSERT INTO az_resources (resource_id, az, raw_capacity, usage, subcapacities)"
+            " VALUES (%s, %s, %s, %s, %s)",
+            [ids[resource], az, raw, usage, f'[{{"az": "{az}"}}]' if resource == "cores" else "[]"],
+        )
+    if engine.dialect == "postgresql":
+        for table in ("domains", "projects"):
+            engine.rows(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), 100)")

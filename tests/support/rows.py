@@ -1,0 +1,29 @@
+"""What a test changed in the database: rows before against rows after, so that an unintended write fails the test."""
+
+from collections import Counter
+from typing import Any
+
+from limes.db.engine import Engine
+from limes.db.models import MODELS
+
+Rows = dict[str, Counter[tuple[Any, ...]]]
+
+
+def all_rows(engine: Engine) -> Rows:
+    """All rows of all tables of the Limes half, by table."""
+    rows: Rows = {}
+    with engine.connection():
+        for model in MODELS:
+            table = model._meta.table_name
+            columns = ", ".join(field.column_name for field in model._meta.sorted_fields)
+            rows[table] = Counter(engine.rows(f"SELECT {columns} FROM {table}"))
+    return rows
+
+
+def changes(before: Rows, after: Rows) -> dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]]:
+    """For each table that changed: the rows that are gone, and the rows that have come."""
+    return {
+        table: (sorted((before[table] - after[table]).elements()), sorted((after[table] - before[table]).elements()))
+        for table in before
+        if before[table] != after[table]
+    }
