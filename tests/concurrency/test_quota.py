@@ -1,0 +1,120 @@
+"""Many requests at once: the sum of project quotas never exceeds the domain quota, and nothing fails but for that."""
+
+import functools
+import random
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from tests.api.world import BERLIN, DRESDEN, GERMANY, World, make_world
+from tests.support.databases import MigratedUrlFactory
+
+CLIENTS = 16
+
+
+@pytest.fixture
+def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
+    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 2)
+    yield make_world(engine)
+    engine.close()
+
+
+def at_once(*works):
+    """Runs the works in threads that start together, and raises what any of them raised."""
+    barrier = threading.Barrier(len(works))
+    errors = []
+
+    def run(work):
+        try:
+            barrier.wait(timeout=30)
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=[work]) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+    if errors:
+        raise errors[0]
+
+
+def put(world, path, level, quotas):
+    resources = [{"name": name, "quota": quota} for name, quota in quotas.items()]
+    return world.request(
+        "PUT", path, json={level: {"services": [{"type": "compute", "resources": resources}]}}
+    ).status_code
+
+
+def quotas(world):
+    with world.engine.connection():
+        domain = dict(
+            world.engine.rows(
+                "SELECT r.name, dr.quota FROM domain_resources dr JOIN resources r ON r.id = dr.resource_id"
+                " WHERE dr.domain_id = 1"
+            )
+        )
+        projects = dict(
+            world.engine.rows(
+                "SELECT r.name, SUM(pr.quota) FROM project_resources pr JOIN resources r ON r.id = pr.resource_id"
+                " WHERE pr.quota IS NOT NULL GROUP BY r.name"
+            )
+        )
+    return domain, projects
+
+
+def test_two_requests_that_fit_only_alone(world):
+    """100 cores, 50 given: of two requests for 25 more + 26 more, exactly one is accepted. The original took both."""
+    statuses: list[int] = []
+    for _ in range(10):
+        statuses.clear()
+        at_once(
+            lambda: statuses.append(put(world, f"/v1/domains/{GERMANY}/projects/{BERLIN}", "project", {"cores": 45})),
+            lambda: statuses.append(put(world, f"/v1/domains/{GERMANY}/projects/{DRESDEN}", "project", {"cores": 56})),
+        )
+        assert sorted(statuses) == [202, 409]
+        assert quotas(world)[1]["cores"] <= 100
+        put(world, f"/v1/domains/{GERMANY}/projects/{BERLIN}", "project", {"cores": 20})
+        put(world, f"/v1/domains/{GERMANY}/projects/{DRESDEN}", "project", {"cores": 31})
+
+
+def test_storm(world):
+    """Project and domain quotas move at random from 16 clients; a watcher never sees a domain oversold."""
+    done = threading.Event()
+    statuses: list[int] = []
+
+    def client(seed):
+        dice = random.Random(seed)
+        for _ in range(12):
+            if dice.random() < 0.3:
+                names = {"cores": dice.randint(40, 140), "ram": dice.randint(1000, 5000)}
+                statuses.append(put(world, f"/v1/domains/{GERMANY}", "domain", names))
+            else:
+                project = dice.choice([BERLIN, DRESDEN])
+                # the order of the resources differs between clients: locks must not deadlock
+                names = [("cores", dice.randint(31, 80)), ("ram", dice.randint(512, 3000))]
+                dice.shuffle(names)
+                statuses.append(put(world, f"/v1/domains/{GERMANY}/projects/{project}", "project", dict(names)))
+
+    def watcher():
+        while not done.is_set():
+            domain, projects = world.engine.snapshot(lambda: quotas(world))
+            assert projects["cores"] <= domain["cores"]
+            assert projects["ram"] <= domain["ram"]
+
+    watching = threading.Thread(target=watcher)
+    watching.start()
+    try:
+        at_once(*[functools.partial(client, seed) for seed in range(CLIENTS)])
+    finally:
+        done.set()
+        watching.join(timeout=30)
+    assert set(statuses) <= {202, 409}
+    assert statuses.count(202) > 10
+    domain, projects = quotas(world)
+    assert projects["cores"] <= domain["cores"]
+    assert projects["ram"] <= domain["ram"]
