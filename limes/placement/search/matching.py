@@ -1,0 +1,169 @@
+"""Which providers of a tree may serve which part of a request, looked at one by one.
+
+A request is a row of *slots*. The unsuffixed group gives one slot for each of its resource classes, because each may
+come from another provider; a suffixed group is one slot, because one provider serves all of it. A candidate is one
+provider for each slot.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from limes.placement.search.model import Cloud, Provider, Tree
+from limes.placement.search.request import CandidatesRequest, Group
+from limes.placement.search.values import Traits
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What one provider has to give."""
+
+    suffix: str
+    resources: Mapping[str, int]
+
+
+def slots_of(request: CandidatesRequest) -> tuple[Slot, ...]:
+    """The slots of a request: those of the unsuffixed group first, then the suffixed groups in their order."""
+    slots: list[Slot] = []
+    for group in request.groups:
+        if group.suffix:
+            slots.append(Slot(group.suffix, group.resources))
+        else:
+            slots.extend(Slot("", {name: amount}) for name, amount in group.resources.items())
+    return tuple(slots)
+
+
+class TraitTest:
+    """Whether a set of traits has what is required and nothing that is forbidden."""
+
+    __slots__ = ("all_of", "any_of", "forbidden", "wanted")
+
+    def __init__(self, traits: Traits) -> None:
+        self.all_of = traits.all_of
+        self.any_of = traits.any_of
+        self.forbidden = traits.forbidden
+        self.wanted = bool(traits.required)
+
+    def has_required(self, names: frozenset[str]) -> bool:
+        return self.all_of <= names and not any(choice.isdisjoint(names) for choice in self.any_of)
+
+    def allows(self, names: frozenset[str]) -> bool:
+        return self.forbidden.isdisjoint(names)
+
+    def accepts(self, names: frozenset[str]) -> bool:
+        return self.allows(names) and self.has_required(names)
+
+
+class GroupTest:
+    """One request group, prepared for being put to many providers."""
+
+    def __init__(self, group: Group, cloud: Cloud) -> None:
+        self.group = group
+        self.traits = TraitTest(group.traits)
+        self.member_of = group.aggregates.member_of
+        self.forbidden_aggregates = group.aggregates.forbidden
+        tree = cloud.tree_of(group.in_tree) if group.in_tree else None
+        self.in_tree = tree.root.root_id if tree else None
+        self.impossible = bool(group.in_tree) and tree is None
+        self.restricts = bool(
+            group.traits.required or group.traits.forbidden or group.aggregates or self.in_tree is not None
+        )
+
+    def accepts(self, provider: Provider) -> bool:
+        """Whether the provider, taken alone, has the traits, aggregates and tree that a suffixed group asks for."""
+        if not self.restricts:
+            return True
+        return (
+            self.traits.accepts(provider.traits.set)
+            and (self.in_tree is None or provider.root_id == self.in_tree)
+            and self._is_member(provider.aggregates)
+            and self.forbidden_aggregates.isdisjoint(provider.aggregates)
+        )
+
+    def accepts_in(self, provider: Provider, root: Provider) -> bool:
+        """The same for the unsuffixed group, for a provider in the tree of `root`.
+
+        Required traits may come from another provider of the candidate, and the aggregates of the root count for its
+        whole tree.
+        """
+        if not self.restricts:
+            return True
+        return (
+            self.traits.allows(provider.traits.set)
+            and (self.in_tree is None or provider.root_id == self.in_tree)
+            and (self._is_member(provider.aggregates) or self._is_member(root.aggregates))
+            and self.forbidden_aggregates.isdisjoint(provider.aggregates)
+            and self.forbidden_aggregates.isdisjoint(root.aggregates)
+        )
+
+    def _is_member(self, aggregates: frozenset[str]) -> bool:
+        return not any(choice.isdisjoint(aggregates) for choice in self.member_of)
+
+
+class RequestTest:
+    """A whole request, prepared for being put to many trees."""
+
+    def __init__(self, request: CandidatesRequest, cloud: Cloud) -> None:
+        self.request = request
+        self.cloud = cloud
+        self.slots = slots_of(request)
+        self.groups = tuple(GroupTest(group, cloud) for group in request.groups)
+        self.root_traits = TraitTest(request.root_traits)
+        self.tests_root = bool(request.root_traits.required or request.root_traits.forbidden)
+        suffixed = sum(1 for group in request.groups if group.suffix)
+        self.alone = not (request.isolate and suffixed > 1)
+        """Whether one provider may serve the whole request."""
+        self.totals: dict[str, int] = {}
+        for group in request.groups:
+            for name, amount in group.resources.items():
+                self.totals[name] = self.totals.get(name, 0) + amount
+        self.summed = len(request.groups) > 1
+
+    def trees(self) -> Iterable[Tree]:
+        """The trees that a candidate can be anchored at, as far as `in_tree` tells."""
+        if any(group.impossible for group in self.groups):
+            return ()
+        for group in self.groups:
+            tree = self.cloud.trees.get(group.in_tree) if group.in_tree is not None else None
+            if tree is not None and not tree.sharing:
+                return (tree,)
+        return self.cloud.trees.values()
+
+    def fits_alone(self, provider: Provider) -> bool:
+        """Whether a provider that is a tree of its own, with nothing shared with it, serves the whole request."""
+        if not self.alone or (self.tests_root and not self.root_traits.accepts(provider.traits.set)):
+            return False
+        for test in self.groups:
+            if not provider.fits(test.group.resources) or not test.accepts(provider):
+                return False
+        if self.summed:
+            inventories = provider.inventories
+            return all(amount <= inventories[name].limit for name, amount in self.totals.items())
+        return True
+
+    def options(self, tree: Tree, shared: list[Provider]) -> list[list[Provider]] | None:
+        """For each slot the providers that may take it, or None if a slot has none."""
+        if self.tests_root and not self.root_traits.accepts(tree.root.traits.set):
+            return None
+        providers = [*tree.providers, *shared]
+        options: list[list[Provider]] = []
+        for test in self.groups:
+            group = test.group
+            if group.suffix:
+                found = [p for p in providers if p.fits(group.resources) and test.accepts(p)]
+                if not found:
+                    return None
+                options.append(found)
+                continue
+            for name, amount in group.resources.items():
+                found = []
+                for provider in providers:
+                    inventory = provider.inventories.get(name)
+                    if inventory is not None and inventory.fits(amount) and test.accepts_in(provider, self._root_of(provider, tree)):
+                        found.append(provider)
+                if not found:
+                    return None
+                options.append(found)
+        return options
+
+    def _root_of(self, provider: Provider, tree: Tree) -> Provider:
+        return tree.root if provider.root_id == tree.root.root_id else self.cloud.trees[provider.root_id].root

@@ -1,0 +1,34 @@
+"""From the raw query string to pairs of key and value, in the order in which they were written."""
+
+from collections.abc import Sequence
+from urllib.parse import parse_qsl
+
+from limes.placement.search.errors import QueryError, invalid
+
+MAX_PARAMETERS = 1000
+
+Pairs = Sequence[tuple[str, str]]
+
+
+def parse_pairs(query_string: str) -> list[tuple[str, str]]:
+    """Decodes `a=1&b=2` (`;` separates as well). A key without value has the empty string.
+
+    Raises `QueryError` when it is not UTF-8 or has more than `MAX_PARAMETERS` parameters.
+    """
+    text = query_string.replace(";", "&")
+    if text.count("&") >= MAX_PARAMETERS:
+        raise QueryError(f"The query string has too many parameters: at most {MAX_PARAMETERS} are accepted.")
+    try:
+        return parse_qsl(text, keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError as error:
+        raise invalid(str(error)) from None
+
+
+def last_values(pairs: Pairs) -> dict[str, str]:
+    """Each key with its last value, which is what the schemas are applied to."""
+    return dict(pairs)
+
+
+def values_of(pairs: Pairs, key: str) -> list[str]:
+    """All values of one key, in the order in which they were written."""
+    return [value for name, value in pairs if name == key]

@@ -1,0 +1,234 @@
+"""`GET /allocation_candidates`: from the parameters of the query to a `CandidatesRequest`, for every microversion.
+
+The shape of the query string (which keys exist at which microversion) has been checked against the schema before. What
+is checked here is what a schema cannot say, in the order and with the words that Placement's clients know.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from limes.placement.search.errors import BAD_VALUE, DUPLICATE_KEY, MISSING_VALUE, QueryError
+from limes.placement.search.querystring import Pairs, values_of
+from limes.placement.search.values import (
+    ANY_TRAITS_SINCE,
+    Aggregates,
+    Traits,
+    check_classes,
+    check_names,
+    parse_aggregates,
+    parse_in_tree,
+    parse_resources,
+    parse_traits,
+)
+
+NESTED_SINCE = 29
+RESOURCELESS_SINCE = 36
+
+_KEY = re.compile(r"(resources|required|member_of|in_tree)([a-zA-Z0-9_-]{1,64})?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much one query may ask for. What is above is refused with 400, so that no query can be made expensive."""
+
+    groups: int = 64
+    classes: int = 64
+    """resource classes in one group"""
+    traits: int = 512
+    """traits in the whole query, `root_required` included"""
+    aggregates: int = 1024
+    """aggregates in the whole query"""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One request group. The one with the empty suffix may be spread over a tree; others come from one provider."""
+
+    suffix: str = ""
+    resources: Mapping[str, int] = field(default_factory=dict)
+    traits: Traits = Traits()
+    aggregates: Aggregates = Aggregates()
+    in_tree: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatesRequest:
+    """A whole query. `groups` has each suffix once, the unsuffixed group first if there is one."""
+
+    groups: tuple[Group, ...]
+    isolate: bool = False
+    limit: int | None = None
+    root_traits: Traits = Traits()
+    same_subtrees: tuple[frozenset[str], ...] = ()
+    """Sets of suffixes whose providers have to lie in one subtree, with one of them at its top."""
+    nested: bool = True
+    """False below 1.29: then one candidate never takes two providers of one tree."""
+
+
+def parse(
+    pairs: Pairs,
+    minor: int,
+    *,
+    traits: Mapping[str, object],
+    classes: Mapping[str, object],
+    bounds: Bounds = Bounds(),  # noqa: B008 - frozen
+) -> CandidatesRequest:
+    """Reads the parameters under microversion 1.`minor`. `traits` and `classes` hold the names that exist.
+
+    Raises `QueryError`.
+    """
+    same_subtrees = _same_subtrees(pairs)
+    root_traits = _root_traits(pairs, minor)
+    groups = _groups(pairs, minor)
+    _check_bounds(groups, root_traits, bounds)
+    if minor >= RESOURCELESS_SINCE:
+        _check_resourceless(groups, same_subtrees)
+    else:
+        _check_orphans(groups, pairs)
+    _check_conflicts(groups)
+    isolate = _isolate(pairs, groups)
+    for group in groups:
+        check_classes(group.resources, classes)
+    for wanted in (*(group.traits for group in groups), root_traits):
+        check_names(wanted, traits)
+    limits = values_of(pairs, "limit")
+    return CandidatesRequest(
+        groups=tuple(groups),
+        isolate=isolate,
+        limit=int(limits[0]) if limits else None,
+        root_traits=root_traits,
+        same_subtrees=tuple(names for names in same_subtrees if len(names) > 1),
+        nested=minor >= NESTED_SINCE,
+    )
+
+
+def _groups(pairs: Pairs, minor: int) -> list[Group]:
+    texts: dict[str, dict[str, list[str]]] = {}
+    for key, value in pairs:
+        matched = _KEY.match(key)
+        if matched:
+            texts.setdefault(matched[2] or "", {}).setdefault(matched[1], []).append(value)
+    groups = [_group(suffix, values, minor) for suffix, values in texts.items()]
+    return sorted(groups, key=lambda group: group.suffix != "")
+
+
+def _group(suffix: str, values: Mapping[str, list[str]], minor: int) -> Group:
+    # of a repeated parameter all values have to be well-formed, and the last counts
+    resources = [parse_resources(text) for text in values.get("resources", ())]
+    trees = [parse_in_tree(text) for text in values.get("in_tree", ())]
+    traits = values.get("required", [])
+    return Group(
+        suffix,
+        resources[-1] if resources else {},
+        parse_traits(traits if minor >= ANY_TRAITS_SINCE else traits[-1:], minor),
+        parse_aggregates(values.get("member_of", []), minor),
+        trees[-1] if trees else None,
+    )
+
+
+def _root_traits(pairs: Pairs, minor: int) -> Traits:
+    texts = values_of(pairs, "root_required")
+    if len(texts) > 1:
+        raise QueryError("Query parameter 'root_required' may be specified only once.", DUPLICATE_KEY)
+    # "in:" never came to root_required
+    traits = parse_traits(texts, min(minor, ANY_TRAITS_SINCE - 1))
+    conflicts = traits.conflicts()
+    if conflicts:
+        raise QueryError(
+            f"Conflicting required and forbidden traits found in root_required: {', '.join(conflicts)}", BAD_VALUE
+        )
+    return traits
+
+
+def _same_subtrees(pairs: Pairs) -> list[frozenset[str]]:
+    subtrees = []
+    for text in values_of(pairs, "same_subtree"):
+        suffixes = [suffix.strip() for suffix in text.split(",")]
+        if "" in suffixes:
+            raise QueryError(
+                "Empty string (unsuffixed group) can not be specified in `same_subtree` ", BAD_VALUE
+            )
+        subtrees.append(frozenset(suffixes))
+    return subtrees
+
+
+def _check_bounds(groups: list[Group], root_traits: Traits, bounds: Bounds) -> None:
+    traits = sum(1 for wanted in (*(group.traits for group in groups), root_traits) for _ in wanted.names())
+    aggregates = sum(
+        len(group.aggregates.forbidden) + sum(map(len, group.aggregates.member_of)) for group in groups
+    )
+    most_classes = max((len(group.resources) for group in groups), default=0)
+    for count, bound, what in (
+        (len(groups), bounds.groups, "request groups"),
+        (most_classes, bounds.classes, "resource classes in one group"),
+        (traits, bounds.traits, "traits"),
+        (aggregates, bounds.aggregates, "aggregates"),
+    ):
+        if count > bound:
+            raise QueryError(f"The query asks for {count} {what}; at most {bound} are accepted.", BAD_VALUE)
+
+
+def _check_resourceless(groups: list[Group], same_subtrees: Iterable[frozenset[str]]) -> None:
+    """From 1.36 a suffixed group may go without resources, if `same_subtree` ties it to others."""
+    if not any(group.resources for group in groups):
+        raise QueryError("There must be at least one resources or resources[$S] parameter.", MISSING_VALUE)
+    suffixes = [group.suffix for group in groups]
+    tied = frozenset[str]().union(*same_subtrees)
+    loose = [group.suffix for group in groups if not group.resources and group.suffix not in tied]
+    if loose:
+        raise QueryError(
+            "Resourceless suffixed group request should be specified in `same_subtree` query param: "
+            f"bad group(s) - {loose}.",
+            BAD_VALUE,
+        )
+    for names in same_subtrees:
+        unknown = sorted(names.difference(suffixes))
+        if unknown:
+            raise QueryError(
+                f"Real suffixes should be specified in `same_subtree`: {unknown} not found in {sorted(suffixes)}.",
+                BAD_VALUE,
+            )
+
+
+def _check_orphans(groups: list[Group], pairs: Pairs) -> None:
+    """Below 1.36 each parameter of a group needs resources with the same suffix."""
+    orphans = {group.suffix for group in groups if not group.resources}
+    keys = sorted({key for key, _ in pairs})
+    traits = [key for key in keys if key.startswith("required") and key.removeprefix("required") in orphans]
+    if traits:
+        raise QueryError(
+            "All traits parameters must be associated with resources.  "
+            f"Found the following orphaned traits keys: {', '.join(traits)}"
+        )
+    aggregates = [key for key in keys if key.startswith("member_of") and key.removeprefix("member_of") in orphans]
+    if aggregates:
+        raise QueryError(
+            "All member_of parameters must be associated with resources. "
+            f"Found the following orphaned member_of keys: {', '.join(aggregates)}"
+        )
+    if orphans:
+        raise QueryError("All request groups must specify resources.")
+    if not groups:
+        raise QueryError("At least one request group (`resources` or `resources{$S}`) is required.")
+
+
+def _check_conflicts(groups: list[Group]) -> None:
+    conflicts = [
+        f"required{group.suffix}: ({', '.join(names)})"
+        for group in sorted(groups, key=lambda group: group.suffix)
+        if (names := group.traits.conflicts())
+    ]
+    if conflicts:
+        raise QueryError(
+            "Conflicting required and forbidden traits found in the following traits keys: " + ", ".join(conflicts)
+        )
+
+
+def _isolate(pairs: Pairs, groups: list[Group]) -> bool:
+    policies = values_of(pairs, "group_policy")
+    if not policies and sum(1 for group in groups if group.suffix) > 1:
+        raise QueryError(
+            'The "group_policy" parameter is required when specifying more than one "resources{N}" parameter.'
+        )
+    return policies[:1] == ["isolate"]

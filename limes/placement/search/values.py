@@ -1,0 +1,191 @@
+"""The values of query parameters: amounts of resources, traits, aggregates and UUIDs, from text to frozen types.
+
+The texts of the errors are part of the API: clients show their last line to people (placement-behaviour, points 5,
+33 and 34).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from limes.placement.search.errors import QueryError, invalid
+
+ANY_TRAITS_SINCE = 39
+FORBIDDEN_TRAITS_SINCE = 22
+FORBIDDEN_AGGREGATES_SINCE = 32
+REPEATED_AGGREGATES_SINCE = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """`required`: of each set at least one. `forbidden`: none of these. Names as they were written."""
+
+    required: tuple[frozenset[str], ...] = ()
+    forbidden: frozenset[str] = frozenset()
+
+    @property
+    def all_of(self) -> frozenset[str]:
+        """The traits that have to be there whatever else is: those that stand alone in their set."""
+        return frozenset(name for names in self.required if len(names) == 1 for name in names)
+
+    @property
+    def any_of(self) -> tuple[frozenset[str], ...]:
+        """The sets that leave a choice."""
+        return tuple(names for names in self.required if len(names) > 1)
+
+    def conflicts(self) -> list[str]:
+        """Traits that make a required set impossible, because all of the set is forbidden as well. Sorted."""
+        return sorted({name for names in self.required if names <= self.forbidden for name in names})
+
+    def names(self) -> Iterable[str]:
+        yield from self.forbidden
+        for names in self.required:
+            yield from names
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregates:
+    """`member_of`: in at least one of each set. `forbidden`: in none of these. Lower-case UUIDs with dashes."""
+
+    member_of: tuple[frozenset[str], ...] = ()
+    forbidden: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.member_of or self.forbidden)
+
+
+def parse_resources(text: str) -> dict[str, int]:
+    """`VCPU:2,MEMORY_MB:1024` as amounts by resource class; a class that is repeated takes its last amount."""
+    if not text.strip():
+        raise QueryError(_badly_formed("empty string"))
+    amounts: dict[str, int] = {}
+    for item in text.split(","):
+        name, colon, amount_text = item.partition(":")
+        if not colon or ":" in amount_text:
+            raise QueryError(_badly_formed(item))
+        try:
+            amount = int(amount_text)
+        except ValueError:
+            raise QueryError(
+                f"Requested resource {name} expected positive integer amount. Got: {amount_text}."
+            ) from None
+        if amount < 1:
+            raise QueryError(f"Requested resource {name} requires amount >= 1. Got: {amount}.")
+        amounts[name] = amount
+    return amounts
+
+
+def _badly_formed(got: str) -> str:
+    return (
+        "Badly formed resources parameter. Expected resources query string parameter in form: "
+        f"?resources=VCPU:2,MEMORY_MB:1024. Got: {got}."
+    )
+
+
+def parse_traits(texts: Sequence[str], minor: int) -> Traits:
+    """The values of `required` (or `root_required`) under microversion 1.`minor`; all of `texts` have to hold."""
+    required: list[frozenset[str]] = []
+    forbidden: set[str] = set()
+    for text in texts:
+        if text.startswith("in:"):
+            required.append(_any_of(text, minor))
+            continue
+        for name in _trait_names(text, text, _example(minor)):
+            if not name.startswith("!"):
+                required.append(frozenset([name]))
+            elif minor >= FORBIDDEN_TRAITS_SINCE:
+                forbidden.add(name.lstrip("!"))
+            else:
+                raise invalid(f"Expected 'required' parameter value of the form: {_example(minor)}. Got: {text}")
+    return Traits(tuple(dict.fromkeys(required)), frozenset(forbidden))
+
+
+def _any_of(text: str, minor: int) -> frozenset[str]:
+    form = "in:HW_CPU_X86_VMX,CUSTOM_MAGIC"
+    if minor < ANY_TRAITS_SINCE:
+        raise invalid(f"The format '{form}' only supported since microversion 1.{ANY_TRAITS_SINCE}. Got: {text}")
+    names = _trait_names(text.removeprefix("in:"), text, form)
+    if any(name.startswith("!") for name in names):
+        raise invalid(f"The format '{form}' does not support forbidden traits. Got: {text}")
+    return frozenset(names)
+
+
+def _trait_names(text: str, whole: str, example: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if not all(name.lstrip("!") for name in names):
+        raise invalid(f"Expected 'required' parameter value of the form: {example}. Got an empty trait in: {whole}")
+    return names
+
+
+def _example(minor: int) -> str:
+    return "HW_CPU_X86_VMX,!CUSTOM_MAGIC" if minor >= FORBIDDEN_TRAITS_SINCE else "HW_CPU_X86_VMX,CUSTOM_MAGIC"
+
+
+def parse_aggregates(texts: Sequence[str], minor: int) -> Aggregates:
+    """The values of `member_of` under microversion 1.`minor`; all of `texts` have to hold."""
+    if minor < REPEATED_AGGREGATES_SINCE and len(texts) > 1:
+        raise QueryError("Multiple member_of parameters are not supported")
+    member_of: list[frozenset[str]] = []
+    forbidden: set[str] = set()
+    for text in texts:
+        negated = text.startswith("!")
+        if negated and minor < FORBIDDEN_AGGREGATES_SINCE:
+            raise QueryError("Forbidden member_of parameters are not supported in the specified microversion")
+        names = _aggregate_names(text.removeprefix("!"), text)
+        if negated:
+            forbidden.update(names)
+        else:
+            member_of.append(names)
+    return Aggregates(tuple(member_of), frozenset(forbidden))
+
+
+def _aggregate_names(text: str, whole: str) -> frozenset[str]:
+    if text.startswith("in:"):
+        values = text.removeprefix("in:").split(",")
+    elif "," in text:
+        raise QueryError(
+            "Multiple values for 'member_of' must be prefixed with the 'in:' or '!in:' keyword using the valid "
+            f"microversion. Got: {whole}"
+        )
+    else:
+        values = [text]
+    return frozenset(_aggregate_uuid(value) for value in values)
+
+
+def _aggregate_uuid(value: str) -> str:
+    found = normal_uuid(value)
+    if found is None:
+        raise invalid(f"Expected 'member_of' parameter to contain valid UUID(s). Got: {value}")
+    return found
+
+
+def parse_in_tree(text: str) -> str:
+    """The UUID of a provider, in lower case with dashes."""
+    found = normal_uuid(text)
+    if found is None:
+        raise invalid(f"Expected 'in_tree' parameter to be a format of uuid. Got: {text}")
+    return found
+
+
+def normal_uuid(text: str) -> str | None:
+    """A UUID in lower case with dashes, or None if `text` is none. The dashes may be missing."""
+    try:
+        found = UUID(text)
+    except ValueError:
+        return None
+    # UUID() reads digits as int() does, which forgives spaces and underscores; an identifier must not
+    return str(found) if found.hex in text.lower().replace("-", "") else None
+
+
+def check_names(traits: Traits, known: Mapping[str, object]) -> None:
+    """Raises `QueryError` if a trait does not exist."""
+    unknown = sorted({name for name in traits.names() if name not in known})
+    if unknown:
+        raise QueryError(f"No such trait(s): {', '.join(unknown)}.")
+
+
+def check_classes(amounts: Mapping[str, int], known: Mapping[str, object]) -> None:
+    """Raises `QueryError` if a resource class does not exist."""
+    for name in amounts:
+        if name not in known:
+            raise QueryError(f"Invalid resource class in resources parameter: No such resource class {name}.")
