@@ -39,29 +39,37 @@ class Rules:
         self.independent = not (self.isolate or self.subtrees or self.repeated)
         self.flat = not test.request.nested
 
-    def final(self, chosen: Sequence[Provider]) -> bool:
+    def accepts(self, chosen: Sequence[Provider], wanted: TraitTest | None) -> bool:
         """The rules that need all slots: traits of the unsuffixed group, and below 1.29 one provider a tree."""
-        if self.traits is not None:
+        if wanted is not None:
             names = frozenset[str]().union(*(chosen[index].traits.set for index in self.unsuffixed))
-            if not self.traits.has_required(names):
+            if not wanted.has_required(names):
                 return False
         return not (self.flat and len({p.id for p in chosen}) > len({p.root_id for p in chosen}))
 
 
 def assignments(rules: Rules, options: Options) -> Iterator[Assignment | None]:
     """The assignments of one tree in a fixed order; None where the search was long without result."""
-    if rules.traits is not None and not _can_have_traits(rules, options):
-        return iter(())
+    wanted = rules.traits
+    if wanted is not None:
+        at_best, at_least = _traits_of(rules, options)
+        if not wanted.has_required(at_best):
+            return iter(())
+        if wanted.has_required(at_least):
+            wanted = None
     if not rules.independent:
-        return _Descent(rules, options).run() if _has_room(rules, options) else iter(())
-    if rules.traits is None and not rules.flat:
+        return _Descent(rules, options, wanted).run() if _has_room(rules, options) else iter(())
+    if wanted is None and not rules.flat:
         return product(*options)
-    return (chosen if rules.final(chosen) else None for chosen in product(*options))
+    return (chosen if rules.accepts(chosen, wanted) else None for chosen in product(*options))
 
 
-def _can_have_traits(rules: Rules, options: Options) -> bool:
-    names = frozenset[str]().union(*(p.traits.set for index in rules.unsuffixed for p in options[index]))
-    return rules.traits is None or rules.traits.has_required(names)
+def _traits_of(rules: Rules, options: Options) -> tuple[frozenset[str], frozenset[str]]:
+    """The traits that the unsuffixed group can have, and those that it has whichever providers are chosen."""
+    of_slots = [[provider.traits.set for provider in options[slot]] for slot in rules.unsuffixed]
+    at_best = frozenset[str]().union(*(names for of_slot in of_slots for names in of_slot))
+    at_least = frozenset[str]().union(*(frozenset.intersection(*of_slot) for of_slot in of_slots))
+    return at_best, at_least
 
 
 def _has_room(rules: Rules, options: Options) -> bool:
@@ -103,8 +111,9 @@ def _can_isolate(options: Options) -> bool:
 class _Descent:
     """A depth-first search that keeps what is taken so far, and gives up a prefix as soon as it cannot work."""
 
-    def __init__(self, rules: Rules, options: Options) -> None:
+    def __init__(self, rules: Rules, options: Options, wanted: TraitTest | None) -> None:
         self._rules = rules
+        self._wanted = wanted
         self._options = options
         # the slots with the fewest options first, so that dead ends show near the top
         self._order = sorted(range(len(options)), key=lambda slot: len(options[slot]))
@@ -116,7 +125,7 @@ class _Descent:
     def run(self, depth: int = 0) -> Iterator[Assignment | None]:
         if depth == len(self._order):
             chosen = tuple(provider for provider in self._chosen if provider is not None)
-            if self._rules.final(chosen):
+            if self._rules.accepts(chosen, self._wanted):
                 self._idle = 0
                 yield chosen
             return

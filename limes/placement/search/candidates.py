@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from limes.placement.search.assignment import PAUSE_AFTER, Assignment, Rules, assignments
 from limes.placement.search.matching import RequestTest, Slot
-from limes.placement.search.model import Cloud, Provider
+from limes.placement.search.model import Cloud
 from limes.placement.search.request import CandidatesRequest
 
 DEFAULT_MAX_CANDIDATES = 100_000
@@ -77,8 +77,3 @@ def _in_turn(test: RequestTest, cloud: Cloud) -> Iterator[Assignment | None]:
                 still.append(rest)
                 break
         waiting = still
-
-
-def providers_of(candidates: list[Assignment]) -> dict[int, Provider]:
-    """All providers that occur in the candidates, by id."""
-    return {provider.id: provider for candidate in candidates for provider in candidate}

@@ -158,7 +158,11 @@ class RequestTest:
                 found = []
                 for provider in providers:
                     inventory = provider.inventories.get(name)
-                    if inventory is not None and inventory.fits(amount) and test.accepts_in(provider, self._root_of(provider, tree)):
+                    if (
+                        inventory is not None
+                        and inventory.fits(amount)
+                        and test.accepts_in(provider, self._root_of(provider, tree))
+                    ):
                         found.append(provider)
                 if not found:
                     return None

@@ -53,7 +53,7 @@ class Provider:
     parent_id: int | None = None
     generation: int = 0
     inventories: Mapping[str, Inventory] = field(default_factory=dict)
-    traits: TraitList = TraitList()
+    traits: TraitList = field(default_factory=TraitList)
     aggregates: frozenset[str] = frozenset()
     updated_at: float = 0.0
     """Seconds since the epoch."""

@@ -1,7 +1,7 @@
 """The answer of `GET /allocation_candidates` as JSON, in the form of each microversion.
 
 What every answer repeats (a tree's part of `provider_summaries`) is rendered once for each state of a tree and kept
-with it; the rest is a handful of small dictionaries for orjson.
+with it; the allocation requests are filled into a few templates, which costs a quarter of what small dictionaries cost.
 """
 
 from collections.abc import Collection, Iterable
@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from limes.placement.search.assignment import Assignment
-from limes.placement.search.candidates import Found, providers_of
+from limes.placement.search.candidates import Found
 from limes.placement.search.matching import Slot
 from limes.placement.search.model import Cloud, Provider, Tree
 
@@ -23,58 +23,74 @@ MAPPINGS_SINCE = 34
 
 def render(found: Found, cloud: Cloud, minor: int) -> bytes:
     """The whole body under microversion 1.`minor`."""
-    requests = orjson.dumps(_allocation_requests(found, minor))
-    involved = providers_of(found.candidates)
+    requests = RequestWriter(found.slots, minor)
+    written = ",".join([requests.write(candidate) for candidate in found.candidates])
+    return b'{"allocation_requests":[%b],"provider_summaries":{%b}}' % (
+        written.encode(),
+        _summaries(found, cloud, minor),
+    )
+
+
+def _summaries(found: Found, cloud: Cloud, minor: int) -> bytes:
     if minor >= TREES_SINCE:
-        trees = sorted({provider.root_id for provider in involved.values()})
-        summaries = b",".join([tree_summaries(cloud.trees[root_id]) for root_id in trees])
-    else:
-        classes = None if minor >= ALL_CLASSES_SINCE else {name for slot in found.slots for name in slot.resources}
-        summaries = _join((involved[key] for key in sorted(involved)), minor, classes)
-    return b'{"allocation_requests":%b,"provider_summaries":{%b}}' % (requests, summaries)
+        trees = {provider.root_id for candidate in found.candidates for provider in candidate}
+        return b",".join([tree_summaries(cloud.trees[root_id]) for root_id in sorted(trees)])
+    involved = {provider.id: provider for candidate in found.candidates for provider in candidate}
+    classes = None if minor >= ALL_CLASSES_SINCE else {name for slot in found.slots for name in slot.resources}
+    return _join((involved[key] for key in sorted(involved)), minor, classes)
 
 
-def _allocation_requests(found: Found, minor: int) -> list[dict[str, Any]]:
-    slots = found.slots
-    if minor < DICT_SINCE:
-        return [_as_list(_amounts(slots, candidate)) for candidate in found.candidates]
-    if minor < MAPPINGS_SINCE:
-        return [{"allocations": _allocations(slots, candidate)} for candidate in found.candidates]
-    return [
-        {"allocations": _allocations(slots, candidate), "mappings": _mappings(slots, candidate)}
-        for candidate in found.candidates
-    ]
+class RequestWriter:
+    """Writes single allocation requests.
+
+    All candidates in which the same slots share a provider have the same text but for the UUIDs. So the text is made
+    once for each such pattern, with `%s` for the UUIDs, and filled in for each candidate.
+    """
+
+    def __init__(self, slots: tuple[Slot, ...], minor: int) -> None:
+        self._slots = slots
+        self._minor = minor
+        self._templates: dict[tuple[int, ...], tuple[str, tuple[int, ...]]] = {}
+
+    def write(self, candidate: Assignment) -> str:
+        """One allocation request as JSON."""
+        # for each slot, the first slot that the same provider serves
+        pattern = tuple(map(candidate.index, candidate))
+        known = self._templates.get(pattern)
+        if known is None:
+            known = self._templates[pattern] = self._template(pattern)
+        template, places = known
+        return template % tuple([candidate[place].uuid for place in places])
+
+    def _template(self, pattern: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
+        """The text, and for each `%s` in it the slot whose provider's UUID belongs there."""
+        amounts: dict[int, dict[str, int]] = {}
+        mappings: dict[str, list[int]] = {}
+        for slot, first in zip(self._slots, pattern, strict=True):
+            if slot.resources:
+                given = amounts.setdefault(first, {})
+                for name, amount in slot.resources.items():
+                    given[name] = given.get(name, 0) + amount
+            mapped = mappings.setdefault(slot.suffix, [])
+            if first not in mapped:
+                mapped.append(first)
+        places = list(amounts)
+        resources = [_json(given) for given in amounts.values()]
+        if self._minor < DICT_SINCE:
+            parts = [f'{{"resource_provider":{{"uuid":"%s"}},"resources":{given}}}' for given in resources]
+            return f'{{"allocations":[{",".join(parts)}]}}', tuple(places)
+        parts = [f'"%s":{{"resources":{given}}}' for given in resources]
+        text = f'{{"allocations":{{{",".join(parts)}}}'
+        if self._minor >= MAPPINGS_SINCE:
+            lists = [_json(suffix) + ":[" + ",".join(['"%s"'] * len(at)) + "]" for suffix, at in mappings.items()]
+            text += f',"mappings":{{{",".join(lists)}}}'
+            places += [place for at in mappings.values() for place in at]
+        return text + "}", tuple(places)
 
 
-def _amounts(slots: tuple[Slot, ...], candidate: Assignment) -> dict[str, dict[str, int]]:
-    amounts: dict[str, dict[str, int]] = {}
-    for slot, provider in zip(slots, candidate, strict=True):
-        if slot.resources:
-            given = amounts.setdefault(provider.uuid, {})
-            for name, amount in slot.resources.items():
-                given[name] = given.get(name, 0) + amount
-    return amounts
-
-
-def _allocations(slots: tuple[Slot, ...], candidate: Assignment) -> dict[str, dict[str, dict[str, int]]]:
-    return {uuid: {"resources": given} for uuid, given in _amounts(slots, candidate).items()}
-
-
-def _as_list(amounts: dict[str, dict[str, int]]) -> dict[str, Any]:
-    return {
-        "allocations": [
-            {"resource_provider": {"uuid": uuid}, "resources": resources} for uuid, resources in amounts.items()
-        ]
-    }
-
-
-def _mappings(slots: tuple[Slot, ...], candidate: Assignment) -> dict[str, list[str]]:
-    mappings: dict[str, list[str]] = {}
-    for slot, provider in zip(slots, candidate, strict=True):
-        uuids = mappings.setdefault(slot.suffix, [])
-        if provider.uuid not in uuids:
-            uuids.append(provider.uuid)
-    return mappings
+def _json(value: object) -> str:
+    """JSON as a part of a `%` template."""
+    return orjson.dumps(value).decode().replace("%", "%%")
 
 
 def tree_summaries(tree: Tree) -> bytes:

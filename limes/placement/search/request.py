@@ -47,8 +47,8 @@ class Group:
 
     suffix: str = ""
     resources: Mapping[str, int] = field(default_factory=dict)
-    traits: Traits = Traits()
-    aggregates: Aggregates = Aggregates()
+    traits: Traits = field(default_factory=Traits)
+    aggregates: Aggregates = field(default_factory=Aggregates)
     in_tree: str | None = None
 
 
@@ -59,7 +59,7 @@ class CandidatesRequest:
     groups: tuple[Group, ...]
     isolate: bool = False
     limit: int | None = None
-    root_traits: Traits = Traits()
+    root_traits: Traits = field(default_factory=Traits)
     same_subtrees: tuple[frozenset[str], ...] = ()
     """Sets of suffixes whose providers have to lie in one subtree, with one of them at its top."""
     nested: bool = True
@@ -72,7 +72,7 @@ def parse(
     *,
     traits: Mapping[str, object],
     classes: Mapping[str, object],
-    bounds: Bounds = Bounds(),  # noqa: B008 - frozen
+    bounds: Bounds = Bounds(),
 ) -> CandidatesRequest:
     """Reads the parameters under microversion 1.`minor`. `traits` and `classes` hold the names that exist.
 
@@ -146,18 +146,14 @@ def _same_subtrees(pairs: Pairs) -> list[frozenset[str]]:
     for text in values_of(pairs, "same_subtree"):
         suffixes = [suffix.strip() for suffix in text.split(",")]
         if "" in suffixes:
-            raise QueryError(
-                "Empty string (unsuffixed group) can not be specified in `same_subtree` ", BAD_VALUE
-            )
+            raise QueryError("Empty string (unsuffixed group) can not be specified in `same_subtree` ", BAD_VALUE)
         subtrees.append(frozenset(suffixes))
     return subtrees
 
 
 def _check_bounds(groups: list[Group], root_traits: Traits, bounds: Bounds) -> None:
     traits = sum(1 for wanted in (*(group.traits for group in groups), root_traits) for _ in wanted.names())
-    aggregates = sum(
-        len(group.aggregates.forbidden) + sum(map(len, group.aggregates.member_of)) for group in groups
-    )
+    aggregates = sum(len(group.aggregates.forbidden) + sum(map(len, group.aggregates.member_of)) for group in groups)
     most_classes = max((len(group.resources) for group in groups), default=0)
     for count, bound, what in (
         (len(groups), bounds.groups, "request groups"),
