@@ -45,7 +45,7 @@ def list_domains(
 
     Raises `BackendError`.
     """
-    with _as_backend_error("discovery of domains"):
+    with _as_backend_error("while listing domains"):
         domains = _unique(list(backend.list_domains()), DomainInfo)
     return [
         domain
@@ -57,7 +57,7 @@ def list_domains(
 
 def list_projects(backend: DiscoveryBackend, domain: DomainInfo) -> list[ProjectInfo]:
     """All projects of a domain. Raises `BackendError`."""
-    where = f"discovery of projects in domain {domain.name}"
+    where = f'while listing projects in domain "{domain.name}"'
     with _as_backend_error(where):
         projects = _unique(list(backend.list_projects(domain)), ProjectInfo)
     for project in projects:

@@ -239,6 +239,19 @@ class Commitment(BaseModel):
         ]
 
 
+class Job(BaseModel):
+    """A job that is done for the whole cluster, by one collector at a time. Made by the first collector."""
+
+    name = TextField(primary_key=True)
+    next_run_at = DoubleField()
+    """While the job is being done: when its claim ends."""
+    ran_at = DoubleField(null=True)
+    error = TextField(default="")
+
+    class Meta:
+        table_name = "jobs"
+
+
 MODELS: tuple[type[BaseModel], ...] = (
     Service,
     Capacitor,
@@ -251,6 +264,7 @@ MODELS: tuple[type[BaseModel], ...] = (
     ProjectResource,
     ProjectAZResource,
     Commitment,
+    Job,
 )
 
 

@@ -85,7 +85,7 @@ def test_without_keystone_plugins_that_need_one_load_but_fail_to_answer():
     backend = load([], [], spec, availability_zones=AZS).discovery
     with pytest.raises(BackendError) as error:
         ask.list_domains(backend, None, None)
-    assert str(error.value) == ("discovery of domains: a Keystone session is needed, but no Keystone is configured")
+    assert str(error.value) == ("while listing domains: a Keystone session is needed, but no Keystone is configured")
 
 
 def test_loading_twice_makes_separate_backends():

@@ -212,5 +212,5 @@ def test_wrong_lists_are_refused():
         ([ProjectInfo("", "x", "d", domain)], "expected ProjectInfo with id and name"),
         ([{"id": "p"}], "expected ProjectInfo with id and name"),
     ):
-        with pytest.raises(BackendError, match="discovery of projects in domain domain: " + re.escape(problem)):
+        with pytest.raises(BackendError, match='while listing projects in domain "domain": ' + re.escape(problem)):
             ask.list_projects(Listing([], projects), domain)

@@ -13,3 +13,9 @@ def resource_ids(engine: Engine) -> dict[Ref, int]:
     """Id of each resource."""
     rows = engine.rows("SELECT r.id, s.type, r.name FROM resources r JOIN services s ON s.id = r.service_id")
     return {(service_type, name): id_ for id_, service_type, name in rows}
+
+
+def service_resource_ids(engine: Engine, service_id: int) -> dict[str, int]:
+    """Id of each resource of a service that its backend still offers, by name."""
+    rows = engine.rows("SELECT id, name FROM resources WHERE service_id = %s AND is_known = %s", [service_id, True])
+    return {name: id_ for id_, name in rows}

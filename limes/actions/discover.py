@@ -1,0 +1,168 @@
+"""Follows Keystone: makes rows for new domains and projects, renames, and deletes what has vanished.
+
+The backend is asked with no transaction open. Invariant: only what was known *before* the backend was asked can be
+found to have vanished. So of two discoveries at the same time, the one with the older list does not delete what the
+other one has just found.
+
+A vanished project with commitments that still hold is kept, with a warning, until they have expired: somebody pays for
+them. It does not keep anything else from being deleted.
+"""
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from limes.actions.reports.domains import find_domain
+from limes.actions.reports.projects import find_project
+from limes.backends import DiscoveryBackend, DomainInfo, ProjectInfo, ask
+from limes.core.catalog import Catalog
+from limes.core.constraint_set import ConstraintSet
+from limes.db.engine import Engine
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import discovery as queries
+from limes.errors import BackendError, NotFound
+from limes.seams import Clock
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Discover:
+    """The use case with what it works with."""
+
+    engine: Engine
+    backend: DiscoveryBackend
+    catalog: Catalog
+    constraints: ConstraintSet
+    clock: Clock
+    except_domains: re.Pattern[str] | None = None
+    only_domains: re.Pattern[str] | None = None
+
+    def everything(self) -> None:
+        """All domains and all of their projects.
+
+        Raises `BackendError` if something could not be listed, after all else has been done.
+        """
+        domains, new = self._merge_domains()
+        errors = [self._try_projects(domain) for domain in domains]
+        for uuid in new:
+            log.info("new domain %s", uuid)
+        problems = [str(error) for error in errors if error]
+        if problems:
+            raise BackendError("; ".join(problems))
+
+    def domains(self) -> Sequence[str]:
+        """All domains, and the projects of new ones. Answers the UUIDs of new domains. Raises `BackendError`."""
+        domains, new = self._merge_domains()
+        for domain in domains:
+            if domain.id in new:
+                self._merge_projects(domain)
+        return new
+
+    def projects(self, domain_uuid: str) -> Sequence[str]:
+        """The projects of one domain. Answers the UUIDs of new ones.
+
+        Raises `NotFound` for a domain that is not known, and `BackendError`.
+        """
+        row = self.engine.snapshot(lambda: find_domain(self.engine, domain_uuid))
+        return self._merge_projects(DomainInfo(row.uuid, row.name))
+
+    def request_sync(self, domain_uuid: str, project_uuid: str) -> None:
+        """Asks for a scrape of all services of a project. Looks for it in Keystone first if it is not known.
+
+        Raises `NotFound` and `BackendError`.
+        """
+        if not self._mark_stale(domain_uuid, project_uuid):
+            self.projects(domain_uuid)
+            if not self._mark_stale(domain_uuid, project_uuid):
+                raise NotFound("no such project")
+
+    def _mark_stale(self, domain_uuid: str, project_uuid: str) -> bool:
+        def work() -> bool:
+            find_domain(self.engine, domain_uuid)
+            try:
+                project = find_project(self.engine, domain_uuid, project_uuid)
+            except NotFound:
+                return False
+            queries.mark_stale(self.engine, project.id)
+            return True
+
+        return self.engine.atomic(work)
+
+    def _try_projects(self, domain: DomainInfo) -> BackendError | None:
+        try:
+            self._merge_projects(domain)
+        except BackendError as error:
+            return error
+        return None
+
+    # -- domains -----------------------------------------------------------------------------------------------------
+
+    def _merge_domains(self) -> tuple[list[DomainInfo], list[str]]:
+        known = set(self.engine.snapshot(lambda: queries.domain_ids(self.engine)))
+        found = ask.list_domains(self.backend, self.except_domains, self.only_domains)
+        if known and not found:
+            raise BackendError(
+                "while listing domains: there are none at all, which is not believed; nothing is deleted"
+            )
+        new = self.engine.atomic(lambda: self._write_domains(known, found))
+        return found, new
+
+    def _write_domains(self, known: set[str], found: Sequence[DomainInfo]) -> list[str]:
+        before = queries.domain_ids(self.engine)
+        new = [domain.id for domain in found if domain.id not in before]
+        resources = catalog_queries.resource_ids(self.engine)
+        for domain in sorted(found, key=lambda domain: domain.id):
+            id_ = queries.upsert_domain(self.engine, domain.id, domain.name)
+            if domain.id in new:
+                queries.add_domain_quotas(self.engine, id_, self._initial_quotas(domain, resources))
+        vanished = known - {domain.id for domain in found}
+        kept = queries.committed_domains(self.engine, vanished)
+        for uuid in kept:
+            log.warning("domain %s has vanished, but is kept: projects of it have commitments", uuid)
+        queries.delete_domains(self.engine, sorted(vanished - kept))
+        return new
+
+    def _initial_quotas(self, domain: DomainInfo, resources: dict[tuple[str, str], int]) -> dict[int, int]:
+        """0, or what the constraint of the domain demands."""
+        quotas = {}
+        for ref in self.catalog.refs():
+            resource = self.catalog.find(ref)
+            if resource is not None and resource.tracks_quota and ref in resources:
+                constraint = self.constraints.for_domain(ref, domain.name)
+                quotas[resources[ref]] = constraint.apply_to(0) if constraint else 0
+        return quotas
+
+    # -- projects ----------------------------------------------------------------------------------------------------
+
+    def _merge_projects(self, domain: DomainInfo) -> list[str]:
+        def read() -> set[str]:
+            id_ = queries.domain_ids(self.engine).get(domain.id)
+            return set(queries.projects_of(self.engine, id_)) if id_ is not None else set()
+
+        known = self.engine.snapshot(read)
+        found = ask.list_projects(self.backend, domain)
+        return self.engine.atomic(lambda: self._write_projects(domain, known, found))
+
+    def _write_projects(self, domain: DomainInfo, known: set[str], found: Sequence[ProjectInfo]) -> list[str]:
+        domain_id = queries.domain_ids(self.engine).get(domain.id)
+        if domain_id is None:  # another discovery found that it has vanished
+            return []
+        before = queries.projects_of(self.engine, domain_id)
+        changed = [
+            (project.id, project.name, project.parent_id)
+            for project in sorted(found, key=lambda project: project.id)
+            if project.id not in before or before[project.id][2:] != (project.name, project.parent_id)
+        ]
+        queries.upsert_projects(self.engine, domain_id, changed)
+        new = [project.id for project in found if project.id not in before]
+        if new:
+            queries.add_project_services(self.engine, domain_id, self.clock.now().timestamp())
+            log.info("domain %s: %d new projects", domain.name, len(new))
+        vanished = known - {project.id for project in found}
+        kept = queries.committed_projects(self.engine, vanished)
+        for uuid in kept:
+            log.warning("project %s of domain %s has vanished, but is kept: it has commitments", uuid, domain.name)
+        queries.delete_projects(self.engine, sorted(vanished - kept))
+        return new

@@ -1,0 +1,36 @@
+"""What scraping a project's service and writing its quota have in common."""
+
+from collections.abc import Mapping
+
+from limes.backends import DomainInfo, ProjectInfo
+from limes.core.bursting import usable_quota
+from limes.core.catalog import Catalog
+from limes.db.queries.tasks import ProjectTask
+from limes.db.queries.usage import QuotaRow
+
+
+def project_info(task: ProjectTask) -> ProjectInfo:
+    """The project as backends know it."""
+    domain = DomainInfo(task.domain_uuid, task.domain_name)
+    return ProjectInfo(task.project_uuid, task.project_name, task.parent_uuid, domain)
+
+
+def scope(task: ProjectTask) -> str:
+    """The project's name in the patterns of `resource_behavior`."""
+    return f"{task.domain_name}/{task.project_name}"
+
+
+def wanted_quotas(
+    catalog: Catalog, task: ProjectTask, ids: Mapping[str, int], stored: Mapping[int, QuotaRow]
+) -> dict[str, int]:
+    """The quota that the backend should enforce for each quota-tracking resource of the service, by name: what the
+    project may use, with bursting. A resource without a quota yet gets 0. `ids` are the resources' ids by name."""
+    wanted = {}
+    for name, resource in catalog.services[task.service_type].resources.items():
+        if not resource.tracks_quota or name not in ids:
+            continue
+        row = stored.get(ids[name])
+        quota = row.quota or 0 if row else 0
+        behavior = catalog.behavior((task.service_type, name), scope(task))
+        wanted[name] = usable_quota(quota, behavior.burst_multiplier if task.has_bursting else 0)
+    return wanted

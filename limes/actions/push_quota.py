@@ -1,0 +1,130 @@
+"""Writes quota into backends, as soon as it differs from what they enforce.
+
+Invariants:
+
+- The desync mark is cleared only by a write that was in force for the quota of that time, while nobody else could have
+  written: the writer still holds its lease, and neither mark nor quota has changed since its claim.
+- A writer that has lost its lease may have overwritten something newer. It leaves a new mark behind, so that the quota
+  is written once more.
+
+So a crash, a slow backend or two writers at once cost a repetition, and never a quota that is forgotten.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from limes.actions.project_tasks import project_info, wanted_quotas
+from limes.backends import BackendError, QuotaBackend, ask
+from limes.core.catalog import Catalog
+from limes.db.engine import Engine
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import tasks
+from limes.db.queries import usage as queries
+from limes.db.queries.tasks import ProjectTask
+from limes.seams import Clock, Jitter
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PushQuota:
+    """The use case with what it works with. Durations are in seconds."""
+
+    engine: Engine
+    catalog: Catalog
+    backends: Mapping[str, QuotaBackend]
+    clock: Clock
+    jitter: Jitter
+    lease: float = 300.0
+    retry: float = 30.0
+    retry_max: float = 900.0
+
+    def now(self, project_id: int, service_types: Sequence[str]) -> list[str]:
+        """Writes what has to be written of these services of a project. Answers one line for each that failed.
+
+        What another process is just writing is left to it.
+        """
+
+        def claim() -> list[tuple[ProjectTask, dict[str, int]]]:
+            claimed = tasks.claim_push_of(self.engine, project_id, service_types, self._now(), self._now() + self.lease)
+            return [(task, quotas) for task in claimed if (quotas := self._wanted(task)) is not None]
+
+        if not service_types:
+            return []
+        errors = [self._push(task, quotas) for task, quotas in self.engine.atomic(claim)]
+        return [error for error in errors if error]
+
+    def run_next(self, service_type: str) -> bool | None:
+        """Writes the quota of the project that has waited for the longest.
+
+        Answers whether that succeeded; None if there was nothing to do.
+        """
+
+        def claim() -> tuple[ProjectTask, dict[str, int] | None] | None:
+            task = tasks.claim_push(self.engine, service_type, self._now(), self._now() + self.lease)
+            return None if task is None else (task, self._wanted(task))
+
+        claimed = self.engine.atomic(claim)
+        if claimed is None:
+            return None
+        task, quotas = claimed
+        return quotas is None or not self._push(task, quotas)
+
+    def _wanted(self, task: ProjectTask) -> dict[str, int] | None:
+        """What to write. None if a resource was never scraped: its backend quota may be wanted as it is, so a scrape is
+        asked for, and the write comes afterwards."""
+        ids = catalog_queries.service_resource_ids(self.engine, task.service_id)
+        stored = queries.read_quotas(self.engine, task.project_id, ids.values())
+        wanted = wanted_quotas(self.catalog, task, ids, stored)
+        if all(ids[name] in stored for name in wanted):
+            return wanted
+        queries.request_scrape(self.engine, task.id)
+        failures = queries.push_failures(self.engine, task.id)
+        self._retry_later(task, failures, "waits for a scrape")
+        return None
+
+    def _push(self, task: ProjectTask, quotas: dict[str, int]) -> str | None:
+        """Tells the backend and records how that went. Answers the error, if any."""
+        service = self.catalog.services[task.service_type]
+        error: str | None = None
+        try:
+            ask.set_quota(self.backends[task.service_type], service, project_info(task), quotas)
+        except BackendError as caught:
+            error = str(caught)
+            log.error("quota of project %s was not written: %s", task.project_uuid, error)
+        self.engine.atomic(lambda: self._record(task, quotas, error))
+        return error
+
+    def _record(self, task: ProjectTask, written: dict[str, int], error: str | None) -> None:
+        ids = catalog_queries.service_resource_ids(self.engine, task.service_id)
+        stored = queries.lock_quotas(self.engine, task.project_id, ids.values())
+        state = queries.lock_state(self.engine, task.id)
+        if state is None:  # the project has vanished
+            return
+        if state.next_push_at != task.lease:
+            self._leave_new_mark(task, state)
+        elif error is not None:
+            self._retry_later(task, queries.push_failures(self.engine, task.id) + 1, error)
+        else:
+            queries.write_backend_quotas(
+                self.engine, task.project_id, {ids[name]: quota for name, quota in written.items() if name in ids}
+            )
+            unchanged = wanted_quotas(self.catalog, task, ids, stored) == written
+            if unchanged and state.quota_desynced_at == task.desynced_at:
+                queries.mark_synced(self.engine, task.id)
+            else:
+                queries.mark_desynced(self.engine, task.id, state.quota_desynced_at or self._now(), self._now())
+
+    def _leave_new_mark(self, task: ProjectTask, state: queries.ServiceState) -> None:
+        log.warning("quota of project %s, service %s: lease lost", task.project_uuid, task.service_type)
+        # later than the old mark, whatever the clock says, so that a present writer sees that it changed
+        mark = max(self._now(), (state.quota_desynced_at or 0) + 1e-3)
+        queries.mark_desynced(self.engine, task.id, mark, state.next_push_at or self._now())
+
+    def _retry_later(self, task: ProjectTask, failures: int, error: str) -> None:
+        pause = min(self.retry_max, self.retry * 2 ** min(max(failures - 1, 0), 20))
+        queries.record_failed_push(self.engine, task.id, self._now() + self.jitter.spread(pause), failures, error)
+
+    def _now(self) -> float:
+        return self.clock.now().timestamp()

@@ -1,0 +1,102 @@
+"""Asks a capacitor for its capacity figures and stores them.
+
+The capacitor is claimed in one transaction, asked with none open, and its report is written in another one, if the
+claim still holds. After a failure the old figures stay. A resource belongs to the capacitor that has reported it last;
+one that its capacitor does not report any more has no capacity.
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from limes.backends import BackendError, CapacityBackend, CapacityReport, ask
+from limes.core.catalog import Catalog
+from limes.db.engine import Engine
+from limes.db.queries import capacity as queries
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import quotas as quota_queries
+from limes.db.queries import tasks
+from limes.db.queries.tasks import CapacitorTask
+from limes.seams import Clock, Jitter
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityOutcome:
+    """How a scrape went."""
+
+    capacitor: str
+    success: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScrapeCapacity:
+    """The use case with what it works with. Durations are in seconds."""
+
+    engine: Engine
+    catalog: Catalog
+    backends: Mapping[str, CapacityBackend]
+    clock: Clock
+    jitter: Jitter
+    interval: float = 900.0
+    retry: float = 180.0
+    lease: float = 300.0
+
+    def run_next(self) -> CapacityOutcome | None:
+        """Scrapes the capacitor whose turn it is. None if there was nothing to do."""
+        now = self._now()
+        task = self.engine.atomic(
+            lambda: tasks.claim_capacity(self.engine, sorted(self.backends), now, now + self.lease)
+        )
+        if task is None:
+            return None
+        started = self.clock.monotonic()
+        try:
+            report = ask.report_capacity(self.backends[task.name], task.name, self.catalog)
+        except BackendError as error:
+            message = str(error)
+            log.error("scrape failed: %s", message)
+            self.engine.atomic(lambda: self._record_failure(task, message))
+            return CapacityOutcome(task.name, False)
+        duration = self.clock.monotonic() - started
+        self.engine.atomic(lambda: self._record(task, report, duration))
+        return CapacityOutcome(task.name, True)
+
+    def _record_failure(self, task: CapacitorTask, message: str) -> None:
+        if self._still_ours(task):
+            now = self._now()
+            queries.record_failed_scrape(self.engine, task.id, now, now + self.jitter.spread(self.retry), message)
+
+    def _record(self, task: CapacitorTask, report: CapacityReport, duration: float) -> None:
+        ids = catalog_queries.resource_ids(self.engine)
+        rows = {
+            ids[service, name]: [
+                queries.CapacityRow(az, item.capacity, item.usage, orjson.dumps(item.subcapacities).decode())
+                for az, item in per_az.items()
+            ]
+            for service, resources in report.services.items()
+            for name, per_az in resources.items()
+            if (service, name) in ids
+        }
+        unreported = queries.resources_of(self.engine, task.id) - set(rows)
+        # capacity bounds what may be given out: nobody decides on these resources meanwhile
+        if rows or unreported:
+            quota_queries.lock_resources(self.engine, sorted({*rows, *unreported}))
+        if not self._still_ours(task):
+            return
+        queries.replace_capacity(self.engine, task.id, rows)
+        queries.drop_capacity(self.engine, unreported)
+        now = self._now()
+        queries.record_scrape(self.engine, task.id, now, now + self.jitter.spread(self.interval), duration)
+
+    def _still_ours(self, task: CapacitorTask) -> bool:
+        if queries.lock_capacitor(self.engine, task.id) == task.lease:
+            return True
+        log.warning("scrape of capacitor %s: lease lost", task.name)
+        return False
+
+    def _now(self) -> float:
+        return self.clock.now().timestamp()

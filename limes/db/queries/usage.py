@@ -1,0 +1,168 @@
+"""What is stored of one service of one project: quota, usage by AZ, and how the last scrape and push went."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from limes.db.engine import Engine, placeholders
+
+
+class QuotaRow(NamedTuple):
+    """Quota of a project's resource, and the backend's (stored form, see `limes.core.quota`)."""
+
+    quota: int | None
+    backend_quota: int | None
+
+
+class ServiceState(NamedTuple):
+    """The times of a row in `project_services` that prove claims."""
+
+    next_scrape_at: float
+    scraped_at: float | None
+    quota_desynced_at: float | None
+    next_push_at: float | None
+
+
+class AZUsageRow(NamedTuple):
+    """Usage of a resource in one AZ."""
+
+    resource_id: int
+    az: str
+    usage: int
+    physical_usage: int | None
+    subresources: str
+
+
+def read_quotas(engine: Engine, project_id: int, resources: Collection[int]) -> dict[int, QuotaRow]:
+    """Quota by resource id."""
+    return _quotas(engine, project_id, resources, "")
+
+
+def lock_quotas(engine: Engine, project_id: int, resources: Collection[int]) -> dict[int, QuotaRow]:
+    """Quota by resource id. Until the transaction ends, nobody else changes it.
+
+    In the order in which all transactions lock: `project_resources` before `project_services`.
+    """
+    return _quotas(engine, project_id, resources, engine.for_update)
+
+
+def _quotas(engine: Engine, project_id: int, resources: Collection[int], lock: str) -> dict[int, QuotaRow]:
+    if not resources:
+        return {}
+    rows = engine.rows(
+        "SELECT resource_id, quota, backend_quota FROM project_resources"
+        f" WHERE project_id = %s AND resource_id IN ({placeholders(len(resources))})"
+        f" ORDER BY resource_id{lock}",
+        [project_id, *resources],
+    )
+    return {resource: QuotaRow(quota, backend_quota) for resource, quota, backend_quota in rows}
+
+
+def lock_state(engine: Engine, id_: int) -> ServiceState | None:
+    """The row in `project_services`, locked; None if the project or service is gone."""
+    row = engine.row(
+        "SELECT next_scrape_at, scraped_at, quota_desynced_at, next_push_at FROM project_services"
+        f" WHERE id = %s{engine.for_update}",
+        [id_],
+    )
+    return None if row is None else ServiceState._make(row)
+
+
+def write_quotas(engine: Engine, project_id: int, quotas: Mapping[int, QuotaRow]) -> None:
+    """Sets the quota and backend quota of resources, by id; makes missing rows."""
+    if not quotas:
+        return
+    engine.execute(
+        "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota) VALUES "
+        + ", ".join(["(%s, %s, %s, %s)"] * len(quotas))
+        + " ON CONFLICT (project_id, resource_id) DO UPDATE"
+        " SET quota = excluded.quota, backend_quota = excluded.backend_quota",
+        [value for resource, row in sorted(quotas.items()) for value in (project_id, resource, *row)],
+    )
+
+
+def write_backend_quotas(engine: Engine, project_id: int, quotas: Mapping[int, int]) -> None:
+    """Sets what the backends enforce, by resource id (stored form)."""
+    for resource, quota in sorted(quotas.items()):
+        engine.execute(
+            "UPDATE project_resources SET backend_quota = %s WHERE project_id = %s AND resource_id = %s",
+            [quota, project_id, resource],
+        )
+
+
+def write_usage(engine: Engine, project_id: int, resources: Collection[int], rows: Sequence[AZUsageRow]) -> None:
+    """Replaces the usage of these resources by `rows`."""
+    if not resources:
+        return
+    kept = {(row.resource_id, row.az) for row in rows}
+    before = engine.rows(
+        "SELECT resource_id, az FROM project_az_resources"
+        f" WHERE project_id = %s AND resource_id IN ({placeholders(len(resources))})",
+        [project_id, *resources],
+    )
+    for resource, az in sorted({(resource, az) for resource, az in before} - kept):
+        engine.execute(
+            "DELETE FROM project_az_resources WHERE project_id = %s AND resource_id = %s AND az = %s",
+            [project_id, resource, az],
+        )
+    if rows:
+        engine.execute(
+            "INSERT INTO project_az_resources"
+            " (project_id, resource_id, az, usage, physical_usage, subresources) VALUES "
+            + ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(rows))
+            + " ON CONFLICT (project_id, resource_id, az) DO UPDATE SET usage = excluded.usage,"
+            " physical_usage = excluded.physical_usage, subresources = excluded.subresources",
+            [value for row in sorted(rows) for value in (project_id, *row)],
+        )
+
+
+def record_scrape(engine: Engine, id_: int, now: float, next_scrape_at: float, duration: float) -> None:
+    """Says that a scrape has succeeded."""
+    engine.execute(
+        "UPDATE project_services SET scraped_at = %s, checked_at = %s, next_scrape_at = %s, scrape_duration = %s,"
+        " scrape_error = '' WHERE id = %s",
+        [now, now, next_scrape_at, duration, id_],
+    )
+
+
+def record_failed_scrape(engine: Engine, id_: int, now: float, next_scrape_at: float, error: str) -> None:
+    """Says that a scrape has failed. The figures of the last success stay."""
+    engine.execute(
+        "UPDATE project_services SET checked_at = %s, next_scrape_at = %s, scrape_error = %s WHERE id = %s",
+        [now, next_scrape_at, error, id_],
+    )
+
+
+def mark_desynced(engine: Engine, id_: int, desynced_at: float, next_push_at: float) -> None:
+    """Says that the backend has to be told the quota."""
+    engine.execute(
+        "UPDATE project_services SET quota_desynced_at = %s, next_push_at = %s WHERE id = %s",
+        [desynced_at, next_push_at, id_],
+    )
+
+
+def mark_synced(engine: Engine, id_: int) -> None:
+    """Says that the backend's quota is the wanted one."""
+    engine.execute(
+        "UPDATE project_services SET quota_desynced_at = NULL, next_push_at = NULL, push_failures = 0,"
+        " push_error = '' WHERE id = %s",
+        [id_],
+    )
+
+
+def record_failed_push(engine: Engine, id_: int, next_push_at: float, failures: int, error: str) -> None:
+    """Says that the quota could not be written, and when to try again."""
+    engine.execute(
+        "UPDATE project_services SET next_push_at = %s, push_failures = %s, push_error = %s WHERE id = %s",
+        [next_push_at, failures, error, id_],
+    )
+
+
+def push_failures(engine: Engine, id_: int) -> int:
+    """How many times in a row the quota could not be written."""
+    row = engine.row("SELECT push_failures FROM project_services WHERE id = %s", [id_])
+    return int(row[0]) if row else 0
+
+
+def request_scrape(engine: Engine, id_: int) -> None:
+    """Asks for a scrape before all that is merely due."""
+    engine.execute("UPDATE project_services SET is_stale = %s WHERE id = %s", [True, id_])
