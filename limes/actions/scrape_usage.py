@@ -1,8 +1,8 @@
 """Asks a service for the usage and quota of a project, and stores what it says.
 
 The project is claimed in one transaction, the backend is asked with none open, and the report is written in another
-one, if the claim still holds. The backend is the truth about usage; about quota Limes is: a backend quota that differs from
-the wanted one is marked, and written by `limes.actions.push_quota`.
+one, if the claim still holds. The backend is the truth about usage; about quota Limes is: a backend quota that differs
+from the wanted one is marked, and written by `limes.actions.push_quota`.
 
 Where the first scrape fails nothing is stored but the error: no usage of 0 and no unlimited quota is made up (the
 original did, and they showed up as inconsistencies). Quota can be set as soon as a scrape has succeeded.

@@ -1,0 +1,26 @@
+"""Fixtures of the collector's tests: a lab on SQLite, and on PostgreSQL."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from tests.collector.lab import Lab
+from tests.support.databases import MigratedUrlFactory
+
+
+@pytest.fixture
+def make_lab(database_url_with: MigratedUrlFactory) -> Iterator[Callable[..., Lab]]:
+    """Makes the lab, with arguments of `Lab`."""
+    engine = Engine(database_url_with(limes_migrations))
+    yield lambda **options: Lab(engine, **options)
+    engine.close()
+
+
+@pytest.fixture
+def lab(make_lab: Callable[..., Lab]) -> Lab:
+    """A lab in which everything was discovered, and nothing scraped yet."""
+    lab = make_lab()
+    lab.discover().everything()
+    return lab

@@ -1,0 +1,246 @@
+"""A small cloud for the collector's use cases: backends that do as they are told, and a database.
+
+germany: berlin, dresden   france: paris      services: compute (cores, ram, gpus without quota), volume (capacity)
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from limes.actions.discover import Discover
+from limes.actions.push_quota import PushQuota
+from limes.actions.scrape_capacity import ScrapeCapacity
+from limes.actions.scrape_usage import ScrapeUsage
+from limes.actions.sync_catalog import SyncCatalog
+from limes.backends import (
+    AZCapacity,
+    AZUsage,
+    BackendError,
+    CapacityBackend,
+    CapacityReport,
+    DiscoveryBackend,
+    DomainInfo,
+    ProjectInfo,
+    QuotaBackend,
+    ResourceDef,
+    ResourceUsage,
+    ServiceDef,
+    Unit,
+    UsageReport,
+)
+from limes.core.catalog import Catalog
+from limes.core.constraint_set import ConstraintSet
+from limes.db.engine import Engine
+from tests.support.clock import FrozenClock
+
+COMPUTE = ServiceDef(
+    "compute",
+    "compute",
+    {
+        "cores": ResourceDef("cores", auto_approve_initial_quota=8),
+        "ram": ResourceDef("ram", Unit.MIB),
+        "gpus": ResourceDef("gpus", contained_in="cores", tracks_quota=False),
+    },
+)
+VOLUME = ServiceDef("volume", "storage", {"capacity": ResourceDef("capacity", Unit.GIB)})
+
+GERMANY, FRANCE = DomainInfo("d-germany", "germany"), DomainInfo("d-france", "france")
+BERLIN = ProjectInfo("p-berlin", "berlin", GERMANY.id, GERMANY)
+DRESDEN = ProjectInfo("p-dresden", "dresden", BERLIN.id, GERMANY)
+PARIS = ProjectInfo("p-paris", "paris", FRANCE.id, FRANCE)
+
+
+class NoJitter:
+    """Spreads nothing, so that tests can name the times."""
+
+    def spread(self, seconds: float) -> float:
+        return seconds
+
+
+class FakeService(QuotaBackend):
+    """Answers what `usage` and `quota` say, notes what it was told, and fails or waits when asked to."""
+
+    def __init__(self, service: ServiceDef) -> None:
+        self.service = service
+        self.usage: dict[str, dict[str, dict[str, AZUsage]]] = {}
+        self.quota: dict[str, dict[str, Any]] = {}
+        self.default_quota: dict[str, Any] = {}
+        self.error: Exception | None = None
+        self.reports: list[str] = []
+        self.written: list[tuple[str, dict[str, int]]] = []
+        self.during: Callable[[], None] = lambda: None
+        """Called in the middle of each call."""
+        self._lock = threading.Lock()
+
+    def describe(self) -> ServiceDef:
+        return self.service
+
+    def report_usage(self, project: ProjectInfo) -> UsageReport:
+        with self._lock:
+            self.reports.append(project.name)
+        self.during()
+        if self.error:
+            raise self.error
+        usage = self.usage.get(project.name, {})
+        quota = {**self.default_quota, **self.quota.get(project.name, {})}
+        return UsageReport(
+            {
+                name: ResourceUsage(usage.get(name, {}), quota.get(name, 0) if resource.tracks_quota else None)
+                for name, resource in self.service.resources.items()
+            }
+        )
+
+    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+        self.during()
+        if self.error:
+            raise self.error
+        with self._lock:
+            self.written.append((project.name, dict(quotas)))
+            self.quota[project.name] = dict(quotas)
+
+
+class FakeCapacitor(CapacityBackend):
+    """Reports what it is told to."""
+
+    def __init__(self) -> None:
+        self.capacity: dict[str, dict[str, dict[str, AZCapacity]]] = {}
+        self.error: Exception | None = None
+        self.during: Callable[[], None] = lambda: None
+
+    def report_capacity(self) -> CapacityReport:
+        self.during()
+        if self.error:
+            raise self.error
+        return CapacityReport(self.capacity)
+
+
+class FakeKeystone(DiscoveryBackend):
+    """Lists what it is told to."""
+
+    def __init__(self, *projects: ProjectInfo) -> None:
+        self.found: dict[DomainInfo, list[ProjectInfo]] = {}
+        for project in projects:
+            self.found.setdefault(project.domain, []).append(project)
+        self.broken_domains: set[str] = set()
+        self.during: Callable[[], None] = lambda: None
+
+    def list_domains(self) -> list[DomainInfo]:
+        found = list(self.found)
+        self.during()
+        return found
+
+    def list_projects(self, domain: DomainInfo) -> list[ProjectInfo]:
+        if domain.name in self.broken_domains:
+            raise BackendError("no answer")
+        found = list(self.found.get(domain, []))
+        self.during()
+        return found
+
+
+@dataclass
+class Lab:
+    """Everything, with the use cases on it."""
+
+    engine: Engine
+    constraints: ConstraintSet = field(default_factory=ConstraintSet)
+    catalog_options: dict[str, Any] = field(default_factory=dict)
+    authoritative: bool = True
+    clock: FrozenClock = field(default_factory=FrozenClock)
+    compute: FakeService = field(default_factory=lambda: FakeService(COMPUTE))
+    volume: FakeService = field(default_factory=lambda: FakeService(VOLUME))
+    capacitors: dict[str, FakeCapacitor] = field(default_factory=lambda: {"nova": FakeCapacitor()})
+    keystone: FakeKeystone = field(default_factory=lambda: FakeKeystone(BERLIN, DRESDEN, PARIS))
+
+    def __post_init__(self) -> None:
+        self.catalog = Catalog(["az-one", "az-two"], [COMPUTE, VOLUME], **self.catalog_options)
+        self.backends = {"compute": self.compute, "volume": self.volume}
+        SyncCatalog(self.engine, self.catalog, sorted(self.capacitors), self.clock).run()
+
+    @property
+    def now(self) -> float:
+        """The present, in seconds since the epoch."""
+        return self.clock.now().timestamp()
+
+    def discover(self, **patterns: Any) -> Discover:
+        return Discover(self.engine, self.keystone, self.catalog, self.constraints, self.clock, **patterns)
+
+    def scrape(self) -> ScrapeUsage:
+        return ScrapeUsage(
+            self.engine, self.catalog, self.constraints, self.backends, self.clock, NoJitter(), self.authoritative
+        )
+
+    def scrape_capacity(self) -> ScrapeCapacity:
+        return ScrapeCapacity(self.engine, self.catalog, self.capacitors, self.clock, NoJitter())
+
+    def push(self) -> PushQuota:
+        return PushQuota(self.engine, self.catalog, self.backends, self.clock, NoJitter())
+
+    def scrape_all(self, service_type: str = "compute") -> int:
+        """Scrapes until nothing is due; answers how many scrapes that took."""
+        return sum(1 for _ in iter(lambda: self.scrape().run_next(service_type), None))
+
+    def rows(self, sql: str, *params: Any) -> list[tuple[Any, ...]]:
+        with self.engine.connection():
+            return self.engine.rows(sql, params)
+
+    def execute(self, sql: str, *params: Any) -> None:
+        with self.engine.connection():
+            self.engine.execute(sql, params)
+
+    def quotas(self, project: str = "berlin") -> dict[str, tuple[int | None, int | None]]:
+        """Quota and backend quota of a project, by resource."""
+        rows = self.rows(
+            "SELECT r.name, pr.quota, pr.backend_quota FROM project_resources pr"
+            " JOIN resources r ON r.id = pr.resource_id JOIN projects p ON p.id = pr.project_id WHERE p.name = %s",
+            project,
+        )
+        return {name: (quota, backend) for name, quota, backend in rows}
+
+    def service(self, *columns: str, project: str = "berlin", service: str = "compute") -> tuple[Any, ...]:
+        """Columns of the row of a project's service."""
+        return self.rows(
+            f"SELECT {', '.join('ps.' + column for column in columns)} FROM project_services ps"
+            " JOIN services s ON s.id = ps.service_id JOIN projects p ON p.id = ps.project_id"
+            " WHERE p.name = %s AND s.type = %s",
+            project,
+            service,
+        )[0]
+
+    def project_id(self, name: str = "berlin") -> int:
+        return int(self.rows("SELECT id FROM projects WHERE name = %s", name)[0][0])
+
+    def set_quota(self, resource: str, quota: int, project: str = "berlin") -> None:
+        """What a PUT does: the new quota and the mark, in one transaction."""
+
+        def work() -> None:
+            self.engine.execute(
+                "UPDATE project_resources SET quota = %s WHERE project_id = (SELECT id FROM projects WHERE name = %s)"
+                " AND resource_id = (SELECT id FROM resources WHERE name = %s)",
+                [quota, project, resource],
+            )
+            self.engine.execute(
+                "UPDATE project_services SET quota_desynced_at = %s, next_push_at = %s, push_failures = 0"
+                " WHERE project_id = (SELECT id FROM projects WHERE name = %s)"
+                " AND service_id = (SELECT service_id FROM resources WHERE name = %s)",
+                [self.now, self.now, project, resource],
+            )
+
+        self.engine.atomic(work)
+
+
+def once(action: Callable[[], None]) -> Callable[[], None]:
+    """Does the action the first time that it is called, and nothing afterwards."""
+    actions = iter([action])
+
+    def call() -> None:
+        for first in actions:
+            first()
+            break
+
+    return call
+
+
+def each_name(rows: list[tuple[Any, ...]]) -> Iterator[Any]:
+    """The first column."""
+    return (row[0] for row in rows)

@@ -1,0 +1,179 @@
+"""Domains and projects follow Keystone."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from limes.backends import BackendError, DomainInfo, ProjectInfo
+from limes.core.constraint_set import ConstraintSet
+from limes.core.constraints import Constraint
+from limes.errors import NotFound
+from tests.collector.lab import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, each_name, once
+from tests.support.rows import all_rows, changes
+
+PROJECTS = (
+    "SELECT p.name, p.uuid, p.parent_uuid, d.name FROM projects p JOIN domains d ON d.id = p.domain_id ORDER BY 1"
+)
+
+
+def names(lab, table):
+    return list(each_name(lab.rows(f"SELECT name FROM {table} ORDER BY name")))
+
+
+def test_first_discovery_makes_all_rows(make_lab):
+    lab = make_lab(constraints=ConstraintSet(domains={"germany": {("compute", "cores"): Constraint(minimum=40)}}))
+    assert sorted(lab.discover().domains()) == ["d-france", "d-germany"]
+    assert lab.rows(PROJECTS) == [
+        ("berlin", "p-berlin", "d-germany", "germany"),
+        ("dresden", "p-dresden", "p-berlin", "germany"),
+        ("paris", "p-paris", "d-france", "france"),
+    ]
+    assert lab.rows(
+        "SELECT d.name, r.name, dr.quota FROM domain_resources dr JOIN domains d ON d.id = dr.domain_id"
+        " JOIN resources r ON r.id = dr.resource_id ORDER BY 1, 2"
+    ) == [
+        ("france", "capacity", 0),
+        ("france", "cores", 0),
+        ("france", "ram", 0),
+        ("germany", "capacity", 0),
+        ("germany", "cores", 40),
+        ("germany", "ram", 0),
+    ]
+    for project in ("berlin", "dresden", "paris"):
+        for service in ("compute", "volume"):
+            found = lab.service("next_scrape_at", "scraped_at", "is_stale", project=project, service=service)
+            assert found == (lab.now, None, False)
+    assert lab.rows("SELECT COUNT(*) FROM project_resources") == [(0,)]
+
+
+def test_a_second_discovery_changes_nothing(lab):
+    before = all_rows(lab.engine)
+    lab.clock.advance(180)
+    assert lab.discover().domains() == []
+    assert lab.discover().projects("d-germany") == []
+    lab.discover().everything()
+    assert changes(before, all_rows(lab.engine)) == {}
+
+
+def test_names_and_parents_follow(lab):
+    germany = replace(GERMANY, name="deutschland")
+    lab.keystone.found = {
+        germany: [
+            replace(BERLIN, name="spree", domain=germany),
+            replace(DRESDEN, parent_id="d-germany", domain=germany),
+        ],
+        FRANCE: [PARIS],
+    }
+    lab.discover().everything()
+    assert lab.rows(PROJECTS) == [
+        ("dresden", "p-dresden", "d-germany", "deutschland"),
+        ("paris", "p-paris", "d-france", "france"),
+        ("spree", "p-berlin", "d-germany", "deutschland"),
+    ]
+
+
+def test_vanished_projects_and_domains_are_deleted_with_their_data(lab):
+    lab.scrape_all()
+    lab.keystone.found = {GERMANY: [BERLIN]}
+    lab.discover().everything()
+    assert (names(lab, "domains"), names(lab, "projects")) == (["germany"], ["berlin"])
+    assert lab.rows("SELECT DISTINCT project_id FROM project_az_resources") == [(lab.project_id(),)]
+    assert lab.rows("SELECT COUNT(*) FROM project_services") == [(2,)]
+
+
+def commit(lab, project, status):
+    lab.execute(
+        "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
+        " creator_uuid, creator_name, confirmed_at, expires_at, superseded_at, transfer_status)"
+        " VALUES (%s, %s, (SELECT id FROM resources WHERE name = 'cores'), 'any', 1, '1 hour', %s, 1, 'u', 'u', 1, 2, %s, '')",
+        f"{project}-{status}", lab.project_id(project), status, 2 if status == "superseded" else None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("status", "kept"),
+    [("planned", True), ("pending", True), ("confirmed", True), ("expired", False), ("superseded", False)],
+)
+def test_what_has_commitments_that_hold_is_kept_and_blocks_nothing_else(lab, caplog, status, kept):
+    commit(lab, "berlin", status)
+    commit(lab, "paris", status)
+    lab.keystone.found = {GERMANY: []}
+    lab.discover().everything()
+    assert names(lab, "projects") == (["berlin", "paris"] if kept else [])
+    assert names(lab, "domains") == (["france", "germany"] if kept else ["germany"])
+    assert ("project p-berlin of domain germany has vanished, but is kept" in caplog.text) == kept
+    assert ("domain d-france has vanished, but is kept" in caplog.text) == kept
+
+
+def test_patterns_choose_domains(lab):
+    lab.discover(except_domains=re.compile("rance")).everything()
+    assert names(lab, "domains") == ["germany"]
+    with pytest.raises(BackendError, match="there are none"):
+        lab.discover(only_domains=re.compile("^nowhere$")).everything()
+    assert names(lab, "domains") == ["germany"]
+
+
+def test_an_empty_list_of_domains_is_not_believed(lab):
+    before = all_rows(lab.engine)
+    lab.keystone.found = {}
+    with pytest.raises(BackendError, match="there are none"):
+        lab.discover().everything()
+    assert changes(before, all_rows(lab.engine)) == {}
+
+
+def test_a_domain_that_cannot_be_listed_keeps_its_projects_and_does_not_stop_the_others(lab):
+    lab.keystone.broken_domains = {"france"}
+    lab.keystone.found[GERMANY].append(ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY))
+    with pytest.raises(BackendError, match='while listing projects in domain "france": no answer'):
+        lab.discover().everything()
+    assert names(lab, "projects") == ["berlin", "dresden", "mainz", "paris"]
+
+
+def test_a_discovery_with_an_older_list_does_not_delete_what_a_newer_one_has_found(lab):
+    mainz = ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY)
+    spain = DomainInfo("d-spain", "spain")
+
+    def another_discovery():
+        lab.keystone.found = {GERMANY: [BERLIN, DRESDEN, mainz], FRANCE: [PARIS], spain: []}
+        lab.discover().everything()
+
+    lab.keystone.during = once(another_discovery)
+    lab.discover().everything()
+    assert names(lab, "domains") == ["france", "germany", "spain"]
+    lab.keystone.found = {GERMANY: [BERLIN, DRESDEN, mainz], FRANCE: [PARIS], spain: []}
+    madrid = ProjectInfo("p-madrid", "madrid", "d-spain", spain)
+
+    def yet_another():
+        lab.keystone.found[spain] = [madrid]
+        lab.discover().everything()
+
+    lab.keystone.during = once(yet_another)
+    lab.discover().projects("d-spain")
+    assert "madrid" in names(lab, "projects")
+
+
+def test_projects_of_one_domain(lab):
+    lab.keystone.found[GERMANY].append(ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY))
+    lab.keystone.found[FRANCE].append(ProjectInfo("p-lyon", "lyon", FRANCE.id, FRANCE))
+    assert lab.discover().projects("d-germany") == ["p-mainz"]
+    assert names(lab, "projects") == ["berlin", "dresden", "mainz", "paris"]
+    with pytest.raises(NotFound):
+        lab.discover().projects("d-nowhere")
+
+
+def test_sync_marks_all_services_of_the_project(lab):
+    before = all_rows(lab.engine)
+    lab.discover().request_sync("d-germany", "p-berlin")
+    gone, come = changes(before, all_rows(lab.engine)).pop("project_services")
+    assert (len(gone), len(come)) == (2, 2)
+    assert [lab.service("is_stale", service=service) for service in ("compute", "volume")] == [(True,), (True,)]
+
+
+def test_sync_looks_for_an_unknown_project_in_keystone(lab):
+    lab.keystone.found[GERMANY].append(ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY))
+    lab.discover().request_sync("d-germany", "p-mainz")
+    assert lab.service("is_stale", project="mainz") == (True,)
+    for domain, project in (("d-germany", "p-nowhere"), ("d-france", "p-berlin"), ("d-nowhere", "p-berlin")):
+        with pytest.raises(NotFound):
+            lab.discover().request_sync(domain, project)

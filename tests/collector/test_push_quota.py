@@ -1,0 +1,209 @@
+"""Quota reaches the backends, whatever happens in between."""
+
+import pytest
+
+from limes.backends import BackendError
+from tests.collector.lab import once
+from tests.support.rows import all_rows, changes
+
+MARK = ("quota_desynced_at", "next_push_at", "push_failures", "push_error")
+SYNCED = (None, None, 0, "")
+
+
+@pytest.fixture
+def scraped(lab):
+    """Everything was scraped, and the backends have the wanted quota."""
+    lab.scrape_all()
+    lab.scrape_all("volume")
+    assert lab.rows("SELECT COUNT(*) FROM project_services WHERE next_push_at IS NOT NULL") == [(0,)]
+    lab.clock.advance(60)
+    return lab
+
+
+def test_nothing_to_do(scraped):
+    before = all_rows(scraped.engine)
+    assert scraped.push().run_next("compute") is None
+    assert scraped.push().now(scraped.project_id(), ["compute", "volume"]) == []
+    assert scraped.push().now(scraped.project_id(), []) == []
+    assert changes(before, all_rows(scraped.engine)) == {}
+    assert scraped.compute.written == []
+
+
+def test_the_complete_quota_of_the_service_is_written(scraped):
+    scraped.set_quota("cores", 20)
+    before = all_rows(scraped.engine)
+    assert scraped.push().run_next("compute") is True
+    assert scraped.compute.written == [("berlin", {"cores": 20, "ram": 0})]
+    assert scraped.quotas() == {"cores": (20, 20), "ram": (0, 0), "gpus": (None, None), "capacity": (0, 0)}
+    assert scraped.service(*MARK) == SYNCED
+    changed = changes(before, all_rows(scraped.engine))
+    assert {table: len(come) for table, (_, come) in changed.items()} == {"project_resources": 1, "project_services": 1}
+    assert scraped.push().run_next("compute") is None
+
+
+def test_a_request_writes_only_the_services_that_it_changed(scraped):
+    scraped.set_quota("cores", 20)
+    scraped.set_quota("capacity", 5)
+    scraped.set_quota("cores", 7, project="dresden")
+    assert scraped.push().now(scraped.project_id(), ["compute"]) == []
+    assert (scraped.compute.written, scraped.volume.written) == ([("berlin", {"cores": 20, "ram": 0})], [])
+    assert scraped.service("next_push_at", service="volume") == (scraped.now,)
+    assert scraped.service("next_push_at", project="dresden") == (scraped.now,)
+
+
+def test_bursting_projects_get_what_they_may_use(make_lab):
+    lab = make_lab(catalog_options={"burst_multiplier": 0.25})
+    lab.discover().everything()
+    lab.scrape_all()
+    lab.execute("UPDATE projects SET has_bursting = %s WHERE name = 'berlin'", True)
+    lab.set_quota("cores", 10)
+    lab.push().run_next("compute")
+    assert lab.compute.written == [("berlin", {"cores": 12, "ram": 0})]
+    assert lab.quotas()["cores"] == (10, 12)
+    assert lab.service(*MARK) == SYNCED
+
+
+def test_a_failed_write_is_tried_again_after_growing_pauses(scraped):
+    scraped.set_quota("cores", 20)
+    scraped.compute.error = BackendError("no answer")
+    marked = scraped.now
+    for failures, pause in enumerate([30, 60, 120, 240, 480, 900, 900], start=1):
+        assert scraped.push().run_next("compute") is False
+        error = "service compute: no answer"
+        assert scraped.service(*MARK) == (marked, scraped.now + pause, failures, error)
+        assert scraped.push().run_next("compute") is None
+        scraped.clock.advance(pause)
+    scraped.compute.error = None
+    assert scraped.push().run_next("compute") is True
+    assert scraped.service(*MARK) == SYNCED
+
+
+def test_a_request_gets_one_line_for_each_backend_that_failed(scraped):
+    scraped.set_quota("cores", 20)
+    scraped.set_quota("capacity", 5)
+    scraped.compute.error = BackendError("no answer")
+    errors = scraped.push().now(scraped.project_id(), ["compute", "volume"])
+    assert errors == ["service compute: no answer"]
+    assert scraped.volume.written == [("berlin", {"capacity": 5})]
+    assert scraped.service(*MARK, service="volume") == SYNCED
+
+
+def test_a_change_during_a_write_is_written_afterwards(scraped):
+    scraped.set_quota("cores", 20)
+    scraped.compute.during = once(lambda: scraped.set_quota("cores", 30))
+    assert scraped.push().run_next("compute") is True
+    assert scraped.service("next_push_at") == (scraped.now,)
+    assert scraped.push().run_next("compute") is True
+    assert scraped.compute.quota["berlin"]["cores"] == 30
+    assert scraped.quotas()["cores"] == (30, 30)
+    assert scraped.service(*MARK) == SYNCED
+
+
+def test_a_request_leaves_to_the_collector_what_that_is_just_writing(scraped):
+    scraped.set_quota("cores", 20)
+    answers = []
+    scraped.compute.during = once(lambda: answers.append(scraped.push().now(scraped.project_id(), ["compute"])))
+    assert scraped.push().run_next("compute") is True
+    assert answers == [[]]
+    assert scraped.compute.written == [("berlin", {"cores": 20, "ram": 0})]
+
+
+def test_a_slow_writer_that_overwrites_a_newer_quota_leaves_a_mark_behind(scraped):
+    """The first writer is told 20, sleeps beyond its lease, and lands after the second one, which writes 30."""
+    scraped.set_quota("cores", 20)
+
+    def meanwhile():
+        scraped.set_quota("cores", 30)
+        scraped.clock.advance(301)
+        assert scraped.push().run_next("compute") is True
+        assert scraped.service(*MARK) == SYNCED
+
+    scraped.compute.during = once(meanwhile)
+    scraped.push().run_next("compute")
+    assert [quotas["cores"] for _, quotas in scraped.compute.written] == [30, 20]
+    assert scraped.service("next_push_at") == (scraped.now,)
+    assert scraped.push().run_next("compute") is True
+    assert scraped.compute.quota["berlin"]["cores"] == 30
+    assert scraped.service(*MARK) == SYNCED
+
+
+def test_a_slow_writer_makes_the_present_one_write_again(scraped):
+    """The same, but the second writer is still at it when the first one comes back."""
+    scraped.set_quota("cores", 20)
+
+    def second_writer():
+        scraped.set_quota("cores", 30)
+        scraped.compute.during = once(lambda: None)
+        claimed = []
+
+        def first_writer_comes_back():
+            claimed.append(scraped.service("quota_desynced_at")[0])
+            scraped.execute(
+                "UPDATE project_services SET quota_desynced_at = quota_desynced_at + 0.001"
+                " WHERE quota_desynced_at IS NOT NULL"
+            )
+
+        scraped.compute.during = once(first_writer_comes_back)
+        assert scraped.push().run_next("compute") is True
+        assert scraped.service("quota_desynced_at") != (None,)
+        assert scraped.service("next_push_at") == (scraped.now,)
+
+    scraped.compute.during = once(second_writer)
+    scraped.push().run_next("compute")
+    assert scraped.service("next_push_at") == (scraped.now,)
+    while scraped.push().run_next("compute") is not None:
+        pass
+    assert scraped.compute.quota["berlin"]["cores"] == 30
+    assert scraped.service(*MARK) == SYNCED
+
+
+def test_a_writer_that_dies_loses_nothing(scraped):
+    class Killed(BaseException):
+        pass
+
+    def die():
+        raise Killed
+
+    scraped.set_quota("cores", 20)
+    scraped.compute.during = once(die)
+    with pytest.raises(Killed):
+        scraped.push().run_next("compute")
+    assert scraped.push().run_next("compute") is None
+    scraped.clock.advance(300)
+    assert scraped.push().run_next("compute") is True
+    assert scraped.compute.written == [("berlin", {"cores": 20, "ram": 0})]
+    assert scraped.service(*MARK) == SYNCED
+
+
+def test_a_resource_that_was_never_scraped_is_scraped_before_it_is_written(scraped):
+    """A new resource's backend quota may be one to approve, so nobody writes 0 into it unseen."""
+    scraped.execute("DELETE FROM project_resources WHERE resource_id = (SELECT id FROM resources WHERE name = 'cores')")
+    scraped.compute.quota["berlin"] = {"cores": 8, "ram": 0}
+    scraped.set_quota("ram", 64)
+    assert scraped.push().run_next("compute") is True
+    assert scraped.compute.written == []
+    assert scraped.service("is_stale", "push_error") == (True, "waits for a scrape")
+    scraped.scrape().run_next("compute")
+    assert scraped.quotas()["cores"] == (8, 8)
+    scraped.clock.advance(30)
+    assert scraped.push().run_next("compute") is True
+    assert scraped.compute.written == [("berlin", {"cores": 8, "ram": 64})]
+
+
+def test_a_project_that_vanishes_during_the_write(scraped):
+    scraped.set_quota("cores", 20)
+    scraped.compute.during = once(lambda: scraped.execute("DELETE FROM projects WHERE name = 'berlin'"))
+    assert scraped.push().run_next("compute") is True
+    assert scraped.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]
+
+
+def test_quota_that_somebody_changed_behind_our_back_is_put_right(scraped):
+    scraped.set_quota("cores", 20)
+    scraped.push().run_next("compute")
+    scraped.compute.quota["berlin"]["cores"] = 99
+    scraped.discover().request_sync("d-germany", "p-berlin")
+    scraped.scrape().run_next("compute")
+    assert scraped.quotas()["cores"] == (20, 99)
+    assert scraped.push().run_next("compute") is True
+    assert scraped.compute.quota["berlin"] == {"cores": 20, "ram": 0}
+    assert scraped.quotas()["cores"] == (20, 20)

@@ -1,0 +1,243 @@
+"""What a scrape of a project's service writes."""
+
+from dataclasses import replace
+
+import pytest
+
+from limes.backends import UNLIMITED, AZUsage, BackendError
+from limes.core.constraint_set import ConstraintSet
+from limes.core.constraints import Constraint
+from tests.collector.lab import NoJitter
+from tests.support.rows import all_rows, changes
+
+USAGE = (
+    "SELECT r.name, pa.az, pa.usage, pa.physical_usage, pa.subresources FROM project_az_resources pa"
+    " JOIN resources r ON r.id = pa.resource_id JOIN projects p ON p.id = pa.project_id"
+    " WHERE p.name = %s ORDER BY 1, 2"
+)
+TIMES = ("scraped_at", "checked_at", "next_scrape_at", "scrape_error")
+
+
+@pytest.fixture
+def berlin_is_next(lab):
+    """Only berlin is due."""
+    lab.execute("UPDATE project_services SET next_scrape_at = %s", lab.now + 60)
+    lab.execute("UPDATE project_services SET next_scrape_at = %s WHERE project_id = %s", lab.now, lab.project_id())
+    return lab
+
+
+def test_first_scrape(berlin_is_next):
+    lab = berlin_is_next
+    lab.compute.usage["berlin"] = {
+        "cores": {"az-one": AZUsage(3), "az-nine": AZUsage(1)},
+        "ram": {"any": AZUsage(512, 100)},
+        "gpus": {"az-two": AZUsage(2, None, ({"id": "gpu1"},))},
+    }
+    lab.compute.quota["berlin"] = {"cores": 8, "ram": UNLIMITED}
+    assert lab.scrape().run_next("compute") is True
+    assert lab.rows(USAGE, "berlin") == [
+        ("cores", "any", 0, None, ""),
+        ("cores", "az-one", 3, None, ""),
+        ("cores", "unknown", 1, None, ""),
+        ("gpus", "any", 0, None, ""),
+        ("gpus", "az-two", 2, None, '[{"id":"gpu1"}]'),
+        ("ram", "any", 512, 100, ""),
+    ]
+    # the backend's 8 cores are approved, because that is what it gives to new projects
+    assert lab.quotas() == {"cores": (8, 8), "ram": (0, -1), "gpus": (None, None)}
+    assert lab.service(*TIMES) == (lab.now, lab.now, lab.now + 1800, "")
+    assert lab.service("quota_desynced_at", "next_push_at") == (lab.now, lab.now)
+    assert lab.scrape().run_next("compute") is None
+
+
+@pytest.mark.parametrize(("backend", "quota"), [(8, 8), (7, 0), (9, 0), (0, 0), (UNLIMITED, 0)])
+def test_only_exactly_the_declared_initial_quota_is_approved(berlin_is_next, backend, quota):
+    lab = berlin_is_next
+    lab.compute.quota["berlin"] = {"cores": backend}
+    lab.scrape().run_next("compute")
+    assert lab.quotas()["cores"][0] == quota
+
+
+def test_later_scrapes_replace_usage_and_keep_quota(berlin_is_next):
+    lab = berlin_is_next
+    lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(3), "az-two": AZUsage(4)}}
+    lab.compute.quota["berlin"] = {"cores": 8, "ram": 0}
+    lab.scrape().run_next("compute")
+    assert lab.service("quota_desynced_at") == (None,)
+    lab.clock.advance(1800)
+    lab.compute.usage["berlin"] = {"cores": {"az-two": AZUsage(5)}}
+    lab.compute.quota["berlin"] = {"cores": 9, "ram": 0}
+    lab.execute("UPDATE project_services SET next_scrape_at = %s WHERE project_id <> %s", lab.now + 1, lab.project_id())
+    assert lab.scrape().run_next("compute") is True
+    assert lab.rows(USAGE, "berlin")[:2] == [("cores", "any", 0, None, ""), ("cores", "az-two", 5, None, "")]
+    assert lab.quotas()["cores"] == (8, 9)
+    assert lab.service("quota_desynced_at", "next_push_at") == (lab.now, lab.now)
+
+
+def test_a_backend_quota_that_was_put_right_takes_the_mark_away(berlin_is_next):
+    lab = berlin_is_next
+    lab.compute.quota["berlin"] = {"cores": 9}
+    lab.scrape().run_next("compute")
+    assert lab.service("quota_desynced_at") == (lab.now,)
+    lab.compute.quota["berlin"] = {"cores": 0}
+    lab.discover().request_sync("d-germany", "p-berlin")
+    lab.scrape().run_next("compute")
+    assert lab.service("quota_desynced_at", "next_push_at") == (None, None)
+
+
+def test_differing_backend_quota_is_only_reported_if_not_authoritative(make_lab):
+    lab = make_lab(authoritative=False)
+    lab.discover().everything()
+    lab.compute.default_quota = {"cores": 9}
+    lab.scrape_all()
+    assert lab.quotas()["cores"] == (0, 9)
+    assert lab.service("quota_desynced_at", "next_push_at") == (None, None)
+
+
+def test_a_failed_first_scrape_makes_nothing_up(berlin_is_next):
+    lab = berlin_is_next
+    before = all_rows(lab.engine)
+    lab.compute.error = BackendError("no answer")
+    assert lab.scrape().run_next("compute") is False
+    changed = changes(before, all_rows(lab.engine))
+    assert set(changed) == {"project_services"}
+    assert len(changed["project_services"][1]) == 1
+    assert lab.service(*TIMES) == (None, lab.now, lab.now + 300, "service compute: no answer")
+
+
+def test_a_failed_scrape_keeps_the_old_figures_and_a_success_clears_the_error(berlin_is_next):
+    lab = berlin_is_next
+    lab.compute.usage["berlin"] = {"cores": {"any": AZUsage(5)}}
+    lab.scrape().run_next("compute")
+    scraped_at = lab.now
+    lab.clock.advance(10)
+    lab.discover().request_sync("d-germany", "p-berlin")
+    lab.compute.error = ZeroDivisionError("secret detail")
+    assert lab.scrape().run_next("compute") is False
+    error = "service compute: internal error of the plugin (ZeroDivisionError)"
+    assert lab.service(*TIMES) == (scraped_at, lab.now, lab.now + 300, error)
+    assert lab.service("is_stale") == (False,)
+    assert ("cores", "any", 5, None, "") in lab.rows(USAGE, "berlin")
+    lab.clock.advance(300)
+    lab.compute.error = None
+    lab.execute("UPDATE project_services SET next_scrape_at = %s WHERE project_id <> %s", lab.now + 1, lab.project_id())
+    assert lab.scrape().run_next("compute") is True
+    assert lab.service(*TIMES) == (lab.now, lab.now, lab.now + 1800, "")
+
+
+def test_order_stale_ones_first_then_those_that_waited_longest(lab):
+    for project, next_scrape_at in (("berlin", -10), ("dresden", -20), ("paris", 500)):
+        lab.execute(
+            "UPDATE project_services SET next_scrape_at = %s WHERE project_id = %s",
+            lab.now + next_scrape_at,
+            lab.project_id(project),
+        )
+    lab.discover().request_sync("d-france", "p-paris")
+    assert lab.scrape_all() == 3
+    assert lab.compute.reports == ["paris", "dresden", "berlin"]
+
+
+def test_a_service_that_left_the_plugin_is_left_alone(lab):
+    lab.scrape_all()
+    lab.execute("UPDATE resources SET is_known = %s WHERE name = 'ram'", False)
+    before = all_rows(lab.engine)["project_resources"]
+    lab.compute.default_quota = {"ram": 77}
+    lab.clock.advance(1800)
+    lab.scrape_all()
+    assert all_rows(lab.engine)["project_resources"] == before
+
+
+def test_constraints_are_enforced(make_lab, caplog):
+    constraints = {"germany/berlin": {("compute", "cores"): Constraint(minimum=20, maximum=30)}}
+    lab = make_lab(constraints=ConstraintSet(projects=constraints))
+    lab.discover().everything()
+    lab.compute.default_quota = {"cores": 8, "ram": 0}
+    lab.scrape_all()
+    assert lab.quotas("berlin")["cores"] == (20, 8)
+    assert lab.quotas("dresden")["cores"] == (8, 8)
+    assert lab.service("next_push_at") == (lab.now,)
+    lab.set_quota("cores", 50)
+    lab.discover().request_sync("d-germany", "p-berlin")
+    lab.scrape_all()
+    assert lab.quotas("berlin")["cores"] == (30, 8)
+    assert "quota of germany/berlin, compute/cores: changed from 50 to 30" in caplog.text
+
+
+def test_the_wanted_quota_of_a_bursting_project_is_what_it_may_use(make_lab):
+    lab = make_lab(catalog_options={"burst_multiplier": 0.5})
+    lab.discover().everything()
+    lab.execute("UPDATE projects SET has_bursting = %s WHERE name = 'berlin'", True)
+    lab.compute.default_quota = {"cores": 8, "ram": 0}
+    lab.scrape_all()
+    assert lab.service("next_push_at") == (lab.now,)
+    assert lab.service("next_push_at", project="dresden") == (None,)
+    lab.compute.quota["berlin"] = {"cores": 12}
+    lab.discover().request_sync("d-germany", "p-berlin")
+    lab.scrape_all()
+    assert lab.service("next_push_at") == (None,)
+
+
+def test_sync_during_a_scrape_asks_for_another_one(berlin_is_next):
+    lab = berlin_is_next
+    lab.compute.during = lambda: lab.discover().request_sync("d-germany", "p-berlin")
+    assert lab.scrape().run_next("compute") is True
+    assert lab.service("is_stale") == (True,)
+
+
+def test_a_scrape_that_outlived_its_lease_writes_nothing(berlin_is_next):
+    lab = berlin_is_next
+    results = []
+
+    def another_collector_meanwhile():
+        lab.compute.during = lambda: None
+        lab.clock.advance(301)
+        lab.execute(
+            "UPDATE project_services SET next_scrape_at = %s WHERE project_id <> %s", lab.now + 1, lab.project_id()
+        )
+        lab.compute.usage["berlin"] = {"cores": {"any": AZUsage(7)}}
+        results.append(lab.scrape().run_next("compute"))
+        lab.compute.usage["berlin"] = {"cores": {"any": AZUsage(1)}}
+
+    lab.compute.during = another_collector_meanwhile
+    lab.scrape().run_next("compute")
+    assert results == [True]
+    assert ("cores", "any", 7, None, "") in lab.rows(USAGE, "berlin")
+    assert lab.service(*TIMES) == (lab.now, lab.now, lab.now + 1800, "")
+
+
+def test_a_project_that_vanishes_during_its_scrape_leaves_nothing(berlin_is_next):
+    lab = berlin_is_next
+    lab.compute.during = lambda: lab.execute("DELETE FROM projects WHERE name = 'berlin'")
+    assert lab.scrape().run_next("compute") is True
+    assert lab.rows("SELECT COUNT(*) FROM project_resources") == [(0,)]
+
+
+def test_a_collector_that_dies_in_the_middle_costs_a_lease_and_nothing_else(berlin_is_next):
+    lab = berlin_is_next
+
+    class Killed(BaseException):
+        pass
+
+    def die():
+        raise Killed
+
+    lab.compute.during = die
+    with pytest.raises(Killed):
+        lab.scrape().run_next("compute")
+    lab.compute.during = lambda: None
+    assert lab.scrape().run_next("compute") is None
+    lab.clock.advance(300)
+    lab.execute("UPDATE project_services SET next_scrape_at = %s WHERE project_id <> %s", lab.now + 1, lab.project_id())
+    assert lab.scrape().run_next("compute") is True
+    assert lab.service("scraped_at") == (lab.now,)
+
+
+def test_next_times_are_spread(lab):
+    class Spread(NoJitter):
+        def spread(self, seconds):
+            return seconds * 1.07
+
+    action = replace(lab.scrape(), jitter=Spread())
+    action.run_next("compute")
+    scraped = lab.rows("SELECT next_scrape_at FROM project_services WHERE scraped_at IS NOT NULL")
+    assert scraped == [(pytest.approx(lab.now + 1926),)]
