@@ -1,0 +1,32 @@
+"""From the settings to an authenticator."""
+
+from limes.auth.context import Authenticator
+from limes.auth.keystone import KeystoneAuthenticator
+from limes.auth.sample import SampleIdentities
+from limes.auth.session import CloudSession
+from limes.auth.token_cache import TokenCache
+from limes.seams import Clock
+from limes.settings.identity import IdentitySettings
+
+
+def build_authenticator(settings: IdentitySettings, cloud: CloudSession, clock: Clock) -> Authenticator:
+    """The authenticator for `identity.method: keystone` or `sample`; `noauth` is the Placement API's own."""
+    if settings.method == "sample":
+        return SampleIdentities(settings.sample)
+    uri = settings.keystone.www_authenticate_uri
+    if settings.validator == "keystonemiddleware":
+        from limes.auth.middleware_keystone import MiddlewareAuthenticator  # slow to import, and rarely wanted
+
+        return MiddlewareAuthenticator(
+            cloud,
+            ttl=settings.cache.ttl,
+            timeout=settings.keystone.timeout,
+            service_token_roles=settings.service_token_roles,
+            www_authenticate_uri=uri,
+        )
+    cache = TokenCache(
+        clock, ttl=settings.cache.ttl, negative_ttl=settings.cache.negative_ttl, size=settings.cache.size
+    )
+    return KeystoneAuthenticator(
+        cloud, cache, clock, service_token_roles=settings.service_token_roles, www_authenticate_uri=uri
+    )

@@ -1,0 +1,87 @@
+"""Sample identities from the configuration: an `Authenticator` that needs no Keystone, and the projects that it has.
+
+They are for a first look and for tests. Everybody who can read the configuration can be anybody, so they are only
+served on loopback (`IdentitySettings.refuse_exposure`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from limes.auth.context import Identity
+from limes.errors import Unauthorized
+from limes.settings.sample import SampleSettings, SampleToken, SampleUser, sample_id
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A domain of the sample."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project of the sample. Without a project above it, the domain is its parent, as in Keystone."""
+
+    id: str
+    name: str
+    parent_id: str
+    domain: Domain
+
+
+class SampleIdentities:
+    """The sample's tokens, and its domains and projects for discovery."""
+
+    def __init__(self, settings: SampleSettings) -> None:
+        self._settings = settings
+        self.domains = tuple(Domain(one.id or sample_id("domain", one.name), one.name) for one in settings.domains)
+        self._domain_of = {domain.name: domain for domain in self.domains}
+        ids = {one.name: one.id or sample_id("project", one.name) for one in settings.projects}
+        self.projects = tuple(
+            Project(
+                id=ids[one.name],
+                name=one.name,
+                parent_id=ids[one.parent] if one.parent else self._domain_of[one.domain].id,
+                domain=self._domain_of[one.domain],
+            )
+            for one in settings.projects
+        )
+        self._project_of = {project.name: project for project in self.projects}
+        users = {user.name: user for user in settings.users}
+        self._tokens = {token.token: self._identity(users[token.user], token) for token in settings.tokens}
+
+    def authenticate(self, environ: Mapping[str, Any]) -> Identity:
+        """See `Authenticator`."""
+        token = str(environ.get("HTTP_X_AUTH_TOKEN") or "").strip()
+        if not token:
+            raise Unauthorized("a token is needed: header X-Auth-Token")
+        identity = self._tokens.get(token)
+        if identity is None:
+            raise Unauthorized("the token is none of the sample's")
+        return identity
+
+    def challenge(self) -> str:
+        """There is nowhere to get a token but the configuration."""
+        return 'Keystone uri="none: sample identities, see identity.sample in the configuration"'
+
+    def _identity(self, user: SampleUser, token: SampleToken) -> Identity:
+        home = self._domain_of[user.domain]
+        project = self._project_of[token.project] if token.project else None
+        domain = self._domain_of[token.domain] if token.domain else None
+        roles = [role for one in user.assignments if one.scope == token.scope for role in one.roles]
+        return Identity(
+            user_id=user.id or sample_id("user", user.name),
+            user_name=user.name,
+            user_domain_id=home.id,
+            user_domain_name=home.name,
+            project_id=project.id if project else None,
+            project_name=project.name if project else None,
+            project_domain_id=project.domain.id if project else None,
+            project_domain_name=project.domain.name if project else None,
+            domain_id=domain.id if domain else None,
+            domain_name=domain.name if domain else None,
+            system_scope=token.system,
+            roles=tuple(dict.fromkeys(roles)),
+        )

@@ -1,0 +1,131 @@
+"""Our own login at Keystone, and sessions for what we ask of other services: backends, discovery, token validation."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from keystoneauth1 import exceptions as ksa_errors
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.session import Session
+from keystoneauth1.token_endpoint import Token
+from openstack.config import OpenStackConfig
+from openstack.config.cloud_region import CloudRegion
+from openstack.exceptions import ConfigException
+
+from limes.errors import StartupError
+from limes.settings.identity import IdentitySettings, KeystoneSettings
+
+log = logging.getLogger(__name__)
+
+_USER_AGENT = "limes"
+_EXPLICIT = (
+    "auth_url",
+    "username",
+    "user_domain_name",
+    "user_domain_id",
+    "password",
+    "project_name",
+    "project_domain_name",
+    "project_domain_id",
+    "domain_name",
+    "system_scope",
+    "application_credential_id",
+    "application_credential_secret",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CloudSession:
+    """An authenticated session, and which region and addresses of the cloud it is for. Safe for threads."""
+
+    session: Session
+    auth_url: str | None
+    """Keystone's address; None without Keystone."""
+    region_name: str | None = None
+    interface: str = "public"
+    endpoints: Mapping[str, str] = field(default_factory=dict)
+    """Addresses by service type that go before the catalog's."""
+    login: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """The parameters of the login by keystoneauth's names, and `auth_type`. Holds secrets."""
+
+    def adapter(self, service_type: str, endpoint: str | None = None, **options: Any) -> Adapter:
+        """For requests to one service. `endpoint` goes before the configured ones, those before the catalog's.
+
+        `options` are keystoneauth1's, such as `default_microversion`.
+        """
+        return Adapter(
+            self.session,
+            service_type=service_type,
+            interface=self.interface,
+            region_name=self.region_name,
+            endpoint_override=endpoint or self.endpoints.get(service_type),
+            **options,
+        )
+
+    def check(self) -> None:
+        """Logs in now. Raises `StartupError` with one line that says where and why not."""
+        try:
+            self.session.get_token()
+        except ksa_errors.ClientException as error:
+            raise StartupError(f"cannot log in at Keystone ({self.auth_url}): {describe(error)}") from None
+
+
+def open_session(settings: IdentitySettings) -> CloudSession:
+    """A session as the settings say; nothing is sent yet. Raises `StartupError` when they don't suffice.
+
+    With sample identities it carries the sample's `own_token`, and knows only the configured endpoints.
+    """
+    if settings.method != "keystone":
+        own_token = settings.sample.own_token if settings.method == "sample" else "admin"
+        session = Session(Token(None, own_token), timeout=settings.keystone.timeout, user_agent=_USER_AGENT)
+        return CloudSession(session, None, endpoints=settings.endpoints)
+    region = _cloud_region(settings.keystone)
+    session = region.get_session()
+    session.timeout = settings.keystone.timeout
+    session.additional_user_agent.append((_USER_AGENT, ""))
+    login = {**region.config["auth"], "auth_type": region.config["auth_type"]}
+    return CloudSession(
+        session,
+        auth_url=login["auth_url"],
+        region_name=region.region_name or None,
+        interface=settings.keystone.interface,
+        endpoints=settings.endpoints,
+        login=login,
+    )
+
+
+def _cloud_region(settings: KeystoneSettings) -> CloudRegion:
+    explicit = {key: value for key in _EXPLICIT if (value := getattr(settings, key)) is not None}
+    options: dict[str, Any] = {"auth": explicit, "interface": settings.interface, "api_timeout": settings.timeout}
+    if settings.auth_url:
+        options["auth_type"] = "v3applicationcredential" if settings.application_credential_id else "v3password"
+    for key, value in (("region_name", settings.region_name), ("cacert", settings.cacert and str(settings.cacert))):
+        if value:
+            options[key] = value
+    if settings.insecure:
+        options["verify"] = False
+    only_explicit = settings.auth_url is not None
+    try:
+        config = OpenStackConfig(load_yaml_config=not only_explicit, load_envvars=not only_explicit)
+        region = config.get_one(cloud=settings.cloud, **options)
+    except (ConfigException, ksa_errors.ClientException) as error:
+        raise StartupError(f"identity.keystone: {_how(settings)}: {describe(error)}") from None
+    if not region.config["auth"].get("auth_url"):
+        raise StartupError(f"identity.keystone: {_how(settings)}: there is no auth_url")
+    return region
+
+
+def _how(settings: KeystoneSettings) -> str:
+    if settings.auth_url:
+        return "cannot log in with the values given"
+    if settings.cloud:
+        return f"cannot use the entry {settings.cloud!r} of clouds.yaml"
+    return "neither cloud nor auth_url is set, and the environment's OS_* variables don't suffice"
+
+
+def describe(error: Exception) -> str:
+    """One line on what went wrong with a request, without anything secret in it."""
+    if isinstance(error, ksa_errors.HttpError):
+        return f"HTTP {error.http_status} ({error.message})" if error.http_status else str(error.message)
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,106 @@
+"""Who may use the APIs, and how we log in elsewhere: the section `identity` of the configuration file."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from limes.errors import StartupError
+from limes.settings.base import ConfigPath, Seconds, Section, is_loopback
+from limes.settings.sample import SampleSettings
+
+
+class KeystoneSettings(Section):
+    """How we log in at Keystone: with the entry `cloud` of a clouds.yaml, or with the explicit values below, or, when
+    neither is given, with the environment's `OS_*` variables."""
+
+    cloud: str | None = None
+    """The name of an entry in clouds.yaml, which is looked for where every OpenStack client looks."""
+    auth_url: str | None = Field(default=None, pattern=r"^https?://[^/]+")
+    """Keystone's address, such as `https://keystone.example.org/v3`."""
+    username: str | None = None
+    user_domain_name: str | None = None
+    user_domain_id: str | None = None
+    password: str | None = Field(default=None, repr=False)
+    """Environment: `LIMES_IDENTITY_PASSWORD`."""
+    project_name: str | None = None
+    project_domain_name: str | None = None
+    project_domain_id: str | None = None
+    domain_name: str | None = None
+    """Instead of a project: a token for a domain."""
+    system_scope: Literal["all"] | None = None
+    """Instead of a project: a token for the system."""
+    application_credential_id: str | None = None
+    """Instead of a user and password."""
+    application_credential_secret: str | None = Field(default=None, repr=False)
+    region_name: str | None = None
+    """The region whose services are used."""
+    interface: Literal["public", "internal", "admin"] = "public"
+    """Which addresses of the service catalog are used."""
+    cacert: ConfigPath | None = None
+    """A file with the certificates that Keystone's and the services' are signed by."""
+    insecure: bool = False
+    """Don't check certificates. For a laboratory only."""
+    timeout: Seconds = 10.0
+    """How long an answer may take."""
+    www_authenticate_uri: str | None = None
+    """The address that clients without a token are sent to, if it is not the one that we use ourselves."""
+
+    @model_validator(mode="after")
+    def _one_way_in(self) -> "KeystoneSettings":
+        if self.cloud and self.auth_url:
+            raise ValueError("give either cloud (an entry of clouds.yaml) or auth_url, not both")
+        if not self.auth_url and (self.username or self.application_credential_id):
+            raise ValueError("username and application_credential_id need an auth_url")
+        if (self.application_credential_id is None) != (self.application_credential_secret is None):
+            raise ValueError("application_credential_id and application_credential_secret must be given together")
+        if self.auth_url and not (self.username or self.application_credential_id):
+            raise ValueError("auth_url needs username and password, or an application credential")
+        scopes = [self.project_name, self.domain_name, self.system_scope]
+        if self.username and sum(scope is not None for scope in scopes) != 1:
+            raise ValueError("username needs exactly one of project_name, domain_name and system_scope")
+        return self
+
+
+class TokenCacheSettings(Section):
+    """How long what Keystone said of a token is believed. A revoked token is good for so long at most."""
+
+    ttl: float = Field(default=300.0, ge=0)
+    """Seconds for a valid token, but never beyond its end."""
+    negative_ttl: float = Field(default=10.0, ge=0)
+    """Seconds for an invalid one."""
+    size: int = Field(default=10_000, ge=1)
+    """Tokens that each process remembers."""
+
+
+class IdentitySettings(Section):
+    """Who may use the APIs, and how we log in elsewhere."""
+
+    method: Literal["keystone", "sample", "noauth"] = "keystone"
+    """`keystone` in production; `sample` takes the identities below; `noauth` (Placement only) believes the client."""
+    validator: Literal["own", "keystonemiddleware"] = "own"
+    """What asks Keystone about tokens: our own small validator, or the library of the OpenStack project."""
+    keystone: KeystoneSettings = KeystoneSettings()
+    cache: TokenCacheSettings = TokenCacheSettings()
+    service_token_roles: tuple[str, ...] = ("service",)
+    """A service token (`X-Service-Token`) counts if it has one of these roles. A request that carries one may bring a
+    user token that has just expired."""
+    endpoints: dict[str, str] = Field(default_factory=dict)
+    """Addresses of services by type, instead of those in Keystone's catalog."""
+    sample: SampleSettings = SampleSettings()
+    allow_non_loopback: bool = False
+    """Serve `sample` or `noauth` identities to the network, where everybody can be anybody."""
+
+    def refuse_exposure(self, listen: Mapping[str, str]) -> None:
+        """Raises `StartupError` if everybody could be anybody: identities that are not Keystone's, beyond this machine.
+
+        `listen` holds `HOST:PORT` by the name of the setting that it comes from.
+        """
+        if self.method == "keystone" or self.allow_non_loopback:
+            return
+        for name, address in listen.items():
+            if not is_loopback(address):
+                raise StartupError(
+                    f"{name}: identity.method is {self.method!r}, which lets anybody in, so that it is only served on "
+                    f"loopback, not on {address}. If that is what you want: identity.allow_non_loopback: true"
+                )
