@@ -114,7 +114,9 @@ def own_keystone(keystone: RealKeystone, tmp_path: Path) -> Iterator[RealKeyston
     """A copy of the session's Keystone for one test, which may stop it (`own_keystone.server.process.stop()`)."""
     server = keystone.server.copy(tmp_path / "keystone")
     with server.process:
-        yield RealKeystone(server, keystone.ids)
+        copy = RealKeystone(server, keystone.ids)
+        copy.set_endpoint("identity", server.url)
+        yield copy
 
 
 PlacementFactory = Callable[..., UpstreamPlacement]

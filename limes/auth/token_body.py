@@ -25,7 +25,7 @@ def identity_from_body(body: Any) -> Identity:
             domain_id=domain.get("id"),
             domain_name=domain.get("name"),
             system_scope="all" if (token.get("system") or {}).get("all") else None,
-            roles=tuple(_text(role["name"]) for role in token.get("roles") or ()),
+            roles=tuple(sorted(_text(role["name"]) for role in token.get("roles") or ())),  # Keystone's order varies
             application_credential_id=application.get("id"),
             application_credential_name=application.get("name"),
             expires_at=_time(token["expires_at"]),

@@ -65,6 +65,12 @@ class RealKeystone:
 
         This is how Keystone can be made to issue a short-lived token: it never outlives its credential.
         """
+        made = self.application_credential(user, project, lives)
+        method = {"id": made["id"], "secret": made["secret"]}
+        return self._token({"methods": ["application_credential"], "application_credential": method}, None)
+
+    def application_credential(self, user: str, project: str, lives: float | None = None) -> dict[str, Any]:
+        """A new application credential with the user's roles on a project; `id` and `secret` are a login."""
         expires = None if lives is None else datetime.now(UTC) + timedelta(seconds=lives)
         answer = requests.post(
             f"{self.url}/users/{self.ids.users[user]}/application_credentials",
@@ -77,9 +83,8 @@ class RealKeystone:
             },
             timeout=60,
         )
-        made = _checked(answer).json()["application_credential"]
-        method = {"id": made["id"], "secret": made["secret"]}
-        return self._token({"methods": ["application_credential"], "application_credential": method}, None)
+        made: dict[str, Any] = _checked(answer).json()["application_credential"]
+        return made
 
     def revoked_token(self, user: str, project: str) -> str:
         """A token of `user` for a project that was revoked again."""

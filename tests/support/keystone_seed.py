@@ -70,6 +70,7 @@ def seed(api: Adapter) -> Seeded:
     made.roles = {role["name"]: role["id"] for role in api.get("/roles").json()["roles"]}
     made.users["admin"] = next(user["id"] for user in api.get("/users?name=admin").json()["users"])
     made.projects["admin"] = next(one["id"] for one in api.get("/projects?name=admin").json()["projects"])
+    made.services["identity"] = next(one["id"] for one in api.get("/services?type=identity").json()["services"])
     for name in ROLES:
         made.roles[name] = create(api, "roles", name=name)
     for name in DOMAINS:

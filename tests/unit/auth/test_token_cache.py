@@ -8,7 +8,7 @@ import pytest
 from limes.auth.context import Identity
 from limes.auth.token_cache import TokenCache, Verdict, cache_key
 from limes.errors import Unavailable
-from tests.support.clock import FakeClock
+from tests.support.clock import FrozenClock
 
 ALICE = Identity(user_id="alice")
 
@@ -25,7 +25,7 @@ class Oracle:
         return self.verdict
 
 
-def make_cache(clock: FakeClock, ttl: float = 300, negative_ttl: float = 10, size: int = 100) -> TokenCache:
+def make_cache(clock: FrozenClock, ttl: float = 300, negative_ttl: float = 10, size: int = 100) -> TokenCache:
     return TokenCache(clock, ttl=ttl, negative_ttl=negative_ttl, size=size)
 
 
@@ -39,7 +39,7 @@ def make_cache(clock: FakeClock, ttl: float = 300, negative_ttl: float = 10, siz
     ],
 )
 def test_a_verdict_is_believed_for_its_ttl(verdict: Verdict, seconds: float, asked: int) -> None:
-    clock, oracle = FakeClock(), Oracle(verdict)
+    clock, oracle = FrozenClock(), Oracle(verdict)
     cache = make_cache(clock)
     assert cache.get(b"key", oracle) == verdict
     clock.advance(seconds)
@@ -50,14 +50,14 @@ def test_a_verdict_is_believed_for_its_ttl(verdict: Verdict, seconds: float, ask
 @pytest.mark.parametrize("verdict", [ALICE, None])
 def test_a_ttl_of_zero_remembers_nothing(verdict: Verdict) -> None:
     oracle = Oracle(verdict)
-    cache = make_cache(FakeClock(), ttl=0, negative_ttl=0)
+    cache = make_cache(FrozenClock(), ttl=0, negative_ttl=0)
     cache.get(b"key", oracle)
     cache.get(b"key", oracle)
     assert (oracle.asked, len(cache)) == (2, 0)
 
 
 def test_the_least_recently_used_is_forgotten_first() -> None:
-    cache = make_cache(FakeClock(), size=2)
+    cache = make_cache(FrozenClock(), size=2)
     for key in (b"a", b"b", b"a", b"c"):
         cache.get(key, Oracle(ALICE))
     again = {key: Oracle(ALICE) for key in (b"a", b"b")}
@@ -68,7 +68,7 @@ def test_the_least_recently_used_is_forgotten_first() -> None:
 
 
 def test_made_up_tokens_do_not_push_out_valid_ones() -> None:
-    cache, oracle = make_cache(FakeClock(), size=3), Oracle(ALICE)
+    cache, oracle = make_cache(FrozenClock(), size=3), Oracle(ALICE)
     cache.get(b"alice", oracle)
     for number in range(50):
         cache.get(cache_key(f"made-up-{number}"), Oracle(None))
@@ -78,7 +78,7 @@ def test_made_up_tokens_do_not_push_out_valid_ones() -> None:
 
 
 def test_many_threads_ask_once() -> None:
-    cache, release, asked = make_cache(FakeClock()), threading.Event(), []
+    cache, release, asked = make_cache(FrozenClock()), threading.Event(), []
 
     def slow() -> Verdict:
         asked.append(threading.get_ident())
@@ -93,7 +93,7 @@ def test_many_threads_ask_once() -> None:
 
 
 def test_a_failure_reaches_all_that_wait_and_is_not_remembered() -> None:
-    cache, release = make_cache(FakeClock()), threading.Event()
+    cache, release = make_cache(FrozenClock()), threading.Event()
 
     def failing() -> Verdict:
         release.wait(10)
