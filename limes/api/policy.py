@@ -115,7 +115,12 @@ RULES = (
     ),
     # the cluster
     Rule("cluster:list", "rule:cluster_viewer", "Kept for policy files of the original; guards nothing here."),
-    Rule("cluster:show", "rule:cluster_viewer", "Show everything about the cluster."),
+    Rule(
+        "cluster:show",
+        "rule:cluster_viewer",
+        "Show everything about the cluster.",
+        (("GET", "/v1/clusters/current"), ("GET", "/v1/inconsistencies")),
+    ),
     Rule(
         "cluster:show_basic",
         "@",
@@ -128,7 +133,12 @@ RULES = (
         "Show the subcapacities of a resource.",
         (("GET", "/v1/clusters/current"),),
     ),
-    Rule("cluster:show_errors", "rule:cluster_viewer", "Show the errors of scrapes."),
+    Rule(
+        "cluster:show_errors",
+        "rule:cluster_viewer",
+        "Show the errors of scrapes.",
+        (("GET", "/v1/admin/scrape-errors"),),
+    ),
     Rule("cluster:edit", "rule:cluster_admin", "Kept for policy files of the original; guards nothing here."),
 )
 

@@ -5,6 +5,7 @@ from typing import Any
 from limes.api.collaborators import ApiCollaborators
 from limes.api.endpoints.cluster import ClusterEndpoint
 from limes.api.endpoints.domain import DomainDiscoverEndpoint, DomainEndpoint, DomainListEndpoint
+from limes.api.endpoints.inconsistencies import InconsistenciesEndpoint, ScrapeErrorsEndpoint
 from limes.api.endpoints.project import ProjectDiscoverEndpoint, ProjectEndpoint, ProjectListEndpoint
 from limes.api.endpoints.version import VersionEndpoint, VersionListEndpoint
 
@@ -30,4 +31,6 @@ def routes(deps: ApiCollaborators) -> list[Route]:
         ("/v1/domains/{domain_id}/projects/{project_id}", project, None),
         ("/v1/domains/{domain_id}/projects/{project_id}/simulate-put", project, "simulate"),
         ("/v1/domains/{domain_id}/projects/{project_id}/sync", project, "sync"),
+        ("/v1/inconsistencies", InconsistenciesEndpoint(deps), None),
+        ("/v1/admin/scrape-errors", ScrapeErrorsEndpoint(deps), None),
     ]

@@ -28,6 +28,8 @@ ROUTES = [
     ("PUT", PROJECT, PROJECT_VIEWERS, 202),
     ("POST", f"{PROJECT}/simulate-put", PROJECT_VIEWERS, 200),
     ("POST", f"{PROJECT}/sync", {"cloud-admin", "germany-admin", "berlin-admin"}, 202),
+    ("GET", "/v1/inconsistencies", CLOUD, 200),
+    ("GET", "/v1/admin/scrape-errors", CLOUD, 200),
 ]
 
 

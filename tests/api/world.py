@@ -11,6 +11,7 @@ from typing import Any
 
 import falcon.testing
 
+from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.actions.sync_catalog import SyncCatalog
@@ -128,6 +129,7 @@ def make_world(
         set_project_quota=SetProjectQuota(
             engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), clock, world.push
         ),
+        set_bursting=SetBursting(engine, catalog, clock, world.push),
         discover_domains=lambda: world.new_domains,
         discover_projects=lambda domain_uuid: world.new_projects,
         request_sync=world.request_sync,

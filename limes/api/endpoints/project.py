@@ -71,7 +71,7 @@ class ProjectEndpoint:
         answer_json(resp, {"project": render_project(context, report)})
 
     def on_put(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
-        """Sets quotas: 202, or a text that says what is not acceptable."""
+        """Sets quotas or switches bursting: 202, or a text that says what is not acceptable."""
         outcome = self._set(req, domain_id, project_id, dry_run=False)
         if outcome.refusals:
             answer(resp, status_of(outcome, 202), render_refusals(outcome, "project"))
@@ -100,7 +100,11 @@ class ProjectEndpoint:
         report_projects.find_project(self._deps.engine, domain_id, project_id)
         body = read_quota_body(read_json(req, self._deps.max_body_size), "project")
         if body.bursting is not None:
-            raise BadRequest("bursting is not available for this cluster")
+            access.require("project:edit")
+            if body.services:
+                raise BadRequest("it is currently not allowed to set bursting.enabled and quotas in the same request")
+            errors = self._deps.set_bursting.run(domain_id, project_id, enabled=body.bursting.enabled, dry_run=dry_run)
+            return QuotaOutcome(backend_errors=errors)
         return self._deps.set_project_quota.run(
             domain_id,
             project_id,

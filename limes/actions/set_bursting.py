@@ -1,0 +1,66 @@
+"""Switches quota bursting of a project on and off.
+
+Source: the original. Switching off needs the usage of every resource to be within its quota, as the backend is told the
+plain quota from then on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from limes.actions.reports.projects import find_project
+from limes.actions.set_project_quota import PushQuota
+from limes.core.catalog import Catalog, Ref
+from limes.db.engine import Engine
+from limes.db.queries import bursting as queries
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import quotas as quota_queries
+from limes.errors import BadRequest, Conflict
+from limes.seams import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class SetBursting:
+    """The use case with what it works with."""
+
+    engine: Engine
+    catalog: Catalog
+    clock: Clock
+    push: PushQuota
+
+    def run(self, domain_uuid: str, project_uuid: str, *, enabled: bool, dry_run: bool) -> Sequence[str]:
+        """Switches bursting and tells the backends. Answers one line for each backend that could not be told yet.
+
+        Raises `NotFound`, `BadRequest` where the cluster has no bursting, and `Conflict` while something is bursted.
+        """
+        if not self.catalog.burst_multiplier:
+            raise BadRequest("bursting is not available for this cluster")
+
+        def work() -> tuple[int, Sequence[str]]:
+            project = find_project(self.engine, domain_uuid, project_uuid)
+            if queries.lock_project(self.engine, project.id, lock=not dry_run) == enabled:
+                return project.id, ()
+            if not enabled:
+                self._refuse_while_bursted(project.id)
+            return project.id, () if dry_run else self._write(project.id, enabled)
+
+        if dry_run:
+            self.engine.snapshot(work)
+            return ()
+        project_id, services = self.engine.atomic(work)
+        return self.push(project_id, services) if services else ()
+
+    def _write(self, project_id: int, enabled: bool) -> Sequence[str]:
+        queries.write_bursting(self.engine, project_id, enabled)
+        services = catalog_queries.service_ids(self.engine)
+        known = sorted(services[service] for service in self.catalog.services)
+        quota_queries.mark_desynced(self.engine, project_id, known, self.clock.now().timestamp())
+        return list(self.catalog.services)
+
+    def _refuse_while_bursted(self, project_id: int) -> None:
+        bursted: list[Ref] = sorted(
+            ref for ref in queries.bursted_resources(self.engine, project_id) if self.catalog.find(ref)
+        )
+        if bursted:
+            count = f"{len(bursted)} resource is" if len(bursted) == 1 else f"{len(bursted)} resources are"
+            names = ", ".join("/".join(ref) for ref in bursted)
+            raise Conflict(f"cannot disable bursting because {count} currently bursted: {names}")

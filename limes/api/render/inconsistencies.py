@@ -1,0 +1,61 @@
+"""GET /v1/inconsistencies and GET /v1/admin/scrape-errors."""
+
+from limes.actions.reports.inconsistencies import InconsistencyReport, ProjectInconsistency, ScrapeErrorGroup
+from limes.api.render.common import Json, unix
+from limes.core.catalog import Catalog, Ref
+
+
+def render_inconsistencies(catalog: Catalog, report: InconsistencyReport) -> Json:
+    """The three lists. `quota` is the usable quota, which is what usage and backends are compared with."""
+    return {
+        "inconsistencies": {
+            "domain_quota_overcommitted": [
+                {
+                    "domain": {"id": row.domain_uuid, "name": row.domain_name},
+                    **_resource(catalog, ref),
+                    "domain_quota": row.domain_quota,
+                    "projects_quota": row.projects_quota,
+                }
+                for ref, row in report.overcommitted
+            ],
+            "project_quota_overspent": [{**_head(catalog, item), "usage": item.row.usage} for item in report.overspent],
+            "project_quota_mismatch": [
+                {**_head(catalog, item), "backend_quota": item.row.backend_quota} for item in report.mismatched
+            ],
+        }
+    }
+
+
+def _head(catalog: Catalog, item: ProjectInconsistency) -> Json:
+    row = item.row
+    return {
+        "project": _project(row.project_uuid, row.project_name, row.domain_uuid, row.domain_name),
+        **_resource(catalog, item.ref),
+        "quota": item.usable_quota,
+    }
+
+
+def _project(uuid: str, name: str, domain_uuid: str, domain_name: str) -> Json:
+    return {"id": uuid, "name": name, "domain": {"id": domain_uuid, "name": domain_name}}
+
+
+def _resource(catalog: Catalog, ref: Ref) -> Json:
+    resource = catalog.find(ref)
+    document = {"service": ref[0], "resource": ref[1]}
+    if resource is not None and resource.unit.is_measured:
+        document["unit"] = resource.unit.value
+    return document
+
+
+def render_scrape_errors(groups: list[ScrapeErrorGroup]) -> Json:
+    """One item for each group; `affected_projects` only where it is above 1."""
+    items = []
+    for group in groups:
+        row = group.first
+        item: Json = {"project": _project(row.project_uuid, row.project_name, row.domain_uuid, row.domain_name)}
+        if group.affected_projects > 1:
+            item["affected_projects"] = group.affected_projects
+        items.append(
+            {**item, "service_type": row.service_type, "checked_at": unix(row.checked_at), "message": row.message}
+        )
+    return {"scrape_errors": items}

@@ -1,0 +1,33 @@
+"""Bursting of a project."""
+
+from limes.core.catalog import Ref
+from limes.db.engine import Engine
+
+
+def lock_project(engine: Engine, project_id: int, *, lock: bool) -> bool:
+    """Whether the project may burst; with `lock`, nobody else changes that until the transaction ends."""
+    row = engine.row(
+        f"SELECT has_bursting FROM projects WHERE id = %s{engine.for_update if lock else ''}", [project_id]
+    )
+    return bool(row and row[0])
+
+
+def write_bursting(engine: Engine, project_id: int, enabled: bool) -> None:
+    """Sets whether the project may burst."""
+    engine.execute("UPDATE projects SET has_bursting = %s WHERE id = %s", [enabled, project_id])
+
+
+def bursted_resources(engine: Engine, project_id: int) -> list[Ref]:
+    """Resources whose usage is above the project's quota."""
+    rows = engine.rows(
+        """
+        SELECT s.type, r.name FROM project_resources pr
+          JOIN resources r ON r.id = pr.resource_id
+          JOIN services s ON s.id = r.service_id
+          JOIN (SELECT resource_id, SUM(usage) AS usage FROM project_az_resources WHERE project_id = %s
+                 GROUP BY resource_id) az ON az.resource_id = pr.resource_id
+         WHERE pr.project_id = %s AND az.usage > pr.quota
+        """,
+        [project_id, project_id],
+    )
+    return [(service, name) for service, name in rows]

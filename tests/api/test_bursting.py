@@ -1,0 +1,80 @@
+"""Switching bursting on and off."""
+
+import re
+
+import pytest
+
+from limes.core.catalog import BehaviorRule
+from tests.api.world import BERLIN, DRESDEN, GERMANY
+from tests.support.rows import all_rows, changes
+
+BERLIN_PATH = f"/v1/domains/{GERMANY}/projects/{BERLIN}"
+DRESDEN_PATH = f"/v1/domains/{GERMANY}/projects/{DRESDEN}"
+
+
+def switch(world, path, enabled, token="cloud-admin", simulate=False, **more):
+    before = all_rows(world.engine)
+    method, path = ("POST", f"{path}/simulate-put") if simulate else ("PUT", path)
+    result = world.request(method, path, token, json={"project": {"bursting": {"enabled": enabled}, **more}})
+    return result, changes(before, all_rows(world.engine))
+
+
+@pytest.fixture
+def bursting(make):
+    return make(burst_multiplier=0.2, behaviors=[BehaviorRule(re.compile("volume/.*"), max_burst_multiplier=0)])
+
+
+def test_on_and_off(bursting):
+    result, changed = switch(bursting, BERLIN_PATH, True, "berlin-admin")
+    assert (result.status_code, result.text) == (202, "")
+    assert changed["projects"][1][0][-1]
+    assert len(changed["project_services"][1]) == 2, "the backends of both services have to be told"
+    assert set(changed) == {"projects", "project_services"}
+    assert bursting.pushed == [(1, ("compute", "volume"))]
+    cores, _, _ = bursting.get(BERLIN_PATH)["project"]["services"][0]["resources"]
+    assert (cores["quota"], cores["usable_quota"]) == (20, 24)
+    capacity = bursting.get(BERLIN_PATH)["project"]["services"][1]["resources"][0]
+    assert "usable_quota" not in capacity, "this resource does not burst"
+    result, changed = switch(bursting, BERLIN_PATH, False)
+    assert (result.status_code, set(changed)) == (202, {"projects"}), (
+        "the clock stands still, so the marks are the same"
+    )
+
+
+def test_the_same_value_changes_nothing(bursting):
+    result, changed = switch(bursting, BERLIN_PATH, False)
+    assert (result.status_code, changed, bursting.pushed) == (202, {}, [])
+
+
+def test_off_is_refused_while_something_is_bursted(bursting):
+    assert switch(bursting, DRESDEN_PATH, True)[0].status_code == 202
+    for simulate in (False, True):
+        result, changed = switch(bursting, DRESDEN_PATH, False, simulate=simulate)
+        assert (result.status_code, result.text) == (
+            409,
+            "cannot disable bursting because 1 resource is currently bursted: compute/cores\n",
+        )
+        assert changed == {}
+
+
+def test_simulation(bursting):
+    result, changed = switch(bursting, BERLIN_PATH, True, simulate=True)
+    assert (result.status_code, result.json, changed) == (200, {"success": True}, {})
+
+
+def test_not_together_with_quotas(bursting):
+    services = [{"type": "compute", "resources": [{"name": "cores", "quota": 21}]}]
+    result, changed = switch(bursting, BERLIN_PATH, True, services=services)
+    assert (result.status_code, changed) == (400, {})
+    assert result.text == "it is currently not allowed to set bursting.enabled and quotas in the same request\n"
+
+
+def test_not_without_bursting_in_the_cluster(world):
+    result, changed = switch(world, BERLIN_PATH, True)
+    assert (result.status_code, result.text, changed) == (400, "bursting is not available for this cluster\n", {})
+
+
+@pytest.mark.parametrize("token", ["berlin-member", "germany-viewer", "cloud-viewer"])
+def test_needs_permission_to_edit(bursting, token):
+    result, changed = switch(bursting, BERLIN_PATH, True, token)
+    assert (result.status_code, result.text, changed) == (403, "Forbidden\n", {})
