@@ -1,0 +1,50 @@
+"""The process's copy of all providers, brought up to date at each read with one indexed query.
+
+The promise
+-----------
+`ProviderIndex.current()` answers a `Cloud` that holds at least every transaction that was committed before the call
+began, on whichever worker. So a read that follows an acknowledged write sees it. What it answers is one consistent
+state of the database: never half a transaction.
+
+Why nothing is missed
+---------------------
+A transaction that changes anything about a provider writes its *stamp* into that provider's `changed` column (or into a
+tombstone, when it deletes the provider; `limes.placement.objects.change` is the writers' half of this contract).
+
+On PostgreSQL the stamp is the transaction's number. Numbers are given out in ascending order, but transactions end in
+any order, so "all stamps above the highest that I saw" would miss the one that commits late. Instead the index keeps
+with each state the *mark*: what `pg_current_snapshot()` said in the very snapshot in which it looked. This names the
+first number not given out then (`xmax`) and the transactions that were open then (`xip`). Every other transaction had
+ended: if it committed, that snapshot saw it, and if it failed, nobody ever will. So whatever became visible since has
+`changed >= xmax` or `changed` in `xip`, and this is what the next look asks for. It holds for a transaction that stays
+open for hours, and such a transaction does not make the looks longer.
+
+A provider whose stamp is the one that is held already is skipped. This is right because a stamp belongs to one
+transaction, a transaction shows itself whole or not at all, and who writes to a provider holds the lock on its row until
+the end: the same stamp is the same state.
+
+A look is one statement, which has one snapshot. When it finds something, a second look and the reading of what changed
+are done in one REPEATABLE READ transaction: they see one state, and the mark belongs to exactly that state.
+
+On a standby `xip` is not known to be complete. There the mark falls back to `xmin`: everything below had ended.
+
+On SQLite the stamp is a counter that each writing transaction increments, and there is one writer at a time. So stamps
+become visible in ascending order, and the next look asks for `changed` above the counter that was seen.
+
+Starting afresh
+---------------
+All is read anew when the mark cannot belong to this database: `xmax` or the counter went back, the table of providers
+was truncated or rewritten (its file changed), or the server was started again (so that a failover or a restored
+database is never mixed with what was). And when nobody looked for half the life of a tombstone. Rows that are deleted
+by hand while workers run are not noticed; start the workers again after such a repair.
+
+Threads and processes
+---------------------
+A state is never changed, only replaced, so readers take no lock. Those that find something new queue for one lock, and
+look again once they have it: the second finds what the first has already loaded. Nothing is held open between calls, so
+that a process may be forked at any time; the child gets a lock of its own.
+"""
+
+from limes.placement.index.index import ProviderIndex
+
+__all__ = ["ProviderIndex"]
