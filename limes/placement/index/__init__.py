@@ -20,8 +20,8 @@ ended: if it committed, that snapshot saw it, and if it failed, nobody ever will
 open for hours, and such a transaction does not make the looks longer.
 
 A provider whose stamp is the one that is held already is skipped. This is right because a stamp belongs to one
-transaction, a transaction shows itself whole or not at all, and who writes to a provider holds the lock on its row until
-the end: the same stamp is the same state.
+transaction, a transaction shows itself whole or not at all, and who writes to a provider holds the lock on its row
+until the end: the same stamp is the same state.
 
 A look is one statement, which has one snapshot. When it finds something, a second look and the reading of what changed
 are done in one REPEATABLE READ transaction: they see one state, and the mark belongs to exactly that state.
