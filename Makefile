@@ -2,7 +2,7 @@
 
 VENV ?= .venv
 BIN := $(VENV)/bin
-REAL_VENV ?= $(or $(LIMES_REAL_VENV),.cache/real)
+REAL_VENV := $(or $(LIMES_REAL_VENV),.cache/real)
 PYTEST_ARGS ?=
 
 # The first Python that is new enough. It is only looked for when a virtual environment has to be made.
