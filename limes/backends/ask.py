@@ -92,4 +92,5 @@ def _as_backend_error(where: str) -> Iterator[None]:
 
 def _one_line(error: Exception) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
+    text = re.split(r": HTTPS?ConnectionPool\(", text)[0]  # what follows says the same again, in terms of urllib3
     return text if len(text) <= 500 else text[:497] + "..."

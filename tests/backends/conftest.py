@@ -2,8 +2,10 @@
 
 import pytest
 
-from limes.backends import DomainInfo, ProjectInfo
-from limes.backends.loader import Backends, BackendSpec, load
+pytest.register_assert_rewrite("limes.backends.contract")
+
+from limes.backends import DomainInfo, ProjectInfo  # noqa: E402
+from limes.backends.loader import Backends, BackendSpec, load  # noqa: E402
 
 STATIC_DISCOVERY = BackendSpec(
     "discovery",

@@ -1,0 +1,100 @@
+"""Capacity from inventories.
+
+Requests for one report: one for the list of providers, one for each configured trait and aggregate, one for the
+inventories of each provider that matches, and with `subcapacities` two more for each that has any of the resources.
+(`GET /allocation_candidates` is no way: it leaves out what is full, and cuts its answer.)
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from limes.backends import AZCapacity, BackendContext, BackendError, CapacityBackend, CapacityReport, ConfigError
+from limes_plugins.placement.client import PlacementClient, whole_number
+from limes_plugins.placement.params import CapacityParams
+from limes_plugins.placement.providers import Provider, Providers
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stock:
+    """What one provider has."""
+
+    provider: Provider
+    capacity: Mapping[str, int]
+    """By resource class, for those that are reported and that it has."""
+    used: Mapping[str, int] | None
+    traits: tuple[str, ...]
+
+
+class PlacementCapacity(CapacityBackend):
+    """What the providers have that match."""
+
+    def __init__(self, params: CapacityParams, context: BackendContext) -> None:
+        unknown = sorted(set(params.availability_zones) - set(context.availability_zones))
+        if unknown:
+            raise ConfigError([f"availability_zones.{az}: is not one of the configured ones" for az in unknown])
+        self._params = params
+        self._client = PlacementClient(params, context)
+
+    def report_capacity(self) -> CapacityReport:
+        """Sums over providers, by resource and AZ."""
+        providers = Providers(self._client, self._params).matching()
+        stocks = [stock for stock in self._client.map(self._stock, providers) if stock.capacity]
+        resources: dict[str, Mapping[str, AZCapacity]] = {}
+        for resource, class_ in self._params.resources.items():
+            by_az: dict[str, list[_Stock]] = defaultdict(list)
+            for stock in stocks:
+                if class_ in stock.capacity:
+                    by_az[stock.provider.az].append(stock)
+            resources[resource] = {az: self._sum(class_, found) for az, found in sorted(by_az.items())}
+        return CapacityReport({self._params.service: resources})
+
+    def _sum(self, class_: str, stocks: list[_Stock]) -> AZCapacity:
+        usages = [stock.used.get(class_, 0) for stock in stocks if stock.used is not None]
+        return AZCapacity(
+            sum(stock.capacity[class_] for stock in stocks),
+            sum(usages) if self._params.subcapacities else None,
+            tuple(_subcapacity(stock, class_) for stock in stocks) if self._params.subcapacities else (),
+        )
+
+    def _stock(self, provider: Provider) -> _Stock:
+        inventories = self._client.find(f"/resource_providers/{provider.uuid}/inventories")
+        capacity = {
+            class_: _capacity(inventory, f"provider {provider.name}, {class_}")
+            for class_, inventory in (inventories or {}).get("inventories", {}).items()
+            if class_ in self._params.resources.values()
+        }
+        if not capacity or not self._params.subcapacities:
+            return _Stock(provider, capacity, None, ())
+        usages = self._client.find(f"/resource_providers/{provider.uuid}/usages")
+        traits = self._client.find(f"/resource_providers/{provider.uuid}/traits")
+        if usages is None or traits is None:  # it was deleted just now
+            return _Stock(provider, {}, None, ())
+        used = {
+            class_: whole_number(amount, f"provider {provider.name}: the usage of {class_}")
+            for class_, amount in usages["usages"].items()
+        }
+        return _Stock(provider, capacity, used, tuple(sorted(traits["traits"])))
+
+
+def _capacity(inventory: Mapping[str, Any], where: str) -> int:
+    """What Placement itself would give out: `(total - reserved) * allocation_ratio`, rounded down."""
+    try:
+        return max(0, int((inventory["total"] - inventory["reserved"]) * inventory["allocation_ratio"]))
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise BackendError(f"{where}: this is no inventory: {dict(inventory)!r}") from error
+
+
+def _subcapacity(stock: _Stock, class_: str) -> Mapping[str, Any]:
+    return {
+        "name": stock.provider.name,
+        "uuid": stock.provider.uuid,
+        "az": stock.provider.az,
+        "traits": list(stock.traits),
+        "capacity": stock.capacity[class_],
+        "used": (stock.used or {}).get(class_, 0),
+    }

@@ -1,0 +1,133 @@
+"""Backend quota in Keystone's unified limits, against which Nova counts Placement usage.
+
+A registered limit is the default of a service (and region) for one resource; a project limit overrides it for one
+project. Without a registered limit there is no project limit, so those that are missing are made before the first
+write. Keystone makes many limits in one request, and changes them one by one.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from keystoneauth1 import exceptions
+from keystoneauth1.adapter import Adapter
+
+from limes.backends import UNLIMITED, BackendContext, BackendError, BackendQuota
+from limes_plugins.placement.params import QuotaParams
+
+_UNLIMITED = -1
+_TRIES = 3
+
+
+class KeystoneLimits:
+    """Registered limits and project limits of one service and region."""
+
+    tracks_quota = True
+
+    def __init__(self, params: QuotaParams, classes: Mapping[str, str], context: BackendContext) -> None:
+        self._params = params
+        self._context = context
+        self._service_type = params.service_type or context.name
+        self._names = {name: params.limit_names.get(name, f"class:{class_}") for name, class_ in classes.items()}
+        self._service_id: str | None = None
+
+    def read(self, project_id: str) -> Mapping[str, BackendQuota]:
+        """The project's limits, else the defaults. A resource without a default has the limit 0: nothing is allowed."""
+        limits = self._project_limits(project_id)
+        defaults = self._registered()
+        quotas: dict[str, BackendQuota] = {}
+        for name, limit_name in self._names.items():
+            if limit_name in limits:
+                quotas[name] = _quota(limits[limit_name]["resource_limit"], limit_name)
+            else:
+                quotas[name] = _quota(defaults.get(limit_name, {}).get("default_limit", 0), limit_name)
+        return quotas
+
+    def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
+        """Makes what is missing, changes what differs. Starts again if somebody else makes limits at the same time."""
+        wanted = {self._names[name]: quota for name, quota in quotas.items()}
+        for attempt in range(_TRIES):
+            try:
+                self._register(wanted)
+                self._write(project_id, wanted)
+            except exceptions.Conflict:
+                if attempt == _TRIES - 1:
+                    raise
+            else:
+                return
+
+    def _register(self, wanted: Mapping[str, int]) -> None:
+        missing = sorted(set(wanted) - set(self._registered()))
+        if missing:
+            default = self._params.default_limit
+            self._create("registered_limits", [{"resource_name": name, "default_limit": default} for name in missing])
+
+    def _write(self, project_id: str, wanted: Mapping[str, int]) -> None:
+        present = self._project_limits(project_id)
+        missing = set(wanted) - set(present)
+        for name, limit in present.items():
+            if name in wanted and limit["resource_limit"] != wanted[name] and not self._change(limit, wanted[name]):
+                self._keystone().delete(f"/limits/{limit['id']}")
+                missing.add(name)
+        if missing:
+            self._create(
+                "limits",
+                [
+                    {"resource_name": name, "resource_limit": wanted[name], "project_id": project_id}
+                    for name in sorted(missing)
+                ],
+            )
+
+    def _change(self, limit: Mapping[str, Any], wanted: int) -> bool:
+        """Whether the limit has the wanted value now. Keystone answers 200 and keeps the old value where the new one is
+        0 (seen in release 30.0.0, which takes 0 for "not given")."""
+        body = {"limit": {"resource_limit": wanted}}
+        changed = self._keystone().patch(f"/limits/{limit['id']}", json=body).json()["limit"]
+        return bool(changed["resource_limit"] == wanted)
+
+    def _create(self, collection: str, items: list[dict[str, Any]]) -> None:
+        common: dict[str, Any] = {"service_id": self._service()}
+        if self._params.region_id is not None:
+            common["region_id"] = self._params.region_id
+        self._keystone().post(f"/{collection}", json={collection: [{**common, **item} for item in items]})
+
+    def _registered(self) -> dict[str, dict[str, Any]]:
+        return self._list("registered_limits", {})
+
+    def _project_limits(self, project_id: str) -> dict[str, dict[str, Any]]:
+        return self._list("limits", {"project_id": project_id})
+
+    def _list(self, collection: str, query: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+        """Limits of our service and region, by name."""
+        document = self._keystone().get(f"/{collection}", params={"service_id": self._service(), **query}).json()
+        if document.get("truncated"):
+            raise BackendError(f"Keystone lists only a part of the {collection} (its list_limit is too low)")
+        return {
+            item["resource_name"]: item
+            for item in document[collection]
+            if item.get("region_id") == self._params.region_id
+        }
+
+    def _service(self) -> str:
+        if self._service_id is None:
+            query = {"type": self._service_type}
+            if self._params.service_name is not None:
+                query["name"] = self._params.service_name
+            found = self._keystone().get("/services", params=query).json()["services"]
+            if len(found) != 1:
+                raise BackendError(
+                    f"Keystone's catalog has {len(found)} services of type {self._service_type!r}, expected one"
+                    " (see quota.service_type and quota.service_name)"
+                )
+            self._service_id = found[0]["id"]
+        return str(self._service_id)
+
+    def _keystone(self) -> Adapter:
+        return self._context.adapter("identity", interface="public", min_version=(3, 0))
+
+
+def _quota(limit: Any, name: str) -> BackendQuota:
+    if limit == _UNLIMITED:
+        return UNLIMITED
+    if type(limit) is not int or limit < 0:
+        raise BackendError(f"Keystone's limit {name} is {limit!r}, expected a whole number from -1")
+    return limit

@@ -1,0 +1,187 @@
+"""The `params` of the plugin."""
+
+import re
+from collections import Counter
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, field_validator, model_validator
+
+from limes.backends import NOT_EMPTY, Params, ResourceName, ResourceParams, Unit
+
+_UNITS = {"MEMORY_MB": Unit.MIB, "DISK_GB": Unit.GIB}
+"""The resource classes that are amounts of bytes, by their definition in os-resource-classes."""
+
+
+def _resource_class(value: str) -> str:
+    if not re.fullmatch(r"[A-Z0-9_]{1,255}", value):
+        raise ValueError("expected the name of a resource class, such as VCPU or CUSTOM_GOLD")
+    return value
+
+
+def _trait(value: str) -> str:
+    if not re.fullmatch(r"[A-Z0-9_]{1,255}", value):
+        raise ValueError("expected the name of a trait, such as COMPUTE_NODE or CUSTOM_GOLD")
+    return value
+
+
+ResourceClass = Annotated[str, AfterValidator(_resource_class)]
+Trait = Annotated[str, AfterValidator(_trait)]
+Text = Annotated[str, Field(min_length=1)]
+
+
+class AuthParams(Params):
+    """With which token to come to Placement."""
+
+    type: Literal["session", "token", "none"] = "session"
+    """`session`: the configured Keystone credentials. `token`: a fixed token, for labs without Keystone. `none`: no
+    token at all."""
+    token: SecretStr | None = None
+
+    @model_validator(mode="after")
+    def _token_goes_with_its_type(self) -> "AuthParams":
+        if (self.type == "token") != (self.token is not None):
+            raise ValueError("a token must be given if, and only if, the type is 'token'")
+        return self
+
+
+class ConnectionParams(Params):
+    """How Placement is found."""
+
+    auth: AuthParams = AuthParams()
+    endpoint: Text | None = None
+    """Placement's URL, where it is not that of the Keystone catalog."""
+    interface: Text = "public"
+    region_name: Text | None = None
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> "ConnectionParams":
+        if self.auth.type != "session" and self.endpoint is None:
+            raise ValueError("without a Keystone session the endpoint must be given")
+        return self
+
+
+class PlacementResource(ResourceParams):
+    """A resource and the resource class in which Placement counts it; a mere string is the class."""
+
+    class_: ResourceClass = Field(alias="class")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _unit_of_the_class(cls, values: Any) -> Any:
+        if isinstance(values, dict) and "unit" not in values and values.get("class") in _UNITS:
+            return {**values, "unit": _UNITS[values["class"]]}
+        return values
+
+    @model_validator(mode="after")
+    def _amounts_stay_what_they_are(self) -> "PlacementResource":
+        expected = _UNITS.get(self.class_)
+        if expected is not None and self.unit is not expected:
+            raise ValueError(f"{self.class_} is counted in {expected.value}, so the unit must be {expected.value}")
+        return self
+
+
+Resource = Annotated[
+    PlacementResource, BeforeValidator(lambda value: {"class": value} if isinstance(value, str) else value)
+]
+
+
+def _one_each(resources: dict[str, PlacementResource]) -> dict[str, PlacementResource]:
+    twice = [class_ for class_, count in Counter(r.class_ for r in resources.values()).items() if count > 1]
+    if twice:
+        raise ValueError(f"the resource class {twice[0]} is given to more than one resource")
+    return resources
+
+
+Resources = Annotated[dict[ResourceName, Resource], NOT_EMPTY, AfterValidator(_one_each)]
+
+
+class ConsumerTypeParams(Params):
+    """Whose usage counts. Consumers without a type have the type `unknown`."""
+
+    include: tuple[Text, ...] | None = None
+    """Only these. Without, all."""
+    exclude: tuple[Text, ...] = ()
+    """Not these, even if they are included; for instance MIGRATION."""
+
+    def accepts(self, consumer_type: str) -> bool:
+        """Whether usage of consumers of this type counts."""
+        return consumer_type not in self.exclude and (self.include is None or consumer_type in self.include)
+
+
+class QuotaParams(Params):
+    """Where the backend quota lives."""
+
+    store: Literal["placement", "keystone_limits", "none"] = "none"
+    """`placement`: in the quota extension of our Placement. `keystone_limits`: in Keystone's unified limits. `none`:
+    the resources track no quota."""
+    service_type: Text | None = None
+    """The service in Keystone's catalog to which the limits belong; without, the configured `service_type`."""
+    service_name: Text | None = None
+    """Needed where the catalog has several services of that type."""
+    region_id: Text | None = None
+    """The region of the limits; without, limits without region are used."""
+    limit_names: dict[ResourceName, Text] = Field(default_factory=dict)
+    """Names of the limits by resource; without, `class:VCPU` and so on, as Nova names them."""
+    default_limit: Annotated[int, Field(ge=-1, le=2**31 - 1)] = 0
+    """The default of registered limits that are missing and have to be made. -1 means unlimited."""
+
+    @model_validator(mode="after")
+    def _only_what_the_store_knows(self) -> "QuotaParams":
+        if self.store != "keystone_limits" and self.model_fields_set - {"store"}:
+            raise ValueError("the other keys go with the store 'keystone_limits' only")
+        return self
+
+
+class ServiceParams(ConnectionParams):
+    """Of a service."""
+
+    area: Text
+    resources: Resources
+    consumer_types: ConsumerTypeParams = ConsumerTypeParams()
+    quota: QuotaParams = QuotaParams()
+
+    @model_validator(mode="after")
+    def _limits_of_known_resources(self) -> "ServiceParams":
+        unknown = sorted(set(self.quota.limit_names) - set(self.resources))
+        if unknown:
+            raise ValueError(f"quota.limit_names: there is no resource {unknown[0]!r}")
+        return self
+
+
+class TraitParams(Params):
+    """Which providers count. A provider has its own traits and those of its root provider."""
+
+    required: tuple[Trait, ...] = ()
+    """All of these."""
+    forbidden: tuple[Trait, ...] = ()
+    """None of these."""
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+class CapacityParams(ConnectionParams):
+    """Of a capacitor."""
+
+    service: Text
+    """The service type whose capacity this is."""
+    resources: Annotated[dict[ResourceName, ResourceClass], NOT_EMPTY]
+    traits: TraitParams = TraitParams()
+    aggregates: tuple[Text, ...] = ()
+    """Only providers in one of these aggregates (UUIDs), themselves or by their root provider. Without, all."""
+    availability_zones: dict[str, Annotated[tuple[Text, ...], BeforeValidator(_as_list), NOT_EMPTY]] = Field(
+        default_factory=dict
+    )
+    """The aggregates (UUIDs) that make up each AZ. Without, all capacity is in AZ `any`."""
+    subcapacities: bool = True
+    """Whether to report each provider with its traits and usage. It takes two more requests for each provider."""
+
+    @field_validator("availability_zones")
+    @classmethod
+    def _in_one_zone(cls, value: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        counts = Counter(aggregate for aggregates in value.values() for aggregate in aggregates)
+        twice = [aggregate for aggregate, count in counts.items() if count > 1]
+        if twice:
+            raise ValueError(f"the aggregate {twice[0]} is given more than once")
+        return value

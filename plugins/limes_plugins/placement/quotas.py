@@ -1,0 +1,80 @@
+"""Where backend quota lives, and the store in our own Placement."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from limes.backends import UNLIMITED, BackendError, BackendQuota
+from limes_plugins.placement.client import PlacementClient, whole_number
+
+
+class QuotaStore(Protocol):
+    """Keeps the backend quota of projects, by resource name. Safe to use from many threads."""
+
+    tracks_quota: bool
+
+    def read(self, project_id: str) -> Mapping[str, BackendQuota]:
+        """What is in force for every resource. Raises `BackendError`."""
+        ...
+
+    def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
+        """Puts the quota of every resource in force; idempotent. Raises `BackendError`."""
+        ...
+
+
+class NoQuotas:
+    """For resources that track no quota."""
+
+    tracks_quota = False
+
+    def read(self, project_id: str) -> Mapping[str, BackendQuota]:
+        """None."""
+        return {}
+
+    def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
+        """There is nothing to write."""
+
+
+class PlacementQuotas:
+    """The quota extension of our Placement: `/quotas/{project id}`, by resource class.
+
+    Limits of other resource classes, which may belong to another service, are left as they are.
+    """
+
+    tracks_quota = True
+
+    def __init__(self, client: PlacementClient, classes: Mapping[str, str]) -> None:
+        self._client = client
+        self._classes = classes
+
+    def read(self, project_id: str) -> Mapping[str, BackendQuota]:
+        """The limits. A class without one is unlimited."""
+        limits = self._limits(project_id)
+        return {name: limits.get(class_, UNLIMITED) for name, class_ in self._classes.items()}
+
+    def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
+        """One request to read the limits of other classes, one to write all of them."""
+        limits: dict[str, BackendQuota] = {**self._limits(project_id)}
+        limits.update({self._classes[name]: quota for name, quota in quotas.items()})
+        document = {
+            class_: {"limit": None if quota is UNLIMITED else quota} for class_, quota in sorted(limits.items())
+        }
+        self._client.put(f"/quotas/{project_id}", {"quotas": document})
+
+    def _limits(self, project_id: str) -> dict[str, BackendQuota]:
+        document = self._client.find(f"/quotas/{project_id}")
+        if document is None:
+            raise BackendError(
+                "this Placement has no quota extension (GET /quotas answered with 404): use Limes's own Placement,"
+                " or quota.store: keystone_limits"
+            )
+        quotas: Any = document.get("quotas")
+        if not isinstance(quotas, dict):
+            raise BackendError("GET /quotas: expected an object 'quotas'")
+        return {class_: self._limit(class_, entry) for class_, entry in quotas.items()}
+
+    def _limit(self, class_: str, entry: Any) -> BackendQuota:
+        if not isinstance(entry, dict) or "limit" not in entry:
+            raise BackendError(f"GET /quotas: resource class {class_}: expected an object with 'limit'")
+        if entry["limit"] is None:
+            return UNLIMITED
+        return whole_number(entry["limit"], f"GET /quotas: the limit of {class_}")

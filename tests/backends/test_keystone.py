@@ -1,0 +1,193 @@
+"""What asks a real Keystone: the discovery method `list`, and quota in unified limits."""
+
+import uuid
+
+import pytest
+from keystoneauth1.identity import v3
+from keystoneauth1.session import Session
+
+from limes.backends import UNLIMITED, BackendError, DomainInfo, ProjectInfo, ask
+from limes.backends.contract import BrokenDiscoveryContract, DiscoveryBackendContract, QuotaBackendContract
+from limes.backends.loader import BackendSpec, load
+from limes.core.catalog import Catalog
+from tests.backends.conftest import AZS, load_quota
+from tests.backends.placement_cloud import PlacementCloud
+from tests.support.processes import free_port
+
+RESOURCES = {"cores": "VCPU", "ram": "MEMORY_MB"}
+
+
+def session_of(keystone, user="limes", project="service"):
+    return Session(v3.Password(**keystone.credentials(user, project)))
+
+
+@pytest.fixture(scope="module")
+def session(keystone):
+    return session_of(keystone)
+
+
+@pytest.fixture(scope="module")
+def no_session():
+    """Credentials for a Keystone that is not there."""
+    url = f"http://127.0.0.1:{free_port()}/v3"
+    return Session(v3.Password(url, username="u", password="secret-word", user_domain_id="d", project_id="p"))
+
+
+class TestList(DiscoveryBackendContract, BrokenDiscoveryContract):
+    def load(self, session, **params):
+        spec = BackendSpec("discovery", "list", "list", params, "method")
+        return load([], [], spec, availability_zones=AZS, session_factory=lambda: session).discovery
+
+    @pytest.fixture
+    def backend(self, session):
+        return self.load(session)
+
+    @pytest.fixture
+    def broken_backend(self, no_session):
+        return self.load(no_session)
+
+    def test_lists_everything(self, backend, keystone):
+        domains = {domain.name: domain for domain in ask.list_domains(backend, None, None)}
+        assert {name: domain.id for name, domain in domains.items() if name in ("north", "south")} == {
+            name: keystone.ids.domains[name] for name in ("north", "south")
+        }
+        north, ids = domains["north"], keystone.ids.projects
+        found = {project.name: project for project in ask.list_projects(backend, north)}
+        assert {name: found[name] for name in ("berlin", "dresden", "hamburg")} == {
+            "berlin": ProjectInfo(ids["berlin"], "berlin", north.id, north),
+            "dresden": ProjectInfo(ids["dresden"], "dresden", ids["berlin"], north),
+            "hamburg": ProjectInfo(ids["hamburg"], "hamburg", north.id, north),
+        }
+        assert "munich" not in found
+
+    def test_pages_are_put_together(self, backend, session):
+        paged = self.load(session, page_size=1)
+        assert set(paged.list_domains()) == set(backend.list_domains())
+        for domain in backend.list_domains():
+            assert set(paged.list_projects(domain)) == set(backend.list_projects(domain))
+
+    def test_who_may_not_list_gets_an_error_and_not_an_empty_list(self, keystone):
+        backend = self.load(session_of(keystone, "berlin-member", "berlin"))
+        with pytest.raises(BackendError, match="403"):
+            ask.list_domains(backend, None, None)
+        with pytest.raises(BackendError, match="403"):
+            ask.list_projects(backend, DomainInfo(keystone.ids.domains["north"], "north"))
+
+    def test_the_password_is_in_no_error(self, broken_backend, caplog):
+        with pytest.raises(BackendError) as error:
+            ask.list_domains(broken_backend, None, None)
+        assert "secret-word" not in str(error.value) + caplog.text
+
+
+class TestKeystoneLimits(QuotaBackendContract):
+    """Each test has a service of its own in the catalog, so that it begins without limits."""
+
+    @pytest.fixture
+    def limits_service(self, keystone):
+        name = f"limits-{uuid.uuid4()}"
+        made = keystone.api.post("/services", json={"service": {"type": name, "name": name}}).json()["service"]
+        yield made
+        for collection in ("limits", "registered_limits"):
+            for item in self.limits(keystone, made, collection):
+                keystone.api.delete(f"/{collection}/{item['id']}")
+        keystone.api.delete(f"/services/{made['id']}")
+
+    def limits(self, keystone, limits_service, collection):
+        return keystone.api.get(f"/{collection}?service_id={limits_service['id']}").json()[collection]
+
+    def load(self, upstream_placement, session, limits_service, **quota):
+        params = {
+            "area": "compute",
+            "endpoint": upstream_placement.url,
+            "auth": {"type": "token", "token": "admin"},
+            "resources": RESOURCES,
+            "quota": {"store": "keystone_limits", "service_type": limits_service["type"], **quota},
+        }
+        return load_quota("placement", params, session_factory=lambda: session).quota["compute"]
+
+    @pytest.fixture
+    def backend(self, upstream_placement, session, limits_service):
+        return self.load(upstream_placement, session, limits_service)
+
+    @pytest.fixture
+    def broken_backend(self, upstream_placement, no_session):
+        return self.load(upstream_placement, no_session, {"type": "compute"})
+
+    @pytest.fixture
+    def service(self, backend):
+        return backend.describe()
+
+    @pytest.fixture
+    def catalog(self, service):
+        return Catalog(AZS, [service])
+
+    @pytest.fixture
+    def project(self, keystone):
+        return self.info(keystone, "berlin")
+
+    @pytest.fixture
+    def other_project(self, keystone):
+        return self.info(keystone, "hamburg")
+
+    @pytest.fixture
+    def new_project(self, keystone):
+        return self.info(keystone, "vienna")
+
+    def info(self, keystone, name):
+        return ProjectInfo(keystone.ids.projects[name], name, "d", DomainInfo("d", "domain"))
+
+    def quotas(self, backend, project):
+        report = ask.report_usage(backend, backend.describe(), project, Catalog(AZS, [backend.describe()]))
+        return {name: resource.quota for name, resource in report.resources.items()}
+
+    def test_limits_are_made_once_and_changed_afterwards(self, keystone, backend, service, project, limits_service):
+        assert self.quotas(backend, project) == {"cores": 0, "ram": 0}
+        ask.set_quota(backend, service, project, {"cores": 5, "ram": 100})
+        registered = {
+            item["resource_name"]: (item["default_limit"], item["region_id"])
+            for item in self.limits(keystone, limits_service, "registered_limits")
+        }
+        assert registered == {"class:VCPU": (0, None), "class:MEMORY_MB": (0, None)}
+        first = self.limits(keystone, limits_service, "limits")
+        ask.set_quota(backend, service, project, {"cores": 6, "ram": 100})
+        second = self.limits(keystone, limits_service, "limits")
+        assert {item["id"] for item in first} == {item["id"] for item in second}
+        assert {(item["resource_name"], item["resource_limit"], item["project_id"]) for item in second} == {
+            ("class:VCPU", 6, project.id),
+            ("class:MEMORY_MB", 100, project.id),
+        }
+
+    def test_regions_names_and_defaults(self, keystone, upstream_placement, session, limits_service, project):
+        region = keystone.api.get("/regions").json()["regions"][0]["id"]
+        options = {"region_id": region, "limit_names": {"cores": "gold-cores"}, "default_limit": -1}
+        in_region = self.load(upstream_placement, session, limits_service, **options)
+        elsewhere = self.load(upstream_placement, session, limits_service)
+        ask.set_quota(in_region, in_region.describe(), project, {"cores": 5, "ram": 100})
+        assert self.quotas(in_region, project) == {"cores": 5, "ram": 100}
+        assert self.quotas(elsewhere, project) == {"cores": 0, "ram": 0}
+        assert self.quotas(in_region, self.info(keystone, "hamburg")) == {"cores": UNLIMITED, "ram": UNLIMITED}
+        found = {(item["resource_name"], item["region_id"]) for item in self.limits(keystone, limits_service, "limits")}
+        assert found == {("gold-cores", region), ("class:MEMORY_MB", region)}
+
+    def test_a_service_that_is_not_in_the_catalog_is_an_error(self, upstream_placement, session, project):
+        backend = self.load(upstream_placement, session, {"type": "no-such-service"})
+        with pytest.raises(BackendError, match="0 services of type 'no-such-service'"):
+            ask.set_quota(backend, backend.describe(), project, {"cores": 5, "ram": 100})
+
+    def test_what_keystone_refuses_is_an_error(self, backend, service, project):
+        with pytest.raises(BackendError, match="400"):
+            ask.set_quota(backend, service, project, {"cores": 2**31, "ram": 100})
+
+
+def test_with_the_session_of_keystone_and_placement_from_its_catalog(keystone, upstream_placement_with_keystone):
+    session = session_of(keystone)  # a new one: it has to see the catalog's new endpoint
+    token = keystone.project_token("limes", "service")
+    cloud = PlacementCloud(upstream_placement_with_keystone.url, token)
+    project_id = keystone.ids.projects["berlin"]
+    host = cloud.provider("host", {"VCPU": {"total": 10}})
+    cloud.allocate(project_id, host, VCPU=2)
+    params = {"area": "compute", "resources": RESOURCES}
+    backend = load_quota("placement", params, session_factory=lambda: session).quota["compute"]
+    project = ProjectInfo(project_id, "berlin", "d", DomainInfo("d", "domain"))
+    report = ask.report_usage(backend, backend.describe(), project, Catalog(AZS, [backend.describe()]))
+    assert report.resources["cores"].per_az["any"].usage == 2
