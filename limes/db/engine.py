@@ -17,18 +17,18 @@ databases (docs/adr/0002-times-as-seconds.md).
 import contextlib
 import logging
 import random
-import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, TypeVar
-from urllib.parse import parse_qsl, unquote, urlsplit
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar
 
 import peewee
 import psycopg2
 import psycopg2.extensions
-from playhouse.pool import PooledPostgresqlDatabase, PooledSqliteDatabase
+from playhouse.pool import MaxConnectionsExceeded, PooledPostgresqlDatabase, PooledSqliteDatabase
 
-from limes.errors import StartupError, Unavailable
+from limes.db.address import DatabaseAddress, parse_database_url
+from limes.db.failures import DATABASE_ERRORS, Failure, classify
+from limes.errors import Unavailable
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -40,10 +40,10 @@ psycopg2.extensions.register_type(
     psycopg2.extensions.new_type((1700,), "NUMERIC_AS_INT", lambda value, _: None if value is None else int(value))
 )
 
-# serialization_failure, deadlock_detected, lock_not_available: the same work can succeed when it is run again.
-_RETRY_CODES = frozenset({"40001", "40P01", "55P03"})
-_RETRIES = 12
-_SQLITE_PRAGMAS = {"journal_mode": "wal", "foreign_keys": 1, "synchronous": "normal", "busy_timeout": 30_000}
+_TRIES = 12
+# The wait for SQLite's one write lock is no queue but a lottery, so it has to be longer than any queue. It comes first:
+# switching to WAL needs a lock as well.
+_SQLITE_PRAGMAS = {"busy_timeout": 30_000, "journal_mode": "wal", "foreign_keys": 1, "synchronous": "normal"}
 
 
 class Engine:
@@ -54,6 +54,7 @@ class Engine:
         url: str,
         *,
         pool_size: int = 16,
+        pool_timeout: float = 30.0,
         statement_timeout: float = 30.0,
         lock_timeout: float = 10.0,
         application_name: str = "limes",
@@ -61,53 +62,37 @@ class Engine:
         """`url` is `sqlite:///relative/path`, `sqlite:////absolute/path` or `postgresql://user:pass@host:port/name`.
 
         For PostgreSQL, query parameters of the URL are handed to libpq (`?host=/run/postgresql&sslmode=verify-full`).
-        Times are in seconds. Nothing is connected yet.
+        Times are in seconds; `pool_timeout` is how long to wait for one of `pool_size` connections to become free.
+        Nothing is connected yet. Raises `StartupError` when the URL is not one of these.
         """
-        parts = urlsplit(url)
-        self.dialect: Literal["sqlite", "postgresql"]
-        if parts.scheme == "sqlite":
-            self.dialect = "sqlite"
-            path = unquote(parts.path)[1:]
-            if not path or path == ":memory:":
-                raise StartupError("database.url: an in-memory SQLite database cannot be shared; give a file's path")
-            self.location = f"sqlite file {path}"
-            self.db: peewee.Database = PooledSqliteDatabase(
-                path,
+        address = parse_database_url(url)
+        self.dialect = address.dialect
+        self.name = address.name
+        """The SQLite file's path, or the name of the database on the server."""
+        self.location = address.location
+        """Where it is, for messages."""
+        self.db: peewee.Database
+        if address.dialect == "sqlite":
+            self.db = PooledSqliteDatabase(
+                address.name,
                 max_connections=pool_size,
-                timeout=30,
+                timeout=pool_timeout,
                 pragmas=_SQLITE_PRAGMAS,
                 lock_type="IMMEDIATE",
                 check_same_thread=False,
             )
-        elif parts.scheme in ("postgresql", "postgres"):
-            self.dialect = "postgresql"
-            name = unquote(parts.path)[1:] or "limes"
-            options = dict(parse_qsl(parts.query))
-            if parts.hostname:
-                options["host"] = parts.hostname
-            self.location = f"PostgreSQL database {name} on {options.get('host', 'the default socket')}"
-            milliseconds = {
+        else:
+            timeouts = {
                 "statement_timeout": statement_timeout,
                 "lock_timeout": lock_timeout,
                 "idle_in_transaction_session_timeout": 4 * statement_timeout,
             }
-            settings = [f"-c {key}={int(value * 1000)}" for key, value in milliseconds.items()]
-            options["options"] = " ".join([options.get("options", ""), *settings]).strip()
             self.db = PooledPostgresqlDatabase(
-                name,
+                address.name,
                 max_connections=pool_size,
-                timeout=30,
+                timeout=pool_timeout,
                 stale_timeout=300,
-                user=unquote(parts.username) if parts.username else None,
-                password=unquote(parts.password) if parts.password else None,
-                port=parts.port or 5432,
-                connect_timeout=10,
-                application_name=application_name,
-                **options,
-            )
-        else:
-            raise StartupError(
-                f"database.url: unknown scheme {parts.scheme!r}, expected sqlite:///path or postgresql://host/name"
+                **{"application_name": application_name, "connect_timeout": 10} | _libpq_options(address, timeouts),
             )
         self.for_update = " FOR UPDATE" if self.dialect == "postgresql" else ""
         self.skip_locked = " FOR UPDATE SKIP LOCKED" if self.dialect == "postgresql" else ""
@@ -118,23 +103,26 @@ class Engine:
     # -- connections -------------------------------------------------------------------------------------------------
 
     def ping(self) -> None:
-        """Asks the database for one row. Raises `Unavailable` (without its address or password) if it cannot."""
-        with self.connection():
-            self.rows("SELECT 1")
+        """Asks the database for one row. Raises `Unavailable` if it cannot."""
+        self.rows("SELECT 1")
 
     @contextlib.contextmanager
     def connection(self) -> Iterator[None]:
-        """Holds one pooled connection for this thread, for as long as the block lasts. May be nested."""
+        """Holds one pooled connection for this thread, for as long as the block lasts. May be nested.
+
+        Raises `Unavailable`, whose message has no password in it, when there is none to be had.
+        """
         if not self.db.is_closed():
             yield
             return
         try:
             self.db.connect(reuse_if_open=True)
-        except (peewee.OperationalError, peewee.InterfaceError, psycopg2.Error) as error:
-            log.error("cannot connect to %s: %s", self.location, str(error).strip().splitlines()[0])
-            raise Unavailable(f"the database does not answer ({self.location})") from error
-        except peewee.MaxConnectionsExceeded as error:  # type: ignore[attr-defined]
-            raise Unavailable("all database connections are in use; try again") from error
+        except MaxConnectionsExceeded:
+            log.error("all connections to the %s are in use", self.location)
+            raise Unavailable("all database connections are in use; try again") from None
+        except DATABASE_ERRORS as error:
+            log.error("cannot connect to the %s: %s", self.location, first_line(error))
+            raise Unavailable(f"the database does not answer ({self.location})") from None
         try:
             yield
         finally:
@@ -157,86 +145,113 @@ class Engine:
     def atomic(self, work: Callable[[], T]) -> T:
         """Runs `work` in a read-write transaction and answers what it answers; all of it happens, or nothing.
 
-        Inside another `atomic` it joins that one. Raises `Unavailable` when the database went away or stayed too busy
-        for all of the retries.
+        Inside another `atomic` it joins that one: an exception that leaves it must leave the outer one too, or else
+        what it wrote until then stays. Raises `Unavailable` when the database went away or stayed too busy for all of
+        the retries. Errors that are not the database's fault, such as violated constraints, go to the caller as
+        peewee's.
         """
-        if not self.db.is_closed() and self.db.in_transaction():
+        if self._in_transaction():
             return work()
-        for attempt in range(_RETRIES):
+        for tries_left in reversed(range(_TRIES)):
             try:
                 with self.connection(), self.db.atomic():
                     return work()
-            except (peewee.OperationalError, peewee.InterfaceError) as error:
-                if not self._may_retry(error) or attempt == _RETRIES - 1:
-                    raise self._unavailable(error) from error
+            except DATABASE_ERRORS as error:
+                if classify(error) is not Failure.COLLISION or not tries_left:
+                    self._fail(error)
             # Full jitter, so that those who met once do not meet again: 0..2, 0..4, ... 0..250 ms.
-            time.sleep(random.uniform(0, min(0.25, 0.002 * 2**attempt)))  # noqa: S311 - spreads load
+            longest = min(0.25, 0.002 * 2 ** (_TRIES - 1 - tries_left))
+            time.sleep(random.uniform(0, longest))  # noqa: S311 - spreads load
         raise AssertionError("unreachable")
 
     def snapshot(self, work: Callable[[], T]) -> T:
-        """Runs `work`, which only reads, so that all its queries see one state of the database."""
-        if not self.db.is_closed() and self.db.in_transaction():
+        """Runs `work`, which only reads, so that all its queries see one state of the database.
+
+        A write in it fails. Inside an `atomic` it joins that one, and sees what that one sees.
+        """
+        if self._in_transaction():
             return work()
         try:
-            with self.connection():
-                if self.dialect == "postgresql":
-                    with self.db.atomic():
-                        self.db.execute_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                        return work()
-                # a deferred BEGIN takes no write lock on SQLite
-                with self.db.transaction("DEFERRED"):
-                    return work()
-        except (peewee.OperationalError, peewee.InterfaceError) as error:
-            raise self._unavailable(error) from error
+            with self.connection(), self._read_only_transaction():
+                return work()
+        except DATABASE_ERRORS as error:
+            self._fail(error)
+
+    @contextlib.contextmanager
+    def _read_only_transaction(self) -> Iterator[None]:
+        if self.dialect == "postgresql":
+            with self.db.atomic():
+                self.db.execute_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                yield
+            return
+        with self.db.transaction("DEFERRED"):  # takes no write lock
+            self.db.execute_sql("PRAGMA query_only = 1")
+            try:
+                yield
+            finally:
+                self.db.execute_sql("PRAGMA query_only = 0")
 
     def after_commit(self, action: Callable[[], None]) -> None:
-        """Runs `action` once the present transaction is committed, and not if it is rolled back."""
-        self.db.after_commit(action)
+        """Runs `action` once the present transaction is committed, and not if it is rolled back.
 
-    def _may_retry(self, error: Exception) -> bool:
-        cause = getattr(error, "orig", None) or error.__cause__ or error
-        if isinstance(cause, sqlite3.OperationalError):
-            return "locked" in str(cause) or "busy" in str(cause)
-        return getattr(cause, "pgcode", None) in _RETRY_CODES
+        What is committed is committed: if the action raises, that is logged, and the transaction's caller hears
+        nothing of it.
+        """
 
-    def _unavailable(self, error: Exception) -> Exception:
-        cause = getattr(error, "orig", None) or error.__cause__ or error
-        log.error("%s: %s", self.location, str(error).strip())
-        if self._may_retry(error):
-            return Unavailable("the database is too busy; try again")
-        code = getattr(cause, "pgcode", None)
-        if code == "57014":
-            return Unavailable("the database took too long over this request; try again or ask for less")
-        if isinstance(cause, psycopg2.Error) and code is not None and not code.startswith(("08", "57", "53")):
-            return error
-        if isinstance(cause, sqlite3.OperationalError) and "no such" in str(cause):
-            return error
-        return Unavailable("the database does not answer")
+        def run() -> None:
+            try:
+                action()
+            except Exception:
+                log.exception("an action after a commit has failed")
+
+        self.db.after_commit(run)
+
+    def _in_transaction(self) -> bool:
+        return not self.db.is_closed() and bool(self.db.in_transaction())
+
+    def _fail(self, error: Exception) -> NoReturn:
+        """Raises `Unavailable` if the error is the database's fault, and else the error itself."""
+        failure = classify(error)
+        if failure is Failure.OURS:
+            raise error
+        log.error("%s: %s", self.location, first_line(error))
+        raise Unavailable(failure.value) from error
 
     # -- SQL ---------------------------------------------------------------------------------------------------------
 
     def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         """All rows that the statement gives, as tuples."""
-        return list(self.db.execute_sql(self._text(sql), params or None).fetchall())
+        return list(self._run(sql, params, lambda cursor: cursor.fetchall()))
 
     def row(self, sql: str, params: Sequence[Any] = ()) -> Row | None:
         """The first row that the statement gives, or None."""
-        found: Row | None = self.db.execute_sql(self._text(sql), params or None).fetchone()
+        found: Row | None = self._run(sql, params, lambda cursor: cursor.fetchone())
         return found
 
     def execute(self, sql: str, params: Sequence[Any] = ()) -> int:
         """Runs a statement and answers how many rows it touched."""
-        return int(self.db.execute_sql(self._text(sql), params or None).rowcount)
+        return int(self._run(sql, params, lambda cursor: cursor.rowcount))
+
+    def _run(self, sql: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
+        """What `take` takes from the cursor. Alone, the statement is a transaction of its own, and is not retried."""
+        if self._in_transaction():
+            return take(self.db.execute_sql(self._text(sql), params or None))
+        try:
+            with self.connection():
+                return take(self.db.execute_sql(self._text(sql), params or None))
+        except DATABASE_ERRORS as error:
+            self._fail(error)
 
     def stream(self, sql: str, params: Sequence[Any] = (), *, chunk: int = 1000) -> Iterator[Row]:
         """The rows of a SELECT, fetched in chunks, so that a large result never stands in memory whole.
 
-        On PostgreSQL this is a server-side cursor, so it has to run inside a transaction.
+        On PostgreSQL this is a server-side cursor, so run it inside a transaction, which frees it in any case.
         """
         if self.dialect == "sqlite":
             yield from self.db.execute_sql(self._text(sql), params or None)
             return
-        with self.db.connection().cursor(name=f"limes_{random.getrandbits(48):x}") as cursor:
+        # psycopg2 does not know of transactions that peewee began, and outside of one it insists on `withhold`
+        with self.db.connection().cursor(name=f"limes_{random.getrandbits(48):x}", withhold=True) as cursor:
             cursor.itersize = chunk
             cursor.execute(self._text(sql), params or None)
             yield from cursor
@@ -255,3 +270,14 @@ class Engine:
 def placeholders(count: int) -> str:
     """`count` parameters for an IN list: `%s, %s, %s`."""
     return ", ".join(["%s"] * count)
+
+
+def _libpq_options(address: DatabaseAddress, timeouts: Mapping[str, float]) -> dict[str, Any]:
+    """libpq's parameters, with the timeouts (in seconds) as settings of the session."""
+    settings = [f"-c {key}={int(value * 1000)}" for key, value in timeouts.items()]
+    return address.options | {"options": " ".join([address.options.get("options", ""), *settings]).strip()}
+
+
+def first_line(error: Exception) -> str:
+    """The part of a database error's text that says what is wrong, without the statement and its place."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

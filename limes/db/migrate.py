@@ -5,11 +5,15 @@ follow `playhouse.migrations`: a function `up(migrator, db)` with frozen copies 
 released is never changed, and the previous release must be able to live with the schema that a new file leaves.
 """
 
+import contextlib
+import fcntl
+from collections.abc import Iterator
 from pathlib import Path
 
 from playhouse.migrations import Runner
 
-from limes.db.engine import Engine
+from limes.db.engine import Engine, first_line
+from limes.db.failures import DATABASE_ERRORS
 from limes.errors import StartupError
 
 # Any number that no other user of the database picks: two upgrades at once run one after the other.
@@ -25,25 +29,18 @@ class Migrations:
         self.history_table = history_table
 
     def pending(self, engine: Engine) -> list[str]:
-        """Names of the files that this database has not seen yet, in order."""
-        with engine.connection():
+        """Names of the files that this database has not seen yet, in order. Raises `StartupError` if it won't say."""
+        with engine.connection(), self._explained(engine, "cannot be read"):
             return [row.name for row in self._runner(engine).status() if row.path is not None and row.applied is None]
 
     def upgrade(self, engine: Engine) -> list[str]:
         """Applies all pending files, each in a transaction of its own, and answers their names.
 
-        Several processes may call this at once on PostgreSQL: an advisory lock lets one of them work.
+        Several processes may call this at once: one works, the others wait and find nothing left to do. Raises
+        `StartupError` when a file fails; it has changed nothing then, and those before it stay applied.
         """
-        with engine.connection():
-            if engine.dialect != "postgresql":
-                return list(self._runner(engine).up())
-            engine.rows("SELECT pg_advisory_lock(%s)", [_ADVISORY_LOCK])
-            try:
-                engine.db.execute_sql("SET statement_timeout = 0")
-                return list(self._runner(engine).up())
-            finally:
-                engine.db.execute_sql("RESET statement_timeout")
-                engine.rows("SELECT pg_advisory_unlock(%s)", [_ADVISORY_LOCK])
+        with engine.connection(), self._explained(engine, "cannot be upgraded"), _alone(engine):
+            return list(self._runner(engine).up())
 
     def check(self, engine: Engine) -> None:
         """Raises `StartupError` when the schema is behind this release."""
@@ -54,8 +51,39 @@ class Migrations:
                 f"({len(pending)} migration(s) pending, next: {pending[0]}). Run: limes db upgrade"
             )
 
+    @contextlib.contextmanager
+    def _explained(self, engine: Engine, what: str) -> Iterator[None]:
+        try:
+            yield
+        except (*DATABASE_ERRORS, OSError) as error:
+            raise StartupError(
+                f"the {self.name} schema in the {engine.location} {what}: {first_line(error)}"
+            ) from error
+
     def _runner(self, engine: Engine) -> Runner:
         return Runner(engine.db, directory=str(self.directory), table_name=self.history_table)
+
+
+@contextlib.contextmanager
+def _alone(engine: Engine) -> Iterator[None]:
+    """Nobody else upgrades this database meanwhile; waits for as long as it takes."""
+    if engine.dialect == "sqlite":
+        # The write lock won't do: SQLite rebuilds tables with foreign keys off, which it only takes between transactions.
+        with Path(f"{engine.name}.upgrade-lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+        return
+    # Waiting for the other one may take long, and so may a statement on a large table. What runs under the lock keeps
+    # the lock timeout, so that it gives up rather than make everybody queue behind it.
+    engine.rows("SET statement_timeout = 0; SET lock_timeout = 0; SELECT pg_advisory_lock(%s)", [_ADVISORY_LOCK])
+    try:
+        engine.execute("RESET lock_timeout")
+        yield
+    finally:
+        with contextlib.suppress(*DATABASE_ERRORS):  # if the connection is lost, so are the lock and the settings
+            engine.db.execute_sql("RESET statement_timeout")
+            engine.db.execute_sql("RESET lock_timeout")
+            engine.db.execute_sql("SELECT pg_advisory_unlock(%s)", [_ADVISORY_LOCK])
 
 
 limes_migrations = Migrations("Limes", Path(__file__).parent / "migrations", "limes_schema_migrations")

@@ -1,0 +1,53 @@
+"""From the URL in the configuration to what the database drivers want to know."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from limes.errors import StartupError
+
+Dialect = Literal["sqlite", "postgresql"]
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseAddress:
+    """Where a database is. `location` is for messages and has no password in it."""
+
+    dialect: Dialect
+    name: str
+    """The file's path, or the name of the database on the server."""
+    location: str
+    options: dict[str, Any] = field(default_factory=dict, repr=False)
+    """libpq's parameters; empty for SQLite."""
+
+
+def parse_database_url(url: str) -> DatabaseAddress:
+    """Reads `sqlite:///relative/path`, `sqlite:////absolute/path` or `postgresql://user:pass@host:port/name?options`.
+
+    Raises `StartupError` with one line that names the setting.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port or 5432
+    except ValueError:
+        raise StartupError("database.url: not a URL; its port has to be a number from 1 to 65535") from None
+    if parts.scheme == "sqlite":
+        path = unquote(parts.path)[1:]
+        if not path or path == ":memory:":
+            raise StartupError("database.url: an in-memory SQLite database cannot be shared; give a file's path")
+        if parts.netloc:
+            raise StartupError("database.url: expected sqlite:///relative/path or sqlite:////absolute/path")
+        return DatabaseAddress("sqlite", path, f"SQLite file {path}")
+    if parts.scheme not in ("postgresql", "postgres"):
+        raise StartupError(
+            f"database.url: unknown scheme {parts.scheme!r}, expected sqlite:///path or postgresql://host/name"
+        )
+    given = {
+        "host": parts.hostname,
+        "user": unquote(parts.username) if parts.username else None,
+        "password": unquote(parts.password) if parts.password else None,
+    }
+    options = {"port": port, **dict(parse_qsl(parts.query)), **{key: value for key, value in given.items() if value}}
+    name = str(options.pop("dbname", None) or unquote(parts.path)[1:] or "limes")
+    place = options.get("host", "the default socket")
+    return DatabaseAddress("postgresql", name, f"PostgreSQL database {name} on {place}", options)

@@ -1,0 +1,68 @@
+"""What an error of the database means for whoever ran into it."""
+
+import sqlite3
+from enum import Enum
+
+import peewee
+import psycopg2
+
+DATABASE_ERRORS = (peewee.PeeweeException, psycopg2.Error, sqlite3.Error)
+"""What both drivers and peewee raise. peewee wraps the drivers' errors, except while rows are being fetched."""
+
+
+class Failure(Enum):
+    """What to do about an error, and what to say if that does not help."""
+
+    COLLISION = "the database is too busy; try again"
+    """Two transactions were in each other's way and this one was rolled back: run it again."""
+    BUSY = "the database is too busy: a lock was not free in time; try again"
+    """A lock could not be had in the time allowed. The waiting was the trying."""
+    TOO_SLOW = "the database took too long over this request; try again or ask for less"
+    GONE = "the database does not answer"
+    """Not reachable, shutting down, out of connections or disk, or broken."""
+    OURS = "a mistake in a statement, or a constraint that was violated"
+    """Not the database's fault: the error goes to the caller as it is."""
+
+
+_POSTGRESQL_CODES = {
+    "40001": Failure.COLLISION,  # serialization_failure
+    "40P01": Failure.COLLISION,  # deadlock_detected
+    "55P03": Failure.BUSY,  # lock_not_available
+    "57014": Failure.TOO_SLOW,  # query_canceled, by statement_timeout
+    "25P03": Failure.TOO_SLOW,  # idle_in_transaction_session_timeout
+}
+_POSTGRESQL_CLASSES = {"08", "53", "57", "58"}  # connection, resources, operator, system
+_SQLITE_NAMES = {
+    "SQLITE_BUSY": Failure.BUSY,
+    "SQLITE_BUSY_TIMEOUT": Failure.BUSY,
+    "SQLITE_BUSY_RECOVERY": Failure.COLLISION,
+    "SQLITE_BUSY_SNAPSHOT": Failure.COLLISION,
+    "SQLITE_LOCKED": Failure.COLLISION,
+}
+_SQLITE_GONE = ("SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_NOTADB", "SQLITE_PROTOCOL")
+
+
+def classify(error: BaseException) -> Failure:
+    """What the error means; it may be a driver's or peewee's wrapping of one."""
+    cause = getattr(error, "orig", None) or error
+    if isinstance(cause, psycopg2.Error):
+        return _classify_postgresql(cause)
+    if isinstance(cause, sqlite3.Error):
+        return _classify_sqlite(cause)
+    return Failure.OURS
+
+
+def _classify_postgresql(error: psycopg2.Error) -> Failure:
+    code = error.pgcode
+    if code is None:  # the connection is lost, or was never made
+        return Failure.GONE if isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError) else Failure.OURS
+    if code[:2] in _POSTGRESQL_CLASSES:
+        return _POSTGRESQL_CODES.get(code, Failure.GONE)
+    return _POSTGRESQL_CODES.get(code, Failure.OURS)
+
+
+def _classify_sqlite(error: sqlite3.Error) -> Failure:
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(_SQLITE_GONE):
+        return Failure.GONE
+    return _SQLITE_NAMES.get(name, Failure.OURS)
