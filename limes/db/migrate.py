@@ -68,7 +68,7 @@ class Migrations:
 def _alone(engine: Engine) -> Iterator[None]:
     """Nobody else upgrades this database meanwhile; waits for as long as it takes."""
     if engine.dialect == "sqlite":
-        # The write lock won't do: SQLite rebuilds tables with foreign keys off, which it only takes between transactions.
+        # The write lock won't do: tables are rebuilt with foreign keys off, which SQLite only takes between transactions.
         with Path(f"{engine.name}.upgrade-lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
