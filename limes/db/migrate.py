@@ -68,7 +68,7 @@ class Migrations:
 def _alone(engine: Engine) -> Iterator[None]:
     """Nobody else upgrades this database meanwhile; waits for as long as it takes."""
     if engine.dialect == "sqlite":
-        # The write lock won't do: tables are rebuilt with foreign keys off, which SQLite only takes between transactions.
+        # SQLite's write lock won't do: tables are rebuilt with foreign keys off, which cannot be inside a transaction.
         with Path(f"{engine.name}.upgrade-lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
