@@ -35,9 +35,7 @@ class Policy:
         conf([], default_config_files=[], default_config_dirs=[])
         if policy_file is not None and not policy_file.is_file():
             raise ConfigError([f"policy file {policy_file}: no such file"])
-        self._enforcer = oslo.Enforcer(
-            conf, policy_file=str(policy_file) if policy_file else None
-        )
+        self._enforcer = oslo.Enforcer(conf, policy_file=str(policy_file) if policy_file else None)
         for rule in self.rules:
             self._enforcer.register_default(
                 oslo.DocumentedRuleDefault(

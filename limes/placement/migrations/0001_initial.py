@@ -92,7 +92,7 @@ CREATE INDEX placement_provider_aggregates_aggregate ON placement_provider_aggre
 CREATE TABLE placement_consumers (
     id {serial},
     uuid VARCHAR(36) NOT NULL UNIQUE,
-    generation BIGINT NOT NULL CHECK (generation >= 0),
+    generation BIGINT NOT NULL CHECK (generation > 0),
     project_id VARCHAR(255) NOT NULL,
     user_id VARCHAR(255) NOT NULL,
     consumer_type VARCHAR(255),

@@ -21,28 +21,27 @@ TOMBSTONE_SECONDS = 86_400.0
 VOCABULARIES = ("resource_classes", "traits")
 
 
-def stamp(engine: Engine) -> int:
-    """This transaction's stamp. Call it once in a transaction that writes, and use the value for all its rows."""
+def stamped(engine: Engine) -> str:
+    """The SQL expression of this transaction's stamp, for `SET changed = ...`. On SQLite it counts up, so ask once."""
     if engine.dialect == "postgresql":
-        row = engine.row("SELECT pg_current_xact_id()::text::bigint")
-    else:
-        row = engine.row("UPDATE placement_change_counter SET value = value + 1 RETURNING value")
-    assert row is not None
-    return int(row[0])
+        return "pg_current_xact_id()::text::bigint"
+    engine.execute("UPDATE placement_change_counter SET value = value + 1")
+    return "(SELECT value FROM placement_change_counter)"
 
 
-def bury(engine: Engine, provider_id: int, changed: int, now: float) -> None:
+def bury(engine: Engine, provider_id: int, now: float) -> None:
     """Leaves a tombstone for a provider that this transaction deletes, and clears away old ones."""
     engine.execute("DELETE FROM placement_provider_tombstones WHERE deleted_at < %s", [now - TOMBSTONE_SECONDS])
+    stamp = stamped(engine)
     engine.execute(
-        "INSERT INTO placement_provider_tombstones (provider_id, changed, deleted_at) VALUES (%s, %s, %s)",
-        [provider_id, changed, now],
+        f"INSERT INTO placement_provider_tombstones (provider_id, changed, deleted_at) VALUES (%s, {stamp}, %s)",
+        [provider_id, now],
     )
 
 
 def stamp_vocabulary(engine: Engine, name: str) -> None:
     """Notes that a resource class or a trait came or went; `name` is one of `VOCABULARIES`."""
-    engine.execute("UPDATE placement_vocabularies SET changed = %s WHERE name = %s", [stamp(engine), name])
+    engine.execute(f"UPDATE placement_vocabularies SET changed = {stamped(engine)} WHERE name = %s", [name])
 
 
 def repair_stamps(engine: Engine) -> None:
@@ -55,8 +54,8 @@ def repair_stamps(engine: Engine) -> None:
         return
 
     def work() -> None:
-        now = stamp(engine)
+        now = stamped(engine)
         for table in ("placement_providers", "placement_provider_tombstones", "placement_vocabularies"):
-            engine.execute(f"UPDATE {table} SET changed = %s WHERE changed > %s", [now, now])
+            engine.execute(f"UPDATE {table} SET changed = {now} WHERE changed > {now}")
 
     engine.atomic(work)

@@ -1,0 +1,45 @@
+"""The Placement API as a WSGI app, made from its collaborators."""
+
+from typing import Any
+
+import falcon
+
+from limes.placement.collaborators import PlacementCollaborators
+from limes.placement.endpoint import add_routes
+from limes.placement.error_rendering import install_error_handlers
+from limes.placement.middleware import (
+    CorsMiddleware,
+    HeadersMiddleware,
+    MicroversionMiddleware,
+    PrefixMiddleware,
+)
+from limes.placement.routes import ROUTES
+from limes.web import operational
+from limes.web.json import install_json
+from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, ConnectionMiddleware, RequestIdMiddleware
+
+_WITHOUT_TOKEN = operational.PUBLIC_PATHS | {"/"}
+
+
+def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
+    """The app. The database has to have the tables and the standard names already (`limes.placement.startup`)."""
+    settings = deps.settings
+    app: falcon.App[Any, Any] = falcon.App(
+        middleware=[
+            RequestIdMiddleware(deps.ids),
+            AccessLogMiddleware("placement", deps.clock, quiet_paths=operational.PUBLIC_PATHS),
+            PrefixMiddleware(settings.prefix),
+            CorsMiddleware(settings.cors),
+            AuthMiddleware(deps.authenticator, lambda path: path in _WITHOUT_TOKEN),
+            MicroversionMiddleware(),
+            HeadersMiddleware(settings.bounds),
+            ConnectionMiddleware(deps.engine, without=_WITHOUT_TOKEN),
+        ]
+    )
+    app.req_options.keep_blank_qs_values = True
+    app.req_options.auto_parse_qs_csv = False
+    install_json(app)
+    install_error_handlers(app)
+    operational.add_operational_routes(app, deps.engine)
+    add_routes(app, deps, ROUTES)
+    return app

@@ -1,0 +1,21 @@
+"""What the Placement API works with. `limes.wsgi` puts it together from the configuration, tests as they like."""
+
+from dataclasses import dataclass
+
+from limes.auth.context import Authenticator
+from limes.db.engine import Engine
+from limes.placement.policy import PlacementPolicy
+from limes.seams import Clock, IdSource
+from limes.settings.placement import PlacementSettings
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementCollaborators:
+    """Everything that handlers may use."""
+
+    engine: Engine
+    authenticator: Authenticator
+    policy: PlacementPolicy
+    clock: Clock
+    ids: IdSource
+    settings: PlacementSettings

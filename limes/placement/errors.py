@@ -1,0 +1,100 @@
+"""What Placement refuses, as exceptions with the error codes that clients see from microversion 1.23.
+
+Wordings that nova, osc-placement or the conformance suite look for are kept as they know them.
+"""
+
+from limes import errors
+
+UNDEFINED = "placement.undefined_code"
+
+
+class PlacementError:
+    """Mixed into an exception of `limes.errors`: adds the `code` that clients tell errors apart by."""
+
+    code = UNDEFINED
+
+
+class InvalidVersion(PlacementError, errors.BadRequest):
+    """The microversion header does not hold a version."""
+
+
+class UnacceptableVersion(PlacementError, errors.LimesError):
+    """The client asks for a microversion that this server does not speak (406)."""
+
+
+class NotAcceptable(PlacementError, errors.LimesError):
+    """The client does not accept JSON (406)."""
+
+
+class UnsupportedMediaType(PlacementError, errors.LimesError):
+    """The body is not announced as JSON (415)."""
+
+
+class TooLarge(PlacementError, errors.LimesError):
+    """The body is larger than this server reads (413)."""
+
+
+class InvalidBody(PlacementError, errors.BadRequest):
+    """The body is not JSON, or not of the right form."""
+
+
+class InvalidValue(PlacementError, errors.BadRequest):
+    """The request is of the right form, but names what does not exist or asks for what cannot be."""
+
+
+class ProviderUnknown(PlacementError, errors.BadRequest):
+    """A body names a provider that does not exist."""
+
+    code = "placement.resource_provider.not_found"
+
+
+class Missing(PlacementError, errors.NotFound):
+    """What the URL names does not exist."""
+
+
+class InUse(PlacementError, errors.Conflict):
+    """A class or trait cannot go because something uses it, or does not fit what is used."""
+
+
+class Duplicate(PlacementError, errors.Conflict):
+    """There is one already."""
+
+
+class DuplicateName(PlacementError, errors.Conflict):
+    """The name is taken."""
+
+    code = "placement.duplicate_name"
+
+
+class ConcurrentUpdate(PlacementError, errors.Conflict):
+    """The client's generation is stale: somebody else wrote in between. Read again and retry."""
+
+    code = "placement.concurrent_update"
+
+
+class InventoryInUse(PlacementError, errors.Conflict):
+    """Inventory cannot go while there are allocations against it."""
+
+    code = "placement.inventory.inuse"
+
+
+class ProviderInUse(PlacementError, errors.Conflict):
+    """A provider cannot go while there are allocations against it."""
+
+    code = "placement.resource_provider.inuse"
+
+
+class CannotDeleteParent(PlacementError, errors.Conflict):
+    """A provider cannot go while it has children."""
+
+    code = "placement.resource_provider.cannot_delete_parent"
+
+
+class CapacityExceeded(PlacementError, errors.Conflict):
+    """An allocation does not fit a provider's inventory."""
+
+
+class QuotaExceeded(PlacementError, errors.Conflict):
+    """An allocation would raise a project's use above its limit (our extension)."""
+
+    code = "placement.quota.exceeded"

@@ -1,0 +1,130 @@
+"""Allocations: of one consumer, of several at once, and against a provider."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from limes.placement.call import Answer, Call
+from limes.placement.errors import CapacityExceeded, InvalidValue, Missing
+from limes.placement.objects import allocation as allocations
+from limes.placement.objects import allocation_write, consumer, resource_provider
+from limes.placement.objects.allocation import ANY_GENERATION, Allocation, Claim
+from limes.placement.objects.consumer import Consumer, Ownership
+from limes.placement.schemas import allocation as schema
+from limes.placement.schemas.common import normalized_uuid
+
+UNKNOWN_TYPE = "unknown"
+
+
+def parse_claim(call: Call, uuid: str, body: Mapping[str, Any]) -> Claim:
+    """What a valid body says about one consumer, at any microversion."""
+    settings = call.deps.settings
+    owner = Ownership(
+        uuid=normalized_uuid(uuid) or uuid,
+        project_id=body.get("project_id", settings.incomplete_consumer_project_id),
+        user_id=body.get("user_id", settings.incomplete_consumer_user_id),
+        consumer_type=body.get("consumer_type"),
+    )
+    generation = ANY_GENERATION
+    if call.version >= 28:
+        generation = body["consumer_generation"]
+    return Claim(owner, generation, _resources(body["allocations"]))
+
+
+def show(call: Call) -> Answer:
+    """GET /allocations/{consumer_uuid}. A consumer that does not exist has no allocations."""
+
+    def work() -> tuple[Consumer | None, list[Allocation]]:
+        one = consumer.find(call.engine, _consumer_uuid(call))
+        return one, allocations.of_consumer(call.engine, one.id) if one else []
+
+    one, found = call.engine.snapshot(work)
+    document: dict[str, Any] = {"allocations": _by_provider(found)}
+    if one is not None and found:
+        if call.version >= 12:
+            document |= {"project_id": one.project_id, "user_id": one.user_id}
+        if call.version >= 28:
+            document["consumer_generation"] = one.generation
+        if call.version >= 38:
+            document["consumer_type"] = one.consumer_type or UNKNOWN_TYPE
+    return Answer(document=document, last_modified=max((one.updated for one in found), default=call.now))
+
+
+def list_of_provider(call: Call) -> Answer:
+    """GET /resource_providers/{uuid}/allocations."""
+
+    def work() -> tuple[int, list[Allocation]]:
+        provider_id, generation = resource_provider.identify(call.engine, call.params["uuid"])
+        return generation, allocations.of_provider(call.engine, provider_id)
+
+    generation, found = call.engine.snapshot(work)
+    consumers: dict[str, dict[str, Any]] = {}
+    for one in found:
+        entry = consumers.setdefault(one.consumer_uuid, {"resources": {}})
+        entry["resources"][one.class_name] = one.used
+        if call.version >= 28:
+            entry["consumer_generation"] = one.consumer_generation
+    document = {"allocations": consumers, "resource_provider_generation": generation}
+    return Answer(document=document, last_modified=max((one.updated for one in found), default=call.now))
+
+
+def replace(call: Call) -> Answer:
+    """PUT /allocations/{consumer_uuid}."""
+    uuid = _consumer_uuid(call)
+    claim = parse_claim(call, uuid, call.body(schema.put(call.version)))
+    write(call, [claim], f"Unable to allocate inventory for consumer {uuid}")
+    return Answer(status=204)
+
+
+def replace_several(call: Call) -> Answer:
+    """POST /allocations, from 1.13."""
+    body = call.body(schema.post(call.version))
+    write(call, [parse_claim(call, uuid, one) for uuid, one in body.items()], "Unable to allocate inventory")
+    return Answer(status=204)
+
+
+def write(call: Call, claims: list[Claim], failure: str) -> None:
+    """Writes all claims in one transaction. What does not fit is refused with a message that `failure` begins."""
+    try:
+        call.engine.atomic(lambda: allocation_write.replace(call.engine, claims, call.now))
+    except CapacityExceeded as error:
+        raise CapacityExceeded(f"{failure}: {error}") from None
+
+
+def delete(call: Call) -> Answer:
+    """DELETE /allocations/{consumer_uuid}."""
+    uuid = _consumer_uuid(call)
+    if not call.engine.atomic(lambda: allocation_write.delete(call.engine, uuid)):
+        raise Missing(f"No allocations for consumer '{call.params['consumer_uuid']}'")
+    return Answer(status=204)
+
+
+def _consumer_uuid(call: Call) -> str:
+    given = call.params["consumer_uuid"]
+    uuid = normalized_uuid(given)
+    if uuid is None:
+        if call.req.method == "PUT":
+            raise InvalidValue(f"Malformed consumer_uuid: {given}")
+        return given
+    return uuid
+
+
+def _resources(body: Any) -> dict[str, dict[str, int]]:
+    """By provider and class, from the list of old or from the object that came with 1.12."""
+    if isinstance(body, list):
+        pairs = [(one["resource_provider"]["uuid"], one["resources"]) for one in body]
+    else:
+        pairs = [(uuid, one["resources"]) for uuid, one in body.items()]
+    found: dict[str, dict[str, int]] = {}
+    for uuid, resources in pairs:
+        entry = found.setdefault(normalized_uuid(uuid) or uuid, {})
+        for name, amount in resources.items():
+            entry[name] = entry.get(name, 0) + int(amount)
+    return found
+
+
+def _by_provider(found: list[Allocation]) -> dict[str, Any]:
+    providers: dict[str, dict[str, Any]] = {}
+    for one in found:
+        entry = providers.setdefault(one.provider_uuid, {"resources": {}, "generation": one.provider_generation})
+        entry["resources"][one.class_name] = one.used
+    return providers

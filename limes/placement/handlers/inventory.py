@@ -1,0 +1,176 @@
+"""What a provider has of each resource class."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from limes.placement.call import Answer, Call
+from limes.placement.errors import ConcurrentUpdate, InvalidValue, Missing
+from limes.placement.objects import inventory as inventories
+from limes.placement.objects import resource_class, resource_provider
+from limes.placement.objects.inventory import Inventory
+from limes.placement.objects.resource_provider import Locked
+from limes.placement.schemas import inventory as schema
+
+T = TypeVar("T")
+_FIELDS = ("total", "reserved", "min_unit", "max_unit", "step_size")
+
+
+def parse(body: Mapping[str, Any], version: int, class_name: str, uuid: str) -> Inventory:
+    """An inventory from a valid body. Raises `InvalidValue` if more is reserved than there is.
+
+    Below 1.26 something has to be left.
+    """
+    numbers = {field: int(body[field]) for field in _FIELDS if field in body}
+    one = Inventory(**numbers, allocation_ratio=float(body.get("allocation_ratio", 1.0)))
+    problem = None
+    if one.reserved > one.total:
+        problem = "greater than total"
+    if version < 26 and one.reserved >= one.total:
+        problem = "greater than or equal to total"
+    if problem:
+        raise InvalidValue(
+            f"Invalid inventory for '{class_name}' on resource provider '{uuid}'. The reserved value is {problem}."
+        )
+    return one
+
+
+def document_of(one: Inventory) -> dict[str, Any]:
+    """An inventory as clients see it."""
+    return {
+        "total": one.total,
+        "reserved": one.reserved,
+        "min_unit": one.min_unit,
+        "max_unit": one.max_unit,
+        "step_size": one.step_size,
+        "allocation_ratio": one.allocation_ratio,
+    }
+
+
+def list_all(call: Call) -> Answer:
+    """GET /resource_providers/{uuid}/inventories."""
+    provider_id, generation = resource_provider.identify(call.engine, call.params["uuid"])
+    found = inventories.of_provider(call.engine, provider_id)
+    updated = max((one.updated for one in found.values()), default=call.now)
+    return Answer(document=_document_of_all(found, generation), last_modified=updated)
+
+
+def show(call: Call) -> Answer:
+    """GET /resource_providers/{uuid}/inventories/{resource_class}."""
+    uuid, class_name = call.params["uuid"], call.params["resource_class"]
+    provider_id, generation = resource_provider.identify(call.engine, uuid)
+    one = inventories.of_provider(call.engine, provider_id).get(class_name)
+    if one is None:
+        raise Missing(f"No inventory of class {class_name} for {uuid}")
+    return _answer_one(one, generation, one.updated)
+
+
+def create(call: Call) -> Answer:
+    """POST /resource_providers/{uuid}/inventories. The generation in the body, if any, does not matter."""
+    uuid = call.params["uuid"]
+    resource_provider.identify(call.engine, uuid)
+    body = call.body(schema.POST)
+    class_name = body["resource_class"]
+    try:
+        one = parse(body, call.version, class_name, uuid)
+        class_id = resource_class.check_exist(call.engine, [class_name])[class_name]
+    except InvalidValue as error:
+        raise InvalidValue(f"Unable to create inventory for resource provider {uuid}: {error}") from None
+
+    def write(provider: Locked) -> None:
+        if not inventories.add(call.engine, provider.id, class_id, one, call.now):
+            raise ConcurrentUpdate(f"Update conflict: there is inventory of class {class_name} already.")
+
+    generation, _ = _change(call, None, write)
+    location = f"/resource_providers/{uuid}/inventories/{class_name}"
+    document = document_of(one) | {"resource_provider_generation": generation}
+    return Answer(status=201, document=document, location=location, last_modified=call.now)
+
+
+def update(call: Call) -> Answer:
+    """PUT /resource_providers/{uuid}/inventories/{resource_class}."""
+    uuid, class_name = call.params["uuid"], call.params["resource_class"]
+    resource_provider.identify(call.engine, uuid)
+    body = call.body(schema.PUT_ONE)
+    one = parse(body, call.version, class_name, uuid)
+
+    def write(provider: Locked) -> None:
+        class_id = resource_class.ids_of(call.engine, [class_name]).get(class_name)
+        if class_id not in inventories.class_ids_of(call.engine, provider.id) or class_id is None:
+            raise InvalidValue(f"No inventory record with resource class for resource provider {uuid}: {class_name}")
+        inventories.put(call.engine, provider.id, {class_id: one}, call.now)
+
+    generation, _ = _change(call, body["resource_provider_generation"], write)
+    return _answer_one(one, generation, call.now)
+
+
+def replace_all(call: Call) -> Answer:
+    """PUT /resource_providers/{uuid}/inventories."""
+    uuid = call.params["uuid"]
+    resource_provider.identify(call.engine, uuid)
+    body = call.body(schema.PUT_ALL)
+
+    def write(provider: Locked) -> dict[str, Inventory]:
+        wanted = {name: parse(one, call.version, name, uuid) for name, one in body["inventories"].items()}
+        ids = resource_class.ids_of(call.engine, list(wanted))
+        unknown = [name for name in wanted if name not in ids]
+        if unknown:
+            raise InvalidValue(
+                f"Unknown resource class in inventory for resource provider {uuid}:"
+                f" No such resource class {unknown[0]}."
+            )
+        gone = inventories.class_ids_of(call.engine, provider.id) - set(ids.values())
+        inventories.remove(call.engine, provider.id, uuid, sorted(gone))
+        inventories.put(call.engine, provider.id, {ids[name]: one for name, one in wanted.items()}, call.now)
+        return inventories.of_provider(call.engine, provider.id)
+
+    generation, written = _change(call, body["resource_provider_generation"], write)
+    return Answer(document=_document_of_all(written, generation), last_modified=call.now)
+
+
+def delete(call: Call) -> Answer:
+    """DELETE /resource_providers/{uuid}/inventories/{resource_class}."""
+    uuid, class_name = call.params["uuid"], call.params["resource_class"]
+
+    def write(provider: Locked) -> None:
+        class_id = resource_class.ids_of(call.engine, [class_name]).get(class_name)
+        if class_id is None or not inventories.remove(call.engine, provider.id, uuid, [class_id]):
+            raise Missing(f"No inventory of class {class_name} found for delete")
+
+    _change(call, None, write)
+    return Answer(status=204)
+
+
+def delete_all(call: Call) -> Answer:
+    """DELETE /resource_providers/{uuid}/inventories, from 1.5."""
+
+    def write(provider: Locked) -> None:
+        every = sorted(inventories.class_ids_of(call.engine, provider.id))
+        inventories.remove(call.engine, provider.id, provider.uuid, every)
+
+    _change(call, None, write)
+    return Answer(status=204)
+
+
+def _change(call: Call, generation: int | None, write: Callable[[Locked], T]) -> tuple[int, T]:
+    """Locks the provider, checks the client's generation, writes, and answers the new generation."""
+
+    def work() -> tuple[int, T]:
+        provider = resource_provider.lock(call.engine, call.params["uuid"])
+        if generation is not None:
+            provider.check_generation(generation)
+        result = write(provider)
+        return resource_provider.next_generation(call.engine, provider.id, call.now), result
+
+    return call.engine.atomic(work)
+
+
+def _answer_one(one: Inventory, generation: int, updated: float) -> Answer:
+    document = document_of(one) | {"resource_provider_generation": generation}
+    return Answer(document=document, last_modified=updated)
+
+
+def _document_of_all(found: Mapping[str, Inventory], generation: int) -> dict[str, Any]:
+    return {
+        "resource_provider_generation": generation,
+        "inventories": {name: document_of(one) for name, one in found.items()},
+    }

@@ -1,0 +1,75 @@
+"""Resource classes."""
+
+from typing import Any
+
+from limes.placement.call import Answer, Call
+from limes.placement.errors import Duplicate, InvalidBody, InvalidValue
+from limes.placement.objects import resource_class as classes
+from limes.placement.schemas import resource_class as schema
+
+
+def list_all(call: Call) -> Answer:
+    """GET /resource_classes."""
+    found = classes.all_of(call.engine)
+    document = {"resource_classes": [_document_of(one.name, call.prefix) for one in found]}
+    return Answer(document=document, last_modified=max((one.updated for one in found), default=call.now))
+
+
+def show(call: Call) -> Answer:
+    """GET /resource_classes/{name}."""
+    one = classes.get(call.engine, call.params["name"])
+    return Answer(document=_document_of(one.name, call.prefix), last_modified=one.updated)
+
+
+def create(call: Call) -> Answer:
+    """POST /resource_classes."""
+    name = call.body(schema.NAMED)["name"]
+    if not call.engine.atomic(lambda: classes.create(call.engine, name, call.now)):
+        raise Duplicate(f"Conflicting resource class already exists: {name}")
+    return Answer(status=201, location=f"/resource_classes/{name}")
+
+
+def put(call: Call) -> Answer:
+    """PUT /resource_classes/{name}: below 1.7 renames a class, from 1.7 sees to it that there is one."""
+    return _ensure(call) if call.version >= 7 else _rename(call)
+
+
+def delete(call: Call) -> Answer:
+    """DELETE /resource_classes/{name}."""
+    name = call.params["name"]
+
+    def work() -> None:
+        one = classes.get(call.engine, name)
+        if not one.name.startswith("CUSTOM_"):
+            raise InvalidValue(f"Error in delete resource class: Cannot delete standard resource class {name}.")
+        classes.delete(call.engine, name)
+
+    call.engine.atomic(work)
+    return Answer(status=204)
+
+
+def _ensure(call: Call) -> Answer:
+    name = call.params["name"]
+    problem = schema.NAMED.problem({"name": name})
+    if problem is not None:
+        raise InvalidBody(f"JSON does not validate: {problem}")
+    is_new = call.engine.atomic(lambda: classes.create(call.engine, name, call.now))
+    return Answer(status=201 if is_new else 204, location=f"/resource_classes/{name}")
+
+
+def _rename(call: Call) -> Answer:
+    name = call.params["name"]
+    new_name = call.body(schema.NAMED)["name"]
+
+    def work() -> None:
+        one = classes.get(call.engine, name)
+        if not one.name.startswith("CUSTOM_"):
+            raise InvalidValue(f"Cannot update standard resource class {name}.")
+        classes.rename(call.engine, name, new_name, call.now)
+
+    call.engine.atomic(work)
+    return Answer(document=_document_of(new_name, call.prefix), last_modified=call.now)
+
+
+def _document_of(name: str, prefix: str) -> dict[str, Any]:
+    return {"name": name, "links": [{"rel": "self", "href": f"{prefix}/resource_classes/{name}"}]}

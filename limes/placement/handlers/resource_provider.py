@@ -1,0 +1,152 @@
+"""Resource providers: one at a time. The list is in `limes.placement.handlers.resource_provider_list`."""
+
+from typing import Any
+
+from limes.errors import Conflict
+from limes.placement.call import Answer, Call
+from limes.placement.errors import (
+    CannotDeleteParent,
+    Duplicate,
+    DuplicateName,
+    InvalidValue,
+    Missing,
+    ProviderInUse,
+)
+from limes.placement.objects import resource_provider as providers
+from limes.placement.objects.resource_provider import Locked, Provider
+from limes.placement.schemas import resource_provider as schema
+from limes.placement.schemas.common import normalized_uuid
+
+_LINKS = (("self", 0), ("inventories", 0), ("usages", 0), ("aggregates", 1), ("traits", 6), ("allocations", 11))
+
+
+def document_of(one: Provider, version: int, prefix: str) -> dict[str, Any]:
+    """A provider as clients see it: the links grew with the microversions, and from 1.14 the tree shows."""
+    url = f"{prefix}/resource_providers/{one.uuid}"
+    document: dict[str, Any] = {
+        "uuid": one.uuid,
+        "name": one.name,
+        "generation": one.generation,
+        "links": [
+            {"rel": rel, "href": url if rel == "self" else f"{url}/{rel}"} for rel, since in _LINKS if version >= since
+        ],
+    }
+    if version >= 14:
+        document["parent_provider_uuid"] = one.parent_uuid
+        document["root_provider_uuid"] = one.root_uuid
+    return document
+
+
+def show(call: Call) -> Answer:
+    """GET /resource_providers/{uuid}."""
+    return _answer(call, providers.get(call.engine, call.params["uuid"]))
+
+
+def create(call: Call) -> Answer:
+    """POST /resource_providers."""
+    body = call.body(schema.post(call.version))
+    name = body["name"]
+    uuid = normalized_uuid(body["uuid"]) if "uuid" in body else call.deps.ids.uuid()
+    assert uuid is not None
+    parent_uuid = _uuid_or_none(body.get("parent_provider_uuid"))
+    if parent_uuid == uuid:
+        raise _cannot_create(name, uuid, "parent provider UUID cannot be same as UUID. Please provide another.")
+
+    def work() -> Provider:
+        parent = None
+        if parent_uuid is not None:
+            parent = providers.lock_trees(call.engine, parent_uuid).get(parent_uuid)
+            if parent is None:
+                raise _cannot_create(name, uuid, "parent provider UUID does not exist.")
+        if not providers.insert(call.engine, uuid, name, parent, call.now):
+            raise _taken(call, name, uuid)
+        return providers.get(call.engine, uuid)
+
+    made = call.engine.atomic(work)
+    location = f"/resource_providers/{made.uuid}"
+    if call.version < 20:
+        return Answer(status=201, location=location)
+    document = document_of(made, call.version, call.prefix)
+    return Answer(document=document, location=location, last_modified=made.updated)
+
+
+def update(call: Call) -> Answer:
+    """PUT /resource_providers/{uuid}: another name, and from 1.14 a parent; from 1.37 another parent, or none."""
+    body = call.body(schema.put(call.version))
+    uuid, name = call.params["uuid"], body["name"]
+
+    def work() -> Provider:
+        moving = "parent_provider_uuid" in body
+        wanted = _uuid_or_none(body.get("parent_provider_uuid"))
+        tree = providers.lock_trees(call.engine, uuid, *([wanted] if wanted else [])) if moving else {}
+        one = tree.get(uuid) if moving else providers.find_and_lock(call.engine, uuid)
+        if one is None:
+            raise Missing(f"No resource provider with uuid {uuid} found")
+        if moving:
+            _move(call, one, name, wanted, tree)
+        conflict = providers.find_conflict(call.engine, name, None)
+        if conflict is not None and conflict[0] != uuid:
+            raise _taken(call, name, None)
+        providers.rename(call.engine, one.id, name, call.now)
+        return providers.get(call.engine, uuid)
+
+    return _answer(call, call.engine.atomic(work))
+
+
+def delete(call: Call) -> Answer:
+    """DELETE /resource_providers/{uuid}."""
+    uuid = call.params["uuid"]
+
+    def work() -> None:
+        tree = providers.lock_trees(call.engine, uuid)
+        one = tree.get(uuid)
+        if one is None:
+            raise Missing(f"No resource provider with uuid {uuid} found for delete")
+        if any(other.parent_id == one.id for other in tree.values()):
+            raise CannotDeleteParent(
+                f"Unable to delete parent resource provider {uuid}: It has child resource providers."
+            )
+        if providers.has_allocations(call.engine, one.id):
+            raise ProviderInUse(f"Unable to delete resource provider {uuid}: Resource provider has allocations.")
+        providers.delete(call.engine, one.id, call.now)
+
+    call.engine.atomic(work)
+    return Answer(status=204)
+
+
+def _move(call: Call, one: Locked, name: str, wanted: str | None, tree: dict[str, Locked]) -> None:
+    parent = tree.get(wanted) if wanted else None
+    if wanted is not None and parent is None:
+        raise _cannot_update(one, name, "parent provider UUID does not exist.")
+    new_id = parent.id if parent else None
+    if new_id == one.parent_id:
+        return
+    if call.version < 37 and one.parent_id is not None:
+        verb = "un-parenting" if parent is None else "re-parenting"
+        raise _cannot_update(one, name, f"{verb} a provider is not currently allowed.")
+    if parent is not None and parent.id in providers.descendants(one.id, tree.values()):
+        raise _cannot_update(one, name, "creating loop in the provider tree is not allowed.")
+    providers.move(call.engine, one, parent, tree.values(), call.now)
+
+
+def _answer(call: Call, one: Provider) -> Answer:
+    return Answer(document=document_of(one, call.version, call.prefix), last_modified=one.updated)
+
+
+def _uuid_or_none(value: str | None) -> str | None:
+    return None if value is None else normalized_uuid(value)
+
+
+def _taken(call: Call, name: str, uuid: str | None) -> Conflict:
+    conflict = providers.find_conflict(call.engine, name, uuid)
+    if conflict is not None and conflict[1] != name:
+        return Duplicate(f"Conflicting resource provider uuid: {conflict[0]} already exists.")
+    return DuplicateName(f"Conflicting resource provider name: {name} already exists.")
+
+
+def _cannot_create(name: str, uuid: str, why: str) -> InvalidValue:
+    return InvalidValue(f'Unable to create resource provider "{name}", {uuid}: {why}')
+
+
+def _cannot_update(one: Locked, name: str, why: str) -> InvalidValue:
+    return InvalidValue(f'Unable to save resource provider "{name}", {one.uuid}: {why}')

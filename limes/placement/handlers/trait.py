@@ -1,0 +1,119 @@
+"""Traits: the names that there are, and the traits of a provider."""
+
+from typing import Any
+
+from limes.placement.call import Answer, Call
+from limes.placement.errors import InvalidValue
+from limes.placement.objects import resource_provider
+from limes.placement.objects import trait as traits
+from limes.placement.objects.trait import Trait
+from limes.placement.schemas import trait as schema
+
+_STALE = "Resource provider's generation already changed. Please update the generation and try again."
+_BAD_NAME = (
+    "The trait is invalid. A valid trait must be no longer than 255 characters, start with the prefix"
+    ' "CUSTOM_" and use following characters: "A"-"Z", "0"-"9" and "_"'
+)
+
+
+def list_all(call: Call) -> Answer:
+    """GET /traits?name=...&associated=..."""
+    query = call.query(schema.LIST_QUERY)
+    names, prefix = _name_filter(query["name"]) if "name" in query else (None, None)
+    associated = _associated_filter(query["associated"]) if "associated" in query else None
+    found = traits.select(call.engine, names=names, prefix=prefix, associated=associated)
+    return Answer(document={"traits": [one.name for one in found]}, last_modified=_latest(found, call))
+
+
+def show(call: Call) -> Answer:
+    """GET /traits/{name}: 204 if there is such a trait."""
+    return Answer(status=204, last_modified=traits.get(call.engine, call.params["name"]).updated)
+
+
+def create(call: Call) -> Answer:
+    """PUT /traits/{name}: 201 if it is new, 204 if it was there."""
+    name = call.params["name"]
+    if schema.NAME.problem(name) is not None:
+        raise InvalidValue(_BAD_NAME)
+
+    def work() -> tuple[bool, Trait]:
+        return traits.create(call.engine, name, call.now), traits.get(call.engine, name)
+
+    is_new, one = call.engine.atomic(work)
+    return Answer(status=201 if is_new else 204, location=f"/traits/{name}", last_modified=one.updated)
+
+
+def delete(call: Call) -> Answer:
+    """DELETE /traits/{name}."""
+    name = call.params["name"]
+
+    def work() -> None:
+        one = traits.get(call.engine, name)
+        if not one.name.startswith("CUSTOM_"):
+            raise InvalidValue(f"Cannot delete standard trait {name}.")
+        traits.delete(call.engine, name)
+
+    call.engine.atomic(work)
+    return Answer(status=204)
+
+
+def list_of_provider(call: Call) -> Answer:
+    """GET /resource_providers/{uuid}/traits."""
+    provider_id, generation = resource_provider.identify(call.engine, call.params["uuid"])
+    return _answer(call, traits.of_provider(call.engine, provider_id), generation)
+
+
+def replace_of_provider(call: Call) -> Answer:
+    """PUT /resource_providers/{uuid}/traits."""
+    body = call.body(schema.PUT_OF_PROVIDER)
+
+    def work() -> tuple[list[Trait], int]:
+        provider = resource_provider.lock(call.engine, call.params["uuid"])
+        provider.check_generation(body["resource_provider_generation"], _STALE)
+        wanted = traits.check_exist(call.engine, body["traits"])
+        traits.replace_of_provider(call.engine, provider.id, wanted)
+        return wanted, resource_provider.next_generation(call.engine, provider.id, call.now)
+
+    return _answer(call, *call.engine.atomic(work))
+
+
+def delete_of_provider(call: Call) -> Answer:
+    """DELETE /resource_providers/{uuid}/traits."""
+
+    def work() -> None:
+        provider = resource_provider.lock(call.engine, call.params["uuid"])
+        traits.replace_of_provider(call.engine, provider.id, [])
+        resource_provider.next_generation(call.engine, provider.id, call.now)
+
+    call.engine.atomic(work)
+    return Answer(status=204)
+
+
+def _answer(call: Call, found: list[Trait], generation: int) -> Answer:
+    document: dict[str, Any] = {
+        "traits": [one.name for one in found],
+        "resource_provider_generation": generation,
+    }
+    return Answer(document=document, last_modified=_latest(found, call))
+
+
+def _latest(found: list[Trait], call: Call) -> float:
+    return max((one.updated for one in found), default=call.now)
+
+
+def _name_filter(value: str) -> tuple[list[str] | None, str | None]:
+    operator, colon, rest = value.partition(":")
+    if colon and operator == "in":
+        return rest.split(","), None
+    if colon and operator == "startswith":
+        return None, rest
+    raise InvalidValue(
+        "Badly formatted name parameter. Expected name query string parameter in form:"
+        f' ?name=[in|startswith]:[name1,name2|prefix]. Got: "{value}"'
+    )
+
+
+def _associated_filter(value: str) -> bool:
+    if value.lower() not in ("true", "false"):
+        raise InvalidValue('The query parameter "associated" only accepts "true" or "false"')
+    return value.lower() == "true"

@@ -1,0 +1,89 @@
+"""What is done before a request is routed: mount point, CORS, the microversion, and the first look at the headers."""
+
+import falcon
+
+from limes.errors import BadRequest
+from limes.placement import microversion
+from limes.placement.errors import InvalidValue, TooLarge
+from limes.settings.placement import PlacementBounds, PlacementCorsSettings
+
+
+class PrefixMiddleware:
+    """Takes the configured prefix from the path, where it is there."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Changes `req.path`. A path that ends with a slash is no path of this API."""
+        if self._prefix and (req.path == self._prefix or req.path.startswith(self._prefix + "/")):
+            req.path = req.path[len(self._prefix) :] or "/"
+
+
+class CorsMiddleware:
+    """Lets pages of the allowed origins use the API from a browser. Preflights need no token."""
+
+    def __init__(self, settings: PlacementCorsSettings) -> None:
+        self._settings = settings
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Marks the answer, and answers the preflights of allowed origins at once."""
+        origin = req.get_header("Origin")
+        allowed = self._settings.allowed_origin
+        if not allowed or origin is None:
+            return
+        resp.append_header("vary", "Origin")
+        if origin not in allowed and "*" not in allowed:
+            return
+        resp.set_header("access-control-allow-origin", origin)
+        if self._settings.expose_headers:
+            resp.set_header("access-control-expose-headers", ",".join(self._settings.expose_headers))
+        method = req.get_header("Access-Control-Request-Method")
+        if req.method == "OPTIONS" and method is not None:
+            self._preflight(req, resp, method)
+
+    def _preflight(self, req: falcon.Request, resp: falcon.Response, method: str) -> None:
+        resp.complete = True
+        resp.status = falcon.HTTP_200
+        asked = [name.strip() for name in (req.get_header("Access-Control-Request-Headers") or "").split(",")]
+        known = {name.lower() for name in self._settings.allow_headers} | _SIMPLE_HEADERS
+        if method not in self._settings.allow_methods or any(name.lower() not in known for name in asked if name):
+            return
+        resp.set_header("access-control-allow-methods", method)
+        resp.set_header("access-control-max-age", str(self._settings.max_age))
+        if any(asked):
+            resp.set_header("access-control-allow-headers", ",".join(name for name in asked if name))
+
+
+_SIMPLE_HEADERS = {"accept", "accept-language", "content-type", "cache-control", "content-language", "expires",
+                   "last-modified", "pragma"}  # fmt: skip
+
+
+class MicroversionMiddleware:
+    """Agrees on the microversion, which each answer names."""
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Sets `req.context.version`. Raises `InvalidVersion` or `UnacceptableVersion`."""
+        resp.append_header("vary", microversion.HEADER)
+        version = microversion.negotiate(req.get_header(microversion.HEADER))
+        req.context.version = version
+        resp.set_header(microversion.HEADER, f"{microversion.SERVICE} {microversion.text(version)}")
+
+
+class HeadersMiddleware:
+    """Refuses what no operation could make sense of."""
+
+    def __init__(self, bounds: PlacementBounds) -> None:
+        self._bounds = bounds
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Raises for a body without a type, a query string that is too long, and a path with a trailing slash."""
+        length = req.env.get("CONTENT_LENGTH") or "0"
+        if not length.isdigit():
+            raise BadRequest("content-length header must be an integer")
+        if length != "0" and not req.content_type:
+            raise InvalidValue("content-type header required when content-length > 0")
+        if len(req.query_string) > self._bounds.max_query_size:
+            raise TooLarge(f"The query string may have at most {self._bounds.max_query_size} bytes.")
+        if req.path.endswith("/") and req.path != "/":
+            raise falcon.HTTPNotFound()

@@ -1,0 +1,222 @@
+"""Writing allocations.
+
+The invariants: no write makes the use of a provider's class exceed its capacity, or makes an excess worse; a write
+changes the allocations of all consumers it names, or of none; the generation of a consumer grows with each write, that
+of a provider with each write that gives it allocations or empties one of its consumers.
+
+How they are kept: limits, consumers and providers are locked, in this order and each kind in an order of its own,
+before anything is decided. What is decided rests on rows read after that. The number of statements does not depend on
+the number of allocations.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from limes.db.engine import Engine, placeholders
+from limes.placement.errors import CapacityExceeded, ConcurrentUpdate, InvalidValue
+from limes.placement.objects import capacity, change, consumer, inventory, quota, resource_class
+from limes.placement.objects.allocation import ANY_GENERATION, Claim
+from limes.placement.objects.consumer import Consumer
+
+_CHUNK = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A row of a consumer's allocations before the write."""
+
+    consumer_id: int
+    provider_id: int
+    class_name: str
+    used: int
+
+
+_Row = tuple[int, int, int, int]
+"""(consumer id, provider id, class id, amount)"""
+
+
+def replace(engine: Engine, claims: Sequence[Claim], now: float) -> None:
+    """Gives each consumer what its claim says, all or nothing. To be called inside a transaction.
+
+    Raises `ConcurrentUpdate` for a stale generation, `InvalidValue` for what does not exist, `CapacityExceeded` for
+    what does not fit, `QuotaExceeded` for what a project may not have.
+    """
+    if claims:
+        write = AllocationWrite(engine, claims, now)
+        write.lock()
+        write.apply()
+
+
+def delete(engine: Engine, uuid: str) -> bool:
+    """Takes everything from a consumer. Answers False if it has nothing. To be called inside a transaction."""
+    found = consumer.lock(engine, [uuid]).get(uuid)
+    if found is None:
+        return False
+    _lock_providers(engine, (), [found.id])
+    engine.execute(
+        f"UPDATE placement_providers SET changed = {change.stamped(engine)}"
+        " WHERE id IN (SELECT provider_id FROM placement_allocations WHERE consumer_id = %s)",
+        [found.id],
+    )
+    engine.execute("DELETE FROM placement_allocations WHERE consumer_id = %s", [found.id])
+    consumer.delete(engine, [found.id])
+    return True
+
+
+class AllocationWrite:
+    """One write in two steps, so that the reshaper can change inventory in between."""
+
+    def __init__(self, engine: Engine, claims: Sequence[Claim], now: float) -> None:
+        self._engine = engine
+        self._claims = claims
+        self._now = now
+        self._limits: quota.Limits = {}
+        self._before: dict[str, Consumer] = {}
+        self._consumers: dict[str, Consumer] = {}
+        self._old_ids: list[int] = []
+        self._held: list[_Held] = []
+        self._providers: dict[str, int] = {}
+
+    def lock(self, also: Collection[str] = ()) -> dict[str, int]:
+        """Locks all that the write is about, and the providers of the UUIDs `also` (those that exist).
+
+        Answers the locked providers' ids by UUID. Raises `ConcurrentUpdate` or `InvalidValue`.
+        """
+        engine, claims = self._engine, self._claims
+        if claims:
+            self._limits = quota.lock(engine, {claim.owner.project_id for claim in claims})
+            if self._limits:
+                self._before = consumer.lock(engine, [claim.owner.uuid for claim in claims])
+            self._consumers = consumer.write(engine, [claim.owner for claim in claims], self._now)
+        for claim in claims:
+            _check_generation(claim, self._consumers[claim.owner.uuid].generation)
+        self._old_ids = [one.id for one in self._consumers.values() if one.generation > 1]
+        named = {uuid for claim in claims for uuid in claim.resources}
+        self._providers = _lock_providers(engine, named | set(also), self._old_ids)
+        for uuid in named:
+            if uuid not in self._providers:
+                raise InvalidValue(f"Allocation for resource provider '{uuid}' that does not exist.")
+        self._held = _held_by(engine, self._old_ids)
+        return self._providers
+
+    def apply(self) -> None:
+        """Writes. Raises `CapacityExceeded`, `InvalidValue` or `QuotaExceeded`."""
+        rows = self._fitting_rows()
+        if self._held:
+            marks = placeholders(len(self._old_ids))
+            self._engine.execute(f"DELETE FROM placement_allocations WHERE consumer_id IN ({marks})", self._old_ids)
+        _insert(self._engine, rows, self._now)
+        self._count_up({row[1] for row in rows})
+        if self._limits:
+            quota.check(self._engine, self._limits, self._raised())
+        gone = [self._consumers[claim.owner.uuid].id for claim in self._claims if not claim.resources]
+        consumer.delete(self._engine, gone)
+
+    def _fitting_rows(self) -> list[_Row]:
+        freed: dict[tuple[int, str], int] = defaultdict(int)
+        wanted: dict[tuple[int, str], int] = defaultdict(int)
+        for held in self._held:
+            freed[held.provider_id, held.class_name] += held.used
+        named = {uuid for claim in self._claims for uuid in claim.resources}
+        stock = inventory.stock_of(self._engine, {self._providers[uuid] for uuid in named})
+        rows = []
+        for claim in self._claims:
+            consumer_id = self._consumers[claim.owner.uuid].id
+            for uuid, resources in claim.resources.items():
+                provider_id = self._providers[uuid]
+                for class_name, amount in resources.items():
+                    found = stock[provider_id].get(class_name)
+                    if found is None:
+                        raise self._no_inventory(class_name, uuid)
+                    capacity.check_shape(amount, found.inventory, class_name, uuid)
+                    wanted[provider_id, class_name] += amount
+                    rows.append((consumer_id, provider_id, found.class_id, amount))
+        uuids = {provider_id: uuid for uuid, provider_id in self._providers.items()}
+        for (provider_id, class_name), amount in wanted.items():
+            found = stock[provider_id][class_name]
+            free = freed[provider_id, class_name]
+            capacity.check_sum(found.used, free, amount, found.inventory, class_name, uuids[provider_id])
+        return rows
+
+    def _no_inventory(self, class_name: str, uuid: str) -> Exception:
+        resource_class.check_exist(self._engine, [class_name])
+        return CapacityExceeded(f"Inventory for '{class_name}' on resource provider '{uuid}' invalid.")
+
+    def _count_up(self, gaining: Collection[int]) -> None:
+        """Stamps all providers concerned, and counts up the generation of those that gain or whose consumer ends."""
+        emptied = {self._consumers[claim.owner.uuid].id for claim in self._claims if not claim.resources}
+        counted = set(gaining) | {held.provider_id for held in self._held if held.consumer_id in emptied}
+        touched = sorted(counted | {held.provider_id for held in self._held})
+        if not touched:
+            return
+        stamp = change.stamped(self._engine)
+        step = f"CASE WHEN id IN ({placeholders(len(counted))}) THEN 1 ELSE 0 END" if counted else "0"
+        self._engine.execute(
+            f"UPDATE placement_providers SET generation = generation + {step}, changed = {stamp}"
+            f" WHERE id IN ({placeholders(len(touched))})",
+            [*counted, *touched],
+        )
+
+    def _raised(self) -> Mapping[tuple[str, str], int]:
+        """By how much the write raises the use, by project and class."""
+        raised: dict[tuple[str, str], int] = defaultdict(int)
+        projects = {one.id: one.project_id for one in self._before.values()}
+        for held in self._held:
+            raised[projects[held.consumer_id], held.class_name] -= held.used
+        for claim in self._claims:
+            for resources in claim.resources.values():
+                for class_name, amount in resources.items():
+                    raised[claim.owner.project_id, class_name] += amount
+        return raised
+
+
+def _check_generation(claim: Claim, written: int) -> None:
+    expected = None if written == 1 else written - 1
+    if claim.generation not in (ANY_GENERATION, expected):
+        words = ["null" if one is None else str(one) for one in (expected, claim.generation)]
+        raise ConcurrentUpdate(f"consumer generation conflict - expected {words[0]} but got {words[1]}")
+
+
+def _lock_providers(engine: Engine, uuids: Collection[str], consumer_ids: Sequence[int]) -> dict[str, int]:
+    """Locks the providers of these UUIDs and those of which the consumers have something. Answers ids by UUID."""
+    parts: list[str] = []
+    params: list[Any] = []
+    if uuids:
+        parts.append(f"SELECT id FROM placement_providers WHERE uuid IN ({placeholders(len(uuids))})")
+        params += uuids
+    if consumer_ids:
+        marks = placeholders(len(consumer_ids))
+        parts.append(f"SELECT provider_id FROM placement_allocations WHERE consumer_id IN ({marks})")
+        params += consumer_ids
+    if not parts:
+        return {}
+    rows = engine.rows(
+        f"SELECT uuid, id FROM placement_providers WHERE id IN ({' UNION ALL '.join(parts)})"
+        f" ORDER BY id{engine.for_update}",
+        params,
+    )
+    return dict(rows)
+
+
+def _held_by(engine: Engine, consumer_ids: Sequence[int]) -> list[_Held]:
+    if not consumer_ids:
+        return []
+    rows = engine.rows(
+        "SELECT a.consumer_id, a.provider_id, c.name, a.used FROM placement_allocations a"
+        " JOIN placement_resource_classes c ON c.id = a.class_id"
+        f" WHERE a.consumer_id IN ({placeholders(len(consumer_ids))})",
+        consumer_ids,
+    )
+    return [_Held(*row) for row in rows]
+
+
+def _insert(engine: Engine, rows: Sequence[_Row], now: float) -> None:
+    for start in range(0, len(rows), _CHUNK):
+        part = rows[start : start + _CHUNK]
+        engine.execute(
+            "INSERT INTO placement_allocations (consumer_id, provider_id, class_id, used, updated) VALUES "
+            + ", ".join(["(%s, %s, %s, %s, %s)"] * len(part)),
+            [value for row in part for value in (*row, now)],
+        )

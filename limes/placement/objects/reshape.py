@@ -1,0 +1,68 @@
+"""The reshaper: inventory and allocations move between providers in one step, and nobody sees a state in between."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from limes.db.engine import Engine, placeholders
+from limes.placement.errors import ConcurrentUpdate, ProviderUnknown
+from limes.placement.objects import change, inventory, resource_class
+from limes.placement.objects.allocation import Claim
+from limes.placement.objects.allocation_write import AllocationWrite
+from limes.placement.objects.inventory import Inventory
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """All the inventory that a provider is to have, and the generation that the client saw."""
+
+    generation: int
+    inventories: Mapping[str, Inventory]
+
+
+def reshape(engine: Engine, shapes: Mapping[str, Shape], claims: Sequence[Claim], now: float) -> None:
+    """Gives the providers (by UUID) their shapes and the consumers their claims, all or nothing. Inside a transaction.
+
+    Raises `ProviderUnknown`, `ConcurrentUpdate`, `InventoryInUse`, and what `allocation_write.replace` raises.
+    """
+    write = AllocationWrite(engine, claims, now)
+    providers = write.lock(also=list(shapes))
+    _check_generations(engine, shapes, providers)
+    classes = resource_class.check_exist(engine, {name for shape in shapes.values() for name in shape.inventories})
+    for uuid, shape in shapes.items():
+        inventory.put(engine, providers[uuid], {classes[name]: one for name, one in shape.inventories.items()}, now)
+    write.apply()
+    for uuid, shape in shapes.items():
+        keep = {classes[name] for name in shape.inventories}
+        inventory.remove(engine, providers[uuid], uuid, sorted(inventory.class_ids_of(engine, providers[uuid]) - keep))
+    _count_up(engine, shapes, providers, now)
+
+
+def _check_generations(engine: Engine, shapes: Mapping[str, Shape], providers: Mapping[str, int]) -> None:
+    for uuid in shapes:
+        if uuid not in providers:
+            raise ProviderUnknown(f"Resource provider {uuid} in inventories not found: {uuid}.")
+    if not shapes:
+        return
+    marks = placeholders(len(shapes))
+    sql = f"SELECT uuid, generation FROM placement_providers WHERE uuid IN ({marks})"
+    actual: dict[str, int] = dict(engine.rows(sql, list(shapes)))
+    for uuid, shape in shapes.items():
+        if actual[uuid] != shape.generation:
+            raise ConcurrentUpdate(
+                f"resource provider generation conflict for provider {uuid}:"
+                f" actual: {actual[uuid]}, given: {shape.generation}"
+            )
+
+
+def _count_up(engine: Engine, shapes: Mapping[str, Shape], providers: Mapping[str, int], now: float) -> None:
+    """As clients know it: one step for the final inventory, and one for the interim one, if there is any inventory."""
+    if not shapes:
+        return
+    twice = [providers[uuid] for uuid, shape in shapes.items() if shape.inventories] or [0]
+    every = [providers[uuid] for uuid in shapes]
+    engine.execute(
+        f"UPDATE placement_providers SET generation = generation + CASE WHEN id IN ({placeholders(len(twice))})"
+        f" THEN 2 ELSE 1 END, updated = %s, changed = {change.stamped(engine)}"
+        f" WHERE id IN ({placeholders(len(every))})",
+        [*twice, now, *every],
+    )

@@ -1,0 +1,102 @@
+"""The whole API on one page: path, method, function. 404, 405 and the `allow` header follow from it."""
+
+from limes.placement.endpoint import Operation, every_version
+from limes.placement.handlers import (
+    aggregate,
+    allocation,
+    inventory,
+    quota,
+    reshaper,
+    resource_class,
+    resource_provider,
+    root,
+    trait,
+    usage,
+)
+
+_ONE = "placement:resource_providers"
+_INVENTORIES = "placement:resource_providers:inventories"
+_TRAITS = "placement:resource_providers:traits"
+_CLASSES = "placement:resource_classes"
+
+
+def _below_7(version: int) -> bool:
+    return version < 7
+
+
+ROUTES = {
+    "/": {
+        "GET": Operation(root.show, None),
+    },
+    "/resource_classes": {
+        "GET": Operation(resource_class.list_all, f"{_CLASSES}:list", since=2, renders=True),
+        "POST": Operation(resource_class.create, f"{_CLASSES}:create", since=2, body=every_version),
+    },
+    "/resource_classes/{name}": {
+        "GET": Operation(resource_class.show, f"{_CLASSES}:show", since=2, renders=True),
+        "PUT": Operation(resource_class.put, f"{_CLASSES}:update", since=2, body=_below_7),
+        "DELETE": Operation(resource_class.delete, f"{_CLASSES}:delete", since=2),
+    },
+    "/resource_providers": {
+        "POST": Operation(resource_provider.create, f"{_ONE}:create", body=every_version),
+    },
+    "/resource_providers/{uuid}": {
+        "GET": Operation(resource_provider.show, f"{_ONE}:show", renders=True),
+        "PUT": Operation(resource_provider.update, f"{_ONE}:update", body=every_version),
+        "DELETE": Operation(resource_provider.delete, f"{_ONE}:delete"),
+    },
+    "/resource_providers/{uuid}/inventories": {
+        "GET": Operation(inventory.list_all, f"{_INVENTORIES}:list", renders=True),
+        "POST": Operation(inventory.create, f"{_INVENTORIES}:create", body=every_version),
+        "PUT": Operation(inventory.replace_all, f"{_INVENTORIES}:update", body=every_version),
+        "DELETE": Operation(inventory.delete_all, f"{_INVENTORIES}:delete", since=5, before=405),
+    },
+    "/resource_providers/{uuid}/inventories/{resource_class}": {
+        "GET": Operation(inventory.show, f"{_INVENTORIES}:show", renders=True),
+        "PUT": Operation(inventory.update, f"{_INVENTORIES}:update", body=every_version),
+        "DELETE": Operation(inventory.delete, f"{_INVENTORIES}:delete"),
+    },
+    "/resource_providers/{uuid}/usages": {
+        "GET": Operation(usage.show_of_provider, f"{_ONE}:usages", renders=True),
+    },
+    "/resource_providers/{uuid}/aggregates": {
+        "GET": Operation(aggregate.show, f"{_ONE}:aggregates:list", since=1, renders=True),
+        "PUT": Operation(aggregate.replace, f"{_ONE}:aggregates:update", since=1, body=every_version),
+    },
+    "/resource_providers/{uuid}/traits": {
+        "GET": Operation(trait.list_of_provider, f"{_TRAITS}:list", since=6, renders=True),
+        "PUT": Operation(trait.replace_of_provider, f"{_TRAITS}:update", since=6, body=every_version),
+        "DELETE": Operation(trait.delete_of_provider, f"{_TRAITS}:delete", since=6),
+    },
+    "/resource_providers/{uuid}/allocations": {
+        "GET": Operation(allocation.list_of_provider, f"{_ONE}:allocations:list", renders=True),
+    },
+    "/allocations": {
+        "POST": Operation(allocation.replace_several, "placement:allocations:manage", since=13, body=every_version),
+    },
+    "/allocations/{consumer_uuid}": {
+        "GET": Operation(allocation.show, "placement:allocations:list", renders=True),
+        "PUT": Operation(allocation.replace, "placement:allocations:update", body=every_version),
+        "DELETE": Operation(allocation.delete, "placement:allocations:delete"),
+    },
+    "/traits": {
+        "GET": Operation(trait.list_all, "placement:traits:list", since=6, renders=True),
+    },
+    "/traits/{name}": {
+        "GET": Operation(trait.show, "placement:traits:show", since=6),
+        "PUT": Operation(trait.create, "placement:traits:update", since=6),
+        "DELETE": Operation(trait.delete, "placement:traits:delete", since=6),
+    },
+    "/usages": {
+        "GET": Operation(usage.show_of_project, "placement:usages", since=9, asks_target=True, renders=True),
+    },
+    "/reshaper": {
+        "POST": Operation(reshaper.reshape, "placement:reshaper:reshape", since=30, body=every_version),
+    },
+    # our extension
+    "/quotas/{project_id}": {
+        "GET": Operation(quota.show, "placement:quotas:show", renders=True),
+        "PUT": Operation(quota.replace, "placement:quotas:update", body=every_version),
+        "DELETE": Operation(quota.delete, "placement:quotas:delete"),
+    },
+}

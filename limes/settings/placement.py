@@ -1,0 +1,78 @@
+"""The Placement API's section of the configuration."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from limes.settings.base import ConfigPath, ListenAddress, Section
+
+
+def _prefix(value: str) -> str:
+    if value and (not value.startswith("/") or value.endswith("/")):
+        raise ValueError("expected a path that begins with '/' and does not end with one, such as /placement")
+    return value
+
+
+class PlacementCorsSettings(Section):
+    """Which pages of other origins may use the Placement API from a browser."""
+
+    allowed_origin: tuple[str, ...] = ()
+    """Origins, or `*` for any. Empty switches CORS off, and OPTIONS is then answered with 405."""
+    allow_headers: tuple[str, ...] = ()
+    """Request headers that such a page may send, beyond the simple ones."""
+    allow_methods: tuple[str, ...] = ("GET", "PUT", "POST", "DELETE")
+    """Methods that such a page may use."""
+    expose_headers: tuple[str, ...] = ()
+    """Response headers that such a page may read, beyond the simple ones."""
+    max_age: int = Field(default=3600, ge=0)
+    """Seconds for which a browser may remember the answer to its preflight."""
+
+
+class PlacementBounds(Section):
+    """How much one request may ask for. Beyond them the answer is 400 (413 for the body)."""
+
+    max_body_size: int = Field(default=10 * 1024 * 1024, ge=1024)
+    """Bytes of a request body."""
+    max_query_size: int = Field(default=64 * 1024, ge=256)
+    """Bytes of a query string."""
+    max_groups: int = Field(default=100, ge=1)
+    """Request groups of one query for candidates."""
+    max_traits: int = Field(default=1000, ge=1)
+    """Traits that one query may name."""
+    max_aggregates: int = Field(default=1000, ge=1)
+    """Aggregates that one query may name."""
+    max_candidates: int = Field(default=100_000, ge=1000)
+    """Candidates that are generated for one query before the search stops, with a log line."""
+
+
+class PlacementSettings(Section):
+    """The Placement API."""
+
+    listen: ListenAddress = "127.0.0.1:8778"
+    """Where gunicorn listens."""
+    workers: int = Field(default=2, ge=1, le=256)
+    """Worker processes of gunicorn."""
+    threads: int = Field(default=8, ge=1, le=256)
+    """Threads of each worker."""
+    prefix: Annotated[str, AfterValidator(_prefix)] = ""
+    """The path below which the API is mounted, such as `/placement`. Requests with and without it are understood, and
+    links begin with it."""
+    policy_file: ConfigPath | None = None
+    """Overrides of the shipped policy rules, in oslo.policy's YAML form."""
+    enforce_new_defaults: bool = True
+    """Which defaults the rules have that no file overrides: the newer ones (roles `admin` and `service`; the reshaper
+    for `service` alone), or the older ones, where the role `admin` may do everything."""
+    allow_remote_noauth: bool = False
+    """Whether the `noauth` authentication, which believes everybody, may listen where others can reach it."""
+    incomplete_consumer_project_id: str = Field(
+        default="00000000-0000-0000-0000-000000000000", min_length=1, max_length=255
+    )
+    """The project of consumers that are written below microversion 1.8."""
+    incomplete_consumer_user_id: str = Field(
+        default="00000000-0000-0000-0000-000000000000", min_length=1, max_length=255
+    )
+    """The user of consumers that are written below microversion 1.8."""
+    randomize_allocation_candidates: bool = False
+    """Whether candidates come in random order, so that clients that take the first one spread their load."""
+    cors: PlacementCorsSettings = PlacementCorsSettings()
+    bounds: PlacementBounds = PlacementBounds()
