@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from limes.auth.context import Authenticator
 from limes.db.engine import Engine
+from limes.placement.index import ProviderIndex
 from limes.placement.policy import PlacementPolicy
 from limes.seams import Clock, IdSource
 from limes.settings.placement import PlacementSettings
@@ -14,6 +15,7 @@ class PlacementCollaborators:
     """Everything that handlers may use."""
 
     engine: Engine
+    index: ProviderIndex
     authenticator: Authenticator
     policy: PlacementPolicy
     clock: Clock

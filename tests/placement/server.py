@@ -16,6 +16,7 @@ from limes.auth.noauth import NoAuthAuthenticator
 from limes.db.engine import Engine
 from limes.placement.app import create_app
 from limes.placement.collaborators import PlacementCollaborators
+from limes.placement.index import ProviderIndex
 from limes.placement.migrations import placement_migrations
 from limes.placement.policy import PlacementPolicy
 from limes.placement.startup import prepare
@@ -51,6 +52,7 @@ def collaborators(url: str, settings: PlacementSettings) -> PlacementCollaborato
     prepare(engine, SystemClock())
     return PlacementCollaborators(
         engine=engine,
+        index=ProviderIndex(engine, SystemClock()),
         authenticator=NoAuthAuthenticator(settings.listen),
         policy=PlacementPolicy(settings.policy_file, enforce_new_defaults=settings.enforce_new_defaults),
         clock=SystemClock(),
