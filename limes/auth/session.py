@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import yaml
 from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
@@ -109,10 +110,14 @@ def _cloud_region(settings: KeystoneSettings) -> CloudRegion:
     try:
         config = OpenStackConfig(load_yaml_config=not only_explicit, load_envvars=not only_explicit)
         region = config.get_one(cloud=settings.cloud, **options)
-    except (ConfigException, ksa_errors.ClientException) as error:
+    except (ConfigException, ksa_errors.ClientException, yaml.YAMLError) as error:
         raise StartupError(f"identity.keystone: {_how(settings)}: {describe(error)}") from None
-    if not region.config["auth"].get("auth_url"):
-        raise StartupError(f"identity.keystone: {_how(settings)}: there is no auth_url")
+    except TypeError:  # what keystoneauth1 makes of a missing password; below is what it makes of it at other times
+        raise StartupError(f"identity.keystone: {_how(settings)}: there is no password") from None
+    login = region.config["auth"]
+    for key in ("auth_url", "password") if "password" in region.config["auth_type"] else ("auth_url",):
+        if not login.get(key):
+            raise StartupError(f"identity.keystone: {_how(settings)}: there is no {key}")
     return region
 
 

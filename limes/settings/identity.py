@@ -56,6 +56,8 @@ class KeystoneSettings(Section):
             raise ValueError("application_credential_id and application_credential_secret must be given together")
         if self.auth_url and not (self.username or self.application_credential_id):
             raise ValueError("auth_url needs username and password, or an application credential")
+        if self.username and self.password is None:
+            raise ValueError("username needs a password; environment: LIMES_IDENTITY_PASSWORD")
         scopes = [self.project_name, self.domain_name, self.system_scope]
         if self.username and sum(scope is not None for scope in scopes) != 1:
             raise ValueError("username needs exactly one of project_name, domain_name and system_scope")
