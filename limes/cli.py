@@ -1,9 +1,39 @@
-"""The `limes` command."""
+"""The `limes` command: finds the sub-command, and turns our errors into one line each and exit code 1."""
 
+import argparse
+import os
 import sys
+from collections.abc import Sequence
+
+from limes import __version__
+from limes.commands import collect, config, db, http, plugin, serve
+from limes.errors import ConfigError, LimesError
 
 
-def main() -> int:
-    """Runs a sub-command and answers the exit code."""
-    print("no sub-commands yet", file=sys.stderr)
-    return 2
+def build_parser() -> argparse.ArgumentParser:
+    """All sub-commands with their options."""
+    parser = argparse.ArgumentParser(
+        prog="limes", description="Quota and commitment service for OpenStack clouds, with a Placement API built in."
+    )
+    parser.add_argument("--version", action="version", version=f"limes {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for module in (serve, http, collect, db, config, plugin):
+        module.add_to(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a sub-command and answers the exit code: 0, or 1 after an error that was explained on standard error."""
+    options = build_parser().parse_args(arguments)
+    if getattr(options, "config", None):
+        os.environ["LIMES_CONFIG"] = os.path.abspath(options.config)
+    try:
+        return int(options.run(options) or 0)
+    except ConfigError as error:
+        for problem in error.problems:
+            print(f"limes: {problem}", file=sys.stderr)
+    except LimesError as error:
+        print(f"limes: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        return 130
+    return 1

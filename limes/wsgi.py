@@ -1,1 +1,44 @@
-"""Composition roots: settings -> database -> collaborators -> Falcon app."""
+"""Composition roots for WSGI servers: `limes.wsgi:limes_app()` and `limes.wsgi:placement_app()`.
+
+They read `LIMES_CONFIG`. A server other than gunicorn can call them just the same.
+"""
+
+import logging
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from limes.composition.common import load_settings, set_up_logs
+from limes.errors import LimesError
+from limes.settings import Settings
+
+log = logging.getLogger("limes")
+
+_APP_LOAD_ERROR = 4
+"""The exit code by which gunicorn understands that starting another worker is no use."""
+
+
+def limes_app() -> Any:
+    """The Limes Resource API."""
+    from limes.api.app import create_app
+    from limes.composition.api import build_api
+
+    return _start(lambda settings: create_app(build_api(settings)))
+
+
+def placement_app() -> Any:
+    """The Placement API."""
+    from limes.composition.placement import build_placement
+    from limes.placement.app import create_app
+
+    return _start(lambda settings: create_app(build_placement(settings)))
+
+
+def _start(build: Callable[[Settings], Any]) -> Any:
+    try:
+        settings = load_settings()
+        set_up_logs(settings)
+        return build(settings)
+    except LimesError as error:
+        log.critical("cannot start: %s", error)
+        sys.exit(_APP_LOAD_ERROR)

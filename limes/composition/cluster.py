@@ -6,11 +6,11 @@ Every problem of every part is reported, not just the first one.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import TypeVar
 
+from limes.auth.session import CloudSession
 from limes.backends.loader import Backends, BackendSpec, load
-from limes.backends.plugin import SessionFactory
 from limes.core.catalog import BehaviorRule, Catalog, DistributionRule, Ref
 from limes.core.constraint_set import ConstraintSet, parse_constraint_set
 from limes.core.durations import DurationError, parse_duration
@@ -33,9 +33,9 @@ class Cluster:
     lowpriv: LowPrivRules
 
 
-def build_cluster(settings: Settings, session_factory: SessionFactory | None) -> Cluster:
+def build_cluster(settings: Settings, cloud: CloudSession) -> Cluster:
     """Makes all parts without asking any backend. Raises `ConfigError` with all problems."""
-    backends = _backends(settings, session_factory)
+    backends = _backends(settings, cloud)
     problems: list[str] = []
     services = [backend.describe() for backend in backends.quota.values()]
     catalog = Catalog(
@@ -64,7 +64,7 @@ def build_cluster(settings: Settings, session_factory: SessionFactory | None) ->
     return Cluster(backends, catalog, constraints, lowpriv)
 
 
-def _backends(settings: Settings, session_factory: SessionFactory | None) -> Backends:
+def _backends(settings: Settings, cloud: CloudSession) -> Backends:
     discovery = settings.discovery
     return load(
         [
@@ -77,7 +77,7 @@ def _backends(settings: Settings, session_factory: SessionFactory | None) -> Bac
         ],
         BackendSpec("discovery", discovery.method, discovery.method, discovery.params, plugin_key="method"),
         availability_zones=settings.availability_zones,
-        session_factory=session_factory,
+        session_factory=lambda: cloud.session,
         time_limit=settings.collector.lease * 0.8,
     )
 
@@ -89,13 +89,8 @@ def _behavior(entry: BehaviorSettings, path: str, problems: list[str]) -> Behavi
             durations.append(str(parse_duration(text)))
         except DurationError as error:
             problems.append(f"{path}.commitment_durations: {error}")
-    earliest = None
-    if entry.commitment_min_confirm_date is not None:
-        try:
-            date = datetime.fromisoformat(entry.commitment_min_confirm_date)
-            earliest = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
-        except ValueError:
-            problems.append(f"{path}.commitment_min_confirm_date: expected a time such as 2030-01-01T00:00:00Z")
+    date = entry.commitment_min_confirm_date
+    earliest = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() if date else None
     service_type, _, name = (entry.scales_with or "").partition("/")
     return BehaviorRule(
         resource=entry.resource,

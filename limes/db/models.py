@@ -170,6 +170,10 @@ class ProjectResource(BaseModel):
     resource = ForeignKeyField(Resource, on_delete="CASCADE")
     quota = BigIntegerField(null=True, constraints=[Check("quota >= 0")])
     backend_quota = BigIntegerField(null=True, constraints=[Check("backend_quota >= -1")])
+    usage = BigIntegerField(default=0, constraints=[Check("usage >= 0")])
+    """Over all AZs; set from their rows in the transaction that writes those (docs/adr/0006)."""
+    physical_usage = BigIntegerField(null=True, constraints=[Check("physical_usage >= 0")])
+    """Over all AZs, of which those without count with their usage; null if none has any."""
 
     class Meta:
         table_name = "project_resources"

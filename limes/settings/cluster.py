@@ -1,5 +1,6 @@
 """What there is to manage, under the key names of the original's configuration file."""
 
+from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -17,15 +18,20 @@ class DiscoverySettings(Section):
     only_domains: Regex | None = None
     """Only domains whose name matches (anywhere) are taken."""
     params: dict[str, Any] = Field(default_factory=dict)
+    """What the method needs; see the plugin."""
 
 
 class RateLimitSettings(Section):
     """A rate limit that the service is known to apply. Accepted from the original's files; the API does not show it."""
 
     name: str
+    """The rate's name."""
     unit: str = ""
+    """The unit, for measured rates."""
     limit: int = Field(ge=0)
+    """How much is allowed in a window."""
     window: str
+    """The window's length, such as `1s`."""
 
 
 class RateLimitsSettings(Section):
@@ -39,9 +45,11 @@ class ServiceSettings(Section):
     """A service whose quota is managed, and the backend plugin that knows how."""
 
     service_type: Name
+    """The name that clients see, such as `compute`."""
     type: str
     """The name of the backend plugin."""
     params: dict[str, Any] = Field(default_factory=dict)
+    """What the plugin needs; see the plugin."""
     rate_limits: RateLimitsSettings = RateLimitsSettings()
 
 
@@ -49,16 +57,20 @@ class CapacitorSettings(Section):
     """A source of capacity figures."""
 
     id: Name
+    """A name for metrics and logs."""
     type: str
     """The name of the backend plugin."""
     params: dict[str, Any] = Field(default_factory=dict)
+    """What the plugin needs; see the plugin."""
 
 
 class LowPrivLimitSettings(Section):
     """Up to where those may raise quota who only have the low-privilege permission: service -> resource -> limit."""
 
     projects: dict[str, dict[str, str | int]] = Field(default_factory=dict)
+    """For project quotas: service -> resource -> `10`, `10 GiB` or `5% of cluster capacity`."""
     domains: dict[str, dict[str, str | int]] = Field(default_factory=dict)
+    """For domain quotas: the same, or `until 80% of cluster capacity is assigned`."""
 
 
 class LowPrivRaiseSettings(Section):
@@ -75,6 +87,7 @@ class BurstingSettings(Section):
     """Quota bursting; on if the multiplier is above zero."""
 
     max_multiplier: float = Field(default=0, ge=0, le=1000)
+    """By how much usage may exceed the quota: 0.2 allows 20 percent more. 0 switches bursting off."""
 
 
 class BehaviorSettings(Section):
@@ -85,14 +98,23 @@ class BehaviorSettings(Section):
     scope: Regex | None = None
     """Matches the whole of a domain's name or of `domain/project`. Ignored on the cluster's level."""
     max_burst_multiplier: float | None = Field(default=None, ge=0)
+    """The most that these resources may burst; the smallest match counts."""
     overcommit_factor: float = Field(default=0, ge=0)
+    """What raw capacity is multiplied with. 0: no overcommit."""
     scales_with: str | None = Field(default=None, pattern=r"^[^/]+/[^/]+$")
+    """`service/resource` whose quota this one should follow. A hint for user interfaces."""
     scaling_factor: float = Field(default=0, ge=0)
+    """How much quota of this resource goes with one of the other."""
     min_nonzero_project_quota: int = Field(default=0, ge=0)
+    """The smallest project quota that is not zero, in the resource's unit."""
     commitment_durations: tuple[str, ...] = ()
+    """For how long one may commit, such as `1 year`. Empty: no commitments."""
     commitment_is_az_aware: bool = False
-    commitment_min_confirm_date: str | None = None
+    """Whether commitments are for one availability zone."""
+    commitment_min_confirm_date: datetime | None = None
+    """Commitments are not confirmed before this time, such as `2030-01-01T00:00:00Z`."""
     annotations: dict[str, Any] = Field(default_factory=dict)
+    """Whatever user interfaces want to know: names and scalar values."""
 
     @field_validator("annotations")
     @classmethod

@@ -19,13 +19,19 @@ class KeystoneSettings(Section):
     auth_url: str | None = Field(default=None, pattern=r"^https?://[^/]+")
     """Keystone's address, such as `https://keystone.example.org/v3`."""
     username: str | None = None
+    """Our user, with its domain and a password."""
     user_domain_name: str | None = None
+    """The user's domain, by name."""
     user_domain_id: str | None = None
+    """The user's domain, by id."""
     password: str | None = Field(default=None, repr=False)
     """Environment: `LIMES_IDENTITY_PASSWORD`."""
     project_name: str | None = None
+    """The project that our token is for."""
     project_domain_name: str | None = None
+    """The project's domain, by name."""
     project_domain_id: str | None = None
+    """The project's domain, by id."""
     domain_name: str | None = None
     """Instead of a project: a token for a domain."""
     system_scope: Literal["all"] | None = None
@@ -33,6 +39,7 @@ class KeystoneSettings(Section):
     application_credential_id: str | None = None
     """Instead of a user and password."""
     application_credential_secret: str | None = Field(default=None, repr=False)
+    """Goes with `application_credential_id`."""
     region_name: str | None = None
     """The region whose services are used."""
     interface: Literal["public", "internal", "admin"] = "public"

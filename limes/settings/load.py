@@ -43,6 +43,7 @@ OVERRIDES: Mapping[str, tuple[tuple[str, ...], Callable[[str], Any]]] = {
     "LIMES_API_LISTEN_ADDRESS": (("api", "listen"), str),
     "LIMES_API_POLICY_PATH": (("api", "policy_file"), str),
     "LIMES_PLACEMENT_LISTEN_ADDRESS": (("placement", "listen"), str),
+    "LIMES_PLACEMENT_DATABASE_URL": (("placement", "database_url"), str),
     "LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS": (("collector", "listen"), str),
     "LIMES_AUTHORITATIVE": (("collector", "authoritative"), _boolean),
     "LIMES_CONSTRAINTS_PATH": (("constraints_path",), str),

@@ -49,11 +49,13 @@ class PlacementSettings(Section):
     """The Placement API."""
 
     listen: ListenAddress = "127.0.0.1:8778"
-    """Where gunicorn listens."""
+    """Environment: `LIMES_PLACEMENT_LISTEN_ADDRESS`."""
     workers: int = Field(default=2, ge=1, le=256)
     """Worker processes of gunicorn."""
     threads: int = Field(default=8, ge=1, le=256)
     """Threads of each worker."""
+    database_url: str | None = None
+    """The database, if it is not the one of the section `database`. Environment: `LIMES_PLACEMENT_DATABASE_URL`."""
     prefix: Annotated[str, AfterValidator(_prefix)] = ""
     """The path below which the API is mounted, such as `/placement`. Requests with and without it are understood, and
     links begin with it."""

@@ -82,5 +82,13 @@ class LoggingSettings(Section):
     """How all processes log, on standard error."""
 
     style: Literal["plain", "json"] = "plain"
+    """Lines for people, or one JSON object a line."""
     level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     """Environment: `LIMES_LOG_LEVEL`; `LIMES_DEBUG=true` means DEBUG."""
+
+
+class ServeSettings(Section):
+    """What only `limes serve` looks at."""
+
+    sample_data: ConfigPath | None = None
+    """Providers, inventories and allocations (YAML) that an empty Placement database is filled with."""

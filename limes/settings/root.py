@@ -14,13 +14,16 @@ from limes.settings.cluster import (
     QuotaDistributionSettings,
     ServiceSettings,
 )
-from limes.settings.processes import ApiSettings, CollectorSettings, DatabaseSettings, LoggingSettings
+from limes.settings.identity import IdentitySettings
+from limes.settings.placement import PlacementSettings
+from limes.settings.processes import ApiSettings, CollectorSettings, DatabaseSettings, LoggingSettings, ServeSettings
 
 
 class Settings(Section):
     """The configuration file: the original's keys, and our own sections."""
 
     availability_zones: tuple[Name, ...]
+    """The availability zones, by the names that backends use. Whatever is reported for others counts as `unknown`."""
     catalog_url: str = ""
     """What clients see as this API's address in version documents (without `/v1`)."""
     discovery: DiscoverySettings = DiscoverySettings()
@@ -36,7 +39,10 @@ class Settings(Section):
     database: DatabaseSettings = DatabaseSettings()
     api: ApiSettings = ApiSettings()
     collector: CollectorSettings = CollectorSettings()
+    placement: PlacementSettings = PlacementSettings()
+    identity: IdentitySettings = IdentitySettings()
     logging: LoggingSettings = LoggingSettings()
+    serve: ServeSettings = ServeSettings()
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "Settings":

@@ -19,14 +19,18 @@ class SampleDomain(Section):
     """A domain. The id, if not given, is made from the name, and is always the same."""
 
     name: str = Field(min_length=1)
+    """Unique."""
     id: str = ""
+    """Made from the name if it is not given."""
 
 
 class SampleProject(Section):
     """A project in a domain, or below another project of it."""
 
     name: str = Field(min_length=1)
+    """Unique across all domains."""
     id: str = ""
+    """Made from the name if it is not given."""
     domain: str
     """The name of its domain."""
     parent: str | None = None
@@ -37,9 +41,13 @@ class SampleAssignment(Section):
     """Roles of a user on one project, domain, or the system."""
 
     roles: tuple[str, ...] = Field(min_length=1)
+    """Names of roles."""
     project: str | None = None
+    """The name of the project that they are for."""
     domain: str | None = None
+    """The name of the domain that they are for."""
     system: Literal["all"] | None = None
+    """`all`: for the system."""
 
     @model_validator(mode="after")
     def _one_scope(self) -> "SampleAssignment":
@@ -57,8 +65,11 @@ class SampleUser(Section):
     """A user of a domain with roles."""
 
     name: str = Field(min_length=1)
+    """Unique across all domains."""
     id: str = ""
+    """Made from the name if it is not given."""
     domain: str
+    """The name of its domain."""
     assignments: tuple[SampleAssignment, ...] = ()
 
 
@@ -66,10 +77,15 @@ class SampleToken(Section):
     """A token that never expires: a user, and one of the user's scopes."""
 
     token: str = Field(min_length=1, pattern=r"^[\x21-\x7e]+$")
+    """What clients put into `X-Auth-Token`."""
     user: str
+    """The name of its user."""
     project: str | None = None
+    """The project that it is for."""
     domain: str | None = None
+    """The domain that it is for."""
     system: Literal["all"] | None = None
+    """`all`: for the system."""
 
     @property
     def scope(self) -> tuple[str | None, str | None, str | None]:

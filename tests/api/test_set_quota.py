@@ -336,6 +336,6 @@ def test_low_privilege_raise(make):
 
 def test_raising_towards_a_usage_that_is_above(world):
     path = f"{DOMAIN}/projects/{DRESDEN}"
-    world.engine.atomic(lambda: world.engine.execute("UPDATE project_az_resources SET usage = 60 WHERE project_id = 2"))
+    world.engine.atomic(lambda: world.engine.execute("UPDATE project_resources SET usage = 60 WHERE project_id = 2"))
     assert put(world, path, body("project", compute={"cores": 40}))[0].status_code == 202
     assert put(world, path, body("project", compute={"cores": 39}))[0].status_code == 409

@@ -25,6 +25,7 @@ from limes.core.constraint_set import ConstraintSet
 from limes.core.permissions import LowPrivRules
 from limes.core.units import Unit
 from limes.db.engine import Engine
+from limes.db.queries.usage import refresh_totals
 from limes.errors import NotFound, Unauthorized, Unavailable
 from limes.seams import SystemIds
 from tests.support.clock import FrozenClock
@@ -175,7 +176,8 @@ def _fill(engine: Engine) -> None:
         (2, "ram", 0, 0, []),
     ):
         run(
-            "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota) VALUES (%s, %s, %s, %s)",
+            "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"
+            " VALUES (%s, %s, %s, %s, 0)",
             [project, ids[resource], quota, backend],
         )
         for az, usage, physical in azs:
@@ -185,6 +187,8 @@ def _fill(engine: Engine) -> None:
                 " VALUES (%s, %s, %s, %s, %s, %s)",
                 [project, ids[resource], az, usage, physical, subresources],
             )
+    for project in (1, 2, 3):
+        refresh_totals(engine, project, list(ids.values()))
     run("UPDATE capacitors SET scraped_at = 900 WHERE name = 'inventory'")
     for resource, az, raw, usage in (
         ("cores", "az-one", 100, 33),

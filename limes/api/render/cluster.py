@@ -48,7 +48,7 @@ def _resource(
     if resource.tracks_quota:
         document["domains_quota"] = report.domains_quota.get(ref, 0)
     sums = report.sums.get(ref)
-    document["usage"] = (sums.usage or 0) if sums else 0
+    document["usage"] = sums.usage if sums else 0
     if sums and sums.burst_usage and behavior.burst_multiplier:
         document["burst_usage"] = sums.burst_usage
     if sums and sums.has_physical_usage:

@@ -32,13 +32,13 @@ def _resource(context: RenderContext, report: DomainReport, ref: Ref, resource: 
         document["quota"] = quota
         if sums and sums.quota is not None:
             document["projects_quota"] = sums.quota
-    document["usage"] = (sums.usage or 0) if sums else 0
+    document["usage"] = sums.usage if sums else 0
     if sums and sums.burst_usage and behavior.burst_multiplier:
         document["burst_usage"] = sums.burst_usage
     if sums and sums.has_physical_usage:
         document["physical_usage"] = sums.physical_usage
     if sums and resource.tracks_quota:
-        if sums.backend_quota is not None and sums.backend_quota != quota:
+        if sums.backend_quota != quota:
             document["backend_quota"] = sums.backend_quota
         if sums.has_infinite_backend_quota:
             document["infinite_backend_quota"] = True

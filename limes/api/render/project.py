@@ -52,7 +52,7 @@ def _resource(
     behavior: Behavior,
 ) -> Json:
     document = resource_head(context, ref, resource) | hints(behavior)
-    usage = row.usage or 0
+    usage = row.usage
     if resource.tracks_quota and row.quota is not None:
         usable = usable_quota(row.quota, behavior.burst_multiplier if report.project.has_bursting else 0)
         document["quota"] = row.quota
@@ -63,7 +63,7 @@ def _resource(
         if report.project.has_bursting and behavior.burst_multiplier and usage > row.quota:
             document["burst_usage"] = usage - row.quota
     document["usage"] = usage
-    if row.has_physical_usage:
+    if row.physical_usage is not None:
         document["physical_usage"] = row.physical_usage
     if context.detail:
         subresources = [az.subresources for az in report.azs.get(ref, ())]

@@ -124,6 +124,8 @@ def up(migrator: Any, db: peewee.Database) -> None:
         resource = ForeignKeyField(Resource, on_delete="CASCADE")
         quota = BigIntegerField(null=True, constraints=[Check("quota >= 0")])
         backend_quota = BigIntegerField(null=True, constraints=[Check("backend_quota >= -1")])
+        usage = BigIntegerField(default=0, constraints=[Check("usage >= 0")])
+        physical_usage = BigIntegerField(null=True, constraints=[Check("physical_usage >= 0")])
 
         class Meta:
             table_name = "project_resources"

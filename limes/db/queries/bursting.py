@@ -24,10 +24,8 @@ def bursted_resources(engine: Engine, project_id: int) -> list[Ref]:
         SELECT s.type, r.name FROM project_resources pr
           JOIN resources r ON r.id = pr.resource_id
           JOIN services s ON s.id = r.service_id
-          JOIN (SELECT resource_id, SUM(usage) AS usage FROM project_az_resources WHERE project_id = %s
-                 GROUP BY resource_id) az ON az.resource_id = pr.resource_id
-         WHERE pr.project_id = %s AND az.usage > pr.quota
+         WHERE pr.project_id = %s AND pr.usage > pr.quota
         """,
-        [project_id, project_id],
+        [project_id],
     )
     return [(service, name) for service, name in rows]

@@ -70,22 +70,17 @@ def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[Projec
     """
     if not resources:
         return []
-    marks = placeholders(len(resources))
     rows = engine.rows(
         f"""
-        SELECT d.uuid, d.name, p.uuid, p.name, p.has_bursting, pr.resource_id, pr.quota, pr.backend_quota,
-               COALESCE(az.usage, 0)
+        SELECT d.uuid, d.name, p.uuid, p.name, p.has_bursting, pr.resource_id, pr.quota, pr.backend_quota, pr.usage
           FROM project_resources pr
           JOIN projects p ON p.id = pr.project_id
           JOIN domains d ON d.id = p.domain_id
-          LEFT JOIN (SELECT project_id, resource_id, CAST(SUM(usage) AS BIGINT) AS usage FROM project_az_resources
-                      WHERE resource_id IN ({marks}) GROUP BY project_id, resource_id) az
-            ON az.project_id = pr.project_id AND az.resource_id = pr.resource_id
-         WHERE pr.resource_id IN ({marks}) AND pr.quota IS NOT NULL
-           AND (az.usage > pr.quota OR pr.backend_quota <> pr.quota OR p.has_bursting)
+         WHERE pr.resource_id IN ({placeholders(len(resources))}) AND pr.quota IS NOT NULL
+           AND (pr.usage > pr.quota OR pr.backend_quota <> pr.quota OR p.has_bursting)
          ORDER BY d.name, p.name
         """,
-        [*resources, *resources],
+        resources,
     )
     return [ProjectFiguresRow._make(row) for row in rows]
 

@@ -65,14 +65,9 @@ def projects_quota(engine: Engine, domain_id: int, resources: Sequence[int]) -> 
 
 def project_quotas(engine: Engine, project_id: int, resources: Sequence[int]) -> dict[int, ProjectQuotaRow]:
     """Quota and usage of a project, by resource id. Resources that were never scraped are missing."""
-    marks = placeholders(len(resources))
     rows = engine.rows(
-        f"""
-        SELECT pr.resource_id, pr.quota,
-               (SELECT COALESCE(SUM(az.usage), 0) FROM project_az_resources az
-                 WHERE az.project_id = pr.project_id AND az.resource_id = pr.resource_id)
-          FROM project_resources pr WHERE pr.project_id = %s AND pr.resource_id IN ({marks})
-        """,
+        "SELECT resource_id, quota, usage FROM project_resources"
+        f" WHERE project_id = %s AND resource_id IN ({placeholders(len(resources))})",
         [project_id, *resources],
     )
     return {resource: ProjectQuotaRow(quota, usage) for resource, quota, usage in rows}

@@ -8,17 +8,6 @@ from typing import NamedTuple
 
 from limes.db.engine import Engine, placeholders
 
-# Usage of each project and resource over its AZs. An AZ without a physical usage counts with its usage.
-_USAGE = """
-    SELECT project_id, resource_id,
-           CAST(SUM(usage) AS BIGINT) AS usage,
-           CAST(SUM(COALESCE(physical_usage, usage)) AS BIGINT) AS physical,
-           MAX(CASE WHEN physical_usage IS NULL THEN 0 ELSE 1 END) AS has_physical
-      FROM project_az_resources
-     WHERE resource_id IN ({resources}){projects}
-     GROUP BY project_id, resource_id
-"""
-
 
 class SumRow(NamedTuple):
     """Sums over the projects of a domain, or of the cluster (then `domain_id` is 0)."""
@@ -26,13 +15,13 @@ class SumRow(NamedTuple):
     domain_id: int
     resource_id: int
     quota: int | None
-    usage: int | None
-    physical_usage: int | None
+    usage: int
+    physical_usage: int
     """Projects without a physical usage count with their usage."""
-    has_physical_usage: int | None
-    burst_usage: int | None
-    backend_quota: int | None
-    has_infinite_backend_quota: int
+    has_physical_usage: bool
+    burst_usage: int
+    backend_quota: int
+    has_infinite_backend_quota: bool | None
 
 
 class ScrapeRangeRow(NamedTuple):
@@ -81,36 +70,29 @@ class ProjectResourceRow(NamedTuple):
     resource_id: int
     quota: int | None
     backend_quota: int | None
-    usage: int | None
+    usage: int
     physical_usage: int | None
-    has_physical_usage: int | None
 
 
 def sums(engine: Engine, resources: Sequence[int], domain_id: int | None, *, by_domain: bool) -> list[SumRow]:
     """Sums over projects for each resource: one row for the cluster, or one for each domain."""
     if not resources:
         return []
-    marks = placeholders(len(resources))
     group = "p.domain_id" if by_domain else "0"
     in_domain = "" if domain_id is None else " AND p.domain_id = %s"
-    usage = _USAGE.format(
-        resources=marks,
-        projects="" if domain_id is None else " AND project_id IN (SELECT id FROM projects WHERE domain_id = %s)",
-    )
-    domain = [] if domain_id is None else [domain_id]
     rows = engine.rows(
         f"""
-        SELECT {group} AS domain_key, pr.resource_id, SUM(pr.quota), SUM(u.usage), SUM(u.physical), MAX(u.has_physical),
-               SUM(CASE WHEN u.usage > pr.quota THEN u.usage - pr.quota ELSE 0 END),
+        SELECT {group} AS domain_key, pr.resource_id, SUM(pr.quota), SUM(pr.usage),
+               SUM(COALESCE(pr.physical_usage, pr.usage)), MAX(pr.physical_usage) IS NOT NULL,
+               SUM(CASE WHEN pr.usage > pr.quota THEN pr.usage - pr.quota ELSE 0 END),
                SUM(CASE WHEN pr.backend_quota > 0 THEN pr.backend_quota ELSE 0 END),
-               MAX(CASE WHEN pr.backend_quota < 0 THEN 1 ELSE 0 END)
+               MIN(pr.backend_quota) < 0
           FROM project_resources pr
           JOIN projects p ON p.id = pr.project_id
-          LEFT JOIN ({usage}) u ON u.project_id = pr.project_id AND u.resource_id = pr.resource_id
-         WHERE pr.resource_id IN ({marks}){in_domain}
+         WHERE pr.resource_id IN ({placeholders(len(resources))}){in_domain}
          GROUP BY domain_key, pr.resource_id
         """,
-        [*resources, *domain, *resources, *domain],
+        [*resources, *([] if domain_id is None else [domain_id])],
     )
     return [SumRow._make(row) for row in rows]
 
@@ -198,17 +180,11 @@ def project_resources(
     """Quota and usage of all projects of a domain, or of one, in no particular order."""
     if not resources:
         return iter(())
-    marks = placeholders(len(resources))
-    where, params = _in_projects(domain_id, project_id, "pr.project_id")
-    usage = _USAGE.format(resources=marks, projects=" AND " + _in_projects(domain_id, project_id, "project_id")[0])
+    where, params = _in_projects(domain_id, project_id, "project_id")
     rows = engine.rows(
-        f"""
-        SELECT pr.project_id, pr.resource_id, pr.quota, pr.backend_quota, u.usage, u.physical, u.has_physical
-          FROM project_resources pr
-          LEFT JOIN ({usage}) u ON u.project_id = pr.project_id AND u.resource_id = pr.resource_id
-         WHERE pr.resource_id IN ({marks}) AND {where}
-        """,
-        [*resources, *params, *resources, *params],
+        "SELECT project_id, resource_id, quota, backend_quota, usage, physical_usage FROM project_resources"
+        f" WHERE resource_id IN ({placeholders(len(resources))}) AND {where}",
+        [*resources, *params],
     )
     return map(ProjectResourceRow._make, rows)
 

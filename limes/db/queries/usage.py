@@ -72,8 +72,8 @@ def write_quotas(engine: Engine, project_id: int, quotas: Mapping[int, QuotaRow]
     if not quotas:
         return
     engine.execute(
-        "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota) VALUES "
-        + ", ".join(["(%s, %s, %s, %s)"] * len(quotas))
+        "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage) VALUES "
+        + ", ".join(["(%s, %s, %s, %s, 0)"] * len(quotas))
         + " ON CONFLICT (project_id, resource_id) DO UPDATE"
         " SET quota = excluded.quota, backend_quota = excluded.backend_quota",
         [value for resource, row in sorted(quotas.items()) for value in (project_id, resource, *row)],
@@ -113,6 +113,19 @@ def write_usage(engine: Engine, project_id: int, resources: Collection[int], row
             " physical_usage = excluded.physical_usage, subresources = excluded.subresources",
             [value for row in sorted(rows) for value in (project_id, *row)],
         )
+    refresh_totals(engine, project_id, resources)
+
+
+def refresh_totals(engine: Engine, project_id: int, resources: Collection[int]) -> None:
+    """Sets the totals over all AZs from their rows. Belongs into every transaction that writes such rows."""
+    of_resource = "FROM project_az_resources az WHERE az.project_id = pr.project_id AND az.resource_id = pr.resource_id"
+    engine.execute(
+        f"UPDATE project_resources AS pr SET usage = (SELECT COALESCE(SUM(az.usage), 0) {of_resource}),"
+        " physical_usage = (SELECT CASE WHEN MAX(az.physical_usage) IS NOT NULL"
+        f" THEN SUM(COALESCE(az.physical_usage, az.usage)) END {of_resource})"
+        f" WHERE pr.project_id = %s AND pr.resource_id IN ({placeholders(len(resources))})",
+        [project_id, *resources],
+    )
 
 
 def record_scrape(engine: Engine, id_: int, now: float, next_scrape_at: float, duration: float) -> None:

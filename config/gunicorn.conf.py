@@ -1,0 +1,7 @@
+"""gunicorn for both HTTP APIs, as the Procfile starts it. Whatever you set below goes before Limes's own settings."""
+
+from limes.web.gunicorn_conf import *  # noqa: F403
+
+# timeout = 120
+# max_requests = 100_000
+# forwarded_allow_ips = "10.0.0.1"

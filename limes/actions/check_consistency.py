@@ -1,0 +1,60 @@
+"""The consistency job: rows that mirror the configuration, and the constraints on domain quotas.
+
+Constraints on project quotas are enforced by each scrape. Each change by a constraint is logged: nobody asked for it.
+"""
+
+import logging
+from dataclasses import dataclass
+
+from limes.actions.sync_catalog import SyncCatalog
+from limes.core.catalog import Catalog
+from limes.core.constraint_set import ConstraintSet
+from limes.db.engine import Engine
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import quotas as queries
+from limes.db.queries import reports as report_queries
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckConsistency:
+    """The use case with what it works with."""
+
+    engine: Engine
+    catalog: Catalog
+    constraints: ConstraintSet
+    sync_catalog: SyncCatalog
+
+    def run(self) -> None:
+        """Brings everything in line; running it again changes nothing more."""
+        self.sync_catalog.run(prune=True)
+        self.engine.atomic(self._enforce_domain_constraints)
+
+    def _enforce_domain_constraints(self) -> None:
+        ids = catalog_queries.resource_ids(self.engine)
+        for domain in report_queries.domains(self.engine):
+            wanted = {
+                ids[ref]: constraint
+                for ref, constraint in self.constraints.domains.get(domain.name, {}).items()
+                if ref in ids
+            }
+            if not wanted:
+                continue
+            queries.lock_domain(self.engine, domain.id, sorted(wanted))
+            quotas = queries.domain_quotas(self.engine, sorted(wanted))
+            changed = {
+                id_: constraint.apply_to(quotas[domain.id, id_])
+                for id_, constraint in wanted.items()
+                if not constraint.allows(quotas[domain.id, id_])
+            }
+            for id_, quota in changed.items():
+                log.warning(
+                    "AUDIT: domain %s, resource %s: quota %d -> %d, as its constraint demands",
+                    domain.name,
+                    id_,
+                    quotas[domain.id, id_],
+                    quota,
+                )
+            if changed:
+                queries.write_domain_quotas(self.engine, domain.id, changed)

@@ -1,0 +1,39 @@
+"""`limes serve`: both APIs and the collector in one command, for a first look or a small lab."""
+
+import argparse
+import sys
+
+from limes.commands.options import Commands, add_config_option
+from limes.errors import StartupError
+
+
+def add_to(commands: Commands) -> None:
+    """Adds `serve`."""
+    parser = commands.add_parser(
+        "serve", help="run both APIs and the collector in one command, for a first look or a small lab"
+    )
+    add_config_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Starts everything, fills an empty Placement with the sample data, and waits for Ctrl-C or a failure."""
+    from limes.commands.serve.banner import banner
+    from limes.commands.serve.prepare import prepare
+    from limes.commands.serve.sample_data import load_sample_data
+    from limes.commands.serve.supervisor import Supervisor
+
+    settings, log_folder = prepare()
+    with Supervisor(log_folder) as supervisor:
+        supervisor.start("placement", settings.placement.listen)
+        supervisor.start("api", settings.api.listen)
+        supervisor.start("collect", settings.collector.listen)
+        try:
+            supervisor.wait_until_ready(timeout=60)
+            if settings.serve.sample_data is not None:
+                load_sample_data(settings, supervisor)
+        except StartupError as error:
+            print(f"limes serve: {error}", file=sys.stderr)
+            return 1
+        print(banner(settings, log_folder), flush=True)
+        return supervisor.wait()

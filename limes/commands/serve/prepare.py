@@ -1,0 +1,46 @@
+"""What `limes serve` sees to before it starts a process: folders, schema, free ports."""
+
+import socket
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from limes.composition.common import load_settings
+from limes.composition.databases import all_databases
+from limes.composition.identity import refuse_exposure
+from limes.errors import StartupError
+from limes.settings import Settings
+
+
+def prepare() -> tuple[Settings, Path]:
+    """The settings, and the folder for logs. Raises `LimesError` with what is in the way."""
+    settings = load_settings()
+    for process in ("api", "placement"):
+        refuse_exposure(settings, process)
+    folder = _data_folder(settings)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, listen in (
+        ("placement.listen", settings.placement.listen),
+        ("api.listen", settings.api.listen),
+        ("collector.listen", settings.collector.listen),
+    ):
+        _require_free(name, listen)
+    for database in all_databases():
+        database.migrations.upgrade(database.engine)
+        database.engine.close()
+    return settings, folder
+
+
+def _data_folder(settings: Settings) -> Path:
+    """The folder of the SQLite file, or the present one."""
+    parts = urlsplit(settings.database.url)
+    return Path(unquote(parts.path)[1:]).parent if parts.scheme == "sqlite" else Path()
+
+
+def _require_free(name: str, listen: str) -> None:
+    host, _, port = listen.rpartition(":")
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, int(port)))
+        except OSError as error:
+            raise StartupError(f"{name}: cannot listen on {listen}: {error.strerror}") from None

@@ -1,0 +1,79 @@
+"""The Limes API's collaborators."""
+
+from limes.actions.discover import Discover
+from limes.actions.push_quota import PushQuota
+from limes.actions.set_bursting import SetBursting
+from limes.actions.set_domain_quota import SetDomainQuota
+from limes.actions.set_project_quota import SetProjectQuota
+from limes.actions.sync_catalog import SyncCatalog
+from limes.api.collaborators import ApiCollaborators
+from limes.composition.cluster import Cluster, build_cluster
+from limes.composition.common import open_checked_engine
+from limes.composition.identity import open_authenticator, open_cloud, refuse_exposure
+from limes.composition.policy import limes_policy
+from limes.db.engine import Engine
+from limes.seams import RandomJitter, SystemClock, SystemIds
+from limes.settings import Settings
+
+
+def discover(settings: Settings, engine: Engine, cluster: Cluster) -> Discover:
+    """The use case that follows Keystone."""
+    return Discover(
+        engine=engine,
+        backend=cluster.backends.discovery,
+        catalog=cluster.catalog,
+        constraints=cluster.constraints,
+        clock=SystemClock(),
+        except_domains=settings.discovery.except_domains,
+        only_domains=settings.discovery.only_domains,
+    )
+
+
+def push_quota(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuota:
+    """The use case that writes quota into backends."""
+    return PushQuota(
+        engine=engine,
+        catalog=cluster.catalog,
+        backends=cluster.backends.quota,
+        clock=SystemClock(),
+        jitter=RandomJitter(),
+        lease=settings.collector.lease,
+        retry=settings.collector.push_retry,
+        retry_max=settings.collector.push_retry_max,
+    )
+
+
+def build_api(settings: Settings) -> ApiCollaborators:
+    """Opens everything that the API works with, and makes the rows that mirror the configuration."""
+    refuse_exposure(settings, "api")
+    engine = open_checked_engine(settings, "limes-api")
+    cloud = open_cloud(settings)
+    cluster = build_cluster(settings, cloud)
+    clock = SystemClock()
+    SyncCatalog(engine, cluster.catalog, list(cluster.backends.capacity), clock).run()
+    push = push_quota(settings, engine, cluster).now
+    discovery = discover(settings, engine, cluster)
+    return ApiCollaborators(
+        engine=engine,
+        catalog=cluster.catalog,
+        clock=clock,
+        ids=SystemIds(),
+        authenticator=open_authenticator(settings, cloud),
+        policy=limes_policy(settings),
+        set_domain_quota=SetDomainQuota(engine, cluster.catalog, cluster.constraints, cluster.lowpriv),
+        set_project_quota=SetProjectQuota(
+            engine,
+            cluster.catalog,
+            cluster.constraints,
+            cluster.lowpriv,
+            clock,
+            push,
+        ),
+        set_bursting=SetBursting(engine, cluster.catalog, clock, push),
+        discover_domains=discovery.domains,
+        discover_projects=discovery.projects,
+        request_sync=discovery.request_sync,
+        catalog_url=settings.catalog_url,
+        allowed_origins=settings.api.cors.allowed_origins,
+        max_body_size=settings.api.max_body_size,
+    )

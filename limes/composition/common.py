@@ -1,0 +1,66 @@
+"""What every process needs first: settings, logs, a database whose schema fits."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from limes import logs
+from limes.db import models
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.errors import ConfigError
+from limes.placement.migrations import placement_migrations
+from limes.settings import Settings, load, url_with_password
+
+DEFAULT_CONFIG = "/etc/limes/limes.yaml"
+
+
+def load_settings(environ: Mapping[str, str] = os.environ) -> Settings:
+    """The settings of the file that `LIMES_CONFIG` names. Raises `ConfigError` with every problem."""
+    path = Path(environ.get("LIMES_CONFIG") or DEFAULT_CONFIG)
+    if not path.is_file():
+        raise ConfigError([f"{path}: there is no such configuration file (set LIMES_CONFIG or give --config)"])
+    return load(path, environ)
+
+
+def set_up_logs(settings: Settings) -> None:
+    """Makes this process log as configured."""
+    logs.set_up(settings.logging.style, settings.logging.level)
+
+
+def open_engine(settings: Settings, application_name: str) -> Engine:
+    """The engine for the Limes half's database. Nothing is connected yet."""
+    return _open(settings, settings.database.url, application_name)
+
+
+def open_placement_engine(settings: Settings, application_name: str) -> Engine:
+    """The engine for the Placement half's database: its own, or the same as the Limes half's."""
+    return _open(settings, settings.placement.database_url or settings.database.url, application_name)
+
+
+def _open(settings: Settings, url: str, application_name: str) -> Engine:
+    database = settings.database
+    return Engine(
+        url_with_password(url, database.password),
+        pool_size=database.pool_size,
+        statement_timeout=database.statement_timeout,
+        lock_timeout=database.lock_timeout,
+        application_name=application_name,
+    )
+
+
+def open_checked_engine(settings: Settings, application_name: str) -> Engine:
+    """The same, after a look at the schema. Raises `StartupError` if it is behind, `Unavailable` without a database."""
+    engine = open_engine(settings, application_name)
+    engine.ping()
+    limes_migrations.check(engine)
+    models.bind(engine.db)
+    return engine
+
+
+def open_checked_placement_engine(settings: Settings, application_name: str) -> Engine:
+    """The same for the Placement half."""
+    engine = open_placement_engine(settings, application_name)
+    engine.ping()
+    placement_migrations.check(engine)
+    return engine

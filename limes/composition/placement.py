@@ -1,0 +1,25 @@
+"""The Placement API's collaborators."""
+
+from limes.composition.common import open_checked_placement_engine
+from limes.composition.identity import open_authenticator, open_cloud, refuse_exposure
+from limes.composition.policy import placement_policy
+from limes.placement.collaborators import PlacementCollaborators
+from limes.placement.startup import prepare
+from limes.seams import SystemClock, SystemIds
+from limes.settings import Settings
+
+
+def build_placement(settings: Settings) -> PlacementCollaborators:
+    """Opens everything that the API works with, and brings the standard names up to date."""
+    refuse_exposure(settings, "placement")
+    engine = open_checked_placement_engine(settings, "limes-placement")
+    clock = SystemClock()
+    prepare(engine, clock)
+    return PlacementCollaborators(
+        engine=engine,
+        authenticator=open_authenticator(settings, open_cloud(settings), allow_noauth=True),
+        policy=placement_policy(settings),
+        clock=clock,
+        ids=SystemIds(),
+        settings=settings.placement,
+    )

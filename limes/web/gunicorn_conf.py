@@ -1,0 +1,58 @@
+"""gunicorn's configuration for both HTTP apps: `gunicorn -c python:limes.web.gunicorn_conf 'limes.wsgi:limes_app()'`.
+
+Reads `LIMES_CONFIG` (the configuration file) and `LIMES_PROCESS` (`api` or `placement`). Whatever would stop the
+workers from starting stops gunicorn here, with one line a problem and without a traceback.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from typing import Any
+
+# Before anything imports prometheus_client: it decides by this variable how to keep its values.
+_metrics_folder = None
+if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+    _metrics_folder = os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="limes-metrics-")
+
+from limes.composition.preflight import check_http_process  # noqa: E402 - after the variable is set
+from limes.errors import ConfigError, LimesError  # noqa: E402
+
+process = os.environ.setdefault("LIMES_PROCESS", "api")
+try:
+    _process = check_http_process(process)
+except ConfigError as error:
+    sys.exit("\n".join(f"limes {process}: {problem}" for problem in error.problems))
+except LimesError as error:
+    sys.exit(f"limes {process}: {error}")
+
+bind = _process.listen
+workers = _process.workers
+threads = _process.threads
+worker_class = "gthread"
+keepalive = 75
+timeout = 120
+graceful_timeout = 30
+control_socket_disable = True
+proc_name = f"limes-{process}"
+accesslog = None  # the logger limes.access writes one line a request
+errorlog = "-"
+loglevel = "warning"
+
+
+def when_ready(server: Any) -> None:
+    """Says where it listens, once it does."""
+    server.log.warning("limes %s listens on %s", process, bind)
+
+
+def child_exit(server: Any, worker: Any) -> None:
+    """Tells the metrics that a worker is gone, so that its gauges are not counted any more."""
+    from prometheus_client import multiprocess
+
+    multiprocess.mark_process_dead(worker.pid)
+
+
+def on_exit(server: Any) -> None:
+    """Removes the metrics' files, if nobody else gave the folder."""
+    if _metrics_folder is not None:
+        shutil.rmtree(_metrics_folder, ignore_errors=True)

@@ -1,0 +1,214 @@
+"""`make bench-limes`: the table of issue figures. Prints milliseconds p50 and p95, statements a request, and memory.
+
+The Go original's figures beside ours were measured on the same kind of machine, on the same data set (2026-11-21).
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+import yaml
+
+from limes.actions.sync_catalog import SyncCatalog
+from limes.core.catalog import Catalog, ResourceDef, ServiceDef
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.seams import SystemClock
+from tests.bench.limes import data
+from tests.support.postgres import postgres_server
+from tests.support.processes import ServerProcess, free_port, http_answers
+
+ROOT = Path(__file__).parents[3]
+TOKEN = "bench-admin"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One row of the table. `original` is the Go original's time in ms (p50)."""
+
+    name: str
+    original: float
+    bar: float
+    request: Callable[["Bench", int], requests.Response]
+    rounds: int = 15
+    clients: int = 1
+
+
+class Bench:
+    """A running API on the loaded data set."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.local = threading.local()
+
+    def call(self, method: str, path: str, **kwargs: Any) -> requests.Response:
+        session = getattr(self.local, "session", None)
+        if session is None:
+            session = self.local.session = requests.Session()
+            session.trust_env = False
+            session.headers["X-Auth-Token"] = TOKEN
+        answer = session.request(method, self.url + path, timeout=120, **kwargs)
+        assert answer.ok, f"{method} {path}: {answer.status_code} {answer.text[:300]}"
+        return answer
+
+
+DOMAIN = f"/v1/domains/{data.domain_uuid(1)}"
+
+
+def _project(number: int) -> str:
+    return f"{DOMAIN}/projects/{data.project_uuid(1 + number % data.PROJECTS_PER_DOMAIN)}"
+
+
+def _quota(number: int) -> dict[str, Any]:
+    resources = [{"name": "compute-0", "quota": 1000 + number % 500}]
+    return {"project": {"services": [{"type": "compute", "resources": resources}]}}
+
+
+MEASURES = [
+    Measure("GET project", 4.5, 1.5, lambda b, n: b.call("GET", _project(n)), rounds=100),
+    Measure("GET projects of a domain", 1560, 5, lambda b, n: b.call("GET", f"{DOMAIN}/projects")),
+    Measure(
+        "GET projects, one resource",
+        99,
+        5,
+        lambda b, n: b.call("GET", f"{DOMAIN}/projects?service=compute&resource=compute-1"),
+    ),
+    Measure(
+        "GET projects of a domain, 4 clients", 5730, 8, lambda b, n: b.call("GET", f"{DOMAIN}/projects"), 5, clients=4
+    ),
+    Measure("GET domains", 755, 5, lambda b, n: b.call("GET", "/v1/domains")),
+    Measure("GET cluster", 975, 5, lambda b, n: b.call("GET", "/v1/clusters/current")),
+    Measure("PUT project quota", 820, 40, lambda b, n: b.call("PUT", _project(n), json=_quota(n)), rounds=60),
+    Measure(
+        "simulate-put", 1230, 40, lambda b, n: b.call("POST", f"{_project(n)}/simulate-put", json=_quota(n)), rounds=60
+    ),
+    Measure("GET inconsistencies", 1700, 8, lambda b, n: b.call("GET", "/v1/inconsistencies")),
+]
+
+
+def measure(bench: Bench, one: Measure) -> list[float]:
+    """Times in ms, sorted."""
+    one.request(bench, 0)
+    times: list[float] = []
+
+    def client(offset: int) -> None:
+        for number in range(one.rounds):
+            start = time.perf_counter()
+            one.request(bench, offset + number)
+            times.append((time.perf_counter() - start) * 1000)
+
+    threads = [threading.Thread(target=client, args=[1000 * index]) for index in range(one.clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sorted(times)
+
+
+def config(database_url: str, listen: str) -> dict[str, Any]:
+    """A configuration with static backends, so that only our own work is measured."""
+    return {
+        "availability_zones": list(data.AZS),
+        "discovery": {
+            "method": "static",
+            "params": {"domains": [{"id": "x", "name": "x", "projects": [{"id": "y", "name": "y", "parent_id": "x"}]}]},
+        },
+        "services": [
+            {
+                "service_type": service,
+                "type": "static",
+                "params": {"area": service, "resources": {name: {"quota": 0} for name in data.resource_names(service)}},
+            }
+            for service in data.SERVICES
+        ],
+        "database": {"url": database_url, "statement_timeout": 120},
+        "api": {"listen": listen, "workers": 2, "threads": 4},
+        "logging": {"level": "WARNING"},
+        "identity": {
+            "method": "sample",
+            "sample": {
+                "domains": [{"name": "bench"}],
+                "projects": [{"name": "bench", "domain": "bench"}],
+                "users": [
+                    {
+                        "name": "bench",
+                        "domain": "bench",
+                        "assignments": [{"project": "bench", "roles": ["cloud_resource_admin"]}],
+                    }
+                ],
+                "tokens": [{"token": TOKEN, "user": "bench", "project": "bench"}],
+            },
+        },
+    }
+
+
+def worker_memory(pid: int) -> float:
+    """The largest peak memory of a worker below `pid`, in MiB."""
+    children = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
+    peaks = []
+    for child in children:
+        status = Path(f"/proc/{child}/status").read_text()
+        peaks.append(int(status.split("VmHWM:")[1].split()[0]) / 1024)
+    return max(peaks, default=0.0)
+
+
+def prepare(database_url: str) -> None:
+    """Migrates and loads."""
+    engine = Engine(database_url, statement_timeout=600)
+    limes_migrations.upgrade(engine)
+    services = [
+        ServiceDef(service, service, {name: ResourceDef(name) for name in data.resource_names(service)})
+        for service in data.SERVICES
+    ]
+    SyncCatalog(engine, Catalog(data.AZS, services), [], SystemClock()).run()
+    data.load(engine)
+    engine.close()
+
+
+def main() -> int:
+    """Prints the table, and last `below the bar: N`."""
+    below = 0
+    with postgres_server() as server, tempfile.TemporaryDirectory() as folder:
+        url = server.url(server.create_database())
+        start = time.perf_counter()
+        prepare(url)
+        print(f"data set loaded in {time.perf_counter() - start:.1f} s", flush=True)
+        listen = f"127.0.0.1:{free_port()}"
+        file = Path(folder) / "limes.yaml"
+        file.write_text(yaml.safe_dump(config(url, listen)))
+        process = ServerProcess(
+            [sys.executable, "-m", "limes", "api", "--config", file],
+            ready=http_answers(f"http://{listen}/healthcheck"),
+            log=Path(folder) / "api.log",
+            env={"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}", **os.environ},
+        )
+        print(f"{'operation':38} {'original':>9} {'p50':>8} {'p95':>8} {'ratio':>7} {'bar':>5}")
+        with process:
+            bench = Bench(f"http://{listen}")
+            for one in MEASURES:
+                times = measure(bench, one)
+                p50 = statistics.median(times)
+                ratio = one.original / p50
+                below += ratio < one.bar
+                p95 = times[int(len(times) * 0.95)]
+                flag = "" if ratio >= one.bar else "  <-- below the bar"
+                print(
+                    f"{one.name:38} {one.original:9.1f} {p50:8.1f} {p95:8.1f} {ratio:7.1f} {one.bar:5.1f}{flag}",
+                    flush=True,
+                )
+            print(f"peak memory of a worker: {worker_memory(process.pid):.0f} MiB (bar: 200)")
+    print(f"below the bar: {below}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

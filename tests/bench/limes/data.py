@@ -1,0 +1,82 @@
+"""The data set: made inside PostgreSQL, so that loading it takes seconds."""
+
+from limes.db.engine import Engine
+
+DOMAINS = 5
+PROJECTS_PER_DOMAIN = 1000
+SERVICES = ("compute", "network", "storage")
+RESOURCES_PER_SERVICE = 10
+AZS = ("az-one", "az-two", "az-three")
+
+
+def resource_names(service: str) -> list[str]:
+    """Names of a service's resources."""
+    return [f"{service}-{number}" for number in range(RESOURCES_PER_SERVICE)]
+
+
+def domain_uuid(number: int) -> str:
+    """UUID of the domain of that number, from 1."""
+    return f"d0000000-0000-0000-0000-{number:012d}"
+
+
+def project_uuid(number: int) -> str:
+    """UUID of the project of that number, from 1 over all domains; 1 to 1,000 are the first domain's."""
+    return f"e0000000-0000-0000-0000-{number:012d}"
+
+
+def load(engine: Engine) -> None:
+    """Fills a migrated database in which the services and resources have their rows already."""
+    engine.atomic(lambda: _load(engine))
+    with engine.connection():
+        engine.db.execute_sql("ANALYZE")
+
+
+def _load(engine: Engine) -> None:
+    projects = DOMAINS * PROJECTS_PER_DOMAIN
+    run = engine.execute
+    run(
+        "INSERT INTO domains (id, uuid, name) SELECT n, 'd0000000-0000-0000-0000-' || lpad(n::text, 12, '0'),"
+        " 'domain-' || n FROM generate_series(1, %s) n",
+        [DOMAINS],
+    )
+    run(
+        "INSERT INTO projects (id, uuid, name, parent_uuid, domain_id, has_bursting)"
+        " SELECT n, 'e0000000-0000-0000-0000-' || lpad(n::text, 12, '0'), 'project-' || n,"
+        " 'd0000000-0000-0000-0000-' || lpad((1 + (n - 1) / %s)::text, 12, '0'), 1 + (n - 1) / %s, false"
+        " FROM generate_series(1, %s) n",
+        [PROJECTS_PER_DOMAIN, PROJECTS_PER_DOMAIN, projects],
+    )
+    run(
+        "INSERT INTO domain_resources (domain_id, resource_id, quota) SELECT d.id, r.id, 10000000 FROM domains d, resources r"
+    )
+    run(
+        "INSERT INTO project_services (project_id, service_id, scraped_at, checked_at, next_scrape_at, is_stale,"
+        " scrape_error, push_failures, push_error)"
+        " SELECT p.id, s.id, 1700000000 + p.id, 1700000000 + p.id, 2000000000, false, '', 0, '' FROM projects p, services s"
+    )
+    run(
+        "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"
+        " SELECT p.id, r.id, 100 + (p.id * 7 + r.id) %% 900,"
+        " 100 + (p.id * 7 + r.id) %% 900 + CASE WHEN (p.id + r.id) %% 97 = 0 THEN 1 ELSE 0 END, 0 FROM projects p, resources r"
+    )
+    for position, az in enumerate(("any", *AZS)):
+        every = (1, 1, 1, 3)[position]
+        run(
+            "INSERT INTO project_az_resources (project_id, resource_id, az, usage, physical_usage, subresources)"
+            " SELECT p.id, r.id, %s, (p.id * 13 + r.id * 5 + %s) %% 40, NULL, '' FROM projects p, resources r"
+            " WHERE (p.id + r.id) %% %s = 0 AND (%s <> 'any' OR r.id %% 3 = 0)",
+            [az, position, every, az],
+        )
+        if az != "any":
+            run(
+                "INSERT INTO az_resources (resource_id, az, raw_capacity, usage, subcapacities)"
+                " SELECT id, %s, 10000000, 1000, '[]' FROM resources",
+                [az],
+            )
+    run(
+        "UPDATE project_resources pr SET usage = az.usage FROM (SELECT project_id, resource_id, SUM(usage) AS usage"
+        " FROM project_az_resources GROUP BY project_id, resource_id) az"
+        " WHERE az.project_id = pr.project_id AND az.resource_id = pr.resource_id"
+    )
+    for table in ("domains", "projects"):
+        engine.rows(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), 100000)")

@@ -1,0 +1,130 @@
+"""Reading the configuration file: overrides, and every problem at once."""
+
+from pathlib import Path
+
+import pytest
+
+from limes.errors import ConfigError
+from limes.settings import load, parse, url_with_password
+
+MINIMAL = """
+availability_zones: [az-one]
+services:
+  - {service_type: compute, type: static}
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "limes.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_defaults_are_the_originals(tmp_path):
+    settings = load(write(tmp_path, MINIMAL), {})
+    assert settings.discovery.method == "list"
+    assert (settings.collector.scrape_interval, settings.collector.scrape_retry) == (1800, 300)
+    assert (settings.collector.capacity_interval, settings.collector.capacity_retry) == (900, 180)
+    assert settings.collector.discovery_interval == 180
+    assert settings.api.listen.startswith("127.0.0.1:")
+
+
+def test_every_problem_at_once(tmp_path):
+    text = """
+availability_zones: [az-one]
+services:
+  - {service_type: compute}
+  - {service_type: a/b, type: static, parms: {}}
+bursting: {max_multiplier: x}
+resource_behavior:
+  - {resource: "(("}
+  - {resource: a/b, scales_with: c/d}
+  - {resource: a/b, annotations: {list: [1]}}
+collector: {scrape_interval: -1, listen: nowhere}
+surprise: 1
+"""
+    with pytest.raises(ConfigError) as caught:
+        load(write(tmp_path, text), {"LIMES_AUTHORITATIVE": "perhaps"})
+    assert caught.value.problems == [
+        "environment variable LIMES_AUTHORITATIVE: expected true or false",
+        "services[0].type: missing",
+        "services[1].service_type: expected letters, digits, '-', '_' or '.', beginning with a letter or digit",
+        "services[1].parms: unknown key",
+        "bursting.max_multiplier: Input should be a valid number, unable to parse string as a number",
+        "resource_behavior[0].resource: not a valid regular expression: missing ), unterminated subpattern at position 1",
+        "resource_behavior[1]: scales_with and scaling_factor must be given together",
+        "resource_behavior[2].annotations: annotation 'list': expected a scalar",
+        "collector.listen: expected HOST:PORT, such as 127.0.0.1:8080",
+        "collector.scrape_interval: Input should be greater than 0",
+        "surprise: unknown key",
+    ]
+
+
+def test_names_that_are_given_twice_or_reserved():
+    with pytest.raises(ConfigError) as caught:
+        parse(
+            {
+                "availability_zones": ["az-one", "az-one", "any"],
+                "services": [{"service_type": "compute", "type": "static"}] * 2,
+                "capacitors": [{"id": "c", "type": "manual"}] * 3,
+            },
+            {},
+            Path(),
+        )
+    assert str(caught.value) == (
+        "availability_zones: 'az-one' is given 2 times; services: service_type 'compute' is given 2 times;"
+        " capacitors: id 'c' is given 3 times; availability_zones: 'any' is a reserved name"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a: [", "line 1, column 5: not valid YAML"),
+        ("a: 1\na: 2", "line 2, column 1: not valid YAML: the key 'a' is given twice"),
+        ("- a list", "the file must hold a mapping of section names to sections"),
+        ("", "the file must hold a mapping of section names to sections"),
+    ],
+)
+def test_what_is_no_configuration(tmp_path, text, problem):
+    with pytest.raises(ConfigError) as caught:
+        load(write(tmp_path, text), {})
+    assert problem in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(ConfigError, match="cannot be read: No such file or directory"):
+        load(tmp_path / "nowhere.yaml", {})
+
+
+def test_the_environment_goes_before_the_file(tmp_path):
+    settings = load(
+        write(tmp_path, MINIMAL + "api: {listen: '127.0.0.1:1'}\n"),
+        {
+            "LIMES_API_LISTEN_ADDRESS": "127.0.0.1:2",
+            "LIMES_AUTHORITATIVE": "false",
+            "LIMES_DEBUG": "true",
+            "LIMES_DATABASE_URL": "postgresql://db.example.com/quota",
+            "LIMES_DB_PASSWORD": "secret",
+            "LIMES_CONSTRAINTS_PATH": "constraints.yaml",
+        },
+    )
+    assert settings.api.listen == "127.0.0.1:2"
+    assert not settings.collector.authoritative
+    assert settings.logging.level == "DEBUG"
+    assert settings.constraints_path == tmp_path / "constraints.yaml"
+    assert settings.database.url == "postgresql://db.example.com/quota"
+    assert "secret" not in repr(settings)
+
+
+def test_the_originals_database_variables(tmp_path):
+    environ = {"LIMES_DB_HOSTNAME": "db", "LIMES_DB_USERNAME": "me", "LIMES_DB_CONNECTION_OPTIONS": "sslmode=disable"}
+    assert load(write(tmp_path, MINIMAL), environ).database.url == "postgresql://me@db:5432/limes?sslmode=disable"
+
+
+def test_password_in_the_url():
+    assert url_with_password("postgresql://me@db:5432/limes", "a/b@c") == "postgresql://me:a%2Fb%40c@db:5432/limes"
+    assert url_with_password("postgresql://me:old@db/limes?sslmode=disable", "new") == (
+        "postgresql://me:new@db/limes?sslmode=disable"
+    )
+    assert url_with_password("sqlite:///x.db", None) == "sqlite:///x.db"

@@ -1,0 +1,47 @@
+"""If it exists it is documented."""
+
+from pathlib import Path
+
+import yaml
+
+from limes.api.policy import RULES
+from limes.settings.document import _model_of, render_page
+from limes.settings.root import Settings
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_configuration_page_is_made_from_the_models():
+    assert (ROOT / "docs" / "configuration.md").read_text() == render_page(), (
+        "run: limes config options > docs/configuration.md"
+    )
+
+
+def _models(model, seen):
+    if model in seen:
+        return
+    seen.add(model)
+    yield model
+    for field in model.model_fields.values():
+        if inner := _model_of(field.annotation):
+            yield from _models(inner, seen)
+
+
+def test_every_setting_says_what_it_means():
+    silent = [
+        f"{model.__name__}.{name}"
+        for model in _models(Settings, set())
+        for name, field in model.model_fields.items()
+        if not field.description and _model_of(field.annotation) is None
+    ]
+    assert silent == []
+
+
+def test_the_example_shows_every_section():
+    example = yaml.safe_load((ROOT / "config" / "limes.yaml").read_text())
+    assert set(example) == set(Settings.model_fields)
+
+
+def test_every_policy_rule_says_what_it_is_for():
+    assert [rule.name for rule in RULES if len(rule.description) < 10] == []
+    assert len({rule.name for rule in RULES}) == len(RULES)
