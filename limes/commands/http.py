@@ -25,4 +25,4 @@ def run(options: argparse.Namespace) -> int:
 def gunicorn_command(process: str) -> list[str]:
     """The command line of gunicorn for one of the two APIs."""
     app = {"api": "limes.wsgi:limes_app()", "placement": "limes.wsgi:placement_app()"}[process]
-    return [sys.executable, "-m", "gunicorn", "-c", "python:limes.web.gunicorn_conf", app]
+    return [sys.executable, "-m", "gunicorn", "-c", "python:limes.composition.gunicorn_conf", app]

@@ -4,6 +4,7 @@ from limes.composition.common import open_checked_placement_engine
 from limes.composition.identity import open_authenticator, open_cloud, refuse_exposure
 from limes.composition.policy import placement_policy
 from limes.placement.collaborators import PlacementCollaborators
+from limes.placement.index import ProviderIndex
 from limes.placement.startup import prepare
 from limes.seams import SystemClock, SystemIds
 from limes.settings import Settings
@@ -17,6 +18,7 @@ def build_placement(settings: Settings) -> PlacementCollaborators:
     prepare(engine, clock)
     return PlacementCollaborators(
         engine=engine,
+        index=ProviderIndex(engine, clock),
         authenticator=open_authenticator(settings, open_cloud(settings), allow_noauth=True),
         policy=placement_policy(settings),
         clock=clock,

@@ -1,4 +1,4 @@
-"""gunicorn's configuration for both HTTP apps: `gunicorn -c python:limes.web.gunicorn_conf 'limes.wsgi:limes_app()'`.
+"""gunicorn's configuration for both HTTP apps: `gunicorn -c python:limes.composition.gunicorn_conf APP`.
 
 Reads `LIMES_CONFIG` (the configuration file) and `LIMES_PROCESS` (`api` or `placement`). Whatever would stop the
 workers from starting stops gunicorn here, with one line a problem and without a traceback.
