@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import os
+import random
 import shutil
 import signal
 import socket
@@ -20,10 +21,16 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def free_port() -> int:
-    """A TCP port on 127.0.0.1 that nobody listens on right now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A TCP port on 127.0.0.1 that nobody listens on right now.
+
+    It is below those that the system gives to outgoing connections, so that none of these takes it before the server.
+    """
+    for _ in range(100):
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no free port between 20000 and 32000")
 
 
 def die_with_parent(how: signal.Signals) -> Callable[[], None]:
@@ -85,7 +92,10 @@ class ServerProcess:
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> "ServerProcess":
-        """Starts the command and returns when it is up. Raises `AssertionError` with the log's tail if it is not."""
+        """Starts the command and returns when it is up. Raises `AssertionError` with the log's tail if it is not.
+
+        The process ends with the thread that started it, so start it in one that lives long enough.
+        """
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(
                 self.command,
