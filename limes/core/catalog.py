@@ -108,9 +108,14 @@ class Catalog:
         }
         self.burst_multiplier = burst_multiplier
         """The multiplier of bursting projects; 0 where the cluster has no bursting."""
-        self._behaviors = tuple(behaviors)
         self._distributions = tuple(distributions)
-        self.behavior = lru_cache(maxsize=100_000)(self._behavior)
+        refs = self.refs()
+        self._rules = {ref: [rule for rule in behaviors if rule.resource.fullmatch("/".join(ref))] for ref in refs}
+        self._everywhere = {
+            ref: self._merge(rules) for ref, rules in self._rules.items() if not any(rule.scope for rule in rules)
+        }
+        """Behaviour of the resources whose entries have no scope: the same for thousands of projects."""
+        self._scoped = lru_cache(maxsize=20_000)(self._find_scoped)
 
     def find(self, ref: Ref) -> ResourceDef | None:
         """The resource that `ref` names, or None if there is no such service or resource."""
@@ -134,22 +139,21 @@ class Catalog:
         name = "/".join(ref)
         return next((rule for rule in self._distributions if rule.resource.fullmatch(name)), _DEFAULT_DISTRIBUTION)
 
-    behavior: Any
-    """`behavior(ref, scope="") -> Behavior`, remembered."""
-
-    def _behavior(self, ref: Ref, scope: str = "") -> Behavior:
+    def behavior(self, ref: Ref, scope: str = "") -> Behavior:
         """Merges the entries that match. With an empty scope (cluster level) scopes are ignored.
 
         Of several matches the smallest burst multiplier counts, the last overcommit factor and scaling, the largest
         minimum quota, all durations, the latest date, AZ awareness if any says so, and the last value of each
         annotation.
         """
-        name = "/".join(ref)
-        rules = [
-            rule
-            for rule in self._behaviors
-            if rule.resource.fullmatch(name) and (not scope or rule.scope is None or rule.scope.fullmatch(scope))
-        ]
+        return self._everywhere.get(ref) or self._scoped(ref, scope)
+
+    def _find_scoped(self, ref: Ref, scope: str) -> Behavior:
+        return self._merge(
+            [rule for rule in self._rules[ref] if not scope or rule.scope is None or rule.scope.fullmatch(scope)]
+        )
+
+    def _merge(self, rules: Sequence[BehaviorRule]) -> Behavior:
         multipliers = [rule.max_burst_multiplier for rule in rules if rule.max_burst_multiplier is not None]
         scaling = next((rule for rule in reversed(rules) if rule.scales_with), None)
         dates = [rule.commitment_min_confirm_date for rule in rules if rule.commitment_min_confirm_date is not None]

@@ -17,3 +17,8 @@ def install_json(app: falcon.App[Any, Any]) -> None:
 def dump(document: Any) -> bytes:
     """A document as JSON with a trailing newline, as the original answers."""
     return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def dump_part(document: Any) -> bytes:
+    """A part of a document as JSON."""
+    return orjson.dumps(document)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from limes.core.bursting import usable_quota
-from limes.core.catalog import Behavior, Catalog, Ref
+from limes.core.catalog import Catalog, Ref
 from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
@@ -42,7 +42,7 @@ def _read(engine: Engine, catalog: Catalog, selection: Selection) -> Inconsisten
         report.overcommitted.append((refs[row.resource_id], row))
     for project in queries.suspicious_projects(engine, list(refs)):
         ref = refs[project.resource_id]
-        behavior: Behavior = catalog.behavior(ref, f"{project.domain_name}/{project.project_name}")
+        behavior = catalog.behavior(ref, f"{project.domain_name}/{project.project_name}")
         usable = usable_quota(project.quota, behavior.burst_multiplier if project.has_bursting else 0)
         found = ProjectInconsistency(ref, project, usable)
         if project.usage > usable:

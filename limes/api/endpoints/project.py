@@ -12,6 +12,7 @@ from limes.api.query import answer_json, render_context_of, selection_of
 from limes.api.render.project import render_project
 from limes.api.render.quota import render_backend_errors, render_refusals, render_simulation, status_of
 from limes.errors import BadRequest
+from limes.web.json import dump_part
 
 
 class ProjectListEndpoint:
@@ -31,7 +32,10 @@ class ProjectListEndpoint:
             domain_id,
             with_azs=context.detail,
         )
-        answer_json(resp, {"projects": [render_project(context, report) for report in reports]})
+        # one project at a time, so that the objects of thousands of projects never stand in memory together
+        parts = [dump_part(render_project(context, report)) for report in reports]
+        resp.content_type = falcon.MEDIA_JSON
+        resp.data = b'{"projects":[' + b",".join(parts) + b"]}\n"
 
 
 class ProjectDiscoverEndpoint:

@@ -13,7 +13,7 @@ from limes.api.render.common import (
     service_head,
 )
 from limes.core.capacity import effective, effective_total
-from limes.core.catalog import ANY_AZ, Behavior, Ref, ResourceDef
+from limes.core.catalog import ANY_AZ, Ref, ResourceDef
 from limes.db.queries.reports import CapacityRow
 
 
@@ -37,7 +37,7 @@ def _resource(
     resource: ResourceDef,
     may_see_subcapacities: Callable[[Ref], bool],
 ) -> Json:
-    behavior: Behavior = context.catalog.behavior(ref)
+    behavior = context.catalog.behavior(ref)
     document = resource_head(context, ref, resource)
     capacities = report.capacities.get(ref, [])
     document |= _capacity(capacities, behavior.overcommit_factor)

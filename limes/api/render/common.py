@@ -13,13 +13,27 @@ Json = dict[str, Any]
 class RenderContext:
     """What rendering needs besides the figures. One for each request."""
 
-    def __init__(self, catalog: Catalog, clock: Clock, *, detail: bool = False, per_az: bool = False) -> None:
+    def __init__(self, catalog: Catalog, clock: Clock, *, detail: bool = False) -> None:
         self.catalog = catalog
         self.now = clock.now().timestamp()
         self.detail = detail
         """Whether subresources and subcapacities are shown (`?detail`)."""
-        self.per_az = per_az
-        """Whether the breakdown by AZ of the original's v2 preview is shown (`X-Limes-V2-API-Preview: per-az`)."""
+        self._heads: dict[tuple[Ref, int], Json] = {}
+
+    def head(self, ref: Ref, resource: ResourceDef, behavior: Behavior) -> Json:
+        """All that does not depend on numbers, of a resource in a domain or project. Shared: copy it, don't change it.
+
+        Remembered by the behaviour, which thousands of projects have in common.
+        """
+        key = (ref, id(behavior))
+        head = self._heads.get(key)
+        if head is None:
+            head = self._heads[key] = {
+                **resource_head(self, ref, resource),
+                **hints(behavior),
+                **commitment_config(self, behavior),
+            }
+        return head
 
 
 def unix(time: float) -> int:

@@ -4,13 +4,10 @@ from limes.actions.reports.domains import DomainReport
 from limes.api.render.common import (
     Json,
     RenderContext,
-    commitment_config,
-    hints,
-    resource_head,
     scrape_range,
     service_head,
 )
-from limes.core.catalog import Behavior, Ref, ResourceDef
+from limes.core.catalog import Ref, ResourceDef
 
 
 def render_domain(context: RenderContext, report: DomainReport) -> Json:
@@ -24,8 +21,8 @@ def render_domain(context: RenderContext, report: DomainReport) -> Json:
 
 
 def _resource(context: RenderContext, report: DomainReport, ref: Ref, resource: ResourceDef) -> Json:
-    behavior: Behavior = context.catalog.behavior(ref, report.domain.name)
-    document = resource_head(context, ref, resource) | hints(behavior)
+    behavior = context.catalog.behavior(ref, report.domain.name)
+    document = context.head(ref, resource, behavior).copy()
     sums = report.sums.get(ref)
     quota = report.quotas.get(ref, 0)
     if resource.tracks_quota:
@@ -42,4 +39,4 @@ def _resource(context: RenderContext, report: DomainReport, ref: Ref, resource: 
             document["backend_quota"] = sums.backend_quota
         if sums.has_infinite_backend_quota:
             document["infinite_backend_quota"] = True
-    return document | commitment_config(context, behavior)
+    return document

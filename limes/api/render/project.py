@@ -4,10 +4,7 @@ from limes.actions.reports.projects import ProjectReport
 from limes.api.render.common import (
     Json,
     RenderContext,
-    commitment_config,
-    hints,
     json_lists,
-    resource_head,
     service_head,
     unix,
 )
@@ -51,22 +48,29 @@ def _resource(
     row: ProjectResourceRow,
     behavior: Behavior,
 ) -> Json:
-    document = resource_head(context, ref, resource) | hints(behavior)
-    usage = row.usage
-    if resource.tracks_quota and row.quota is not None:
-        usable = usable_quota(row.quota, behavior.burst_multiplier if report.project.has_bursting else 0)
-        document["quota"] = row.quota
-        if usable != row.quota:
-            document["usable_quota"] = usable
-        if row.backend_quota is not None and row.backend_quota != usable:
-            document["backend_quota"] = row.backend_quota
-        if report.project.has_bursting and behavior.burst_multiplier and usage > row.quota:
-            document["burst_usage"] = usage - row.quota
-    document["usage"] = usage
+    document = context.head(ref, resource, behavior).copy()
+    if row.quota is not None:
+        document |= _quota(row, behavior.burst_multiplier if report.project.has_bursting else 0)
+    document["usage"] = row.usage
     if row.physical_usage is not None:
         document["physical_usage"] = row.physical_usage
     if context.detail:
         subresources = [az.subresources for az in report.azs.get(ref, ())]
         if any(subresources):
             document["subresources"] = json_lists(subresources)
-    return document | commitment_config(context, behavior)
+    return document
+
+
+def _quota(row: ProjectResourceRow, multiplier: float) -> Json:
+    """Usable and backend quota only where they differ; burst usage only above zero."""
+    quota = row.quota
+    assert quota is not None
+    document: Json = {"quota": quota}
+    usable = usable_quota(quota, multiplier)
+    if usable != quota:
+        document["usable_quota"] = usable
+    if row.backend_quota is not None and row.backend_quota != usable:
+        document["backend_quota"] = row.backend_quota
+    if multiplier and row.usage > quota:
+        document["burst_usage"] = row.usage - quota
+    return document
