@@ -1,51 +1,14 @@
 """All ways to give each slot of a request one provider, within one tree: lazily, and leaving dead ends early.
 
-`Rules` says what the slots of one candidate demand of each other; it is the same for all trees. Where they demand
-nothing, the candidates are the plain product of the options, which the standard library makes fastest.
+Where the slots demand nothing of each other, these are the plain product of the options, which the standard library
+makes fastest. Otherwise they are looked for step by step, unless a count of the whole tells that there are none.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import product
 
-from limes.placement.search.matching import RequestTest, TraitTest
-from limes.placement.search.model import Provider
-
-Assignment = tuple[Provider, ...]
-"""One provider for each slot, in the order of the slots."""
-Options = Sequence[Sequence[Provider]]
-
-PAUSE_AFTER = 500
-"""Steps without a result, after which a search offers to let others have their turn."""
-
-
-class Rules:
-    """What the slots of one candidate demand of each other."""
-
-    def __init__(self, test: RequestTest) -> None:
-        slots = test.slots
-        self.resources = [tuple(slot.resources.items()) for slot in slots]
-        self.suffixed = [bool(slot.suffix) for slot in slots]
-        self.isolate = not test.alone
-        self.subtrees = [
-            [index for index, slot in enumerate(slots) if slot.suffix in suffixes]
-            for suffixes in test.request.same_subtrees
-        ]
-        classes = [name for resources in self.resources for name, _ in resources]
-        self.repeated = frozenset(name for name in classes if classes.count(name) > 1)
-        """Resource classes of which one provider may be asked by more than one slot."""
-        self.unsuffixed = [index for index, suffixed in enumerate(self.suffixed) if not suffixed]
-        unsuffixed_traits = [group.traits for group in test.groups if not group.group.suffix]
-        self.traits: TraitTest | None = next((traits for traits in unsuffixed_traits if traits.wanted), None)
-        self.independent = not (self.isolate or self.subtrees or self.repeated)
-        self.flat = not test.request.nested
-
-    def accepts(self, chosen: Sequence[Provider], wanted: TraitTest | None) -> bool:
-        """The rules that need all slots: traits of the unsuffixed group, and below 1.29 one provider a tree."""
-        if wanted is not None:
-            names = frozenset[str]().union(*(chosen[index].traits.set for index in self.unsuffixed))
-            if not wanted.has_required(names):
-                return False
-        return not (self.flat and len({p.id for p in chosen}) > len({p.root_id for p in chosen}))
+from limes.placement.search.descent import Descent
+from limes.placement.search.rules import Assignment, Options, Rules
 
 
 def assignments(rules: Rules, options: Options) -> Iterator[Assignment | None]:
@@ -57,8 +20,11 @@ def assignments(rules: Rules, options: Options) -> Iterator[Assignment | None]:
             return iter(())
         if wanted.has_required(at_least):
             wanted = None
-    if not rules.independent:
-        return _Descent(rules, options, wanted).run() if _has_room(rules, options) else iter(())
+    crowded = not _has_plenty(rules, options)
+    if rules.stepwise or crowded:
+        if not _has_room(rules, options):
+            return iter(())
+        return Descent(rules, options, wanted, crowded=crowded).run()
     if wanted is None and not rules.flat:
         return product(*options)
     return (chosen if rules.accepts(chosen, wanted) else None for chosen in product(*options))
@@ -72,21 +38,28 @@ def _traits_of(rules: Rules, options: Options) -> tuple[frozenset[str], frozense
     return at_best, at_least
 
 
+def _limits(rules: Rules, options: Options, name: str) -> dict[int, int]:
+    """How much of a resource class each provider has, of those that may be asked for it. By id."""
+    return {
+        provider.id: provider.inventories[name].limit
+        for amounts, providers in zip(rules.shared, options, strict=True)
+        if any(name == wanted for wanted, _ in amounts)
+        for provider in providers
+    }
+
+
+def _has_plenty(rules: Rules, options: Options) -> bool:
+    """Whether each provider alone has enough for all slots together, so that no choice can crowd it."""
+    return all(total <= min(_limits(rules, options, name).values()) for name, total in rules.totals.items())
+
+
 def _has_room(rules: Rules, options: Options) -> bool:
-    """Whether the providers that come into question have enough of each repeated class, taken together.
+    """Whether the providers that come into question have enough, taken together.
 
     This is what finds out at once that five free devices cannot serve six groups of one.
     """
-    for name in rules.repeated:
-        demand = 0
-        room: dict[int, int] = {}
-        for resources, providers in zip(rules.resources, options, strict=True):
-            amount = dict(resources).get(name)
-            if amount is not None:
-                demand += amount
-                room.update((provider.id, provider.inventories[name].limit) for provider in providers)
-        if demand > sum(room.values()):
-            return False
+    if any(total > sum(_limits(rules, options, name).values()) for name, total in rules.totals.items()):
+        return False
     if rules.isolate:
         return _can_isolate([providers for providers, own in zip(options, rules.suffixed, strict=True) if own])
     return True
@@ -106,74 +79,3 @@ def _can_isolate(options: Options) -> bool:
         return False
 
     return all(place(slot, set()) for slot in range(len(options)))
-
-
-class _Descent:
-    """A depth-first search that keeps what is taken so far, and gives up a prefix as soon as it cannot work."""
-
-    def __init__(self, rules: Rules, options: Options, wanted: TraitTest | None) -> None:
-        self._rules = rules
-        self._wanted = wanted
-        self._options = options
-        # the slots with the fewest options first, so that dead ends show near the top
-        self._order = sorted(range(len(options)), key=lambda slot: len(options[slot]))
-        self._chosen: list[Provider | None] = [None] * len(options)
-        self._taken: dict[tuple[int, str], int] = {}
-        self._isolated: set[int] = set()
-        self._idle = 0
-
-    def run(self, depth: int = 0) -> Iterator[Assignment | None]:
-        if depth == len(self._order):
-            chosen = tuple(provider for provider in self._chosen if provider is not None)
-            if self._rules.accepts(chosen, self._wanted):
-                self._idle = 0
-                yield chosen
-            return
-        slot = self._order[depth]
-        for provider in self._options[slot]:
-            if self._take(slot, provider):
-                yield from self.run(depth + 1)
-                self._release(slot, provider)
-            self._idle += 1
-            if self._idle >= PAUSE_AFTER:
-                self._idle = 0
-                yield None
-
-    def _take(self, slot: int, provider: Provider) -> bool:
-        rules = self._rules
-        isolated = rules.isolate and rules.suffixed[slot]
-        if isolated and provider.id in self._isolated:
-            return False
-        for name, amount in rules.resources[slot]:
-            if name in rules.repeated:
-                taken = self._taken.get((provider.id, name), 0)
-                if taken + amount > provider.inventories[name].limit:
-                    return False
-        self._chosen[slot] = provider
-        if rules.subtrees and not all(self._can_be_subtree(slots) for slots in rules.subtrees if slot in slots):
-            self._chosen[slot] = None
-            return False
-        if isolated:
-            self._isolated.add(provider.id)
-        self._add(slot, provider, 1)
-        return True
-
-    def _release(self, slot: int, provider: Provider) -> None:
-        self._chosen[slot] = None
-        self._isolated.discard(provider.id) if self._rules.suffixed[slot] else None
-        self._add(slot, provider, -1)
-
-    def _add(self, slot: int, provider: Provider, sign: int) -> None:
-        for name, amount in self._rules.resources[slot]:
-            if name in self._rules.repeated:
-                key = (provider.id, name)
-                self._taken[key] = self._taken.get(key, 0) + sign * amount
-
-    def _can_be_subtree(self, slots: Sequence[int]) -> bool:
-        """Whether some provider of these slots is, or still can be, at or above all that are chosen so far."""
-        chosen = [provider for slot in slots if (provider := self._chosen[slot]) is not None]
-        above = frozenset.intersection(*(provider.lineage for provider in chosen))
-        if any(provider.id in above for provider in chosen):
-            return True
-        open_slots = [slot for slot in slots if self._chosen[slot] is None]
-        return any(provider.id in above for slot in open_slots for provider in self._options[slot])

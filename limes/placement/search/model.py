@@ -6,6 +6,9 @@ number of threads can search one while another thread makes the next.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+T = TypeVar("T")
 
 SHARING_TRAIT = "MISC_SHARES_VIA_AGGREGATE"
 
@@ -130,6 +133,7 @@ class Cloud:
         self.trees: dict[int, Tree] = {}
         """By the root's id, in ascending order: the order of all answers."""
         self.by_id: dict[int, Provider] = {}
+        """In ascending order, too."""
         self.by_uuid: dict[str, Provider] = {}
         self.sharing: Mapping[str, tuple[Provider, ...]] = {}
         """The sharing providers of each aggregate, by its UUID."""
@@ -170,15 +174,10 @@ class Cloud:
                 del self.trees[root_id]
 
     def _plant(self, trees: Mapping[int, Tree]) -> None:
-        newest = next(reversed(self.trees), 0)
-        in_order = all(root_id in self.trees or root_id > newest for root_id in trees)
-        self.trees.update(trees)
-        if not in_order:
-            self.trees = dict(sorted(self.trees.items()))
-        for tree in trees.values():
-            for provider in tree.providers:
-                self.by_id[provider.id] = provider
-                self.by_uuid[provider.uuid] = provider
+        self.trees = _merged(self.trees, trees)
+        providers = {provider.id: provider for tree in trees.values() for provider in tree.providers}
+        self.by_id = _merged(self.by_id, dict(sorted(providers.items())))
+        self.by_uuid.update((provider.uuid, provider) for provider in providers.values())
 
     def _shared(self) -> Mapping[str, tuple[Provider, ...]]:
         found: dict[str, list[Provider]] = {}
@@ -205,3 +204,11 @@ class Cloud:
             if provider.root_id != tree.root.root_id
         }
         return [found[key] for key in sorted(found)]
+
+
+def _merged(known: dict[int, T], new: Mapping[int, T]) -> dict[int, T]:
+    """`known` with the values of `new`, both in ascending order; takes over `known`. New ids are mostly the highest."""
+    highest = next(reversed(known), 0)
+    in_order = all(key > highest or key in known for key in new)
+    known.update(new)
+    return known if in_order else dict(sorted(known.items()))

@@ -9,10 +9,10 @@ from typing import Any
 
 import orjson
 
-from limes.placement.search.assignment import Assignment
 from limes.placement.search.candidates import Found
 from limes.placement.search.matching import Slot
 from limes.placement.search.model import Cloud, Provider, Tree
+from limes.placement.search.rules import Assignment
 
 DICT_SINCE = 12
 TRAITS_SINCE = 17

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from limes.placement.search.errors import BAD_VALUE, DUPLICATE_KEY, MISSING_VALUE, QueryError
+from limes.placement.search.errors import BAD_VALUE, DUPLICATE_KEY, MISSING_VALUE, QueryError, invalid
 from limes.placement.search.querystring import Pairs, values_of
 from limes.placement.search.values import (
     ANY_TRAITS_SINCE,
@@ -25,6 +25,7 @@ from limes.placement.search.values import (
 NESTED_SINCE = 29
 RESOURCELESS_SINCE = 36
 
+_LIMIT = re.compile(r"[1-9][0-9]*\Z")
 _KEY = re.compile(r"(resources|required|member_of|in_tree)([a-zA-Z0-9_-]{1,64})?\Z")
 
 
@@ -39,6 +40,9 @@ class Bounds:
     """traits in the whole query, `root_required` included"""
     aggregates: int = 1024
     """aggregates in the whole query"""
+
+
+DEFAULT_BOUNDS = Bounds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ def parse(
     *,
     traits: Mapping[str, object],
     classes: Mapping[str, object],
-    bounds: Bounds = Bounds(),
+    bounds: Bounds = DEFAULT_BOUNDS,
 ) -> CandidatesRequest:
     """Reads the parameters under microversion 1.`minor`. `traits` and `classes` hold the names that exist.
 
@@ -81,7 +85,7 @@ def parse(
     same_subtrees = _same_subtrees(pairs)
     root_traits = _root_traits(pairs, minor)
     groups = _groups(pairs, minor)
-    _check_bounds(groups, root_traits, bounds)
+    check_bounds(groups, root_traits, bounds)
     if minor >= RESOURCELESS_SINCE:
         _check_resourceless(groups, same_subtrees)
     else:
@@ -92,15 +96,24 @@ def parse(
         check_classes(group.resources, classes)
     for wanted in (*(group.traits for group in groups), root_traits):
         check_names(wanted, traits)
-    limits = values_of(pairs, "limit")
     return CandidatesRequest(
         groups=tuple(groups),
         isolate=isolate,
-        limit=int(limits[0]) if limits else None,
+        limit=_limit(pairs),
         root_traits=root_traits,
         same_subtrees=tuple(names for names in same_subtrees if len(names) > 1),
         nested=minor >= NESTED_SINCE,
     )
+
+
+def _limit(pairs: Pairs) -> int | None:
+    texts = values_of(pairs, "limit")
+    if not texts:
+        return None
+    # the first counts; the schema has looked at the last
+    if not _LIMIT.match(texts[0]):
+        raise invalid(f"{texts[0]!r} does not match '^[1-9][0-9]*$'")
+    return int(texts[0][:18])
 
 
 def _groups(pairs: Pairs, minor: int) -> list[Group]:
@@ -151,7 +164,8 @@ def _same_subtrees(pairs: Pairs) -> list[frozenset[str]]:
     return subtrees
 
 
-def _check_bounds(groups: list[Group], root_traits: Traits, bounds: Bounds) -> None:
+def check_bounds(groups: list[Group], root_traits: Traits, bounds: Bounds) -> None:
+    """Raises `QueryError`, which names the bound, when a query asks for too much."""
     traits = sum(1 for wanted in (*(group.traits for group in groups), root_traits) for _ in wanted.names())
     aggregates = sum(len(group.aggregates.forbidden) + sum(map(len, group.aggregates.member_of)) for group in groups)
     most_classes = max((len(group.resources) for group in groups), default=0)

@@ -81,9 +81,7 @@ def requests(draw):
     )
 
 
-@settings(max_examples=400, deadline=None)
-@given(clouds(), requests())
-def test_the_same_as_trying_everything(nodes, request):
+def assert_same_as_trying_everything(nodes, request):
     found = search(request, cloud_of(*nodes))
     ours = [
         tuple(
@@ -98,3 +96,40 @@ def test_the_same_as_trying_everything(nodes, request):
     assert len(set(ours)) == len(ours)
     assert set(ours) == BruteForce(nodes).candidates(request)
     assert found.complete
+
+
+@settings(max_examples=400, deadline=None)
+@given(clouds(), requests())
+def test_the_same_as_trying_everything(nodes, request):
+    assert_same_as_trying_everything(nodes, request)
+
+
+@st.composite
+def device_trees(draw):
+    """One or two trees of devices that hold little, without traits and aggregates."""
+    nodes = []
+    for number in range(draw(st.integers(2, 7))):
+        parent = draw(st.sampled_from([one.name for one in nodes] or [None]))
+        if number == 5 and draw(st.booleans()):
+            parent = None
+        amounts = draw(st.dictionaries(st.sampled_from(CLASSES[:2]), st.integers(1, 2)))
+        nodes.append(Node(f"p{number}", amounts, parent))
+    return nodes
+
+
+@st.composite
+def tied_requests(draw):
+    """Suffixed groups of one class or none, tied by `same_subtree`, isolated or not."""
+    suffixes = ["1", "2", "3", "4"][: draw(st.integers(2, 4))]
+    some = st.sampled_from([{CLASSES[0]: 1}, {CLASSES[1]: 1}, {CLASSES[0]: 2}])
+    groups = [Group("1", draw(some)), *(Group(s, draw(st.one_of(some, st.just({})))) for s in suffixes[1:])]
+    if draw(st.booleans()):
+        groups.insert(0, Group("", draw(some)))
+    subtrees = draw(st.lists(st.sets(st.sampled_from(suffixes), min_size=2).map(frozenset), min_size=1, max_size=2))
+    return CandidatesRequest(tuple(groups), isolate=draw(st.booleans()), same_subtrees=tuple(subtrees))
+
+
+@settings(max_examples=400, deadline=None)
+@given(device_trees(), tied_requests())
+def test_subtrees_of_devices_the_same_as_trying_everything(nodes, request):
+    assert_same_as_trying_everything(nodes, request)

@@ -141,6 +141,11 @@ class TestTree:
             "1=pf1 2=pf0 3=cn",
         )
 
+    def test_siblings_are_no_subtree_though_their_parent_could_serve_as_well(self):
+        cloud = cloud_of(node("cn", VCPU=1, DISK_GB=1), node("left", "cn", VCPU=1), node("right", "cn", DISK_GB=1))
+        query = "resources1=VCPU:1&resources2=DISK_GB:1&same_subtree=1,2&group_policy=none"
+        expect(cloud, query, "1=cn 2=cn", "1=cn 2=right", "1=left 2=cn")
+
     def test_a_provider_is_in_its_own_subtree(self):
         query = "resources1=VCPU:1&resources2=MEMORY_MB:1&same_subtree=1,2&group_policy="
         expect(self.cloud, query + "none", "1=numa0 2=numa0", "1=numa1 2=numa1")

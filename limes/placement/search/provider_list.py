@@ -1,0 +1,86 @@
+"""`GET /resource_providers`: which providers a query asks for. Each is looked at alone: nothing is shared or summed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from limes.placement.search.errors import QueryError
+from limes.placement.search.matching import GroupTest
+from limes.placement.search.model import Cloud, Provider
+from limes.placement.search.querystring import Pairs, values_of
+from limes.placement.search.request import DEFAULT_BOUNDS, Bounds, Group, check_bounds
+from limes.placement.search.values import (
+    ANY_TRAITS_SINCE,
+    Traits,
+    check_classes,
+    check_names,
+    normal_uuid,
+    parse_aggregates,
+    parse_resources,
+    parse_traits,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProvidersRequest:
+    """A whole query. All that is given has to hold."""
+
+    group: Group = field(default_factory=Group)
+    name: str | None = None
+    uuid: str | None = None
+
+
+def parse_providers(
+    pairs: Pairs,
+    minor: int,
+    *,
+    traits: Mapping[str, object],
+    classes: Mapping[str, object],
+    bounds: Bounds = DEFAULT_BOUNDS,
+) -> ProvidersRequest:
+    """Reads the parameters under microversion 1.`minor`, after the schema has been applied. Raises `QueryError`."""
+    resources = [parse_resources(text) for text in values_of(pairs, "resources")]
+    required = values_of(pairs, "required")
+    group = Group(
+        resources=resources[-1] if resources else {},
+        traits=parse_traits(required if minor >= ANY_TRAITS_SINCE else required[-1:], minor),
+        aggregates=parse_aggregates(values_of(pairs, "member_of"), minor),
+        in_tree=_uuid(pairs, "in_tree"),
+    )
+    check_bounds([group], Traits(), bounds)
+    try:
+        check_names(group.traits, traits)
+    except QueryError as error:
+        raise QueryError(f'Invalid trait(s) in "required" parameter: {error}', error.code) from None
+    check_classes(group.resources, classes)
+    names = values_of(pairs, "name")
+    return ProvidersRequest(group, names[-1] if names else None, _uuid(pairs, "uuid"))
+
+
+def _uuid(pairs: Pairs, key: str) -> str | None:
+    values = values_of(pairs, key)
+    return normal_uuid(values[-1]) or values[-1] if values else None
+
+
+def matching_providers(request: ProvidersRequest, cloud: Cloud) -> list[Provider]:
+    """The providers that the request asks for, in the order of their ids."""
+    test = GroupTest(request.group, cloud)
+    if test.impossible:
+        return []
+    found = _named(request, cloud)
+    if test.restricts:
+        found = [provider for provider in found if test.accepts(provider)]
+    resources = request.group.resources
+    if resources:
+        found = [provider for provider in found if provider.fits(resources)]
+    return list(found)
+
+
+def _named(request: ProvidersRequest, cloud: Cloud) -> Iterable[Provider]:
+    if request.uuid is not None:
+        provider = cloud.by_uuid.get(request.uuid)
+        found: Iterable[Provider] = [provider] if provider else []
+    else:
+        found = cloud.by_id.values()
+    if request.name is not None:
+        found = [provider for provider in found if provider.name == request.name]
+    return found

@@ -1,0 +1,54 @@
+"""What the slots of one candidate demand of each other. The same for all trees."""
+
+from collections.abc import Sequence
+
+from limes.placement.search.matching import RequestTest, TraitTest
+from limes.placement.search.model import Provider
+
+Assignment = tuple[Provider, ...]
+"""One provider for each slot, in the order of the slots."""
+Options = Sequence[Sequence[Provider]]
+"""For each slot the providers that may take it."""
+Amounts = tuple[tuple[str, int], ...]
+
+
+class Rules:
+    """The rules of one request, as far as they are about more than one slot."""
+
+    def __init__(self, test: RequestTest) -> None:
+        slots = test.slots
+        self.suffixed = [bool(slot.suffix) for slot in slots]
+        self.isolate = not test.alone
+        """Whether each suffixed group needs a provider of its own."""
+        subtrees = [
+            [index for index, slot in enumerate(slots) if slot.suffix in suffixes]
+            for suffixes in test.request.same_subtrees
+        ]
+        self.subtrees_of = [[slots for slots in subtrees if index in slots] for index in range(len(slots))]
+        """For each slot the sets of slots, with itself in them, that have to lie in one subtree."""
+        classes = [name for slot in slots for name in slot.resources]
+        repeated = {name for name in classes if classes.count(name) > 1}
+        self.shared: list[Amounts] = [
+            tuple((name, amount) for name, amount in slot.resources.items() if name in repeated) for slot in slots
+        ]
+        """For each slot what it takes of the resource classes that other slots take as well."""
+        self.totals: dict[str, int] = dict.fromkeys(sorted(repeated), 0)
+        """How much all slots together take of each of these."""
+        for amounts in self.shared:
+            for name, amount in amounts:
+                self.totals[name] += amount
+        self.stepwise = self.isolate or bool(subtrees)
+        """Whether there are rules that can be broken although every provider has plenty."""
+        self.unsuffixed = [index for index, suffixed in enumerate(self.suffixed) if not suffixed]
+        tests = [group.traits for group in test.groups if not group.group.suffix]
+        self.traits: TraitTest | None = next((traits for traits in tests if traits.wanted), None)
+        """What the providers of the unsuffixed group have to have together."""
+        self.flat = not test.request.nested
+
+    def accepts(self, chosen: Sequence[Provider], wanted: TraitTest | None) -> bool:
+        """The rules that need all slots: traits of the unsuffixed group, and below 1.29 one provider a tree."""
+        if wanted is not None:
+            names = frozenset[str]().union(*(chosen[index].traits.set for index in self.unsuffixed))
+            if not wanted.has_required(names):
+                return False
+        return not (self.flat and len({p.id for p in chosen}) > len({p.root_id for p in chosen}))
