@@ -4,11 +4,13 @@ from limes.placement.endpoint import Operation, every_version
 from limes.placement.handlers import (
     aggregate,
     allocation,
+    allocation_candidate,
     inventory,
     quota,
     reshaper,
     resource_class,
     resource_provider,
+    resource_provider_list,
     root,
     trait,
     usage,
@@ -38,6 +40,7 @@ ROUTES = {
         "DELETE": Operation(resource_class.delete, f"{_CLASSES}:delete", since=2),
     },
     "/resource_providers": {
+        "GET": Operation(resource_provider_list.list_providers, f"{_ONE}:list", renders=True),
         "POST": Operation(resource_provider.create, f"{_ONE}:create", body=every_version),
     },
     "/resource_providers/{uuid}": {
@@ -70,6 +73,11 @@ ROUTES = {
     },
     "/resource_providers/{uuid}/allocations": {
         "GET": Operation(allocation.list_of_provider, f"{_ONE}:allocations:list", renders=True),
+    },
+    "/allocation_candidates": {
+        "GET": Operation(
+            allocation_candidate.list_candidates, "placement:allocation_candidates:list", since=10, renders=True
+        ),
     },
     "/allocations": {
         "POST": Operation(allocation.replace_several, "placement:allocations:manage", since=13, body=every_version),

@@ -16,11 +16,12 @@ from limes.placement.objects import resource_provider as providers
 from limes.placement.objects.resource_provider import Locked, Provider
 from limes.placement.schemas import resource_provider as schema
 from limes.placement.schemas.common import normalized_uuid
+from limes.placement.search.model import Provider as IndexedProvider
 
 _LINKS = (("self", 0), ("inventories", 0), ("usages", 0), ("aggregates", 1), ("traits", 6), ("allocations", 11))
 
 
-def document_of(one: Provider, version: int, prefix: str) -> dict[str, Any]:
+def document_of(one: Provider | IndexedProvider, version: int, prefix: str) -> dict[str, Any]:
     """A provider as clients see it: the links grew with the microversions, and from 1.14 the tree shows."""
     url = f"{prefix}/resource_providers/{one.uuid}"
     document: dict[str, Any] = {

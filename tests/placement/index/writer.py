@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from limes.db.engine import Engine
-from limes.placement.objects.change import bury, stamp, stamp_vocabulary
+from limes.placement.objects.change import bury, stamp_vocabulary, stamped
 
 NOW = 1.7e9
 
@@ -20,19 +20,14 @@ class Writer:
         stamp_vocabulary(self.engine, kind)
 
     def provider(self, name: str, parent: str | None = None) -> None:
-        changed = stamp(self.engine)
         parent_id = self.id(parent) if parent else None
-        found = self.engine.row("SELECT root_id FROM placement_providers WHERE id = %s", [parent_id])
-        root_id = found[0] if found else 0
+        root = self.engine.row("SELECT root_id FROM placement_providers WHERE id = %s", [parent_id])
         self.engine.execute(
             "INSERT INTO placement_providers (uuid, name, parent_id, root_id, updated, changed) "
-            "VALUES (%s, %s, %s, (SELECT id FROM placement_providers WHERE id = %s), %s, %s)"
-            if root_id
-            else "INSERT INTO placement_providers (uuid, name, parent_id, root_id, updated, changed) "
-            "VALUES (%s, %s, %s, %s, %s, %s)",
-            [f"uuid-{name}", name, parent_id, root_id, NOW, changed],
+            f"VALUES (%s, %s, %s, %s, %s, {stamped(self.engine)})",
+            [f"uuid-{name}", name, parent_id, root[0] if root else 0, NOW],
         )
-        if not root_id:
+        if root is None:
             self.engine.execute("UPDATE placement_providers SET root_id = id WHERE name = %s", [name])
 
     def id(self, name: str) -> int:
@@ -42,8 +37,9 @@ class Writer:
 
     def touch(self, name: str) -> int:
         self.engine.execute(
-            "UPDATE placement_providers SET changed = %s, generation = generation + 1 WHERE name = %s",
-            [stamp(self.engine), name],
+            f"UPDATE placement_providers SET changed = {stamped(self.engine)}, generation = generation + 1 "
+            "WHERE name = %s",
+            [name],
         )
         return self.id(name)
 
@@ -82,7 +78,7 @@ class Writer:
         key = self.touch(name)
         self.engine.execute(
             "INSERT INTO placement_consumers (uuid, generation, project_id, user_id, updated) "
-            "VALUES (%s, 0, 'p', 'u', %s) ON CONFLICT (uuid) DO NOTHING",
+            "VALUES (%s, 1, 'p', 'u', %s) ON CONFLICT (uuid) DO NOTHING",
             [consumer, NOW],
         )
         self.engine.execute(
@@ -101,5 +97,5 @@ class Writer:
 
     def remove(self, name: str) -> None:
         key = self.id(name)
-        bury(self.engine, key, stamp(self.engine), NOW)
+        bury(self.engine, key, NOW)
         self.engine.execute("DELETE FROM placement_providers WHERE id = %s", [key])

@@ -1,0 +1,50 @@
+"""What `GET /allocation_candidates` has for parameters at each microversion."""
+
+from functools import cache
+from typing import Any
+
+from limes.placement.schemas.common import Schema, object_of
+
+_NUMBER = "([1-9][0-9]*)?$"
+_WORD = "([a-zA-Z0-9_-]{1,64})?$"
+_STRING = {"type": "string"}
+_LISTED = {"type": ["string"]}
+_LIMIT = {"type": ["integer", "string"], "pattern": "^[1-9][0-9]*$", "minimum": 1, "minLength": 1}
+_CHANGES = (10, 16, 17, 21, 25, 31, 33, 35, 36)
+"""The microversions that changed the parameters."""
+
+
+def query(version: int) -> Schema:
+    """The schema of the query string at a microversion from 1.10."""
+    return _since(max(change for change in _CHANGES if change <= version))
+
+
+@cache
+def _since(version: int) -> Schema:
+    return Schema(_plain(version) if version < 25 else _granular(version))
+
+
+def _plain(version: int) -> dict[str, Any]:
+    properties: dict[str, Any] = {"resources": _STRING}
+    if version >= 16:
+        properties["limit"] = _LIMIT
+    if version >= 17:
+        properties["required"] = _LISTED
+    if version >= 21:
+        properties["member_of"] = _LISTED
+    return object_of(properties, ["resources"])
+
+
+def _granular(version: int) -> dict[str, Any]:
+    properties: dict[str, Any] = {"limit": _LIMIT, "group_policy": {"type": "string", "enum": ["none", "isolate"]}}
+    if version >= 35:
+        properties["root_required"] = _LISTED
+    if version >= 36:
+        properties["same_subtree"] = _LISTED
+    names = ["resources", "required", "member_of"]
+    if version >= 31:
+        names.append("in_tree")
+    suffix = _WORD if version >= 33 else _NUMBER
+    document = object_of(properties)
+    document["patternProperties"] = {f"^{name}{suffix}": _STRING for name in names}
+    return document
