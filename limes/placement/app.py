@@ -38,6 +38,8 @@ def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
     )
     app.req_options.keep_blank_qs_values = True
     app.req_options.auto_parse_qs_csv = False
+    # an answer without a body has no type
+    app.resp_options.default_media_type = None  # type: ignore[assignment]
     install_json(app)
     install_error_handlers(app)
     operational.add_operational_routes(app, deps.engine)

@@ -86,8 +86,8 @@ def write(call: Call, claims: list[Claim], failure: str) -> None:
     """Writes all claims in one transaction. What does not fit is refused with a message that `failure` begins."""
     try:
         call.engine.atomic(lambda: allocation_write.replace(call.engine, claims, call.now))
-    except CapacityExceeded as error:
-        raise CapacityExceeded(f"{failure}: {error}") from None
+    except (CapacityExceeded, InvalidValue) as error:
+        raise type(error)(f"{failure}: {error}") from None
 
 
 def delete(call: Call) -> Answer:

@@ -91,7 +91,7 @@ def update(call: Call) -> Answer:
     uuid, class_name = call.params["uuid"], call.params["resource_class"]
     resource_provider.identify(call.engine, uuid)
     body = call.body(schema.PUT_ONE)
-    one = parse(body, call.version, class_name, uuid)
+    one = _parse_update(body, call.version, class_name, uuid)
 
     def write(provider: Locked) -> None:
         class_id = resource_class.ids_of(call.engine, [class_name]).get(class_name)
@@ -110,7 +110,7 @@ def replace_all(call: Call) -> Answer:
     body = call.body(schema.PUT_ALL)
 
     def write(provider: Locked) -> dict[str, Inventory]:
-        wanted = {name: parse(one, call.version, name, uuid) for name, one in body["inventories"].items()}
+        wanted = {name: _parse_update(one, call.version, name, uuid) for name, one in body["inventories"].items()}
         ids = resource_class.ids_of(call.engine, list(wanted))
         unknown = [name for name in wanted if name not in ids]
         if unknown:
@@ -149,6 +149,13 @@ def delete_all(call: Call) -> Answer:
 
     _change(call, None, write)
     return Answer(status=204)
+
+
+def _parse_update(body: Mapping[str, Any], version: int, class_name: str, uuid: str) -> Inventory:
+    try:
+        return parse(body, version, class_name, uuid)
+    except InvalidValue as error:
+        raise InvalidValue(f"Unable to update inventory for resource provider {uuid}: {error}") from None
 
 
 def _change(call: Call, generation: int | None, write: Callable[[Locked], T]) -> tuple[int, T]:

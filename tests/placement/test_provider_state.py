@@ -1,0 +1,172 @@
+"""Inventories, traits, aggregates and the generation that guards them; resource classes and traits themselves."""
+
+import pytest
+
+from tests.placement.world import World, all_rows, changes, stamps, uuid_of
+
+A = f"/resource_providers/{uuid_of('a')}"
+
+
+def test_put_of_all_inventories_replaces_them(world: World):
+    world.provider("a", VCPU=8, DISK_GB=100)
+    body = {
+        "resource_provider_generation": 1,
+        "inventories": {"VCPU": {"total": 4, "allocation_ratio": 2.5}, "MEMORY_MB": {"total": 5}},
+    }
+    assert world.changed_by("PUT", f"{A}/inventories", body) == {
+        "providers": ([("a", 1, None, "a")], [("a", 2, None, "a")]),
+        "inventories": (
+            [("a", "DISK_GB", 100, 0, 1, 2147483647, 1, 1.0), ("a", "VCPU", 8, 0, 1, 2147483647, 1, 1.0)],
+            [("a", "MEMORY_MB", 5, 0, 1, 2147483647, 1, 1.0), ("a", "VCPU", 4, 0, 1, 2147483647, 1, 2.5)],
+        ),
+    }
+
+
+def test_a_stale_generation_is_a_conflict_everywhere(world: World):
+    world.provider("a", VCPU=8)
+    stale = {"resource_provider_generation": 0}
+    for path, body in (
+        (f"{A}/inventories", stale | {"inventories": {}}),
+        (f"{A}/inventories/VCPU", stale | {"total": 1}),
+        (f"{A}/traits", stale | {"traits": []}),
+        (f"{A}/aggregates", stale | {"aggregates": []}),
+    ):
+        error = world.refused(409, "PUT", path, body)
+        assert error["code"] == "placement.concurrent_update"
+
+
+def test_errors_of_inventories(world: World):
+    world.provider("a", VCPU=8)
+    post = f"{A}/inventories"
+    error = world.refused(409, "POST", post, {"resource_class": "VCPU", "total": 1})
+    assert (error["code"], "Update conflict" in error["detail"]) == ("placement.concurrent_update", True)
+    error = world.refused(400, "POST", post, {"resource_class": "CUSTOM_X", "total": 1})
+    assert "No such resource class CUSTOM_X" in error["detail"]
+    error = world.refused(
+        400, "PUT", post, {"resource_provider_generation": 1, "inventories": {"CUSTOM_X": {"total": 1}}}
+    )
+    assert "Unknown resource class in inventory" in error["detail"]
+    error = world.refused(400, "PUT", f"{post}/VGPU", {"resource_provider_generation": 1, "total": 1})
+    assert "No inventory record with resource class" in error["detail"]
+    error = world.refused(404, "GET", f"{post}/VGPU")
+    assert f"No inventory of class VGPU for {uuid_of('a')}" in error["detail"]
+    error = world.refused(404, "DELETE", f"{post}/VGPU")
+    assert "No inventory of class VGPU found for delete" in error["detail"]
+    error = world.refused(404, "GET", f"/resource_providers/{uuid_of('x')}/inventories")
+    assert f"No resource provider with uuid {uuid_of('x')} found" in error["detail"]
+
+
+@pytest.mark.parametrize(
+    ("version", "reserved", "message"),
+    [("1.25", 4, "greater than or equal to total"), ("1.26", 5, "greater than total")],
+)
+def test_reserved_has_to_leave_something_below_1_26(world: World, version: str, reserved: int, message: str):
+    world.provider("a")
+    body = {"resource_class": "VCPU", "total": 4, "reserved": reserved}
+    assert message in world.refused(400, "POST", f"{A}/inventories", body, version=version)["detail"]
+    if version == "1.26":
+        world.ok("POST", f"{A}/inventories", body | {"reserved": 4}, version=version)
+
+
+def test_inventory_in_use_cannot_go_but_may_shrink(world: World):
+    world.provider("a", VCPU=8, DISK_GB=8, MEMORY_MB=1)
+    assert world.allocate("c", None, a={"VCPU": 4, "DISK_GB": 4}).status_code == 204
+    generation = world.generation("a")
+    body = {"resource_provider_generation": generation, "inventories": {"MEMORY_MB": {"total": 1}}}
+    for error in (
+        world.refused(409, "PUT", f"{A}/inventories", body),
+        world.refused(409, "DELETE", f"{A}/inventories"),
+    ):
+        assert error["code"] == "placement.inventory.inuse"
+        assert "Inventory for 'VCPU, DISK_GB' on resource provider" in error["detail"]
+    world.refused(409, "DELETE", f"{A}/inventories/VCPU")
+    world.ok("PUT", f"{A}/inventories/VCPU", {"resource_provider_generation": generation, "total": 1})
+    changed = world.changed_by("DELETE", f"{A}/inventories/MEMORY_MB")
+    assert set(changed) == {"inventories", "providers"}
+
+
+def test_deleting_no_inventories_still_counts(world: World):
+    world.provider("a")
+    assert world.changed_by("DELETE", f"{A}/inventories") == {
+        "providers": ([("a", 0, None, "a")], [("a", 1, None, "a")])
+    }
+    result = world.call("DELETE", f"{A}/inventories", version="1.4")
+    assert (result.status_code, result.headers["allow"]) == (405, "DELETE, GET, POST, PUT")
+
+
+def test_traits_of_a_provider(world: World):
+    world.provider("a")
+    world.ok("PUT", "/traits/CUSTOM_T")
+    body = {"resource_provider_generation": 0, "traits": ["CUSTOM_T", "HW_CPU_X86_AVX"]}
+    before, old = all_rows(world.engine), stamps(world.engine)
+    document = world.ok("PUT", f"{A}/traits", body)
+    assert document == {"traits": ["HW_CPU_X86_AVX", "CUSTOM_T"], "resource_provider_generation": 1}
+    assert changes(before, all_rows(world.engine))["provider_traits"] == (
+        [],
+        [("a", "CUSTOM_T"), ("a", "HW_CPU_X86_AVX")],
+    )
+    assert stamps(world.engine)["a"] > old["a"]
+    error = world.refused(400, "PUT", f"{A}/traits", {"resource_provider_generation": 1, "traits": ["CUSTOM_NO"]})
+    assert "No such trait(s): CUSTOM_NO." in error["detail"]
+    error = world.refused(409, "DELETE", "/traits/CUSTOM_T")
+    assert "in use" in error["detail"]
+    world.ok("DELETE", f"{A}/traits")
+    assert world.changed_by("DELETE", "/traits/CUSTOM_T") == {"traits": ([("CUSTOM_T",)], [])}
+
+
+def test_traits_themselves(world: World):
+    assert world.call("PUT", "/traits/CUSTOM_T").status_code == 201
+    assert world.call("PUT", "/traits/CUSTOM_T").status_code == 204
+    assert world.call("GET", "/traits/CUSTOM_T").status_code == 204
+    assert world.ok("GET", "/traits?name=in:CUSTOM_T,HW_CPU_X86_AVX,NO")["traits"] == ["HW_CPU_X86_AVX", "CUSTOM_T"]
+    assert world.ok("GET", "/traits?name=startswith:CUSTOM")["traits"] == ["CUSTOM_T"]
+    assert world.ok("GET", "/traits?name=startswith:CUSTOM%25")["traits"] == []
+    assert world.ok("GET", "/traits?associated=true")["traits"] == []
+    assert "CUSTOM_T" in world.ok("GET", "/traits?associated=False")["traits"]
+    assert "only accepts" in world.refused(400, "GET", "/traits?associated=1")["detail"]
+    assert "Badly formatted name parameter" in world.refused(400, "GET", "/traits?name=x")["detail"]
+    assert "The trait is invalid" in world.refused(400, "PUT", "/traits/custom")["detail"]
+    assert "The trait is invalid" in world.refused(400, "PUT", "/traits/CUSTOM_" + "A" * 249)["detail"]
+    assert "Cannot delete standard trait" in world.refused(400, "DELETE", "/traits/HW_CPU_X86_AVX")["detail"]
+    world.refused(404, "DELETE", "/traits/CUSTOM_NO")
+
+
+def test_aggregates_guard_the_generation_from_1_19(world: World):
+    world.provider("a")
+    one, two = uuid_of("1"), uuid_of("2")
+    old = stamps(world.engine)
+    changed = world.changed_by("PUT", f"{A}/aggregates", [one], version="1.18")
+    assert changed == {"provider_aggregates": ([], [("a", one)])}
+    assert stamps(world.engine)["a"] > old["a"]
+    body = {"resource_provider_generation": 0, "aggregates": [two.upper()]}
+    changed = world.changed_by("PUT", f"{A}/aggregates", body)
+    assert changed == {
+        "providers": ([("a", 0, None, "a")], [("a", 1, None, "a")]),
+        "provider_aggregates": ([("a", one)], [("a", two)]),
+    }
+
+
+def test_resource_classes(world: World):
+    assert world.call("PUT", "/resource_classes/CUSTOM_X", version="1.7").status_code == 201
+    assert world.call("PUT", "/resource_classes/CUSTOM_X", version="1.7").status_code == 204
+    assert world.call("POST", "/resource_classes", {"name": "CUSTOM_Y"}).status_code == 201
+    assert (
+        "Conflicting resource class already exists"
+        in world.refused(409, "POST", "/resource_classes", {"name": "CUSTOM_X"})["detail"]
+    )
+    assert "pattern" in world.refused(400, "PUT", "/resource_classes/VCPU")["detail"]
+    rename = {"name": "CUSTOM_Y"}
+    assert "already exists" in world.refused(409, "PUT", "/resource_classes/CUSTOM_X", rename, version="1.6")["detail"]
+    assert (
+        "Cannot update standard" in world.refused(400, "PUT", "/resource_classes/VCPU", rename, version="1.6")["detail"]
+    )
+    names = [one["name"] for one in world.ok("GET", "/resource_classes")["resource_classes"]]
+    assert (names[:3], names[-2:]) == (["VCPU", "MEMORY_MB", "DISK_GB"], ["CUSTOM_X", "CUSTOM_Y"])
+    world.provider("a", CUSTOM_X=1)
+    assert "Class is in use in inventory" in world.refused(409, "DELETE", "/resource_classes/CUSTOM_X")["detail"]
+    old = stamps(world.engine)
+    world.ok("PUT", "/resource_classes/CUSTOM_X", {"name": "CUSTOM_Z"}, version="1.2")
+    assert stamps(world.engine)["a"] > old["a"]
+    assert world.changed_by("DELETE", "/resource_classes/CUSTOM_Y") == {"classes": ([("CUSTOM_Y",)], [])}
+    assert "Cannot delete standard" in world.refused(400, "DELETE", "/resource_classes/VCPU")["detail"]
+    assert "No such resource class CUSTOM_Y" in world.refused(404, "GET", "/resource_classes/CUSTOM_Y")["detail"]

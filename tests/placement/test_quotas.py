@@ -1,0 +1,78 @@
+"""Project quotas, our extension: what is refused, what always passes, and that nothing changes without them."""
+
+from tests.placement.world import World, claim, uuid_of
+
+Q = "/quotas/project"
+C, D = uuid_of("c"), uuid_of("d")
+
+
+def limits(**values: int | None) -> dict[str, object]:
+    return {"quotas": {name: {"limit": limit} for name, limit in values.items()}}
+
+
+def test_put_replaces_the_limits_and_get_counts_the_use(world: World):
+    world.provider("a", VCPU=8, DISK_GB=8)
+    world.allocate("c", None, a={"VCPU": 3, "DISK_GB": 2})
+    assert world.changed_by("PUT", Q, limits(VCPU=2, MEMORY_MB=None)) == {
+        "quotas": ([], [("project", "MEMORY_MB", None), ("project", "VCPU", 2)])
+    }
+    assert world.ok("GET", Q) == {
+        "quotas": {
+            "VCPU": {"limit": 2, "used": 3},
+            "MEMORY_MB": {"limit": None, "used": 0},
+            "DISK_GB": {"limit": None, "used": 2},
+        }
+    }
+    given = world.ok("GET", Q)
+    world.ok("PUT", Q, given)
+    assert world.ok("GET", Q) == given
+    assert set(world.changed_by("DELETE", Q)) == {"quotas"}
+    assert world.refused(404, "DELETE", Q)["detail"].endswith("No quotas for project 'project'")
+
+
+def test_bad_limits_are_refused(world: World):
+    assert "No such resource class CUSTOM_NO" in world.refused(400, "PUT", Q, limits(CUSTOM_NO=1))["detail"]
+    world.refused(400, "PUT", Q, limits(VCPU=-1))
+    world.refused(400, "PUT", Q, {"quotas": {"VCPU": {}}})
+    world.refused(400, "PUT", Q, {})
+    world.refused(400, "GET", "/quotas/" + "p" * 256)
+    world.refused(403, "PUT", Q, limits(VCPU=1), token="user")
+
+
+def test_what_would_exceed_a_limit_is_refused_and_named(world: World):
+    world.provider("a", VCPU=80, DISK_GB=80)
+    world.ok("PUT", Q, limits(VCPU=5, DISK_GB=None))
+    assert world.allocate("c", None, a={"VCPU": 4, "DISK_GB": 70}).status_code == 204
+    error = world.refused(409, "PUT", f"/allocations/{D}", claim(None, a={"VCPU": 2}))
+    assert error["code"] == "placement.quota.exceeded"
+    assert error["detail"].endswith("Quota exceeded for VCPU in project project: limit 5, used 4, requested 2 more.")
+    both = {C: claim(1, a={"VCPU": 3}), D: claim(None, a={"VCPU": 3})}
+    world.refused(409, "POST", "/allocations", both)
+    assert world.allocate("d", None, a={"VCPU": 1}).status_code == 204
+    other = claim(None, project="other", a={"VCPU": 50})
+    world.ok("PUT", f"/allocations/{uuid_of('e')}", other)
+    taken = claim(1, a={"VCPU": 1}, project="project")
+    world.refused(409, "PUT", f"/allocations/{uuid_of('e')}", taken)
+
+
+def test_what_does_not_raise_the_total_always_passes(world: World):
+    world.provider("a", VCPU=80)
+    world.provider("b", VCPU=80)
+    world.allocate("c", None, a={"VCPU": 9})
+    world.ok("PUT", Q, limits(VCPU=5))
+    assert world.allocate("c", 1, b={"VCPU": 9}).status_code == 204
+    assert world.allocate("c", 2, b={"VCPU": 8}).status_code == 204
+    moved = {C: claim(3), D: claim(None, a={"VCPU": 8})}
+    assert world.call("POST", "/allocations", moved).status_code == 204
+    world.refused(409, "PUT", f"/allocations/{D}", claim(1, a={"VCPU": 9}))
+    world.ok("PUT", f"/allocations/{D}", claim(1, project="other", a={"VCPU": 30}))
+
+
+def test_a_class_with_a_limit_can_be_deleted_with_it(world: World):
+    world.ok("PUT", "/resource_classes/CUSTOM_X")
+    world.ok("PUT", Q, limits(CUSTOM_X=1))
+    assert set(world.changed_by("DELETE", "/resource_classes/CUSTOM_X")) == {"classes", "quotas"}
+
+
+def test_the_version_document_announces_the_extension(world: World):
+    assert world.ok("GET", "/")["versions"][0]["extensions"] == ["quotas"]
