@@ -68,6 +68,7 @@ class TokenMaker:
             "revoked": lambda: keystone.revoked_token("berlin-admin", "berlin"),
             "expired": self._expired,
             "of a deleted project": self._of_a_deleted_project,
+            "limited by access rules": lambda: keystone.limited_token("berlin-member", "berlin"),
             "garbage": lambda: "gAAAAABn" + "x" * 175,
         }
         token = makers[kind]()
@@ -140,7 +141,7 @@ def test_application_credential(validators: dict[str, Authenticator], token: Tok
     assert (found.project_name, set(found.roles)) == ("berlin", {"member", "reader"})
 
 
-@pytest.mark.parametrize("kind", ["revoked", "expired", "of a deleted project", "garbage"])
+@pytest.mark.parametrize("kind", ["revoked", "expired", "of a deleted project", "limited by access rules", "garbage"])
 def test_invalid_tokens(validators: dict[str, Authenticator], token: TokenMaker, kind: str) -> None:
     assert ask_both(validators, x_auth_token=token(kind)) == "Unauthorized"
 

@@ -69,7 +69,17 @@ class RealKeystone:
         method = {"id": made["id"], "secret": made["secret"]}
         return self._token({"methods": ["application_credential"], "application_credential": method}, None)
 
-    def application_credential(self, user: str, project: str, lives: float | None = None) -> dict[str, Any]:
+    def limited_token(self, user: str, project: str) -> str:
+        """A token from an application credential that is limited to some requests, by access rules."""
+        made = self.application_credential(
+            user, project, access_rules=[{"path": "/v1/**", "method": "GET", "service": "resources"}]
+        )
+        method = {"id": made["id"], "secret": made["secret"]}
+        return self._token({"methods": ["application_credential"], "application_credential": method}, None)
+
+    def application_credential(
+        self, user: str, project: str, lives: float | None = None, **attributes: Any
+    ) -> dict[str, Any]:
         """A new application credential with the user's roles on a project; `id` and `secret` are a login."""
         expires = None if lives is None else datetime.now(UTC) + timedelta(seconds=lives)
         answer = requests.post(
@@ -79,6 +89,7 @@ class RealKeystone:
                 "application_credential": {
                     "name": f"test-{uuid.uuid4()}",
                     **({"expires_at": expires.strftime("%Y-%m-%dT%H:%M:%S.%f")} if expires else {}),
+                    **attributes,
                 }
             },
             timeout=60,
