@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -204,7 +205,8 @@ def test_a_keystone_that_is_down(own_keystone: RealKeystone, validator: str) -> 
     assert verdict(authenticator, {"HTTP_X_AUTH_TOKEN": "garbage"}) == "Unavailable"
     assert verdict(authenticator, {"HTTP_X_AUTH_TOKEN": known}) == identity
     own_keystone.server.process.start()
-    assert verdict(authenticator, {"HTTP_X_AUTH_TOKEN": unknown}) == identity
+    again = authenticator.authenticate({"HTTP_X_AUTH_TOKEN": unknown})
+    assert replace(again, expires_at=identity.expires_at) == identity  # the two may be a second apart
 
 
 @pytest.mark.parametrize("validator", VALIDATORS)
