@@ -1,6 +1,7 @@
 """Connections: the pool's limits, databases that are down, several processes, and no password anywhere."""
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -135,6 +136,48 @@ def test_a_file_that_is_no_database(tmp_path: Path, caplog: pytest.LogCaptureFix
     with pytest.raises(Unavailable):
         Engine(f"sqlite:///{tmp_path}/limes.db").ping()
     assert "not a database" in caplog.text
+
+
+@pytest.mark.parametrize("databases", ["sqlite"], indirect=True)
+def test_an_sqlite_that_another_one_writes_to(engine: Engine, database_url: str) -> None:
+    other, tries = Engine(database_url), []
+    engine.execute("CREATE TABLE counters (value INTEGER)")
+
+    def write() -> None:
+        engine.rows("PRAGMA busy_timeout = 50")
+        with pytest.raises(Unavailable, match="too busy"):
+            engine.atomic(lambda: tries.append(1))
+        assert engine.snapshot(lambda: engine.rows("SELECT value FROM counters")) == []  # reading goes on
+
+    def hold() -> None:
+        other.execute("INSERT INTO counters VALUES (1)")
+        with engine.connection():
+            write()
+
+    other.atomic(hold)
+    assert tries == []
+    assert engine.rows("SELECT value FROM counters") == [(1,)]
+    other.close()
+
+
+def test_a_forked_worker_has_connections_of_its_own(engine: Engine) -> None:
+    sql = "SELECT pg_backend_pid()" if engine.dialect == "postgresql" else "SELECT 1"
+    mine = engine.rows(sql)[0][0]
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:  # what gunicorn's post_fork does
+        try:
+            engine.dispose()
+            os.write(writer, str(engine.rows(sql)[0][0]).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as answers:
+        theirs = int(answers.read() or 0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert (theirs != mine) is (engine.dialect == "postgresql")
+    assert theirs > 0
+    assert engine.rows(sql) == [(mine,)]  # the parent's still works
 
 
 def test_several_processes_write(database_url: str) -> None:
