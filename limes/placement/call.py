@@ -68,8 +68,11 @@ class Call:
 
     def json(self) -> Any:
         """The JSON body. Raises `InvalidBody` or `TooLarge`."""
+        data = read_body(self.req, self.deps.settings.bounds.max_body_size)
+        if rb"\u0000" in data:
+            raise InvalidBody("Malformed JSON: the character NUL is not allowed")
         try:
-            return orjson.loads(read_body(self.req, self.deps.settings.bounds.max_body_size))
+            return orjson.loads(data)
         except orjson.JSONDecodeError as error:
             raise InvalidBody(f"Malformed JSON: {error}") from None
 

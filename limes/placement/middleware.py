@@ -85,5 +85,7 @@ class HeadersMiddleware:
             raise InvalidValue("content-type header required when content-length > 0")
         if len(req.query_string) > self._bounds.max_query_size:
             raise TooLarge(f"The query string may have at most {self._bounds.max_query_size} bytes.")
+        if "\0" in req.path or "%00" in req.query_string:
+            raise InvalidValue("The character NUL is not allowed")
         if req.path.endswith("/") and req.path != "/":
             raise falcon.HTTPNotFound()
