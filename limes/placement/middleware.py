@@ -27,32 +27,34 @@ class CorsMiddleware:
         self._settings = settings
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Marks the answer, and answers the preflights of allowed origins at once."""
+        """Marks the answer, and answers preflights at once: a browser goes on only if it finds itself allowed there."""
         origin = req.get_header("Origin")
         allowed = self._settings.allowed_origin
         if not allowed or origin is None:
             return
         resp.append_header("vary", "Origin")
-        if origin not in allowed and "*" not in allowed:
-            return
-        resp.set_header("access-control-allow-origin", origin)
-        if self._settings.expose_headers:
-            resp.set_header("access-control-expose-headers", ",".join(self._settings.expose_headers))
+        known = origin in allowed or "*" in allowed
+        if known:
+            resp.set_header("access-control-allow-origin", origin)
         method = req.get_header("Access-Control-Request-Method")
         if req.method == "OPTIONS" and method is not None:
-            self._preflight(req, resp, method)
+            resp.complete = True
+            resp.status = falcon.HTTP_200
+            if known:
+                self._preflight(req, resp, method)
+        elif known and self._settings.expose_headers:
+            resp.set_header("access-control-expose-headers", ",".join(self._settings.expose_headers))
 
     def _preflight(self, req: falcon.Request, resp: falcon.Response, method: str) -> None:
-        resp.complete = True
-        resp.status = falcon.HTTP_200
-        asked = [name.strip() for name in (req.get_header("Access-Control-Request-Headers") or "").split(",")]
+        header = req.get_header("Access-Control-Request-Headers") or ""
+        asked = [name.strip() for name in header.split(",") if name.strip()]
         known = {name.lower() for name in self._settings.allow_headers} | _SIMPLE_HEADERS
-        if method not in self._settings.allow_methods or any(name.lower() not in known for name in asked if name):
+        if method not in self._settings.allow_methods or any(name.lower() not in known for name in asked):
             return
         resp.set_header("access-control-allow-methods", method)
         resp.set_header("access-control-max-age", str(self._settings.max_age))
-        if any(asked):
-            resp.set_header("access-control-allow-headers", ",".join(name for name in asked if name))
+        if asked:
+            resp.set_header("access-control-allow-headers", ",".join(asked))
 
 
 _SIMPLE_HEADERS = {"accept", "accept-language", "content-type", "cache-control", "content-language", "expires",
