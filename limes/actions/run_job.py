@@ -1,0 +1,48 @@
+"""Does a job for the whole cluster when it is due, in one collector at a time."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from limes.db.engine import Engine
+from limes.db.queries import tasks
+from limes.errors import LimesError
+from limes.seams import Clock, Jitter
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RunJob:
+    """A job with what it works with. Durations are in seconds.
+
+    `work` may be done again by another collector if it takes longer than the lease, so it has to bear being done
+    twice at the same time.
+    """
+
+    engine: Engine
+    clock: Clock
+    jitter: Jitter
+    name: str
+    work: Callable[[], object]
+    interval: float
+    lease: float = 300.0
+
+    def run_if_due(self) -> bool | None:
+        """Answers whether the job succeeded; None if it was not due, or is being done elsewhere."""
+        lease = self._now() + self.lease
+        if not self.engine.atomic(lambda: tasks.claim_job(self.engine, self.name, self._now(), lease)):
+            return None
+        message = ""
+        try:
+            self.work()
+        except LimesError as error:
+            message = str(error)
+            log.error("%s: %s", self.name, message)
+        now = self._now()
+        next_run_at = now + self.jitter.spread(self.interval)
+        self.engine.atomic(lambda: tasks.finish_job(self.engine, self.name, lease, now, next_run_at, message))
+        return not message
+
+    def _now(self) -> float:
+        return self.clock.now().timestamp()

@@ -1,0 +1,58 @@
+"""The collector's own small HTTP server, with `/healthcheck` and `/metrics`."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from socketserver import ThreadingMixIn
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+import falcon
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+
+from limes.db.engine import Engine
+from limes.errors import StartupError
+from limes.web.operational import HealthcheckEndpoint, render_metrics
+
+log = logging.getLogger(__name__)
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+
+class _Handler(WSGIRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        log.debug(format, *args)
+
+
+class MetricsEndpoint:
+    """The metrics of the process, and those of one collector in it."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+
+    def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Answers in Prometheus' text format."""
+        resp.data = render_metrics() + generate_latest(self._registry)
+        resp.content_type = CONTENT_TYPE_LATEST
+
+
+@contextmanager
+def operational_server(listen: str, engine: Engine, registry: CollectorRegistry) -> Iterator[int]:
+    """Serves on `HOST:PORT` while the block lasts, and gives the port. Raises `StartupError` if it cannot listen."""
+    app = falcon.App()
+    app.add_route("/healthcheck", HealthcheckEndpoint(engine))
+    app.add_route("/metrics", MetricsEndpoint(registry))
+    host, _, port = listen.rpartition(":")
+    try:
+        server = make_server(host.strip("[]"), int(port), app, server_class=_Server, handler_class=_Handler)
+    except OSError as error:
+        raise StartupError(f"collector.listen: cannot listen on {listen}: {error.strerror or error}") from error
+    thread = threading.Thread(target=server.serve_forever, name="http", daemon=True)
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()

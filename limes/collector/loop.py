@@ -1,0 +1,88 @@
+"""Find a task, do it, record the outcome, until nothing is due: with as many workers as there is work for."""
+
+import logging
+import threading
+from typing import Protocol
+
+from limes.errors import LimesError
+from limes.logs import request_id
+
+log = logging.getLogger(__name__)
+
+
+class Job(Protocol):
+    """A kind of task. Its steps are run by several threads at once."""
+
+    @property
+    def name(self) -> str:
+        """For logs."""
+        ...
+
+    @property
+    def workers(self) -> int:
+        """How many tasks of this kind one collector may work on at the same time."""
+        ...
+
+    def step(self) -> bool:
+        """Does one task, if one is due, and records its outcome. Answers whether there was one."""
+        ...
+
+
+class Loop:
+    """Drains one job: one worker looks for tasks, and each task that was found makes room for one more worker.
+
+    Workers are daemon threads: a backend that hangs cannot keep the process from ending. What they leave unfinished is
+    claimed by another collector when their lease is over.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self._stopping = threading.Event()
+        self._abandoned = threading.Event()
+        self._lock = threading.Lock()
+        self._workers: set[threading.Thread] = set()
+        self._idle = threading.Condition(self._lock)
+
+    def drain(self) -> None:
+        """Returns when nothing is due any more, or after `abandon()`."""
+        self._start_worker()
+        with self._idle:
+            self._idle.wait_for(lambda: not self._workers or self._abandoned.is_set())
+
+    def stop(self) -> None:
+        """No new tasks are begun from now on."""
+        self._stopping.set()
+
+    def wait(self, timeout: float) -> bool:
+        """Waits for tasks that have begun. Answers whether all of them have ended in that many seconds."""
+        with self._idle:
+            return self._idle.wait_for(lambda: not self._workers, timeout)
+
+    def abandon(self) -> None:
+        """Stops waiting for tasks that have begun."""
+        self._stopping.set()
+        self._abandoned.set()
+        with self._idle:
+            self._idle.notify_all()
+
+    def _start_worker(self) -> None:
+        with self._lock:
+            if self._stopping.is_set() or len(self._workers) >= self.job.workers:
+                return
+            worker = threading.Thread(target=self._work, name=self.job.name, daemon=True)
+            self._workers.add(worker)
+        worker.start()
+
+    def _work(self) -> None:
+        request_id.set(f"job-{self.job.name}")
+        try:
+            while not self._stopping.is_set() and self.job.step():
+                self._start_worker()
+        except LimesError as error:
+            log.error("%s: %s", self.job.name, error)
+        except Exception:
+            log.exception("%s failed", self.job.name)
+        finally:
+            with self._idle:
+                self._workers.discard(threading.current_thread())
+                self._idle.notify_all()

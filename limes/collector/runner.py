@@ -1,0 +1,99 @@
+"""Runs the collector's jobs. APScheduler only says when to look; the database says what is due."""
+
+import logging
+import signal
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+
+from apscheduler.executors.pool import ThreadPoolExecutor
+from apscheduler.schedulers.background import BackgroundScheduler
+from prometheus_client import CollectorRegistry
+from prometheus_client.registry import Collector as MetricsSource
+
+from limes.collector.http import operational_server
+from limes.collector.loop import Job, Loop
+from limes.db.engine import Engine
+
+log = logging.getLogger(__name__)
+
+
+class Collector:
+    """All jobs of one process, each looked after every `poll_interval` seconds, and by one look at a time."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        jobs: Sequence[Job],
+        *,
+        metrics: Sequence[MetricsSource] = (),
+        listen: str = "127.0.0.1:0",
+        poll_interval: float = 3.0,
+    ) -> None:
+        """`listen` is where `/healthcheck` and `/metrics` are served; port 0 means any that is free."""
+        self._engine = engine
+        self._loops = [Loop(job) for job in jobs]
+        self._registry = CollectorRegistry()
+        for source in metrics:
+            self._registry.register(source)
+        self._listen = listen
+        self._poll_interval = poll_interval
+        self._running = ExitStack()
+        self._scheduler: BackgroundScheduler | None = None
+        self.port = 0
+        """The port on which it serves, after `start()`."""
+
+    def start(self) -> None:
+        """Begins to work, and returns. Raises `StartupError` if the address cannot be used."""
+        self.port = self._running.enter_context(operational_server(self._listen, self._engine, self._registry))
+        # It warns about each look that it leaves out because the one before is still busy, which is what we want.
+        logging.getLogger("apscheduler.scheduler").setLevel(logging.ERROR)
+        self._scheduler = BackgroundScheduler(
+            timezone=UTC,
+            executors={"default": ThreadPoolExecutor(max(1, len(self._loops)))},
+            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
+        )
+        for loop in self._loops:
+            self._scheduler.add_job(
+                loop.drain,
+                "interval",
+                id=loop.job.name,
+                seconds=self._poll_interval,
+                next_run_time=datetime.now(UTC),
+            )
+        self._scheduler.start()
+        log.info("collector started with %d jobs, serving on port %d", len(self._loops), self.port)
+
+    def stop(self, grace: float = 10.0) -> bool:
+        """Begins nothing new and waits for what has begun, for `grace` seconds at most.
+
+        Answers whether all of it has ended. What has not is done again by some collector when its lease is over.
+        """
+        for loop in self._loops:
+            loop.stop()
+        if self._scheduler is not None:
+            self._scheduler.shutdown(wait=False)
+        deadline = time.monotonic() + grace
+        unfinished = [loop.job.name for loop in self._loops if not loop.wait(max(0.0, deadline - time.monotonic()))]
+        for loop in self._loops:
+            loop.abandon()
+        if unfinished:
+            log.warning("stopped in the middle of: %s", ", ".join(unfinished))
+        self._running.close()
+        log.info("collector stopped")
+        return not unfinished
+
+
+def run_until_signal(collector: Collector, grace: float = 10.0) -> None:
+    """Starts the collector and stops it on SIGTERM or SIGINT. To be called from the main thread."""
+    stopping = threading.Event()
+    previous = {number: signal.signal(number, lambda *_: stopping.set()) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        collector.start()
+        stopping.wait()
+        collector.stop(grace)
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -1,0 +1,197 @@
+"""The collector as a whole: all jobs, its HTTP server, its end."""
+
+import signal
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+import requests
+
+from limes.backends import AZCapacity, AZUsage, BackendError
+from limes.composition.collector import build_collector
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.errors import StartupError
+from tests.collector.lab import (
+    BERLIN,
+    COMPUTE,
+    DRESDEN,
+    PARIS,
+    VOLUME,
+    FakeCapacitor,
+    FakeKeystone,
+    FakeService,
+    NoJitter,
+)
+from tests.collector.process import cluster, settings
+from tests.support.processes import ServerProcess
+
+
+class Cloud:
+    """Fake backends, a database, and as many collectors as a test starts."""
+
+    def __init__(self, url):
+        self.url = url
+        self.engine = Engine(url)
+        self.compute, self.volume = FakeService(COMPUTE), FakeService(VOLUME)
+        self.capacitor, self.keystone = FakeCapacitor(), FakeKeystone(BERLIN, DRESDEN, PARIS)
+        self.capacitor.capacity = {"compute": {"cores": {"az-one": AZCapacity(100)}}}
+        self.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(3)}}
+
+    @contextmanager
+    def collector(self, grace=10.0, **options):
+        parts = cluster(self.compute, self.volume, self.capacitor, self.keystone)
+        collector = build_collector(self.engine, parts, settings(**options), jitter=NoJitter())
+        collector.start()
+        try:
+            yield collector
+        finally:
+            collector.stop(grace)
+
+    def rows(self, sql):
+        with self.engine.connection():
+            return self.engine.rows(sql)
+
+    def wait_until(self, sql, expected, timeout=20.0):
+        deadline = time.monotonic() + timeout
+        while (found := self.rows(sql)) != expected:
+            assert time.monotonic() < deadline, f"{sql}: still {found}"
+            time.sleep(0.02)
+
+
+SCRAPED = "SELECT COUNT(*) FROM project_services WHERE scraped_at IS NOT NULL"
+PENDING = "SELECT COUNT(*) FROM project_services WHERE next_push_at IS NOT NULL"
+
+
+@pytest.fixture
+def cloud(database_url_with):
+    cloud = Cloud(database_url_with(limes_migrations))
+    yield cloud
+    cloud.engine.close()
+
+
+def test_from_an_empty_database_to_quota_in_force(cloud):
+    cloud.compute.default_quota = {"cores": 99, "ram": 0}
+    with cloud.collector():
+        cloud.wait_until(SCRAPED, [(6,)])
+        cloud.wait_until(PENDING, [(0,)])
+        cloud.wait_until("SELECT raw_capacity FROM az_resources", [(100,)])
+    assert sorted(cloud.compute.reports) == ["berlin", "dresden", "paris"]
+    assert cloud.compute.quota == {name: {"cores": 0, "ram": 0} for name in ("berlin", "dresden", "paris")}
+    assert cloud.rows("SELECT name, error FROM jobs ORDER BY 1") == [("consistency", ""), ("discovery", "")]
+
+
+def test_metrics_and_healthcheck(cloud):
+    cloud.volume.error = BackendError("no answer")
+    with cloud.collector() as collector:
+        cloud.wait_until("SELECT COUNT(*) FROM project_services WHERE checked_at IS NOT NULL", [(6,)])
+        cloud.wait_until("SELECT COUNT(*) FROM capacitors WHERE scraped_at IS NOT NULL", [(1,)])
+        cloud.wait_until("SELECT COUNT(*) FROM jobs WHERE ran_at IS NOT NULL", [(2,)])
+        time.sleep(0.2)  # the last counter is raised just after the last row is written
+        health = requests.get(f"http://127.0.0.1:{collector.port}/healthcheck", timeout=10)
+        assert (health.status_code, health.text) == (200, "ok\n")
+        lines = requests.get(f"http://127.0.0.1:{collector.port}/metrics", timeout=10).text.splitlines()
+    for line in (
+        'limes_resource_scrapes{service_name="fake-nova",service_type="compute",task_outcome="success"} 3.0',
+        'limes_resource_scrapes{service_name="fake-nova",service_type="compute",task_outcome="failure"} 0.0',
+        'limes_resource_scrapes{service_name="fake-cinder",service_type="volume",task_outcome="failure"} 3.0',
+        'limes_capacity_scrapes{capacitor_id="nova",task_outcome="success"} 1.0',
+        'limes_capacity_scrapes{capacitor_id="nova",task_outcome="failure"} 0.0',
+        'limes_keystone_syncs{task_outcome="success"} 1.0',
+        'limes_cron_consistency_runs{task_outcome="success"} 1.0',
+        'limes_quota_pushes_pending{service="compute",service_name="fake-nova"} 0.0',
+        'limes_capacity_plugin_metrics_ok{capacitor="nova"} 1.0',
+        'limes_plugin_metrics_ok{domain="germany",domain_id="d-germany",project="berlin",project_id="p-berlin",'
+        'service="compute"} 1.0',
+        'limes_plugin_metrics_ok{domain="germany",domain_id="d-germany",project="berlin",project_id="p-berlin",'
+        'service="volume"} 0.0',
+    ):
+        assert line in lines
+    scraped_at = {line.partition(" ")[0] for line in lines if "scraped_at{" in line}
+    labels = '{service="compute",service_name="fake-nova"}'
+    assert scraped_at == {f"limes_oldest_scraped_at{labels}", f"limes_newest_scraped_at{labels}"}
+
+
+def test_several_collectors_share_the_work(cloud):
+    with cloud.collector(lease=300), cloud.collector(lease=300), cloud.collector(lease=300):
+        cloud.wait_until(SCRAPED, [(6,)])
+        cloud.wait_until("SELECT COUNT(*) FROM jobs WHERE ran_at IS NOT NULL", [(2,)])
+    assert sorted(cloud.compute.reports) == ["berlin", "dresden", "paris"]
+    assert sorted(cloud.volume.reports) == ["berlin", "dresden", "paris"]
+
+
+def test_a_backend_that_hangs_holds_up_neither_others_nor_the_end(cloud):
+    cloud.compute.during = lambda: time.sleep(120)
+    with cloud.collector(grace=0.2, lease=300):
+        cloud.wait_until(SCRAPED, [(3,)])
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 30
+    assert cloud.rows(
+        "SELECT DISTINCT s.type FROM project_services ps JOIN services s ON s.id = ps.service_id"
+        " WHERE ps.scraped_at IS NULL"
+    ) == [("compute",)]
+
+
+def test_an_address_that_is_taken_is_refused(cloud):
+    with cloud.collector() as collector:
+        second = cloud.collector(listen=f"127.0.0.1:{collector.port}")
+        with pytest.raises(StartupError, match=f"collector.listen: cannot listen on 127.0.0.1:{collector.port}"):
+            second.__enter__()
+
+
+def process(cloud, tmp_path, hang_in, grace=5.0):
+    log = tmp_path / "collector.log"
+    return ServerProcess(
+        [sys.executable, "-m", "tests.collector.process", cloud.url, hang_in, str(grace)],
+        ready=lambda: ("hanging in" if hang_in != "nothing" else "collector started") in log.read_text(),
+        log=log,
+    )
+
+
+def test_a_collector_that_is_killed_in_the_middle_of_a_scrape_loses_nothing(cloud, tmp_path):
+    killed = process(cloud, tmp_path, "report_usage").start()
+    killed.signal(signal.SIGKILL)
+    killed.stop()
+    assert cloud.rows("SELECT COUNT(*) FROM project_resources pr JOIN resources r ON r.id = pr.resource_id"
+                      " WHERE r.name = 'cores'") == [(0,)]  # fmt: skip
+    with cloud.collector():
+        cloud.wait_until(SCRAPED, [(6,)])
+        cloud.wait_until(PENDING, [(0,)])
+    assert sorted(set(cloud.compute.reports)) == ["berlin", "dresden", "paris"]
+
+
+def test_a_collector_that_is_killed_in_the_middle_of_a_push_loses_nothing(cloud, tmp_path):
+    cloud.compute.default_quota = {"cores": 0, "ram": 0}
+    with cloud.collector():
+        cloud.wait_until(SCRAPED, [(6,)])
+        cloud.wait_until(PENDING, [(0,)])
+    now = time.time()
+    with cloud.engine.connection():
+        cloud.engine.execute(
+            "UPDATE project_resources SET quota = 5 WHERE resource_id = (SELECT id FROM resources WHERE name = 'cores')"
+        )
+        cloud.engine.execute(
+            "UPDATE project_services SET quota_desynced_at = %s, next_push_at = %s"
+            " WHERE service_id = (SELECT id FROM services WHERE type = 'compute')",
+            [now, now],
+        )
+    killed = process(cloud, tmp_path, "set_quota").start()
+    killed.signal(signal.SIGKILL)
+    killed.stop()
+    assert cloud.rows(PENDING) == [(3,)]
+    with cloud.collector():
+        cloud.wait_until(PENDING, [(0,)])
+    assert cloud.compute.quota == {name: {"cores": 5, "ram": 0} for name in ("berlin", "dresden", "paris")}
+
+
+@pytest.mark.parametrize("hang_in", ["nothing", "report_usage"])
+def test_sigterm_ends_it_cleanly(cloud, tmp_path, hang_in):
+    collector = process(cloud, tmp_path, hang_in, grace=0.5).start()
+    collector.signal(signal.SIGTERM)
+    assert collector.stop(timeout=30) == 0
+    text = collector.log_text()
+    assert "collector stopped" in text
+    assert text.endswith("ended\n")
+    assert "Traceback" not in text
+    assert ("stopped in the middle of: scrape-usage:compute" in text) == (hang_in != "nothing")
