@@ -2,7 +2,7 @@
 
 import logging
 import signal
-import threading
+import socket
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -87,13 +87,15 @@ class Collector:
 
 
 def run_until_signal(collector: Collector, grace: float = 10.0) -> None:
-    """Starts the collector and stops it on SIGTERM or SIGINT. To be called from the main thread."""
-    stopping = threading.Event()
-    previous = {number: signal.signal(number, lambda *_: stopping.set()) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        collector.start()
-        stopping.wait()
-        collector.stop(grace)
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+    """Starts the collector and stops it on SIGTERM or SIGINT. To be called from the main thread, as its last deed: the
+    signals stay taken, so that a repeated one does not cut off the end."""
+    # A signal that comes just before a thread begins to wait for a lock does not wake it, and it may be another thread
+    # that gets the signal; but the byte that is written for it can always be read.
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    signal.set_wakeup_fd(writer.fileno())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    collector.start()
+    log.info("received %s", signal.Signals(reader.recv(1)[0]).name)
+    collector.stop(grace)
