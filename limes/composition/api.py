@@ -1,46 +1,17 @@
 """The Limes API's collaborators."""
 
-from limes.actions.discover import Discover
-from limes.actions.push_quota import PushQuota
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.actions.sync_catalog import SyncCatalog
 from limes.api.collaborators import ApiCollaborators
-from limes.composition.cluster import Cluster, build_cluster
+from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_authenticator, open_cloud, refuse_exposure
 from limes.composition.policy import limes_policy
-from limes.db.engine import Engine
-from limes.seams import RandomJitter, SystemClock, SystemIds
+from limes.composition.use_cases import discover, push_quota
+from limes.seams import SystemClock, SystemIds
 from limes.settings import Settings
-
-
-def discover(settings: Settings, engine: Engine, cluster: Cluster) -> Discover:
-    """The use case that follows Keystone."""
-    return Discover(
-        engine=engine,
-        backend=cluster.backends.discovery,
-        catalog=cluster.catalog,
-        constraints=cluster.constraints,
-        clock=SystemClock(),
-        except_domains=settings.discovery.except_domains,
-        only_domains=settings.discovery.only_domains,
-    )
-
-
-def push_quota(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuota:
-    """The use case that writes quota into backends."""
-    return PushQuota(
-        engine=engine,
-        catalog=cluster.catalog,
-        backends=cluster.backends.quota,
-        clock=SystemClock(),
-        jitter=RandomJitter(),
-        lease=settings.collector.lease,
-        retry=settings.collector.push_retry,
-        retry_max=settings.collector.push_retry_max,
-    )
 
 
 def build_api(settings: Settings) -> ApiCollaborators:

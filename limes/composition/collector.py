@@ -1,10 +1,9 @@
 """From the configured cluster to a collector with all of its jobs."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from limes.actions.discover import Discover
-from limes.actions.enforce_constraints import EnforceConstraints
-from limes.actions.push_quota import PushQuota
+from limes.actions.check_consistency import CheckConsistency
 from limes.actions.run_job import RunJob
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
@@ -15,7 +14,10 @@ from limes.collector.jobs.push import PushJob
 from limes.collector.jobs.usage import UsageJob
 from limes.collector.loop import Job
 from limes.collector.runner import Collector
-from limes.composition.cluster import Cluster
+from limes.composition.cluster import Cluster, build_cluster
+from limes.composition.common import open_checked_engine
+from limes.composition.identity import open_cloud
+from limes.composition.use_cases import discover, push_quota
 from limes.db.engine import Engine
 from limes.metrics.outcomes import OutcomeCounter
 from limes.metrics.scrapes import ScrapeGauges
@@ -23,32 +25,10 @@ from limes.seams import Clock, Jitter, RandomJitter, SystemClock
 from limes.settings import Settings
 
 
-def make_discover(engine: Engine, cluster: Cluster, settings: Settings, clock: Clock) -> Discover:
-    """The use case that follows Keystone."""
-    return Discover(
-        engine,
-        cluster.backends.discovery,
-        cluster.catalog,
-        cluster.constraints,
-        clock,
-        settings.discovery.except_domains,
-        settings.discovery.only_domains,
-    )
-
-
-def make_push_quota(engine: Engine, cluster: Cluster, settings: Settings, clock: Clock, jitter: Jitter) -> PushQuota:
-    """The use case that writes quota into backends."""
-    collector = settings.collector
-    return PushQuota(
-        engine,
-        cluster.catalog,
-        cluster.backends.quota,
-        clock,
-        jitter,
-        lease=collector.lease,
-        retry=collector.push_retry,
-        retry_max=collector.push_retry_max,
-    )
+def open_collector(settings: Settings) -> Collector:
+    """Opens everything that a collector works with. Raises `ConfigError`, `StartupError` and `Unavailable`."""
+    engine = open_checked_engine(settings, "limes-collector")
+    return build_collector(engine, build_cluster(settings, open_cloud(settings)), settings)
 
 
 def build_collector(
@@ -117,7 +97,7 @@ def _service_jobs(
         retry=collector.scrape_retry,
         lease=collector.lease,
     )
-    push = make_push_quota(engine, cluster, settings, clock, jitter)
+    push = replace(push_quota(settings, engine, cluster), clock=clock, jitter=jitter)
     workers = max(1, collector.threads // max(1, len(services)))
     jobs: list[Job] = []
     for service, name in services:
@@ -153,17 +133,13 @@ def _cluster_wide_jobs(
     counters: dict[str, OutcomeCounter],
 ) -> list[Job]:
     collector = settings.collector
-    discover = make_discover(engine, cluster, settings, clock)
-    enforce = EnforceConstraints(engine, cluster.catalog, cluster.constraints)
-
-    def consistency() -> None:
-        sync_catalog.run(prune=True)
-        enforce.run()
+    discovery = replace(discover(settings, engine, cluster), clock=clock)
+    consistency = CheckConsistency(engine, cluster.catalog, cluster.constraints, sync_catalog)
 
     def job(name: str, work: Callable[[], object], interval: float, counter: str) -> Job:
         return ClusterWideJob(RunJob(engine, clock, jitter, name, work, interval, collector.lease), counters[counter])
 
     return [
-        job("discovery", discover.everything, collector.discovery_interval, "limes_keystone_syncs"),
-        job("consistency", consistency, collector.consistency_interval, "limes_cron_consistency_runs"),
+        job("discovery", discovery.everything, collector.discovery_interval, "limes_keystone_syncs"),
+        job("consistency", consistency.run, collector.consistency_interval, "limes_cron_consistency_runs"),
     ]

@@ -37,7 +37,9 @@ class NoQuotas:
 class PlacementQuotas:
     """The quota extension of our Placement: `/quotas/{project id}`, by resource class.
 
-    Limits of other resource classes, which may belong to another service, are left as they are.
+    A PUT replaces all limits of a project. Those of other resource classes, which may belong to another service, are
+    read before and written back. If two services write at the very same moment, one of them may put an older limit of
+    the other one back; the next scrape finds that, and it is written again.
     """
 
     tracks_quota = True
@@ -53,11 +55,9 @@ class PlacementQuotas:
 
     def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
         """One request to read the limits of other classes, one to write all of them."""
-        limits: dict[str, BackendQuota] = {**self._limits(project_id)}
+        limits = {class_: limit for class_, limit in self._limits(project_id).items() if limit is not UNLIMITED}
         limits.update({self._classes[name]: quota for name, quota in quotas.items()})
-        document = {
-            class_: {"limit": None if quota is UNLIMITED else quota} for class_, quota in sorted(limits.items())
-        }
+        document = {class_: {"limit": limit} for class_, limit in sorted(limits.items())}
         self._client.put(f"/quotas/{project_id}", {"quotas": document})
 
     def _limits(self, project_id: str) -> dict[str, BackendQuota]:

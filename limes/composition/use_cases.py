@@ -1,0 +1,35 @@
+"""The use cases that both the API and the collector need."""
+
+from limes.actions.discover import Discover
+from limes.actions.push_quota import PushQuota
+from limes.composition.cluster import Cluster
+from limes.db.engine import Engine
+from limes.seams import RandomJitter, SystemClock
+from limes.settings import Settings
+
+
+def discover(settings: Settings, engine: Engine, cluster: Cluster) -> Discover:
+    """The use case that follows Keystone."""
+    return Discover(
+        engine=engine,
+        backend=cluster.backends.discovery,
+        catalog=cluster.catalog,
+        constraints=cluster.constraints,
+        clock=SystemClock(),
+        except_domains=settings.discovery.except_domains,
+        only_domains=settings.discovery.only_domains,
+    )
+
+
+def push_quota(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuota:
+    """The use case that writes quota into backends."""
+    return PushQuota(
+        engine=engine,
+        catalog=cluster.catalog,
+        backends=cluster.backends.quota,
+        clock=SystemClock(),
+        jitter=RandomJitter(),
+        lease=settings.collector.lease,
+        retry=settings.collector.push_retry,
+        retry_max=settings.collector.push_retry_max,
+    )
