@@ -23,7 +23,7 @@ def bounds_of(settings: PlacementBounds) -> Bounds:
 def list_candidates(call: Call) -> Answer:
     """The ways to satisfy a request for resources, and the state of the trees that they are in."""
     pairs = parse_pairs(call.req.query_string)
-    problem = schemas.query(call.version).problem(last_values(pairs))
+    problem = schemas.problem(call.version, last_values(pairs))
     if problem is not None:
         raise invalid(problem)
     settings = call.deps.settings

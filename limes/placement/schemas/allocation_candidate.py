@@ -1,6 +1,7 @@
 """What `GET /allocation_candidates` has for parameters at each microversion."""
 
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from typing import Any
 
 from limes.placement.schemas.common import Schema, object_of
@@ -14,9 +15,23 @@ _CHANGES = (10, 16, 17, 21, 25, 31, 33, 35, 36)
 """The microversions that changed the parameters."""
 
 
-def query(version: int) -> Schema:
-    """The schema of the query string at a microversion from 1.10."""
-    return _since(max(change for change in _CHANGES if change <= version))
+def problem(version: int, params: Mapping[str, str]) -> str | None:
+    """What is wrong with the parameters at a microversion from 1.10, or None. All values are strings."""
+    since = max(change for change in _CHANGES if change <= version)
+    if _is_known_good(since, tuple(params), params.get("limit"), params.get("group_policy")):
+        return None
+    return _since(since).problem(params)
+
+
+@lru_cache(maxsize=1024)
+def _is_known_good(since: int, names: tuple[str, ...], limit: str | None, group_policy: str | None) -> bool:
+    """The schema's answer depends on nothing else. Few forms of queries are asked again and again."""
+    params = dict.fromkeys(names, "")
+    if limit is not None:
+        params["limit"] = limit
+    if group_policy is not None:
+        params["group_policy"] = group_policy
+    return _since(since).problem(params) is None
 
 
 @cache

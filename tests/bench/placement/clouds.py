@@ -12,7 +12,7 @@ AGGREGATES = [str(uuid.UUID(int=number)) for number in range(1, 11)]
 
 
 def cloud_of(providers: Iterator[Provider]) -> Cloud:
-    classes = dict.fromkeys([*os_resource_classes.STANDARDS, "CUSTOM_GPU"])
+    classes = dict.fromkeys(os_resource_classes.STANDARDS)
     return Cloud(dict.fromkeys(os_traits.get_traits()), classes).replace(list(providers))
 
 
@@ -48,4 +48,4 @@ def wide(count: int, devices: int = 8) -> Iterator[Provider]:
         root = number * (devices + 1) + 1
         yield _provider(root, root, None, {"VCPU": 256, "MEMORY_MB": 524288}, TraitList())
         for device in range(1, devices + 1):
-            yield _provider(root + device, root, root, {"CUSTOM_GPU": 1}, TraitList())
+            yield _provider(root + device, root, root, {"VGPU": 1}, TraitList())

@@ -36,7 +36,7 @@ def median_ms(work: Callable[[], bytes], times: int) -> tuple[float, int]:
 
 
 def gpus(groups: int) -> str:
-    return "&".join(f"resources{n}=CUSTOM_GPU:1" for n in range(1, groups + 1)) + "&group_policy=none"
+    return "&".join(f"resources{n}=VGPU:1" for n in range(1, groups + 1)) + "&group_policy=none"
 
 
 def main() -> None:

@@ -1,0 +1,199 @@
+"""What is measured, with the bars: upstream's time over ours."""
+
+import itertools
+import json
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from limes.placement.search.model import Provider
+from tests.bench.placement.client import Client, in_parallel, seconds_of
+from tests.bench.placement.clouds import AGGREGATES
+from tests.bench.placement.report import Report
+from tests.bench.placement.servers import Server
+
+PLAIN = "/allocation_candidates?resources=VCPU:1,MEMORY_MB:1024,DISK_GB:10"
+SUBTREE = (
+    "/allocation_candidates?resources=DISK_GB:10&resources_A=VCPU:1&resources_B=MEMORY_MB:1024"
+    "&same_subtree=_A,_B&group_policy=none"
+)
+GROUPS = (
+    "/allocation_candidates?resources=DISK_GB:10&resources1=VCPU:1,MEMORY_MB:1024&resources2=VCPU:2,MEMORY_MB:512"
+    "&group_policy=none"
+)
+Pair = tuple[Server, Server]
+Seconds = list[float]
+
+
+def in_turn(servers: Pair, work: Callable[[Client], object], minor: int = 39) -> tuple[Seconds, Seconds]:
+    """Times of `work` on both servers, one after the other, for about eight seconds (5 to 40 times)."""
+    clients = [Client(server.port, minor) for server in servers]
+    once = sum(seconds_of(lambda client=client: work(client)) for client in clients)
+    times: tuple[Seconds, Seconds] = ([], [])
+    for _ in range(max(5, min(40, int(8 / once)))):
+        for client, taken in zip(clients, times, strict=True):
+            taken.append(seconds_of(lambda client=client: work(client)))
+    return times
+
+
+def reads(report: Report, servers: Pair, kind: str, providers: Sequence[Provider], large: bool = False) -> None:
+    """Reading, on a cloud of `kind`; of a large one only what the bars are about."""
+    root = providers[0].uuid
+    paths = [
+        (f"{PLAIN}", "candidates, no limit", 25 if large else 20, 60 if large else 40),
+        (f"{PLAIN}&limit=50", "candidates, limit=50", 150 if large else 40, 400 if large else 100),
+    ]
+    if not large:
+        paths += [
+            (f"{PLAIN}&limit=1000", "candidates, limit=1000", 20, 40),
+            (f"{PLAIN}&required=HW_CPU_X86_AVX2", "candidates, a required trait", 20, 40),
+            (f"{PLAIN}&member_of={AGGREGATES[3]}", "candidates, member_of", 12, 20),
+            (f"{PLAIN}&in_tree={root}", "candidates, in_tree", 12, 20),
+            (PLAIN.replace("VCPU:1,", "VCPU:100000,"), "candidates, nothing fits", 12, 20),
+            (SUBTREE, "candidates, granular, same_subtree", 20, 40),
+            (GROUPS, "candidates, granular, 3 groups", 20, 40),
+            ("/resource_providers", "provider list", 6, 12),
+            ("/resource_providers?resources=VCPU:1", "provider list, with resources=", 6, 12),
+            (f"/resource_providers/{root}", "one provider", 5, 8),
+            (f"/resource_providers/{root}/usages", "its usages", 5, 8),
+            (f"/resource_providers/{root}/inventories", "its inventories", 5, 8),
+            (f"/resource_providers/{root}/allocations", "its allocations", 5, 8),
+        ]
+    for path, name, least, aim in paths:
+        times = in_turn(servers, lambda client, path=path: client.get(path))
+        sizes = [len(Client(server.port).get(path)) for server in servers]
+        report.ratio(f"{name}, {kind}", *times, least, aim)
+        if not 0.5 < sizes[0] / sizes[1] < 2:
+            report.note(f"bytes: upstream {sizes[0]}, ours {sizes[1]}")
+
+
+def consumers(report: Report, servers: Pair, providers: Sequence[Provider]) -> None:
+    """One consumer's allocations and a project's usages."""
+    consumer = str(uuid.uuid4())
+    for server in servers:
+        status, data = Client(server.port)("PUT", f"/allocations/{consumer}", allocation(providers[0]))
+        assert status == 204, data
+    times = in_turn(servers, lambda client: client.get(f"/allocations/{consumer}"))
+    report.ratio("one consumer's allocations", *times, 5, 8)
+    # from 1.38 upstream fails on PostgreSQL
+    times = in_turn(servers, lambda client: client.get("/usages?project_id=project"), 37)
+    report.ratio("project usages", *times, 5, 8)
+
+
+def parallel_reads(report: Report, servers: Pair, kind: str) -> None:
+    """Four clients at once; the time of ten requests each."""
+
+    def work(client: Client, number: int) -> None:
+        for _ in range(5):
+            client.get(f"{PLAIN}&limit=1000")
+
+    times = [[in_parallel(server.port, 4, work) for _ in range(3)] for server in servers]
+    report.ratio(f"candidates, limit=1000, 4 clients, 20 requests, {kind}", times[0], times[1], 15, 40)
+
+
+def allocation(provider: Provider, generation: int | None = None) -> dict[str, Any]:
+    name = "VCPU" if "VCPU" in provider.inventories else next(iter(provider.inventories))
+    return {
+        "allocations": {provider.uuid: {"resources": {name: 1}}},
+        "project_id": "project",
+        "user_id": "user",
+        "consumer_generation": generation,
+        "consumer_type": "INSTANCE",
+    }
+
+
+def writes(report: Report, servers: Pair, providers: Sequence[Provider]) -> None:
+    """Allocations, by one client and by sixteen."""
+    targets = {server.port: itertools.cycle(providers) for server in servers}
+
+    def put(port: int) -> Callable[[Client], None]:
+        def work(client: Client) -> None:
+            status, data = client("PUT", f"/allocations/{uuid.uuid4()}", allocation(next(targets[port])))
+            assert status == 204, data
+
+        return work
+
+    def post(port: int) -> Callable[[Client], None]:
+        def work(client: Client) -> None:
+            body = {str(uuid.uuid4()): allocation(next(targets[port])) for _ in range(10)}
+            status, data = client("POST", "/allocations", body)
+            assert status == 204, data
+
+        return work
+
+    for name, make in (("PUT allocations, 1 client", put), ("POST allocations of 10 consumers", post)):
+        times: tuple[Seconds, Seconds] = ([], [])
+        for _ in range(30):
+            for server, taken in zip(servers, times, strict=True):
+                client = Client(server.port)
+                client.get("/")
+                taken.append(seconds_of(lambda make=make, server=server, client=client: make(server.port)(client)))
+        report.ratio(name, *times, 5, 8)
+    _storm(report, servers, providers, "all providers")
+    _storm(report, servers, providers[:2], "2 hot providers")
+
+
+def _storm(report: Report, servers: Pair, providers: Sequence[Provider], where: str) -> None:
+    taken: list[Seconds] = []
+    for server in servers:
+        refused = itertools.count()
+
+        def work(client: Client, number: int, refused: Any = refused) -> None:
+            for step in range(8):
+                target = providers[(number + 16 * step) % len(providers)]
+                path = f"/allocations/{uuid.uuid4()}"
+                while True:
+                    status, data = client("PUT", path, allocation(target))
+                    if status == 204:
+                        break
+                    assert status == 409, data
+                    next(refused)
+
+        taken.append([in_parallel(server.port, 16, work)])
+        count = next(refused)
+        if count:
+            report.note(f"{server.name} refused {count} of 128 with 409, the client tried again")
+            if server.name == "ours":
+                report.below.append(f"refused what fits, {where}")
+    report.ratio(f"PUT allocations, 16 clients, 128 requests, {where}", taken[0], taken[1], 5, 10)
+
+
+def loading(report: Report, servers: Pair, count: int = 40) -> None:
+    """Nested computes through the API: a node, two NUMA cells with a network card each."""
+
+    def load(client: Client) -> None:
+        for _ in range(count):
+            root = str(uuid.uuid4())
+            _create(client, root, None, {"DISK_GB": 20000}, [])
+            for _ in range(2):
+                cell, card = str(uuid.uuid4()), str(uuid.uuid4())
+                _create(client, cell, root, {"VCPU": 128, "MEMORY_MB": 262144}, ["HW_NUMA_ROOT"])
+                _create(client, card, cell, {"SRIOV_NET_VF": 8}, [])
+
+    times = [[seconds_of(lambda port=server.port: load(Client(port)))] for server in servers]
+    report.ratio(f"loading {count} nested computes through the API", times[0], times[1], 4, 8)
+
+
+def _create(client: Client, key: str, parent: str | None, totals: dict[str, int], traits: list[str]) -> None:
+    body: dict[str, Any] = {"uuid": key, "name": key, "parent_provider_uuid": parent}
+    status, data = client("POST", "/resource_providers", body)
+    assert status == 200, data
+    inventories = {name: {"total": total} for name, total in totals.items()}
+    body = {"resource_provider_generation": 0, "inventories": inventories}
+    status, data = client("PUT", f"/resource_providers/{key}/inventories", body)
+    assert status == 200, data
+    if traits:
+        generation = json.loads(data)["resource_provider_generation"]
+        body = {"resource_provider_generation": generation, "traits": traits}
+        status, data = client("PUT", f"/resource_providers/{key}/traits", body)
+        assert status == 200, data
+
+
+def wide_trees(report: Report, ours: Server) -> None:
+    """Trees of devices, where the number of combinations explodes."""
+    client = Client(ours.port)
+    for groups, limit, bound in ((6, 50, 30), (8, 50, 30), (8, 1000, 1000)):
+        query = "&".join(f"resources{number}=VGPU:1" for number in range(1, groups + 1))
+        path = f"/allocation_candidates?{query}&group_policy=none&limit={limit}"
+        best = min(seconds_of(lambda path=path: client.get(path)) for _ in range(7))
+        report.most(f"wide trees, {groups} groups, limit={limit}", best * 1000, bound, "ms")
