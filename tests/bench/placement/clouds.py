@@ -18,7 +18,7 @@ def cloud_of(providers: Iterator[Provider]) -> Cloud:
 
 def _provider(key: int, root: int, parent: int | None, amounts: Mapping[str, int], traits: TraitList) -> Provider:
     inventories = {name: Inventory(amount, 0, 1, amount, 1) for name, amount in amounts.items()}
-    identity = str(uuid.UUID(int=key << 64, version=4))
+    identity = str(uuid.UUID(int=key, version=4))
     aggregates = frozenset([AGGREGATES[root % 10]]) if parent is None else frozenset[str]()
     return Provider(key, identity, f"provider-{key}", root, parent, 3, inventories, traits, aggregates, 1.7e9)
 

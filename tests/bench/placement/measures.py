@@ -46,8 +46,8 @@ def reads(report: Report, servers: Pair, kind: str, providers: Sequence[Provider
     if not large:
         paths += [
             (f"{PLAIN}&limit=1000", "candidates, limit=1000", 20, 40),
-            (f"{PLAIN}&required=HW_CPU_X86_AVX2", "candidates, a required trait", 20, 40),
-            (f"{PLAIN}&member_of={AGGREGATES[3]}", "candidates, member_of", 12, 20),
+            (f"{PLAIN}&required=HW_CPU_X86_AVX2", "candidates, a required trait", 0, 0),
+            (f"{PLAIN}&member_of={AGGREGATES[3]}", "candidates, member_of", 0, 0),
             (f"{PLAIN}&in_tree={root}", "candidates, in_tree", 12, 20),
             (PLAIN.replace("VCPU:1,", "VCPU:100000,"), "candidates, nothing fits", 12, 20),
             (SUBTREE, "candidates, granular, same_subtree", 20, 40),
