@@ -48,7 +48,8 @@ conformance: export LIMES_REAL_VENV = $(abspath $(REAL_VENV))
 conformance: $(VENV)/.installed-dev $(REAL_VENV)/.installed ## what our Placement answers, against the upstream one
 	$(call bounded,1500) $(BIN)/python -m tests.placement.conformance
 
-bench-placement: $(VENV)/.installed-dev ## measures the Placement API
+bench-placement: export LIMES_REAL_VENV = $(abspath $(REAL_VENV))
+bench-placement: $(VENV)/.installed-dev $(REAL_VENV)/.installed ## measures the Placement API against the upstream one
 	$(BIN)/python -m tests.bench.placement
 
 bench-limes: $(VENV)/.installed-dev ## measures the Limes API and the collector
