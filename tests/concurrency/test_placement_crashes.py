@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import psycopg2
 import pytest
 import requests
 
+from limes.errors import Unavailable
 from tests.concurrency.placement_fleet import CLIENTS, Fleet, at_once, running_fleet
 from tests.placement.world import claim, uuid_of
 from tests.support.postgres import PostgresServer, postgres_server
@@ -124,8 +126,20 @@ def run_with_disasters(fleet: Fleet, disaster: Callable[[], None], every: float)
     return writer
 
 
+def wait_for(answers: Callable[[], bool]) -> None:
+    """Until the database has recovered, and a worker has noticed."""
+    for _ in range(100):
+        with contextlib.suppress(requests.RequestException, Unavailable):
+            if answers():
+                return
+        time.sleep(0.2)
+    raise AssertionError("no recovery within 20 seconds")
+
+
 def check(fleet: Fleet, writer: Writer) -> None:
     fleet.engine.close()
+    wait_for(lambda: fleet.engine.ping() is None)
+    wait_for(lambda: fleet.call("GET", "/resource_providers").status_code == 200)
     with fleet.engine.connection():
         rows = fleet.engine.rows(
             "SELECT c.uuid, c.generation, COUNT(*), SUM(a.used) FROM placement_consumers c"
@@ -136,10 +150,6 @@ def check(fleet: Fleet, writer: Writer) -> None:
     assert writer.acknowledged
     assert writer.failed
     fleet.check_invariants()
-    for _ in range(50):
-        with contextlib.suppress(requests.RequestException):
-            if fleet.call("GET", "/resource_providers").status_code == 200:
-                break
     usages = {name: fleet.usages(name) for name in ("a", "b")}
     assert usages == {
         "a": {"VCPU": len(rows), "DISK_GB": 2 * len(rows)},
