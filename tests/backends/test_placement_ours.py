@@ -1,0 +1,113 @@
+"""The plugin `placement` against our own Placement, on both databases, with its quota extension."""
+
+import threading
+from socketserver import ThreadingMixIn
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+import pytest
+
+from limes.backends import UNLIMITED, ask
+from limes.backends.contract import QuotaBackendContract
+from limes.core.catalog import Catalog
+from limes.db.engine import Engine
+from limes.placement.migrations import placement_migrations
+from limes.placement.startup import prepare
+from limes.seams import SystemClock
+from tests.backends.conftest import AZS, load_quota
+from tests.backends.placement_cases import CapacityCases, Hosts, ServiceCases, make_projects, params, project_named
+from tests.backends.placement_cloud import PlacementCloud
+from tests.placement.world import World
+from tests.support.processes import free_port
+
+
+class Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+
+class Quiet(WSGIRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def cloud(database_url_with):
+    engine = Engine(database_url_with(placement_migrations))
+    prepare(engine, SystemClock())
+    server = make_server("127.0.0.1", 0, World(engine).app, server_class=Server, handler_class=Quiet)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield PlacementCloud(f"http://127.0.0.1:{server.server_port}")
+    server.shutdown()
+    server.server_close()
+    engine.close()
+
+
+@pytest.fixture
+def projects(cloud):
+    return make_projects(cloud)
+
+
+@pytest.fixture
+def hosts(cloud):
+    return Hosts(cloud)
+
+
+class TestService(ServiceCases):
+    """All of the cases."""
+
+
+class TestCapacity(CapacityCases):
+    """All of the cases."""
+
+
+class TestQuota(QuotaBackendContract):
+    @pytest.fixture
+    def backend(self, cloud):
+        return load_quota("placement", params(cloud.url, quota={"store": "placement"})).quota["compute"]
+
+    @pytest.fixture
+    def broken_backend(self):
+        url = f"http://127.0.0.1:{free_port()}"
+        return load_quota("placement", params(url, quota={"store": "placement"})).quota["compute"]
+
+    @pytest.fixture
+    def service(self, backend):
+        return backend.describe()
+
+    @pytest.fixture
+    def catalog(self, service):
+        return Catalog(AZS, [service])
+
+    @pytest.fixture
+    def project(self, projects):
+        return projects[0]
+
+    @pytest.fixture
+    def other_project(self, projects):
+        return projects[1]
+
+    @pytest.fixture
+    def new_project(self, projects):
+        return project_named("new")
+
+    def test_without_limits_all_is_unlimited(self, backend, service, catalog, project):
+        report = ask.report_usage(backend, service, project, catalog)
+        assert {resource.quota for resource in report.resources.values()} == {UNLIMITED}
+
+    def test_limits_of_other_classes_stay(self, cloud, backend, service, catalog, project):
+        limits = {"DISK_GB": {"limit": 5}, "VCPU": {"limit": 3}, "PCPU": {"limit": None}}
+        cloud.request("PUT", f"/quotas/{project.id}", json={"quotas": limits})
+        ask.set_quota(backend, service, project, {"cores": 20, "ram": 1024, "gold": 0})
+        quotas = cloud.request("GET", f"/quotas/{project.id}").json()["quotas"]
+        assert {class_: entry["limit"] for class_, entry in quotas.items() if entry["limit"] is not None} == {
+            "VCPU": 20,
+            "MEMORY_MB": 1024,
+            "CUSTOM_GOLD": 0,
+            "DISK_GB": 5,
+        }
+
+    def test_a_limit_that_somebody_lifts_is_seen(self, cloud, backend, service, catalog, project):
+        ask.set_quota(backend, service, project, {"cores": 20, "ram": 1024, "gold": 0})
+        cloud.request("DELETE", f"/quotas/{project.id}")
+        report = ask.report_usage(backend, service, project, catalog)
+        assert {resource.quota for resource in report.resources.values()} == {UNLIMITED}
