@@ -1,14 +1,20 @@
 """All ways to give each slot of a request one provider, within one tree: lazily, and leaving dead ends early.
 
 Where the slots demand nothing of each other, these are the plain product of the options, which the standard library
-makes fastest. Otherwise they are looked for step by step, unless a count of the whole tells that there are none.
+makes fastest. Where the product is small, it is made and sifted. Otherwise assignments are looked for step by step,
+unless a count of the whole tells that there are none.
 """
 
 from collections.abc import Iterator
 from itertools import product
+from math import prod
 
-from limes.placement.search.descent import Descent
+from limes.placement.search.descent import PAUSE_AFTER, Descent
+from limes.placement.search.matching import TraitTest
 from limes.placement.search.rules import Assignment, Options, Rules
+
+SMALL = 64
+"""Up to so many combinations it is faster to look at all of them than to leave dead ends early."""
 
 
 def assignments(rules: Rules, options: Options) -> Iterator[Assignment | None]:
@@ -21,13 +27,26 @@ def assignments(rules: Rules, options: Options) -> Iterator[Assignment | None]:
         if wanted.has_required(at_least):
             wanted = None
     crowded = not _has_plenty(rules, options)
-    if rules.stepwise or crowded:
+    if crowded or (rules.stepwise and prod(map(len, options)) > SMALL):
         if not _has_room(rules, options):
             return iter(())
         return Descent(rules, options, wanted, crowded=crowded).run()
-    if wanted is None and not rules.flat:
+    if wanted is None and not rules.flat and not rules.stepwise:
         return product(*options)
-    return (chosen if rules.accepts(chosen, wanted) else None for chosen in product(*options))
+    return _sifted(rules, options, wanted)
+
+
+def _sifted(rules: Rules, options: Options, wanted: TraitTest | None) -> Iterator[Assignment | None]:
+    idle = 0
+    for chosen in product(*options):
+        if rules.accepts(chosen, wanted):
+            idle = 0
+            yield chosen
+            continue
+        idle += 1
+        if idle >= PAUSE_AFTER:
+            idle = 0
+            yield None
 
 
 def _traits_of(rules: Rules, options: Options) -> tuple[frozenset[str], frozenset[str]]:

@@ -119,14 +119,20 @@ class RequestTest:
         self.summed = len(request.groups) > 1
 
     def trees(self) -> Iterable[Tree]:
-        """The trees that a candidate can be anchored at, as far as `in_tree` tells."""
-        if any(group.impossible for group in self.groups):
+        """The trees that a candidate can be anchored at, as far as `in_tree` and the largest inventories tell."""
+        if any(group.impossible for group in self.groups) or not self._fits_somewhere():
             return ()
         for group in self.groups:
             tree = self.cloud.trees.get(group.in_tree) if group.in_tree is not None else None
             if tree is not None and not tree.sharing:
                 return (tree,)
         return self.cloud.trees.values()
+
+    def _fits_somewhere(self) -> bool:
+        ceilings = self.cloud.ceilings
+        return all(
+            amount <= ceilings.get(name, 0) for group in self.request.groups for name, amount in group.resources.items()
+        )
 
     def fits_alone(self, provider: Provider) -> bool:
         """Whether a provider that is a tree of its own, with nothing shared with it, serves the whole request."""

@@ -124,7 +124,7 @@ class Tree:
 class Cloud:
     """All trees at one moment, with the names that exist."""
 
-    __slots__ = ("by_id", "by_uuid", "classes", "sharing", "traits", "trees")
+    __slots__ = ("by_id", "by_uuid", "ceilings", "classes", "sharing", "traits", "trees")
 
     def __init__(self, traits: Mapping[str, object] | None = None, classes: Mapping[str, object] | None = None) -> None:
         """An empty cloud. `traits` and `classes` have the names that exist as their keys."""
@@ -137,6 +137,8 @@ class Cloud:
         self.by_uuid: dict[str, Provider] = {}
         self.sharing: Mapping[str, tuple[Provider, ...]] = {}
         """The sharing providers of each aggregate, by its UUID."""
+        self.ceilings: dict[str, int] = {}
+        """For each resource class a bound that no inventory's `limit` is above. It may be too high."""
 
     def replace(
         self,
@@ -157,6 +159,7 @@ class Cloud:
         for provider in fresh.values():
             members[provider.root_id].append(provider)
         cloud._copy(self, leaving, roots)
+        cloud._raise_ceilings(fresh.values())
         cloud._plant({root_id: Tree(providers) for root_id, providers in sorted(members.items()) if providers})
         touched = [*(self.trees[root_id] for root_id in roots & self.trees.keys())]
         touched += [cloud.trees[root_id] for root_id in roots & cloud.trees.keys()]
@@ -167,11 +170,18 @@ class Cloud:
         self.trees = other.trees.copy()
         self.by_id = other.by_id.copy()
         self.by_uuid = other.by_uuid.copy()
+        self.ceilings = other.ceilings.copy()
         for key in leaving:
             del self.by_uuid[self.by_id.pop(key).uuid]
         for root_id in roots:
             if root_id in self.trees and not any(p.id in self.by_id for p in self.trees[root_id].providers):
                 del self.trees[root_id]
+
+    def _raise_ceilings(self, providers: Iterable[Provider]) -> None:
+        for provider in providers:
+            for name, inventory in provider.inventories.items():
+                if inventory.limit > self.ceilings.get(name, 0):
+                    self.ceilings[name] = inventory.limit
 
     def _plant(self, trees: Mapping[int, Tree]) -> None:
         self.trees = _merged(self.trees, trees)

@@ -23,12 +23,16 @@ MAPPINGS_SINCE = 34
 
 def render(found: Found, cloud: Cloud, minor: int) -> bytes:
     """The whole body under microversion 1.`minor`."""
-    requests = RequestWriter(found.slots, minor)
-    written = ",".join([requests.write(candidate) for candidate in found.candidates])
-    return b'{"allocation_requests":[%b],"provider_summaries":{%b}}' % (
-        written.encode(),
-        _summaries(found, cloud, minor),
+    writer = RequestWriter(found.slots, minor)
+    summaries = _summaries(found, cloud, minor).decode()
+    text = "".join(
+        [
+            '{"allocation_requests":[',
+            ",".join([writer.write(candidate) for candidate in found.candidates]),
+            f'],"provider_summaries":{{{summaries}}}}}',
+        ]
     )
+    return text.encode()
 
 
 def _summaries(found: Found, cloud: Cloud, minor: int) -> bytes:

@@ -20,11 +20,11 @@ class Rules:
         self.suffixed = [bool(slot.suffix) for slot in slots]
         self.isolate = not test.alone
         """Whether each suffixed group needs a provider of its own."""
-        subtrees = [
+        self.subtrees = [
             [index for index, slot in enumerate(slots) if slot.suffix in suffixes]
             for suffixes in test.request.same_subtrees
         ]
-        self.subtrees_of = [[slots for slots in subtrees if index in slots] for index in range(len(slots))]
+        self.subtrees_of = [[slots for slots in self.subtrees if index in slots] for index in range(len(slots))]
         """For each slot the sets of slots, with itself in them, that have to lie in one subtree."""
         classes = [name for slot in slots for name in slot.resources]
         repeated = {name for name in classes if classes.count(name) > 1}
@@ -37,7 +37,7 @@ class Rules:
         for amounts in self.shared:
             for name, amount in amounts:
                 self.totals[name] += amount
-        self.stepwise = self.isolate or bool(subtrees)
+        self.stepwise = self.isolate or bool(self.subtrees)
         """Whether there are rules that can be broken although every provider has plenty."""
         self.unsuffixed = [index for index, suffixed in enumerate(self.suffixed) if not suffixed]
         tests = [group.traits for group in test.groups if not group.group.suffix]
@@ -46,9 +46,30 @@ class Rules:
         self.flat = not test.request.nested
 
     def accepts(self, chosen: Sequence[Provider], wanted: TraitTest | None) -> bool:
-        """The rules that need all slots: traits of the unsuffixed group, and below 1.29 one provider a tree."""
+        """Whether a whole assignment keeps all rules, provided that no provider is asked for more than it has.
+
+        `wanted` is `traits`, or None where these are known to be there.
+        """
         if wanted is not None:
-            names = frozenset[str]().union(*(chosen[index].traits.set for index in self.unsuffixed))
+            names = frozenset[str]().union(*[chosen[slot].traits.set for slot in self.unsuffixed])
             if not wanted.has_required(names):
                 return False
+        for slots in self.subtrees:
+            if not _is_subtree([chosen[slot] for slot in slots]):
+                return False
+        if self.isolate:
+            served = [provider.id for provider, own in zip(chosen, self.suffixed, strict=True) if own]
+            if len(set(served)) < len(served):
+                return False
         return not (self.flat and len({p.id for p in chosen}) > len({p.root_id for p in chosen}))
+
+
+def _is_subtree(providers: Sequence[Provider]) -> bool:
+    """Whether one of the providers is at or above all of them."""
+    for top in providers:
+        for provider in providers:
+            if top.id not in provider.lineage:
+                break
+        else:
+            return True
+    return False

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.placement.search.clouds import cloud_of, find, node, spelled
+from tests.placement.search.clouds import cloud_of, find, node, providers_of, spelled
 
 SHARES = "MISC_SHARES_VIA_AGGREGATE"
 
@@ -217,6 +217,18 @@ class TestSharing:
         )
 
 
+def test_the_largest_inventory_is_known_through_all_changes():
+    cloud = cloud_of(node("cn", VCPU=4))
+    expect(cloud, "resources=VCPU:5")
+    expect(cloud, "resources=DISK_GB:1")
+    [larger] = providers_of([node("cn", VCPU=8, DISK_GB=1)])
+    grown = cloud.replace([larger])
+    expect(grown, "resources=VCPU:5", "VCPU=cn")
+    expect(grown, "resources=DISK_GB:1", "DISK_GB=cn")
+    expect(cloud, "resources=VCPU:5")
+    expect(grown.replace(gone=[larger.id]), "resources=VCPU:5")
+
+
 class TestHowMany:
     hosts = [
         one
@@ -257,3 +269,11 @@ class TestHowMany:
         groups = "&".join(f"resources{n}=CUSTOM_GPU:4" for n in range(1, 16))
         found = find(cloud, groups + "&group_policy=none", max_candidates=1000)
         assert (found.candidates, found.complete) == ([], False)
+
+    def test_what_is_sifted_out_in_many_trees_does_not_end_the_search(self):
+        hosts = []
+        for n in range(60):
+            hosts += [node(f"cn{n}"), node(f"l{n}", f"cn{n}", VCPU=1, CUSTOM_GPU=1), node(f"r{n}", f"cn{n}", VCPU=1)]
+        query = "resources1=VCPU:1&resources2=CUSTOM_GPU:1&same_subtree=1,2&group_policy=none"
+        found = find(cloud_of(*hosts), query, max_candidates=100)
+        assert (len(found.candidates), found.complete) == (60, True)
