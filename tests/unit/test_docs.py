@@ -42,6 +42,19 @@ def test_the_example_shows_every_section():
     assert set(example) == set(Settings.model_fields)
 
 
+def test_every_route_is_in_the_api_reference():
+    from limes.api.routes import routes
+
+    page = (ROOT / "docs" / "limes-api.md").read_text()
+    missing = []
+    for path, endpoint, suffix in routes(None):  # type: ignore[arg-type]
+        ending = f"_{suffix}" if suffix else ""
+        for method in ("GET", "PUT", "POST", "DELETE"):
+            if hasattr(endpoint, f"on_{method.lower()}{ending}") and f"`{method} {path}`" not in page:
+                missing.append(f"{method} {path}")
+    assert missing == []
+
+
 def test_every_policy_rule_says_what_it_is_for():
     assert [rule.name for rule in RULES if len(rule.description) < 10] == []
     assert len({rule.name for rule in RULES}) == len(RULES)
