@@ -20,20 +20,24 @@ def run(options: argparse.Namespace) -> int:
     """Starts everything, fills an empty Placement with the sample data, and waits for Ctrl-C or a failure."""
     from limes.commands.serve.banner import banner
     from limes.commands.serve.prepare import prepare
-    from limes.commands.serve.sample_data import load_sample_data
+    from limes.commands.serve.sample_data import SampleData
     from limes.commands.serve.supervisor import Supervisor
 
     settings, log_folder = prepare()
     with Supervisor(log_folder) as supervisor:
-        supervisor.start("placement", settings.placement.listen)
-        supervisor.start("api", settings.api.listen)
-        supervisor.start("collect", settings.collector.listen)
         try:
+            supervisor.start("placement", settings.placement.listen)
+            supervisor.start("api", settings.api.listen)
             supervisor.wait_until_ready(timeout=60)
-            if settings.serve.sample_data is not None:
-                load_sample_data(settings, supervisor)
+            sample = SampleData(settings, supervisor) if settings.serve.sample_data else None
+            has_more = sample is not None and sample.load_placement()
+            supervisor.start("collect", settings.collector.listen)
+            supervisor.wait_until_ready(timeout=60)
+            if sample is not None and has_more:
+                sample.load_quotas()
         except StartupError as error:
             print(f"limes serve: {error}", file=sys.stderr)
             return 1
-        print(banner(settings, log_folder), flush=True)
+        if not supervisor.stopped:
+            print(banner(settings, log_folder), flush=True)
         return supervisor.wait()

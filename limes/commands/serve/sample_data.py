@@ -39,25 +39,56 @@ class _Api:
         return answer.json() if answer.content else None
 
 
-def load_sample_data(settings: Settings, supervisor: Supervisor) -> None:
-    """Loads the sample if Placement has no providers yet: a second start keeps what there is."""
-    assert settings.serve.sample_data is not None
-    token = settings.identity.sample.own_token
-    if token is None:
-        raise StartupError("serve.sample_data needs identity.method: sample, and identity.sample.own_token")
-    document = read_yaml(settings.serve.sample_data)
-    placement = _Api(settings.placement.listen, token)
-    if placement.must("GET", "/resource_providers")["resource_providers"]:
-        return
-    print("Loading the sample data ...", flush=True)
-    for provider in document["providers"]:
-        _load_provider(placement, provider)
-    for consumer, allocation in document["allocations"].items():
-        placement.must("PUT", f"/allocations/{consumer}", allocation)
-    limes = _Api(settings.api.listen, token)
-    limes.must("POST", "/v1/domains/discover")
-    for path, body in _quota_requests(document["quotas"], _ids(limes)):
-        _retry(lambda path=path, body=body: limes.call("PUT", path, body), supervisor)  # type: ignore[misc]
+class SampleData:
+    """The sample, loaded only if Placement has no providers yet: a second start keeps what there is."""
+
+    def __init__(self, settings: Settings, supervisor: Supervisor) -> None:
+        """Raises `LimesError` if there is no such file, or no token to load it with."""
+        assert settings.serve.sample_data is not None
+        token = settings.identity.sample.own_token
+        if token is None:
+            raise StartupError("serve.sample_data needs identity.method: sample, and identity.sample.own_token")
+        self._document = read_yaml(settings.serve.sample_data)
+        self._placement = _Api(settings.placement.listen, token)
+        self._limes = _Api(settings.api.listen, token)
+        self._supervisor = supervisor
+
+    def load_placement(self) -> bool:
+        """Providers and allocations, before the collector looks for them. Answers whether there is more to load."""
+        if self._placement.must("GET", "/resource_providers")["resource_providers"]:
+            return False
+        print("Loading the sample data ...", flush=True)
+        for provider in self._document["providers"]:
+            _load_provider(self._placement, provider)
+        for consumer, allocation in self._document["allocations"].items():
+            self._placement.must("PUT", f"/allocations/{consumer}", allocation)
+        return True
+
+    def load_quotas(self) -> None:
+        """Quotas, as soon as the collector has scraped the projects; and waits until it has seen the capacity."""
+        self._limes.must("POST", "/v1/domains/discover")
+        for path, body in _quota_requests(self._document["quotas"], _ids(self._limes)):
+            self._until(lambda path=path, body=body: self._is_accepted(path, body), path)  # type: ignore[misc]
+        self._until(self._has_capacity, "capacity")
+
+    def _is_accepted(self, path: str, body: Any) -> bool:
+        """Whether a PUT succeeds; 423 means that its project waits for its first scrape."""
+        answer = self._limes.call("PUT", path, body)
+        if not answer.ok and answer.status_code != 423:
+            raise StartupError(f"sample data: PUT {path}: {answer.status_code} {answer.text.strip()}")
+        return answer.ok
+
+    def _has_capacity(self) -> bool:
+        services = self._limes.must("GET", "/v1/clusters/current")["cluster"]["services"]
+        return all("capacity" in resource for service in services for resource in service["resources"])
+
+    def _until(self, check: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        while not self._supervisor.stopped and not check():
+            self._supervisor.require_alive()
+            if time.monotonic() > deadline:
+                raise StartupError(f"sample data: the collector is not done after {_PATIENCE:.0f} seconds: {what}")
+            time.sleep(0.3)
 
 
 def _load_provider(placement: _Api, provider: Mapping[str, Any]) -> None:
@@ -95,16 +126,3 @@ def _quota_requests(
         ]
         found.append((path, {"project" if slash else "domain": {"services": services}}))
     return found
-
-
-def _retry(request: Callable[[], requests.Response], supervisor: Supervisor) -> None:
-    """Repeats a request while its project waits for its first scrape (423)."""
-    deadline = time.monotonic() + _PATIENCE
-    while not supervisor.stopped:
-        answer = request()
-        if answer.ok:
-            return
-        if answer.status_code != 423 or time.monotonic() > deadline:
-            raise StartupError(f"sample data: {answer.request.path_url}: {answer.status_code} {answer.text.strip()}")
-        supervisor.require_alive()
-        time.sleep(0.5)

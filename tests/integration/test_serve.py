@@ -1,0 +1,175 @@
+"""`limes serve` as a new user meets it: one command, sample data, Ctrl-C, and a second start that keeps the data."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+import yaml
+
+from tests.support.processes import free_port
+
+ROOT = Path(__file__).parents[2]
+ACME, SHOP = "8f1c26b2a9b94b4b8b9f4d1f2c3d4e01", "1a000000000000000000000000000001"
+PROJECT = f"/v1/domains/{ACME}/projects/{SHOP}"
+
+
+class Serve:
+    """`limes serve` with the quickstart configuration on free ports."""
+
+    def __init__(self, folder: Path) -> None:
+        document = yaml.safe_load((ROOT / "config" / "quickstart.yaml").read_text())
+        text = yaml.safe_dump(document)
+        for port in ("8080", "8778", "8081"):
+            text = text.replace(f"127.0.0.1:{port}", f"127.0.0.1:{free_port()}")
+        document = yaml.safe_load(text)
+        document["collector"]["scrape_interval"] = 6
+        document["serve"]["sample_data"] = str(ROOT / "config" / "sample-data.yaml")
+        self.api = f"http://{document['api']['listen']}"
+        self.placement = f"http://{document['placement']['listen']}"
+        self.folder = folder
+        self.config = folder / "quickstart.yaml"
+        self.config.write_text(yaml.safe_dump(document))
+        self.process: subprocess.Popen[str] | None = None
+
+    def start(self) -> str:
+        """Starts it and answers what it printed until it was ready."""
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "limes", "serve", "--config", str(self.config)],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"},
+        )
+        assert self.process.stdout is not None
+        printed = ""
+        for line in self.process.stdout:
+            printed += line
+            if "/usages?" in line:  # the last of the commands to try
+                return printed
+        raise AssertionError(f"ended with {self.process.wait()}:\n{printed}")
+
+    def interrupt(self) -> int:
+        """Ctrl-C. Answers the exit code."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=40)
+
+    def get(self, path: str, token: str = "cloud-admin") -> Any:
+        answer = requests.get(self.api + path, headers={"X-Auth-Token": token}, timeout=20)
+        assert answer.ok, answer.text
+        return answer.json()
+
+    def cores(self) -> dict[str, Any]:
+        """The project's cores as the API shows them."""
+        return self.get(f"{PROJECT}?service=compute&resource=cores")["project"]["services"][0]["resources"][0]
+
+    def quota(self, level: str, path: str, token: str, cores: int) -> requests.Response:
+        body = {level: {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": cores}]}]}}
+        return requests.put(self.api + path, json=body, headers={"X-Auth-Token": token}, timeout=20)
+
+    def backend_quota(self) -> Any:
+        """What Placement enforces for the project."""
+        answer = requests.get(f"{self.placement}/quotas/{SHOP}", headers=self.headers(), timeout=20)
+        return answer.json()["quotas"]["VCPU"]["limit"]
+
+    def headers(self) -> dict[str, str]:
+        return {"X-Auth-Token": "cloud-admin", "OpenStack-API-Version": "placement 1.38"}
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    serve = Serve(tmp_path)
+    yield serve
+    if serve.process is not None and serve.process.poll() is None:
+        serve.process.kill()
+
+
+def eventually(check, what, timeout=30.0):
+    deadline = time.monotonic() + timeout
+    while not check():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.3)
+
+
+def test_the_tour(serve: Serve):
+    printed = serve.start()
+    assert serve.api in printed
+    assert serve.placement in printed
+    for token in ("cloud-admin", "acme-admin", "shop-admin", "shop-member"):
+        assert re.search(rf"^  {token} +\S", printed, re.MULTILINE)
+    assert len(serve.get("/v1/domains")["domains"]) == 2
+    assert len(serve.get(f"/v1/domains/{ACME}/projects", "acme-admin")["projects"]) == 3
+    cluster = serve.get("/v1/clusters/current?service=compute&resource=cores")["cluster"]
+    assert cluster["services"][0]["resources"][0]["capacity"] == 992
+    assert (serve.cores()["quota"], serve.cores()["usage"]) == (40, 20)
+
+    # each level by its own admin
+    assert serve.quota("domain", f"/v1/domains/{ACME}", "acme-admin", 300).status_code == 403
+    assert serve.quota("domain", f"/v1/domains/{ACME}", "cloud-admin", 300).status_code == 202
+    assert serve.quota("project", PROJECT, "shop-admin", 60).status_code == 403
+    assert serve.quota("project", PROJECT, "acme-admin", 60).status_code == 202
+    assert serve.backend_quota() == 60
+
+    # what is allocated in Placement appears after a sync; what exceeds the quota is refused there
+    allocation = {
+        "allocations": {"c0000000-0000-4000-8000-000000000001": {"resources": {"VCPU": 5}}},
+        "project_id": SHOP,
+        "user_id": "me",
+        "consumer_generation": None,
+        "consumer_type": "INSTANCE",
+    }
+    url = f"{serve.placement}/allocations/f0000000-0000-4000-8000-000000000001"
+    assert requests.put(url, json=allocation, headers=serve.headers(), timeout=20).status_code == 204
+    synced = requests.post(f"{serve.api}{PROJECT}/sync", headers={"X-Auth-Token": "shop-admin"}, timeout=20)
+    assert synced.status_code == 202
+    eventually(lambda: serve.cores()["usage"] == 25, "the allocation is seen")
+    allocation["allocations"] = {"c0000000-0000-4000-8000-000000000001": {"resources": {"VCPU": 40}}}
+    url = f"{serve.placement}/allocations/f0000000-0000-4000-8000-000000000002"
+    refused = requests.put(url, json=allocation, headers=serve.headers(), timeout=20)
+    assert refused.status_code == 409
+    assert "placement.quota.exceeded" in refused.text
+
+    # a change behind Limes's back is put right
+    body = {"quotas": {"VCPU": {"limit": 1000}, "MEMORY_MB": {"limit": 81920}, "DISK_GB": {"limit": 500}}}
+    answer = requests.put(f"{serve.placement}/quotas/{SHOP}", json=body, headers=serve.headers(), timeout=20)
+    assert answer.ok, answer.text
+    assert serve.backend_quota() == 1000
+    eventually(lambda: serve.backend_quota() == 60, "the next scrape puts it right", timeout=60)
+
+    # Ctrl-C, and a second start
+    assert serve.interrupt() == 0
+    with pytest.raises(requests.ConnectionError):
+        serve.get("/v1/domains")
+    assert "Loading the sample data" not in serve.start()
+    assert (serve.cores()["quota"], serve.cores()["usage"]) == (60, 25)
+    assert serve.interrupt() == 0
+    logs = "".join(path.read_text() for path in (serve.folder / "var").glob("*.log"))
+    assert "Traceback" not in logs
+
+
+def test_a_port_that_is_taken(serve: Serve):
+    import socket
+
+    with socket.socket() as taken:
+        host, _, port = serve.api.removeprefix("http://").partition(":")
+        taken.bind((host, int(port)))
+        taken.listen()
+        result = subprocess.run(
+            [sys.executable, "-m", "limes", "serve", "--config", str(serve.config)],
+            cwd=serve.folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"},
+        )
+    assert result.returncode == 1
+    assert result.stderr == f"limes: api.listen: cannot listen on {host}:{port}: Address already in use\n"
