@@ -28,7 +28,10 @@ from limes.settings import Settings
 def open_collector(settings: Settings) -> Collector:
     """Opens everything that a collector works with. Raises `ConfigError`, `StartupError` and `Unavailable`."""
     engine = open_checked_engine(settings, "limes-collector")
-    return build_collector(engine, build_cluster(settings, open_cloud(settings)), settings)
+    cloud = open_cloud(settings)
+    if settings.identity.method == "keystone":
+        cloud.check()
+    return build_collector(engine, build_cluster(settings, cloud), settings)
 
 
 def build_collector(
