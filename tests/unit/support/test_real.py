@@ -40,7 +40,7 @@ def test_a_copied_keystone_can_be_stopped(keystone: RealKeystone, own_keystone: 
 def test_placement_without_keystone(upstream_placement: UpstreamPlacement) -> None:
     url = f"{upstream_placement.url}/resource_providers"
     assert requests.get(url, timeout=30).status_code == 401
-    assert requests.get(url, headers={"X-Auth-Token": "admin"}, timeout=30).json() == {"resource_providers": []}
+    assert "resource_providers" in requests.get(url, headers={"X-Auth-Token": "admin"}, timeout=30).json()
 
 
 def test_placement_with_keystone(upstream_placement_with_keystone: UpstreamPlacement, keystone: RealKeystone) -> None:
