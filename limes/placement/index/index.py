@@ -80,6 +80,9 @@ class ProviderIndex:
         vocabulary = state.vocabulary
         if any(state.vocabulary_stamps.get(name) != changed for name, changed in found.vocabularies.items()):
             vocabulary = load_vocabulary(self._engine)
+            if vocabulary.renames(state.vocabulary):
+                state = _State()
+                found = look(self._engine, BEGINNING)
         return self._follow(state, found, vocabulary, now)
 
     def _follow(self, state: _State, found: Look, vocabulary: Vocabulary, now: float) -> _State:

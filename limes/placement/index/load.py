@@ -29,6 +29,14 @@ class Vocabulary:
     classes: Mapping[int, str] = field(default_factory=dict)
     traits: Mapping[int, str] = field(default_factory=dict)
 
+    def renames(self, older: "Vocabulary") -> bool:
+        """Whether a class or trait of `older` has another name now, so that whoever has it has to be read again."""
+        return any(
+            old.get(key, name) != name
+            for names, old in ((self.classes, older.classes), (self.traits, older.traits))
+            for key, name in names.items()
+        )
+
 
 def load_vocabulary(engine: Engine) -> Vocabulary:
     """All resource classes and traits, in the order of their ids."""

@@ -149,7 +149,10 @@ class Cloud:
         classes: Mapping[str, object] | None = None,
     ) -> "Cloud":
         """The same cloud with some providers new or in a new state, and those with the ids `gone` taken out."""
-        cloud = Cloud(traits or self.traits, classes or self.classes)
+        cloud = Cloud(
+            self.traits if traits is None else traits,
+            self.classes if classes is None else classes,
+        )
         fresh = {provider.id: provider for provider in changed}
         leaving = {key for key in {*fresh, *gone} if key in self.by_id}
         roots = {self.by_id[key].root_id for key in leaving} | {provider.root_id for provider in fresh.values()}

@@ -89,6 +89,23 @@ def test_new_names_are_known_at_once(index, write):
     assert describe(index.current()) == ["cn CUSTOM_X=0/1"]
 
 
+def test_a_class_that_is_renamed(index, write, engine):
+    write("name", "resource_classes", "CUSTOM_X")
+    write("provider", "cn")
+    write("inventory", "cn", {"CUSTOM_X": 1})
+    assert describe(index.current()) == ["cn CUSTOM_X=0/1"]
+    write("rename_class", "CUSTOM_X", "CUSTOM_Y")
+    assert describe(index.current()) == ["cn CUSTOM_Y=0/1"]
+    assert "CUSTOM_X" not in index.current().classes
+
+
+def test_names_that_go(index, write, engine):
+    write("remove_trait", "CUSTOM_A")
+    assert list(index.current().traits) == ["CUSTOM_B"]
+    write("remove_trait", "CUSTOM_B")
+    assert list(index.current().traits) == []
+
+
 def test_nothing_new_gives_the_same_cloud(index, write):
     write("provider", "cn")
     cloud = index.current()

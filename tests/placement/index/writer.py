@@ -19,6 +19,14 @@ class Writer:
         self.engine.execute(f"INSERT INTO placement_{kind} (name, updated) VALUES (%s, %s)", [name, NOW])
         stamp_vocabulary(self.engine, kind)
 
+    def rename_class(self, name: str, new_name: str) -> None:
+        self.engine.execute("UPDATE placement_resource_classes SET name = %s WHERE name = %s", [new_name, name])
+        stamp_vocabulary(self.engine, "resource_classes")
+
+    def remove_trait(self, name: str) -> None:
+        self.engine.execute("DELETE FROM placement_traits WHERE name = %s", [name])
+        stamp_vocabulary(self.engine, "traits")
+
     def provider(self, name: str, parent: str | None = None) -> None:
         parent_id = self.id(parent) if parent else None
         root = self.engine.row("SELECT root_id FROM placement_providers WHERE id = %s", [parent_id])
