@@ -34,10 +34,12 @@ class Collector:
     ) -> None:
         """`listen` is where `/healthcheck` and `/metrics` are served; port 0 means any that is free."""
         self._engine = engine
-        self._loops = [Loop(job) for job in jobs]
-        self._registry = CollectorRegistry()
+        self.loops = [Loop(job) for job in jobs]
+        """One for each job."""
+        self.registry = CollectorRegistry()
+        """The metrics of this collector."""
         for source in metrics:
-            self._registry.register(source)
+            self.registry.register(source)
         self._listen = listen
         self._poll_interval = poll_interval
         self._running = ExitStack()
@@ -47,15 +49,15 @@ class Collector:
 
     def start(self) -> None:
         """Begins to work, and returns. Raises `StartupError` if the address cannot be used."""
-        self.port = self._running.enter_context(operational_server(self._listen, self._engine, self._registry))
+        self.port = self._running.enter_context(operational_server(self._listen, self._engine, self.registry))
         # It warns about each look that it leaves out because the one before is still busy, which is what we want.
         logging.getLogger("apscheduler.scheduler").setLevel(logging.ERROR)
         self._scheduler = BackgroundScheduler(
             timezone=UTC,
-            executors={"default": ThreadPoolExecutor(max(1, len(self._loops)))},
+            executors={"default": ThreadPoolExecutor(max(1, len(self.loops)))},
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
         )
-        for loop in self._loops:
+        for loop in self.loops:
             self._scheduler.add_job(
                 loop.drain,
                 "interval",
@@ -64,20 +66,20 @@ class Collector:
                 next_run_time=datetime.now(UTC),
             )
         self._scheduler.start()
-        log.info("collector started with %d jobs, serving on port %d", len(self._loops), self.port)
+        log.info("collector started with %d jobs, serving on port %d", len(self.loops), self.port)
 
     def stop(self, grace: float = 10.0) -> bool:
         """Begins nothing new and waits for what has begun, for `grace` seconds at most.
 
         Answers whether all of it has ended. What has not is done again by some collector when its lease is over.
         """
-        for loop in self._loops:
+        for loop in self.loops:
             loop.stop()
         if self._scheduler is not None:
             self._scheduler.shutdown(wait=False)
         deadline = time.monotonic() + grace
-        unfinished = [loop.job.name for loop in self._loops if not loop.wait(max(0.0, deadline - time.monotonic()))]
-        for loop in self._loops:
+        unfinished = [loop.job.name for loop in self.loops if not loop.wait(max(0.0, deadline - time.monotonic()))]
+        for loop in self.loops:
             loop.abandon()
         if unfinished:
             log.warning("stopped in the middle of: %s", ", ".join(unfinished))

@@ -205,3 +205,9 @@ class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
         backend = load_capacity("placement", settings).capacity["under-test"]
         with pytest.raises(BackendError, match="CUSTOM_LIMES_NOWHERE"):
             ask.report_capacity(backend, "c", catalog)
+
+    def test_a_report_that_takes_too_long_is_an_error(self, cloud, catalog, hosts):
+        settings = self.settings(cloud.url, hosts)
+        backend = load_capacity("placement", settings, time_limit=1e-6).capacity["under-test"]
+        with pytest.raises(BackendError):
+            ask.report_capacity(backend, "c", catalog)

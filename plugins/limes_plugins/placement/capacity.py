@@ -42,8 +42,9 @@ class PlacementCapacity(CapacityBackend):
 
     def report_capacity(self) -> CapacityReport:
         """Sums over providers, by resource and AZ."""
-        providers = Providers(self._client, self._params).matching()
-        stocks = [stock for stock in self._client.map(self._stock, providers) if stock.capacity]
+        deadline = self._client.deadline()
+        providers = Providers(self._client, self._params, deadline).matching()
+        stocks = [stock for stock in self._client.map(self._stock, providers, deadline) if stock.capacity]
         resources: dict[str, Mapping[str, AZCapacity]] = {}
         for resource, class_ in self._params.resources.items():
             by_az: dict[str, list[_Stock]] = defaultdict(list)

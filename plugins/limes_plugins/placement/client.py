@@ -46,12 +46,15 @@ class PlacementClient:
         if self._request("PUT", path, json=document) is None:
             raise BackendError(f"PUT {path}: Placement answered with 404: it does not know this extension")
 
-    def map(self, function: Callable[[T], R], items: Iterable[T]) -> list[R]:
+    def deadline(self) -> float:
+        """When a call of the plugin that begins now has to be over, on the clock `time.monotonic`."""
+        return time.monotonic() + self._context.time_limit
+
+    def map(self, function: Callable[[T], R], items: Iterable[T], deadline: float) -> list[R]:
         """Applies a function that makes requests to all items, several at a time.
 
-        Raises the first error, and `BackendError` when the time limit of the call is over.
+        Raises the first error, and `BackendError` when the deadline has passed.
         """
-        deadline = time.monotonic() + self._context.time_limit
 
         def timed(item: T) -> R:
             if time.monotonic() > deadline:

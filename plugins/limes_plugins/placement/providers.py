@@ -30,9 +30,10 @@ class Provider:
 class Providers:
     """One look at all providers."""
 
-    def __init__(self, client: PlacementClient, params: CapacityParams) -> None:
+    def __init__(self, client: PlacementClient, params: CapacityParams, deadline: float) -> None:
         self._client = client
         self._params = params
+        self._deadline = deadline
 
     def matching(self) -> list[Provider]:
         """The providers that count, by name."""
@@ -75,7 +76,7 @@ class Providers:
     def _members(self, key: str, values: Iterable[str]) -> dict[str, set[str]]:
         """For each trait or aggregate: the UUIDs of the providers that have it themselves."""
         ordered = sorted(values)
-        found = self._client.map(lambda value: self._list({key: value}), ordered)
+        found = self._client.map(lambda value: self._list({key: value}), ordered, self._deadline)
         return {value: {item["uuid"] for item in items} for value, items in zip(ordered, found, strict=True)}
 
     def _list(self, query: Mapping[str, str]) -> list[dict[str, Any]]:

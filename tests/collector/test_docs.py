@@ -1,0 +1,39 @@
+"""docs/collector.md has everything that there is."""
+
+from pathlib import Path
+
+import pytest
+
+from limes.composition.collector import build_collector
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from tests.collector.lab import COMPUTE, VOLUME, FakeCapacitor, FakeKeystone, FakeService
+from tests.collector.process import cluster, settings
+
+PAGE = (Path(__file__).parents[2] / "docs" / "collector.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def collector(tmp_path):
+    engine = Engine(f"sqlite:///{tmp_path}/limes.db")
+    limes_migrations.upgrade(engine)
+    parts = cluster(FakeService(COMPUTE), FakeService(VOLUME), FakeCapacitor(), FakeKeystone())
+    yield build_collector(engine, parts, settings())
+    engine.close()
+
+
+def test_every_job_is_described(collector):
+    names = {loop.job.name.replace(":compute", ":SERVICE").replace(":volume", ":SERVICE") for loop in collector.loops}
+    assert len(names) == 5
+    assert [name for name in names if f"| `{name}` |" not in PAGE] == []
+
+
+def test_every_metric_is_described(collector):
+    names = {family.name for family in collector.registry.collect()}
+    assert len(names) == 10
+    assert [name for name in names if f"`{name}`" not in PAGE] == []
+
+
+def test_every_setting_is_named():
+    missing = [name for name in type(settings().collector).model_fields if name not in PAGE]
+    assert missing == []
