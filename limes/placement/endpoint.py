@@ -48,14 +48,16 @@ class Endpoint:
 
     def __init__(self, deps: PlacementCollaborators, operations: Mapping[str, Operation]) -> None:
         self._deps = deps
-        self._allow = sorted(operations)
+        self._operations = operations
         for method in HTTP_METHODS:
             operation = operations.get(method)
             responder = self._refuse if operation is None else self._responder(operation)
             setattr(self, f"on_{method.lower()}", responder)
 
     def _refuse(self, req: falcon.Request, resp: falcon.Response, **params: str) -> None:
-        raise falcon.HTTPMethodNotAllowed(self._allow)
+        version: int = req.context.version
+        allowed = [method for method, one in self._operations.items() if one.before != 405 or version >= one.since]
+        raise falcon.HTTPMethodNotAllowed(sorted(allowed))
 
     def _responder(self, operation: Operation) -> Responder:
         def respond(req: falcon.Request, resp: falcon.Response, **params: str) -> None:

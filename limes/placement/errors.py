@@ -61,7 +61,7 @@ class Duplicate(PlacementError, errors.Conflict):
 
 
 class DuplicateName(PlacementError, errors.Conflict):
-    """The name is taken."""
+    """The name or the UUID is taken."""
 
     code = "placement.duplicate_name"
 

@@ -6,7 +6,6 @@ from limes.errors import Conflict
 from limes.placement.call import Answer, Call
 from limes.placement.errors import (
     CannotDeleteParent,
-    Duplicate,
     DuplicateName,
     InvalidValue,
     Missing,
@@ -141,7 +140,7 @@ def _uuid_or_none(value: str | None) -> str | None:
 def _taken(call: Call, name: str, uuid: str | None) -> Conflict:
     conflict = providers.find_conflict(call.engine, name, uuid)
     if conflict is not None and conflict[1] != name:
-        return Duplicate(f"Conflicting resource provider uuid: {conflict[0]} already exists.")
+        return DuplicateName(f"Conflicting resource provider uuid: {conflict[0]} already exists.")
     return DuplicateName(f"Conflicting resource provider name: {name} already exists.")
 
 

@@ -78,12 +78,12 @@ def replace_of_provider(call: Call) -> Answer:
 
 
 def delete_of_provider(call: Call) -> Answer:
-    """DELETE /resource_providers/{uuid}/traits."""
+    """DELETE /resource_providers/{uuid}/traits. The generation counts up only if there were any."""
 
     def work() -> None:
         provider = resource_provider.lock(call.engine, call.params["uuid"])
-        traits.replace_of_provider(call.engine, provider.id, [])
-        resource_provider.next_generation(call.engine, provider.id, call.now)
+        if traits.replace_of_provider(call.engine, provider.id, []):
+            resource_provider.next_generation(call.engine, provider.id, call.now)
 
     call.engine.atomic(work)
     return Answer(status=204)

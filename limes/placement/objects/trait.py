@@ -91,15 +91,16 @@ def check_exist(engine: Engine, names: Collection[str]) -> list[Trait]:
     return sorted((Trait(*row) for row in rows), key=lambda trait: trait.id)
 
 
-def replace_of_provider(engine: Engine, provider_id: int, traits: Sequence[Trait]) -> None:
-    """Makes these the traits of a provider, whose row has to be locked."""
-    engine.execute("DELETE FROM placement_provider_traits WHERE provider_id = %s", [provider_id])
+def replace_of_provider(engine: Engine, provider_id: int, traits: Sequence[Trait]) -> int:
+    """Makes these the traits of a provider, whose row has to be locked. Answers how many it had before."""
+    before = engine.execute("DELETE FROM placement_provider_traits WHERE provider_id = %s", [provider_id])
     if traits:
         engine.execute(
             "INSERT INTO placement_provider_traits (provider_id, trait_id) VALUES "
             + ", ".join(["(%s, %s)"] * len(traits)),
             [value for trait in traits for value in (provider_id, trait.id)],
         )
+    return before
 
 
 def add_standard(engine: Engine, names: Sequence[str], now: float) -> None:

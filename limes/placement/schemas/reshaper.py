@@ -7,6 +7,7 @@ from limes.placement.schemas.common import GENERATION, UUID_KEY, Schema, object_
 
 _SHAPES = {
     "type": "object",
+    "minProperties": 1,
     "patternProperties": {
         UUID_KEY: object_of(
             {"resource_provider_generation": GENERATION, "inventories": inventory.BY_CLASS},
