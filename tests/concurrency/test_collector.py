@@ -1,0 +1,107 @@
+"""Everything that the collector does, at once and against itself: nothing fails, and in the end all is as it should be."""
+
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from limes.backends import AZCapacity, AZUsage, ProjectInfo
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.errors import NotFound
+from tests.collector.lab import GERMANY, FakeKeystone, Lab
+from tests.support.databases import MigratedUrlFactory
+
+TOWNS = [ProjectInfo(f"p-{number}", f"town-{number}", GERMANY.id, GERMANY) for number in range(12)]
+STAYING, LEAVING = TOWNS[:8], TOWNS[8:]
+ROUNDS = 25
+
+
+@pytest.fixture
+def lab(database_url_with: MigratedUrlFactory):
+    engine = Engine(database_url_with(limes_migrations))
+    lab = Lab(engine, keystone=FakeKeystone(*TOWNS))
+    lab.discover().everything()
+    lab.scrape_all()
+    yield lab
+    engine.close()
+
+
+def drain(step):
+    while step() is not None:
+        pass
+
+
+class Turmoil:
+    """Works that disturb each other."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
+        self.chance = random.Random(1)
+        self.wanted: dict[str, int] = {}
+        self.lock = threading.Lock()
+
+    def come_and_go(self):
+        for _ in range(ROUNDS):
+            self.lab.keystone.found = {GERMANY: STAYING + self.chance.sample(LEAVING, 2)}
+            self.lab.discover().everything()
+
+    def sync_and_scrape(self):
+        for _ in range(ROUNDS):
+            for town in self.chance.sample(TOWNS, 4):
+                try:
+                    self.lab.discover().request_sync(GERMANY.id, town.id)
+                except NotFound:
+                    assert town in LEAVING
+            drain(lambda: self.lab.scrape().run_next("compute"))
+
+    def set_quota(self):
+        ids = {name: id_ for id_, name in self.lab.rows("SELECT id, name FROM projects")}
+        for number in range(ROUNDS):
+            town = self.chance.choice(STAYING)
+            with self.lock:
+                self.wanted[town.name] = number
+                self.lab.set_quota("cores", number, project=town.name)
+            assert self.lab.push().now(ids[town.name], ["compute"]) == []
+
+    def push(self):
+        for _ in range(ROUNDS):
+            drain(lambda: self.lab.push().run_next("compute"))
+
+    def scrape_capacity(self):
+        for _ in range(ROUNDS):
+            self.lab.execute("UPDATE capacitors SET next_scrape_at = %s", self.lab.now)
+            drain(lambda: self.lab.scrape_capacity().run_next())
+
+
+def test_all_jobs_at_once(lab):
+    """Projects come and go while their usage is scraped, their quota set and written, and capacity replaced."""
+    lab.capacitors["nova"].capacity = {"compute": {"cores": {"az-one": AZCapacity(100)}}}
+    lab.compute.usage = {town.name: {"cores": {"az-one": AZUsage(3)}} for town in TOWNS}
+    turmoil = Turmoil(lab)
+    works = [
+        turmoil.come_and_go,
+        *[turmoil.sync_and_scrape] * 2,
+        *[turmoil.set_quota] * 2,
+        *[turmoil.push] * 2,
+        turmoil.scrape_capacity,
+    ]
+    with ThreadPoolExecutor(len(works)) as pool:
+        for future in [pool.submit(work) for work in works]:
+            future.result(timeout=240)
+
+    lab.keystone.found = {GERMANY: STAYING}
+    lab.discover().everything()
+    lab.clock.advance(1801)
+    lab.scrape_all()
+    drain(lambda: lab.push().run_next("compute"))
+    assert [row[0] for row in lab.rows("SELECT uuid FROM projects ORDER BY id")] == [town.id for town in STAYING]
+    assert lab.rows("SELECT COUNT(*) FROM project_services WHERE quota_desynced_at IS NOT NULL") == [(0,)]
+    for town in STAYING:
+        quota = turmoil.wanted.get(town.name, 0)
+        assert lab.quotas(town.name)["cores"] == (quota, quota)
+        assert lab.compute.quota.get(town.name, {"cores": 0})["cores"] == quota
+    assert lab.rows("SELECT az, raw_capacity FROM az_resources") == [("az-one", 100)]
+    usage = lab.rows("SELECT COUNT(*), SUM(usage) FROM project_az_resources WHERE az = 'az-one'")
+    assert usage == [(len(STAYING), 3 * len(STAYING))]
