@@ -41,6 +41,26 @@ PermissionSource = Callable[[Ref], Permissions]
 """What the caller may do to the quota of a resource. Asked before the transaction: policy rules cost time."""
 
 
+def decide(
+    wanted: Mapping[Ref, int],
+    refusals: Mapping[Ref, Refusal],
+    present: Callable[[Ref], int],
+    judge: Callable[[Ref, int], Refusal | None],
+) -> QuotaOutcome:
+    """Judges every value that differs from the present one. One refusal, or one from before, refuses all."""
+    found = dict(refusals)
+    changed = []
+    for ref, quota in wanted.items():
+        if quota == present(ref):
+            continue
+        refusal = judge(ref, quota)
+        if refusal is not None:
+            found[ref] = refusal
+        else:
+            changed.append(ChangedQuota(ref, present(ref), quota))
+    return QuotaOutcome(found) if found else QuotaOutcome(changed=changed)
+
+
 def read_changes(catalog: Catalog, changes: Iterable[QuotaChange]) -> tuple[dict[Ref, int], dict[Ref, Refusal]]:
     """The wanted values in each resource's unit, and what is wrong with the others."""
     wanted: dict[Ref, int] = {}

@@ -9,7 +9,7 @@ projects); whoever sets project quotas locks the latter, too.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from limes.actions.quota import ChangedQuota, PermissionSource, QuotaChange, QuotaOutcome, read_changes
+from limes.actions.quota import PermissionSource, QuotaChange, QuotaOutcome, decide, read_changes
 from limes.actions.reports.domains import find_domain
 from limes.core.capacity import effective
 from limes.core.catalog import Catalog, Ref
@@ -40,7 +40,7 @@ class SetDomainQuota:
 
         def work() -> QuotaOutcome:
             domain = find_domain(self.engine, domain_uuid)
-            return self._decide(domain, wanted, dict(refusals), allowed, dry_run)
+            return self._decide(domain, wanted, refusals, allowed, dry_run)
 
         return self.engine.snapshot(work) if dry_run else self.engine.atomic(work)
 
@@ -48,7 +48,7 @@ class SetDomainQuota:
         self,
         domain: DomainRow,
         wanted: dict[Ref, int],
-        refusals: dict[Ref, Refusal],
+        refusals: Mapping[Ref, Refusal],
         allowed: Mapping[Ref, Permissions],
         dry_run: bool,
     ) -> QuotaOutcome:
@@ -60,20 +60,17 @@ class SetDomainQuota:
             queries.lock_resources(self.engine, resources)
             queries.lock_domain(self.engine, domain.id, resources)
         figures = self._figures(domain, {ref: ids[ref] for ref in wanted})
-        changed = []
-        for ref, quota in wanted.items():
-            if quota == figures[ref].quota:
-                continue
-            refusal = judge_domain(quota, figures[ref], self._rules(ref, domain, allowed[ref]))
-            if refusal:
-                refusals[ref] = refusal
-            else:
-                changed.append(ChangedQuota(ref, figures[ref].quota, quota))
-        if refusals:
-            return QuotaOutcome(refusals)
-        if changed and not dry_run:
-            queries.write_domain_quotas(self.engine, domain.id, {ids[change.ref]: change.new for change in changed})
-        return QuotaOutcome(changed=changed)
+        outcome = decide(
+            wanted,
+            refusals,
+            lambda ref: figures[ref].quota,
+            lambda ref, quota: judge_domain(quota, figures[ref], self._rules(ref, domain, allowed[ref])),
+        )
+        if outcome.changed and not dry_run:
+            queries.write_domain_quotas(
+                self.engine, domain.id, {ids[change.ref]: change.new for change in outcome.changed}
+            )
+        return outcome
 
     def _figures(self, domain: DomainRow, ids: dict[Ref, int]) -> dict[Ref, DomainFigures]:
         resources = list(ids.values())

@@ -11,7 +11,7 @@ the push job does it later; a crash in between loses nothing.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from limes.actions.quota import ChangedQuota, PermissionSource, QuotaChange, QuotaOutcome, read_changes
+from limes.actions.quota import ChangedQuota, PermissionSource, QuotaChange, QuotaOutcome, decide, read_changes
 from limes.actions.reports.projects import find_project
 from limes.core.capacity import effective
 from limes.core.catalog import Catalog, Ref
@@ -58,7 +58,7 @@ class SetProjectQuota:
 
         def work() -> tuple[ProjectRow, QuotaOutcome]:
             project = find_project(self.engine, domain_uuid, project_uuid)
-            return project, self._decide(project, wanted, dict(refusals), allowed, dry_run)
+            return project, self._decide(project, wanted, refusals, allowed, dry_run)
 
         if dry_run:
             return self.engine.snapshot(work)[1]
@@ -72,7 +72,7 @@ class SetProjectQuota:
         self,
         project: ProjectRow,
         wanted: dict[Ref, int],
-        refusals: dict[Ref, Refusal],
+        refusals: Mapping[Ref, Refusal],
         allowed: Mapping[Ref, Permissions],
         dry_run: bool,
     ) -> QuotaOutcome:
@@ -82,20 +82,15 @@ class SetProjectQuota:
         if not dry_run:
             queries.lock_domain(self.engine, project.domain_id, [ids[ref] for ref in wanted])
         figures = self._figures(project, {ref: ids[ref] for ref in wanted})
-        changed = []
-        for ref, quota in wanted.items():
-            if quota == figures[ref].quota:
-                continue
-            refusal = judge_project(quota, figures[ref], self._rules(ref, project, allowed[ref]))
-            if refusal:
-                refusals[ref] = refusal
-            else:
-                changed.append(ChangedQuota(ref, figures[ref].quota, quota))
-        if refusals:
-            return QuotaOutcome(refusals)
-        if changed and not dry_run:
-            self._write(project, ids, changed)
-        return QuotaOutcome(changed=changed)
+        outcome = decide(
+            wanted,
+            refusals,
+            lambda ref: figures[ref].quota,
+            lambda ref, quota: judge_project(quota, figures[ref], self._rules(ref, project, allowed[ref])),
+        )
+        if outcome.changed and not dry_run:
+            self._write(project, ids, outcome.changed)
+        return outcome
 
     def _write(self, project: ProjectRow, ids: dict[Ref, int], changed: Sequence[ChangedQuota]) -> None:
         queries.write_project_quotas(self.engine, project.id, {ids[change.ref]: change.new for change in changed})

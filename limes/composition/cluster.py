@@ -10,7 +10,8 @@ from datetime import UTC
 from typing import TypeVar
 
 from limes.auth.session import CloudSession
-from limes.backends.loader import Backends, BackendSpec, load
+from limes.backends.loader import Backends
+from limes.composition.backends import open_backends
 from limes.core.catalog import BehaviorRule, Catalog, DistributionRule, Ref
 from limes.core.constraint_set import ConstraintSet, parse_constraint_set
 from limes.core.durations import DurationError, parse_duration
@@ -35,17 +36,20 @@ class Cluster:
 
 def build_cluster(settings: Settings, cloud: CloudSession) -> Cluster:
     """Makes all parts without asking any backend. Raises `ConfigError` with all problems."""
-    backends = _backends(settings, cloud)
     problems: list[str] = []
-    services = [backend.describe() for backend in backends.quota.values()]
+    behaviors = [
+        _behavior(entry, f"resource_behavior[{index}]", problems)
+        for index, entry in enumerate(settings.resource_behavior)
+    ]
+    try:
+        backends = open_backends(settings, cloud)
+    except ConfigError as error:
+        raise ConfigError([*problems, *error.problems]) from error
     catalog = Catalog(
         settings.availability_zones,
-        services,
+        [backend.describe() for backend in backends.quota.values()],
         burst_multiplier=settings.bursting.max_multiplier,
-        behaviors=[
-            _behavior(entry, f"resource_behavior[{index}]", problems)
-            for index, entry in enumerate(settings.resource_behavior)
-        ],
+        behaviors=behaviors,
         distributions=[
             DistributionRule(entry.resource, entry.model, entry.strict_domain_quota_limit)
             for entry in settings.quota_distribution_configs
@@ -62,24 +66,6 @@ def build_cluster(settings: Settings, cloud: CloudSession) -> Cluster:
     if problems:
         raise ConfigError(problems)
     return Cluster(backends, catalog, constraints, lowpriv)
-
-
-def _backends(settings: Settings, cloud: CloudSession) -> Backends:
-    discovery = settings.discovery
-    return load(
-        [
-            BackendSpec(f"services[{index}]", entry.service_type, entry.type, entry.params)
-            for index, entry in enumerate(settings.services)
-        ],
-        [
-            BackendSpec(f"capacitors[{index}]", entry.id, entry.type, entry.params)
-            for index, entry in enumerate(settings.capacitors)
-        ],
-        BackendSpec("discovery", discovery.method, discovery.method, discovery.params, plugin_key="method"),
-        availability_zones=settings.availability_zones,
-        session_factory=lambda: cloud.session,
-        time_limit=settings.collector.lease * 0.8,
-    )
 
 
 def _behavior(entry: BehaviorSettings, path: str, problems: list[str]) -> BehaviorRule:

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from limes import logs
+from limes.composition.backends import backend_problems
 from limes.db import models
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.errors import ConfigError
 from limes.placement.migrations import placement_migrations
-from limes.settings import Settings, load, url_with_password
+from limes.settings import Settings, load, read_yaml, url_with_password
 
 DEFAULT_CONFIG = "/etc/limes/limes.yaml"
 
@@ -20,7 +21,14 @@ def load_settings(environ: Mapping[str, str] = os.environ) -> Settings:
     path = Path(environ.get("LIMES_CONFIG") or DEFAULT_CONFIG)
     if not path.is_file():
         raise ConfigError([f"{path}: there is no such configuration file (set LIMES_CONFIG or give --config)"])
-    return load(path, environ)
+    try:
+        return load(path, environ)
+    except ConfigError as error:
+        try:
+            more = backend_problems(read_yaml(path))
+        except ConfigError:
+            more = []
+        raise ConfigError([*error.problems, *more]) from None
 
 
 def set_up_logs(settings: Settings) -> None:

@@ -1,0 +1,121 @@
+"""`limes config check`, and every other start: all problems of all parts at once, and no traceback."""
+
+from pathlib import Path
+
+import pytest
+
+from limes.cli import main
+
+ROOT = Path(__file__).parents[3]
+
+BROKEN = """
+availability_zones: [az-one]
+surprise: 1
+discovery: {method: static, params: {domains: [{id: d, name: d, projects: []}]}}
+services:
+  - {service_type: compute, type: placement, params: {area: compute, resources: {ram: {class: MEMORY_MB, unit: GiB}}}}
+  - {service_type: network, type: nowhere}
+  - {service_type: storage, type: static, params: {area: storage, resources: {}}}
+capacitors:
+  - {id: one, type: manual, params: {values: {compute: {cores: -1}}}}
+collector: {threads: 0}
+"""
+
+
+def run(capsys, *arguments):
+    code = main(arguments)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch):
+    monkeypatch.setenv("LIMES_CONFIG", "")
+    monkeypatch.setenv("LIMES_IDENTITY_PASSWORD", "secret")
+    monkeypatch.setenv("LIMES_DB_PASSWORD", "secret")
+
+
+def test_everything_at_once(tmp_path, capsys):
+    path = tmp_path / "limes.yaml"
+    path.write_text(BROKEN)
+    code, _, errors = run(capsys, "config", "check", "--config", str(path))
+    assert code == 1
+    for problem in (
+        "limes: surprise: unknown key",
+        "limes: collector.threads: Input should be greater than or equal to 1",
+        "limes: discovery.params.domains[0].projects: ",
+        "limes: services[0].params.resources.ram: MEMORY_MB is counted in MiB",
+        "limes: services[1].type: there is no plugin 'nowhere' (installed are: ",
+        "limes: services[2].params.resources: ",
+        "limes: capacitors[0].params.values.compute.cores",
+    ):
+        assert problem in errors, errors
+    assert "Traceback" not in errors
+
+
+def test_problems_that_only_the_whole_shows(tmp_path, capsys):
+    (tmp_path / "constraints.yaml").write_text("domains: {acme: {storage: {capacity: should be 5}}}")
+    path = tmp_path / "limes.yaml"
+    path.write_text(
+        """
+availability_zones: [az-one]
+constraints_path: constraints.yaml
+discovery: {method: static, params: {domains: [{id: d, name: d, projects: [{id: p, name: p, parent_id: d}]}]}}
+services: [{service_type: storage, type: static, params: {area: a, resources: {capacity: {unit: GiB, quota: 0}}}}]
+resource_behavior:
+  - {resource: storage/capacity, commitment_durations: [1 fortnight]}
+  - {resource: storage/capacity, scales_with: compute/cores, scaling_factor: 2}
+lowpriv_raise: {limits: {projects: {storage: {capacity: 5, discs: 1}}}}
+api: {listen: "0.0.0.0:8080", policy_file: nowhere.yaml}
+identity: {method: sample}
+"""
+    )
+    code, _, errors = run(capsys, "config", "check", "--config", str(path))
+    assert code == 1
+    for problem in (
+        "api.listen: identity.method is 'sample'",
+        "nowhere.yaml: no such file",
+        "resource_behavior[0].commitment_durations: '1 fortnight' is not a duration",
+        "resource_behavior[1].scales_with: there is no resource compute/cores",
+        "lowpriv_raise.limits.projects.storage.capacity: cannot convert value from <count> to GiB",
+        "lowpriv_raise.limits.projects.storage.discs: there is no such resource",
+        "constraints: domains.acme.storage.capacity: ",
+    ):
+        assert problem in errors, errors
+
+
+@pytest.mark.parametrize("name", ["limes.yaml", "quickstart.yaml"])
+def test_the_examples_are_fine(capsys, name):
+    code, out, errors = run(capsys, "config", "check", "--config", str(ROOT / "config" / name))
+    assert (code, errors) == (0, "")
+    assert out.startswith("The configuration is fine: 2 services")
+
+
+@pytest.mark.parametrize("api", ["limes", "placement"])
+def test_every_policy_rule_is_printed(capsys, api):
+    code, out, _ = run(capsys, "config", "policy", api)
+    assert code == 0
+    wanted = {"limes": '#"project:raise": "rule:domain_editor"', "placement": '#"placement:reshaper:reshape": '}[api]
+    assert wanted in out
+
+
+def test_plugins_are_listed(capsys):
+    code, out, _ = run(capsys, "plugin", "list")
+    assert code == 0
+    assert {line.partition(":")[0] for line in out.splitlines()} >= {"placement", "static", "manual", "list"}
+
+
+def test_trying_out_a_backend(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = ("--config", str(ROOT / "config" / "quickstart.yaml"))
+    shop = "1a000000000000000000000000000001"
+    code, out, _ = run(capsys, "plugin", "get-usage", "object-store", shop, *config)
+    assert (code, '"usage": 40' in out) == (0, True)
+    code, out, _ = run(capsys, "plugin", "scan-capacity", "object-store", *config)
+    assert (code, '"capacity": 10000' in out) == (0, True)
+    code, _, errors = run(capsys, "plugin", "set-quota", "object-store", shop, "capacity=many", *config)
+    assert (code, errors) == (1, "limes: 'capacity=many': expected RESOURCE=AMOUNT with a whole number\n")
+    code, _, errors = run(capsys, "plugin", "get-usage", "object-store", "nowhere", *config)
+    assert (code, errors) == (1, "limes: discovery finds no project nowhere\n")
+    code, _, errors = run(capsys, "plugin", "scan-capacity", "nowhere", *config)
+    assert (code, errors) == (1, "limes: no capacitor 'nowhere'; there are: placement, object-store\n")
