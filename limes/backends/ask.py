@@ -61,6 +61,8 @@ def list_projects(backend: DiscoveryBackend, domain: DomainInfo) -> list[Project
     with _as_backend_error(where):
         projects = _unique(list(backend.list_projects(domain)), ProjectInfo)
     for project in projects:
+        if not _is_text(project.parent_id):
+            raise BackendError(f"{where}: the project {project.id} has no parent_id")
         if project.domain.id != domain.id:
             raise BackendError(f"{where}: got the project {project.id} of the domain {project.domain.id}")
     return projects
@@ -69,12 +71,16 @@ def list_projects(backend: DiscoveryBackend, domain: DomainInfo) -> list[Project
 def _unique(found: list[T], expected: type[T]) -> list[T]:
     seen: set[str] = set()
     for item in found:
-        if not isinstance(item, expected) or not isinstance(item.id, str) or not item.id or not item.name:
+        if not isinstance(item, expected) or not _is_text(item.id) or not _is_text(item.name):
             raise BackendError(f"expected {expected.__name__} with id and name, got {item!r}")
         if item.id in seen:
             raise BackendError(f"the id {item.id} appears twice")
         seen.add(item.id)
     return found
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value != ""
 
 
 @contextlib.contextmanager

@@ -211,6 +211,8 @@ def test_wrong_lists_are_refused():
         ([ProjectInfo("p", "x", "d", DomainInfo("e", "other"))], "got the project p of the domain e"),
         ([ProjectInfo("", "x", "d", domain)], "expected ProjectInfo with id and name"),
         ([{"id": "p"}], "expected ProjectInfo with id and name"),
+        ([ProjectInfo("p", 5, "d", domain)], "expected ProjectInfo with id and name"),
+        ([ProjectInfo("p", "x", None, domain)], "the project p has no parent_id"),
     ):
         with pytest.raises(BackendError, match='while listing projects in domain "domain": ' + re.escape(problem)):
             ask.list_projects(Listing([], projects), domain)
