@@ -1,10 +1,15 @@
 """Query arguments and headers that the reports share."""
 
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
 import falcon
 
 from limes.api.collaborators import ApiCollaborators
 from limes.api.render.common import RenderContext
 from limes.core.selection import Selection, select
+from limes.db.queries.reports import Page
+from limes.errors import BadRequest
 from limes.web.json import dump
 
 
@@ -28,6 +33,35 @@ def _values(req: falcon.Request, name: str) -> list[str] | None:
 def render_context_of(deps: ApiCollaborators, req: falcon.Request) -> RenderContext:
     """How the answer is to be rendered. `detail` counts by its presence."""
     return RenderContext(deps.catalog, deps.clock, detail="detail" in req.params)
+
+
+MAX_LIMIT = 1000
+"""Items of a page."""
+
+
+def page_of(req: falcon.Request) -> Page | None:
+    """What `limit` and `marker` ask for; None without `limit`. Raises `BadRequest` for what is no such number."""
+    text = req.params.get("limit")
+    if text is None:
+        if "marker" in req.params:
+            raise BadRequest("marker goes with limit only")
+        return None
+    if not isinstance(text, str) or not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MAX_LIMIT:
+        raise BadRequest(f"limit must be a whole number from 1 to {MAX_LIMIT}")
+    marker = req.params.get("marker", "")
+    if not isinstance(marker, str):
+        raise BadRequest("marker may be given once only")
+    return Page(int(text), marker)
+
+
+def next_link(req: falcon.Request, page: Page | None, uuids: Sequence[str]) -> list[dict[str, str]] | None:
+    """The link to the page behind a full one; None without pagination, and an empty list behind the last page."""
+    if page is None:
+        return None
+    if len(uuids) < page.limit:
+        return []
+    query = {key: value for key, value in req.params.items() if key != "marker"} | {"marker": uuids[-1]}
+    return [{"rel": "next", "href": f"{req.path}?{urlencode(query, doseq=True)}"}]
 
 
 def answer_json(resp: falcon.Response, document: object, status: int = 200) -> None:

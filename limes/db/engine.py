@@ -24,10 +24,11 @@ from typing import Any, NoReturn, TypeVar
 import peewee
 import psycopg2
 import psycopg2.extensions
-from playhouse.pool import MaxConnectionsExceeded, PooledPostgresqlDatabase, PooledSqliteDatabase
+from playhouse.pool import MaxConnectionsExceeded, PooledSqliteDatabase
 
 from limes.db.address import DatabaseAddress, parse_database_url
 from limes.db.failures import DATABASE_ERRORS, Failure, classify
+from limes.db.pool import PostgresqlPool
 from limes.errors import Unavailable
 
 T = TypeVar("T")
@@ -87,7 +88,7 @@ class Engine:
                 "lock_timeout": lock_timeout,
                 "idle_in_transaction_session_timeout": 4 * statement_timeout,
             }
-            self.db = PooledPostgresqlDatabase(
+            self.db = PostgresqlPool(
                 address.name,
                 max_connections=pool_size,
                 timeout=pool_timeout,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from limes.db import pool
 from limes.db.address import parse_database_url
 from limes.db.engine import Engine
 from limes.errors import StartupError, Unavailable
@@ -105,7 +106,8 @@ def test_wrong_options_for_libpq(query: str, caplog: pytest.LogCaptureFixture) -
     assert PASSWORD not in caplog.text
 
 
-def test_connections_that_the_server_cut(postgres_url_factory: UrlFactory) -> None:
+def test_connections_that_the_server_cut(postgres_url_factory: UrlFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "TRUSTED_SECONDS", 0.0)
     engine, other = (Engine(url) for url in [postgres_url_factory()] * 2)
     cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
 

@@ -225,7 +225,7 @@ def test_a_deadlock_is_run_again(engine: Engine) -> None:
 
     in_threads(lambda: transfer(1, 2), lambda: transfer(2, 1))
     assert amounts(engine) == [100, 100, 100]
-    assert len(tries) == 3  # one of them was the victim, once
+    assert len(tries) >= 3  # one of them was the victim; on a slow machine the other one can become one, too
 
 
 @on_postgresql

@@ -23,9 +23,14 @@ class DomainReport:
     service_scraped_at: dict[str, tuple[float | None, float | None]]
 
 
-def run_all(engine: Engine, selection: Selection) -> list[DomainReport]:
-    """All domains in the order of their UUIDs, in six queries."""
-    return engine.snapshot(lambda: _read(engine, selection, queries.domains(engine), None))
+def run_all(engine: Engine, selection: Selection, page: queries.Page | None = None) -> list[DomainReport]:
+    """All domains in the order of their UUIDs, or one page of them, in six queries."""
+
+    def read() -> list[DomainReport]:
+        domains = queries.domains(engine, page=page)
+        return _read(engine, selection, domains, None if page is None else [domain.id for domain in domains])
+
+    return engine.snapshot(read)
 
 
 def run_one(engine: Engine, selection: Selection, uuid: str) -> DomainReport:
@@ -33,7 +38,7 @@ def run_one(engine: Engine, selection: Selection, uuid: str) -> DomainReport:
 
     def read() -> DomainReport:
         domain = find_domain(engine, uuid)
-        return _read(engine, selection, [domain], domain.id)[0]
+        return _read(engine, selection, [domain], [domain.id])[0]
 
     return engine.snapshot(read)
 
@@ -47,17 +52,19 @@ def find_domain(engine: Engine, uuid: str) -> queries.DomainRow:
 
 
 def _read(
-    engine: Engine, selection: Selection, domains: list[queries.DomainRow], domain_id: int | None
+    engine: Engine, selection: Selection, domains: list[queries.DomainRow], domain_ids: list[int] | None
 ) -> list[DomainReport]:
+    if not domains:
+        return []
     ids = catalog_queries.resource_ids(engine)
     types = {id_: type_ for type_, id_ in catalog_queries.service_ids(engine).items()}
     refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
     reports = {domain.id: DomainReport(domain, selection, {}, {}, {}) for domain in domains}
-    for (domain, resource_id), quota in queries.domain_quotas(engine, list(refs), domain_id).items():
+    for (domain, resource_id), quota in queries.domain_quotas(engine, list(refs), domain_ids).items():
         reports[domain].quotas[refs[resource_id]] = quota
-    for row in queries.sums(engine, list(refs), domain_id, by_domain=True):
+    for row in queries.sums(engine, list(refs), domain_ids, by_domain=True):
         reports[row.domain_id].sums[refs[row.resource_id]] = row
-    for scrape in queries.scrape_ranges(engine, domain_id, by_domain=True):
+    for scrape in queries.scrape_ranges(engine, domain_ids, by_domain=True):
         if scrape.service_id in types:
             scraped = (scrape.min_scraped_at, scrape.max_scraped_at)
             reports[scrape.domain_id].service_scraped_at[types[scrape.service_id]] = scraped

@@ -26,13 +26,21 @@ class ProjectReport:
 
 
 def run_all(
-    engine: Engine, catalog: Catalog, selection: Selection, domain_uuid: str, *, with_azs: bool
+    engine: Engine,
+    catalog: Catalog,
+    selection: Selection,
+    domain_uuid: str,
+    *,
+    with_azs: bool,
+    page: queries.Page | None = None,
 ) -> Sequence[ProjectReport]:
-    """All projects of a domain in the order of their UUIDs. Raises `NotFound` for an unknown domain."""
+    """All projects of a domain in the order of their UUIDs, or a page of them. Raises `NotFound`."""
 
     def read() -> Sequence[ProjectReport]:
         domain = find_domain(engine, domain_uuid)
-        return _read(engine, catalog, selection, queries.projects(engine, domain.id), domain.id, None, with_azs)
+        projects = queries.projects(engine, domain.id, page=page)
+        ids = None if page is None else [project.id for project in projects]
+        return _read(engine, catalog, selection, projects, domain.id, ids, with_azs)
 
     return engine.snapshot(read)
 
@@ -44,7 +52,7 @@ def run_one(
 
     def read() -> ProjectReport:
         project = find_project(engine, domain_uuid, uuid)
-        return _read(engine, catalog, selection, [project], project.domain_id, project.id, with_azs)[0]
+        return _read(engine, catalog, selection, [project], project.domain_id, [project.id], with_azs)[0]
 
     return engine.snapshot(read)
 
@@ -66,20 +74,21 @@ def _read(
     selection: Selection,
     projects: Sequence[queries.ProjectRow],
     domain_id: int,
-    project_id: int | None,
+    project_ids: Sequence[int] | None,
     with_azs: bool,
 ) -> Sequence[ProjectReport]:
+    if not projects:
+        return []
     ids = catalog_queries.resource_ids(engine)
-    types = {id_: type_ for type_, id_ in catalog_queries.service_ids(engine).items()}
+    types = {id_: type_ for type_, id_ in catalog_queries.service_ids(engine).items() if type_ in selection.services}
     refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
     reports = {project.id: ProjectReport(project, selection) for project in projects}
-    for (project, service), scraped_at in queries.project_scrapes(engine, domain_id, project_id).items():
-        if service in types:
-            reports[project].scraped_at[types[service]] = scraped_at
-    for row in queries.project_resources(engine, list(refs), domain_id, project_id):
+    for (project, service), scraped_at in queries.project_scrapes(engine, list(types), domain_id, project_ids).items():
+        reports[project].scraped_at[types[service]] = scraped_at
+    for row in queries.project_resources(engine, list(refs), domain_id, project_ids):
         reports[row.project_id].resources[refs[row.resource_id]] = row
     if with_azs:
-        for az_row in queries.project_azs(engine, list(refs), domain_id, project_id):
+        for az_row in queries.project_azs(engine, list(refs), domain_id, project_ids):
             reports[az_row.project_id].azs[refs[az_row.resource_id]].append(az_row)
         for report in reports.values():
             for rows in report.azs.values():

@@ -8,7 +8,8 @@ from limes.api.bodies import quota_changes, read_json, read_quota_body
 from limes.api.collaborators import ApiCollaborators
 from limes.api.errors import answer
 from limes.api.policy import Access
-from limes.api.query import answer_json, render_context_of, selection_of
+from limes.api.query import answer_json, next_link, page_of, render_context_of, selection_of
+from limes.api.render.common import Json
 from limes.api.render.domain import render_domain
 from limes.api.render.quota import render_refusals, render_simulation, status_of
 
@@ -20,11 +21,14 @@ class DomainListEndpoint:
         self._deps = deps
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Lists all domains."""
+        """Lists all domains, or a page of them."""
         Access(self._deps.policy, req, {}).require("domain:list")
-        reports = report_domains.run_all(self._deps.engine, selection_of(self._deps, req))
+        page = page_of(req)
+        reports = report_domains.run_all(self._deps.engine, selection_of(self._deps, req), page)
         context = render_context_of(self._deps, req)
-        answer_json(resp, {"domains": [render_domain(context, report) for report in reports]})
+        document: Json = {"domains": [render_domain(context, report) for report in reports]}
+        links = next_link(req, page, [report.domain.uuid for report in reports])
+        answer_json(resp, document if links is None else document | {"domains_links": links})
 
 
 class DomainDiscoverEndpoint:

@@ -8,7 +8,7 @@ from limes.api.bodies import quota_changes, read_json, read_quota_body
 from limes.api.collaborators import ApiCollaborators
 from limes.api.errors import answer
 from limes.api.policy import Access
-from limes.api.query import answer_json, render_context_of, selection_of
+from limes.api.query import answer_json, next_link, page_of, render_context_of, selection_of
 from limes.api.render.project import render_project
 from limes.api.render.quota import render_backend_errors, render_refusals, render_simulation, status_of
 from limes.errors import BadRequest
@@ -22,20 +22,24 @@ class ProjectListEndpoint:
         self._deps = deps
 
     def on_get(self, req: falcon.Request, resp: falcon.Response, domain_id: str) -> None:
-        """Lists the projects of a domain."""
+        """Lists the projects of a domain, or a page of them."""
         Access(self._deps.policy, req, {"domain_id": domain_id}).require("project:list")
         context = render_context_of(self._deps, req)
+        page = page_of(req)
         reports = report_projects.run_all(
             self._deps.engine,
             self._deps.catalog,
             selection_of(self._deps, req),
             domain_id,
             with_azs=context.detail,
+            page=page,
         )
         # one project at a time, so that the objects of thousands of projects never stand in memory together
         parts = [dump_part(render_project(context, report)) for report in reports]
         resp.content_type = falcon.MEDIA_JSON
-        resp.data = b'{"projects":[' + b",".join(parts) + b"]}\n"
+        links = next_link(req, page, [report.project.uuid for report in reports])
+        tail = b"" if links is None else b',"projects_links":' + dump_part(links)
+        resp.data = b'{"projects":[' + b",".join(parts) + b"]" + tail + b"}\n"
 
 
 class ProjectDiscoverEndpoint:

@@ -4,7 +4,7 @@ A `where` of these functions is a list of resource ids. Sums over projects are m
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from limes.db.engine import Engine, placeholders
 
@@ -74,12 +74,14 @@ class ProjectResourceRow(NamedTuple):
     physical_usage: int | None
 
 
-def sums(engine: Engine, resources: Sequence[int], domain_id: int | None, *, by_domain: bool) -> list[SumRow]:
+def sums(
+    engine: Engine, resources: Sequence[int], domain_ids: Sequence[int] | None, *, by_domain: bool
+) -> list[SumRow]:
     """Sums over projects for each resource: one row for the cluster, or one for each domain."""
     if not resources:
         return []
     group = "p.domain_id" if by_domain else "0"
-    in_domain = "" if domain_id is None else " AND p.domain_id = %s"
+    in_domain = "" if domain_ids is None else f" AND p.domain_id IN ({placeholders(len(domain_ids))})"
     rows = engine.rows(
         f"""
         SELECT {group} AS domain_key, pr.resource_id, SUM(pr.quota), SUM(pr.usage),
@@ -92,22 +94,22 @@ def sums(engine: Engine, resources: Sequence[int], domain_id: int | None, *, by_
          WHERE pr.resource_id IN ({placeholders(len(resources))}){in_domain}
          GROUP BY domain_key, pr.resource_id
         """,
-        [*resources, *([] if domain_id is None else [domain_id])],
+        [*resources, *(domain_ids or ())],
     )
     return [SumRow._make(row) for row in rows]
 
 
-def scrape_ranges(engine: Engine, domain_id: int | None, *, by_domain: bool) -> list[ScrapeRangeRow]:
+def scrape_ranges(engine: Engine, domain_ids: Sequence[int] | None, *, by_domain: bool) -> list[ScrapeRangeRow]:
     """Oldest and newest scrape of each service: one row for the cluster, or one for each domain."""
     group = "p.domain_id" if by_domain else "0"
-    in_domain = "" if domain_id is None else " WHERE p.domain_id = %s"
+    in_domain = "" if domain_ids is None else f" WHERE p.domain_id IN ({placeholders(len(domain_ids))})"
     rows = engine.rows(
         f"""
         SELECT {group} AS domain_key, ps.service_id, MIN(ps.scraped_at), MAX(ps.scraped_at)
           FROM project_services ps JOIN projects p ON p.id = ps.project_id{in_domain}
          GROUP BY domain_key, ps.service_id
         """,
-        [] if domain_id is None else [domain_id],
+        domain_ids or (),
     )
     return [ScrapeRangeRow._make(row) for row in rows]
 
@@ -130,57 +132,82 @@ def capacity_scrape_range(engine: Engine) -> tuple[float | None, float | None]:
     return (row[0], row[1]) if row else (None, None)
 
 
-def domains(engine: Engine, uuid: str | None = None) -> list[DomainRow]:
-    """All domains in the order of their UUIDs, or the one of that UUID."""
-    where, params = ("", []) if uuid is None else (" WHERE uuid = %s", [uuid])
-    rows = engine.rows(f"SELECT id, uuid, name FROM domains{where} ORDER BY uuid", params)
+class Page(NamedTuple):
+    """A part of a list: at most `limit` items whose UUIDs come after `marker`."""
+
+    limit: int
+    marker: str = ""
+
+
+def domains(engine: Engine, uuid: str | None = None, page: Page | None = None) -> list[DomainRow]:
+    """All domains in the order of their UUIDs, or one page of them, or the one of that UUID."""
+    params: list[Any]
+    if page is not None:
+        where, params = " WHERE uuid > %s ORDER BY uuid LIMIT %s", [page.marker, page.limit]
+    else:
+        where, params = (" ORDER BY uuid", []) if uuid is None else (" WHERE uuid = %s", [uuid])
+    rows = engine.rows(f"SELECT id, uuid, name FROM domains{where}", params)
     return [DomainRow._make(row) for row in rows]
 
 
-def domain_quotas(engine: Engine, resources: Sequence[int], domain_id: int | None) -> dict[tuple[int, int], int]:
+def domain_quotas(
+    engine: Engine, resources: Sequence[int], domain_ids: Sequence[int] | None
+) -> dict[tuple[int, int], int]:
     """Domain quota by domain id and resource id."""
     if not resources:
         return {}
-    where = "" if domain_id is None else " AND domain_id = %s"
+    where = "" if domain_ids is None else f" AND domain_id IN ({placeholders(len(domain_ids))})"
     rows = engine.rows(
         "SELECT domain_id, resource_id, quota FROM domain_resources"
         f" WHERE resource_id IN ({placeholders(len(resources))}){where}",
-        [*resources, *([] if domain_id is None else [domain_id])],
+        [*resources, *(domain_ids or ())],
     )
     return {(domain, resource): quota for domain, resource, quota in rows}
 
 
-def projects(engine: Engine, domain_id: int, uuid: str | None = None) -> list[ProjectRow]:
-    """All projects of a domain in the order of their UUIDs, or the one of that UUID in this domain."""
-    where, params = ("", []) if uuid is None else (" AND p.uuid = %s", [uuid])
+def projects(engine: Engine, domain_id: int, uuid: str | None = None, page: Page | None = None) -> list[ProjectRow]:
+    """All projects of a domain in the order of their UUIDs, or one page of them, or the one of that UUID."""
+    params: list[Any]
+    if page is not None:
+        where, params = " AND p.uuid > %s ORDER BY p.uuid LIMIT %s", [page.marker, page.limit]
+    else:
+        where, params = (" ORDER BY p.uuid", []) if uuid is None else (" AND p.uuid = %s", [uuid])
     rows = engine.rows(
         "SELECT p.id, p.uuid, p.name, p.parent_uuid, p.has_bursting, d.id, d.name"
-        f" FROM projects p JOIN domains d ON d.id = p.domain_id WHERE d.id = %s{where} ORDER BY p.uuid",
+        f" FROM projects p JOIN domains d ON d.id = p.domain_id WHERE d.id = %s{where}",
         [domain_id, *params],
     )
     return [ProjectRow._make(row) for row in rows]
 
 
-def _in_projects(domain_id: int, project_id: int | None, column: str) -> tuple[str, list[int]]:
-    if project_id is not None:
-        return f"{column} = %s", [project_id]
-    return f"{column} IN (SELECT id FROM projects WHERE domain_id = %s)", [domain_id]
+def _in_projects(domain_id: int, project_ids: Sequence[int] | None) -> tuple[str, Sequence[int]]:
+    if project_ids is not None:
+        return f"project_id IN ({placeholders(len(project_ids))})", project_ids
+    return "project_id IN (SELECT id FROM projects WHERE domain_id = %s)", [domain_id]
 
 
-def project_scrapes(engine: Engine, domain_id: int, project_id: int | None) -> dict[tuple[int, int], float | None]:
+def project_scrapes(
+    engine: Engine, services: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
+) -> dict[tuple[int, int], float | None]:
     """When each project's services were scraped, by project id and service id."""
-    where, params = _in_projects(domain_id, project_id, "project_id")
-    rows = engine.rows(f"SELECT project_id, service_id, scraped_at FROM project_services WHERE {where}", params)
+    if not services:
+        return {}
+    where, params = _in_projects(domain_id, project_ids)
+    rows = engine.rows(
+        "SELECT project_id, service_id, scraped_at FROM project_services"
+        f" WHERE service_id IN ({placeholders(len(services))}) AND {where}",
+        [*services, *params],
+    )
     return {(project, service): scraped_at for project, service, scraped_at in rows}
 
 
 def project_resources(
-    engine: Engine, resources: Sequence[int], domain_id: int, project_id: int | None
+    engine: Engine, resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
 ) -> Iterator[ProjectResourceRow]:
     """Quota and usage of all projects of a domain, or of one, in no particular order."""
     if not resources:
         return iter(())
-    where, params = _in_projects(domain_id, project_id, "project_id")
+    where, params = _in_projects(domain_id, project_ids)
     rows = engine.rows(
         "SELECT project_id, resource_id, quota, backend_quota, usage, physical_usage FROM project_resources"
         f" WHERE resource_id IN ({placeholders(len(resources))}) AND {where}",
@@ -201,12 +228,12 @@ class ProjectAZRow(NamedTuple):
 
 
 def project_azs(
-    engine: Engine, resources: Sequence[int], domain_id: int, project_id: int | None
+    engine: Engine, resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
 ) -> Iterator[ProjectAZRow]:
     """Usage by AZ of all projects of a domain, or of one, in no particular order. For `?detail` and AZ breakdowns."""
     if not resources:
         return iter(())
-    where, params = _in_projects(domain_id, project_id, "project_id")
+    where, params = _in_projects(domain_id, project_ids)
     rows = engine.rows(
         "SELECT project_id, resource_id, az, usage, physical_usage, subresources FROM project_az_resources"
         f" WHERE resource_id IN ({placeholders(len(resources))}) AND {where}",

@@ -82,6 +82,7 @@ MEASURES = [
         5,
         lambda b, n: b.call("GET", f"{DOMAIN}/projects?service=compute&resource=compute-1"),
     ),
+    Measure("GET projects, first page of 50", 1560, 5, lambda b, n: b.call("GET", f"{DOMAIN}/projects?limit=50")),
     Measure(
         "GET projects of a domain, 4 clients", 5730, 8, lambda b, n: b.call("GET", f"{DOMAIN}/projects"), 5, clients=4
     ),
