@@ -4,15 +4,18 @@ import argparse
 import os
 import sys
 
+from limes.commands import placement
 from limes.commands.options import Commands, add_config_option
 
 
 def add_to(commands: Commands) -> None:
-    """Adds `api` and `placement`."""
-    for name, text in (("api", "serve the Limes Resource API"), ("placement", "serve the Placement API")):
+    """Adds `api`, and `placement` with its sub-commands: without one of them, it serves."""
+    for name, text in (("api", "serve the Limes Resource API"), ("placement", "serve the Placement API, or tend it")):
         parser = commands.add_parser(name, help=text)
         add_config_option(parser)
         parser.set_defaults(run=run, process=name)
+        if name == "placement":
+            placement.add_to(parser)
 
 
 def run(options: argparse.Namespace) -> int:
