@@ -50,6 +50,7 @@ def set_up(style: Literal["plain", "json"] = "plain", level: str = "INFO") -> No
         "keystoneauth",
         "keystonemiddleware",
         "oslo_policy",
+        "peewee",
         "stevedore",
     ):
         logging.getLogger(chatty).setLevel(max(logging.WARNING, logging.getLevelName(level)))

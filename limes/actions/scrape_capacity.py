@@ -2,7 +2,8 @@
 
 The capacitor is claimed in one transaction, asked with none open, and its report is written in another one, if the
 claim still holds. After a failure the old figures stay. A resource belongs to the capacitor that has reported it last;
-one that its capacitor does not report any more has no capacity.
+one that its capacitor does not report any more has no capacity. Commitments that wait for capacity get it in the same
+transaction.
 """
 
 import logging
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 
 import orjson
 
+from limes.actions.commitments.settle import SettleCommitments
 from limes.backends import BackendError, CapacityBackend, CapacityReport, ask
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
@@ -41,6 +43,7 @@ class ScrapeCapacity:
     backends: Mapping[str, CapacityBackend]
     clock: Clock
     jitter: Jitter
+    commitments: SettleCommitments
     interval: float = 900.0
     retry: float = 180.0
     lease: float = 300.0
@@ -91,6 +94,7 @@ class ScrapeCapacity:
         queries.drop_capacity(self.engine, unreported)
         now = self._now()
         queries.record_scrape(self.engine, task.id, now, now + self.jitter.spread(self.interval), duration)
+        self.commitments.locked({*rows, *unreported})
 
     def _still_ours(self, task: CapacitorTask) -> bool:
         if queries.lock_capacitor(self.engine, task.id) == task.lease:

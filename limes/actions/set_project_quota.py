@@ -20,6 +20,7 @@ from limes.core.hierarchy import ProjectFigures, QuotaRules, Refusal, judge_proj
 from limes.core.permissions import LowPrivRules, Permissions
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import commitments as commitment_queries
 from limes.db.queries import quotas as queries
 from limes.db.queries.reports import ProjectRow
 from limes.errors import NotReady
@@ -114,6 +115,8 @@ class SetProjectQuota:
         domain = queries.domain_quotas(self.engine, resources)
         projects = queries.projects_quota(self.engine, project.domain_id, resources)
         raw = queries.raw_capacities(self.engine, resources)
+        now = self.clock.now().timestamp()
+        committed = commitment_queries.guaranteed(self.engine, project.id, resources, now)
         return {
             ref: ProjectFigures(
                 quota=own[id_].quota or 0,
@@ -121,6 +124,7 @@ class SetProjectQuota:
                 projects_quota=projects.get(id_, 0),
                 domain_quota=domain.get((project.domain_id, id_), 0),
                 capacity=effective(raw.get(id_, 0), self.catalog.behavior(ref).overcommit_factor),
+                committed=committed.get(id_, 0),
             )
             for ref, id_ in ids.items()
         }

@@ -5,7 +5,7 @@ the earlier one. Strict where a mistake would change quota: a missing amount is 
 """
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import falcon
 import orjson
@@ -15,11 +15,13 @@ from limes.actions.quota import QuotaChange
 from limes.errors import BadRequest
 
 
-class _Body(BaseModel):
+class RequestBody(BaseModel):
+    """A part of a document. What clients send beyond it is ignored."""
+
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
 
-class ResourceBody(_Body):
+class ResourceBody(RequestBody):
     """A wanted quota. No unit, `null` or `UNSPECIFIED` mean the resource's own; the empty string means "counted"."""
 
     name: StrictStr
@@ -27,27 +29,27 @@ class ResourceBody(_Body):
     unit: StrictStr | None = None
 
 
-class ServiceBody(_Body):
+class ServiceBody(RequestBody):
     """Wanted quotas of a service."""
 
     type: StrictStr
     resources: tuple[ResourceBody, ...] | None = None
 
 
-class BurstingBody(_Body):
+class BurstingBody(RequestBody):
     """Whether bursting is wanted."""
 
     enabled: Annotated[bool, Field(strict=True)]
 
 
-class ScopeBody(_Body):
+class ScopeBody(RequestBody):
     """What is wanted of a domain or project."""
 
     services: tuple[ServiceBody, ...] | None = None
     bursting: BurstingBody | None = None
 
 
-class QuotaBody(_Body):
+class QuotaBody(RequestBody):
     """The document of PUT and simulate-put."""
 
     domain: ScopeBody | None = None
@@ -67,16 +69,24 @@ def read_json(req: falcon.Request, max_size: int) -> Any:
         raise BadRequest(f"request body is not valid JSON: {error}") from None
 
 
+Body = TypeVar("Body", bound=BaseModel)
+
+
 def read_quota_body(document: Any, level: Literal["domain", "project"]) -> ScopeBody:
     """The part of the document that is about this level; empty if there is none. Raises `BadRequest`."""
+    body = parse_body(QuotaBody, {} if document is None else document)
+    return (body.domain if level == "domain" else body.project) or ScopeBody()
+
+
+def parse_body(model: type[Body], document: Any) -> Body:
+    """The document as a frozen value. Raises `BadRequest`, which says where and what is wrong."""
     try:
-        body = QuotaBody.model_validate({} if document is None else document)
+        return model.model_validate(document)
     except ValidationError as error:
         lines = "; ".join(
             f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors(include_url=False)
         )
         raise BadRequest(f"request body is not valid JSON: {lines}") from None
-    return (body.domain if level == "domain" else body.project) or ScopeBody()
 
 
 def quota_changes(services: Iterable[ServiceBody]) -> list[QuotaChange]:

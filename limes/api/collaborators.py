@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
@@ -26,6 +27,7 @@ class ApiCollaborators:
     set_domain_quota: SetDomainQuota
     set_project_quota: SetProjectQuota
     set_bursting: SetBursting
+    commitments: CommitmentUseCases
     discover_domains: Callable[[], Sequence[str]]
     """Looks for domains in Keystone and answers the UUIDs of the new ones."""
     discover_projects: Callable[[str], Sequence[str]]

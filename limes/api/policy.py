@@ -54,9 +54,24 @@ RULES = (
         "project:show",
         "rule:project_viewer",
         "Show a project. Also needed to enter PUT and simulate-put.",
-        (("GET", _PROJECT), ("PUT", _PROJECT), ("POST", f"{_PROJECT}/simulate-put")),
+        (
+            ("GET", _PROJECT),
+            ("PUT", _PROJECT),
+            ("POST", f"{_PROJECT}/simulate-put"),
+            ("GET", f"{_PROJECT}/commitments"),
+        ),
     ),
-    Rule("project:edit", "rule:project_editor", "Switch bursting of a project; make and move commitments."),
+    Rule(
+        "project:edit",
+        "rule:project_editor",
+        "Switch bursting of a project; make and move commitments. Transfer tokens are only shown to those who pass.",
+        (
+            ("POST", f"{_PROJECT}/commitments/new"),
+            ("POST", f"{_PROJECT}/commitments/can-confirm"),
+            ("POST", f"{_PROJECT}/commitments/{{id}}/start-transfer"),
+            ("POST", f"{_PROJECT}/transfer-commitment/{{id}}"),
+        ),
+    ),
     Rule(
         "project:sync",
         "rule:project_editor",
@@ -84,7 +99,12 @@ RULES = (
         "Look for new projects of a domain in Keystone.",
         (("POST", f"{_DOMAIN}/projects/discover"),),
     ),
-    Rule("project:uncommit", "rule:cluster_admin", "Delete a commitment."),
+    Rule(
+        "project:uncommit",
+        "rule:cluster_admin",
+        "Delete a commitment that is not confirmed. (With `project:edit`: within the configured grace time.)",
+        (("DELETE", f"{_PROJECT}/commitments/{{id}}"),),
+    ),
     # domains
     Rule("domain:list", "rule:cluster_viewer", "List all domains.", (("GET", "/v1/domains"),)),
     Rule(
@@ -138,6 +158,18 @@ RULES = (
         "rule:cluster_viewer",
         "Show the errors of scrapes.",
         (("GET", "/v1/admin/scrape-errors"),),
+    ),
+    Rule(
+        "cluster:list_commitments",
+        "rule:cluster_admin",
+        "Follow the changes of all commitments.",
+        (("GET", "/v1/commitments"),),
+    ),
+    Rule(
+        "cluster:show_public_commitments",
+        "@",
+        "See which commitments are offered to everybody.",
+        (("GET", "/v1/public-commitments"), ("GET", "/v1/commitments/by-token")),
     ),
     Rule("cluster:edit", "rule:cluster_admin", "Kept for policy files of the original; guards nothing here."),
 )

@@ -30,6 +30,22 @@ def _values(req: falcon.Request, name: str) -> list[str] | None:
     return value if isinstance(value, list) else [value]
 
 
+def int_param(req: falcon.Request, name: str, default: int, minimum: int, maximum: int) -> int:
+    """A whole number in the query. Raises `BadRequest`."""
+    text = (_values(req, name) or [str(default)])[-1]
+    if not text.isascii() or not text.isdigit() or not minimum <= int(text[:20]) <= maximum:
+        raise BadRequest(f"query parameter {name}: expected a whole number from {minimum} to {maximum}")
+    return int(text)
+
+
+def transfer_token_of(req: falcon.Request) -> str:
+    """The token of a commitment's transfer: in the header `Transfer-Token`, or in the query. Raises `BadRequest`."""
+    token = req.get_header("Transfer-Token") or (_values(req, "token") or [""])[-1]
+    if not token:
+        raise BadRequest("no transfer token provided")
+    return token
+
+
 def render_context_of(deps: ApiCollaborators, req: falcon.Request) -> RenderContext:
     """How the answer is to be rendered. `detail` counts by its presence."""
     return RenderContext(deps.catalog, deps.clock, detail="detail" in req.params)

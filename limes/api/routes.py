@@ -4,6 +4,13 @@ from typing import Any
 
 from limes.api.collaborators import ApiCollaborators
 from limes.api.endpoints.cluster import ClusterEndpoint
+from limes.api.endpoints.commitments import (
+    CommitmentEventsEndpoint,
+    OfferedCommitmentEndpoint,
+    ProjectCommitmentEndpoint,
+    ProjectCommitmentsEndpoint,
+    PublicCommitmentsEndpoint,
+)
 from limes.api.endpoints.domain import DomainDiscoverEndpoint, DomainEndpoint, DomainListEndpoint
 from limes.api.endpoints.inconsistencies import InconsistenciesEndpoint, ScrapeErrorsEndpoint
 from limes.api.endpoints.project import ProjectDiscoverEndpoint, ProjectEndpoint, ProjectListEndpoint
@@ -18,6 +25,8 @@ PUBLIC_PATHS = frozenset({"/", "/v1/"})
 def routes(deps: ApiCollaborators) -> list[Route]:
     """The table. Methods follow from the endpoints' `on_*` methods; others are answered with 405."""
     domain, project = DomainEndpoint(deps), ProjectEndpoint(deps)
+    commitments, commitment = ProjectCommitmentsEndpoint(deps), ProjectCommitmentEndpoint(deps)
+    of_project = "/v1/domains/{domain_id}/projects/{project_id}"
     return [
         ("/", VersionListEndpoint(deps), None),
         ("/v1/", VersionEndpoint(deps), None),
@@ -31,6 +40,15 @@ def routes(deps: ApiCollaborators) -> list[Route]:
         ("/v1/domains/{domain_id}/projects/{project_id}", project, None),
         ("/v1/domains/{domain_id}/projects/{project_id}/simulate-put", project, "simulate"),
         ("/v1/domains/{domain_id}/projects/{project_id}/sync", project, "sync"),
+        (f"{of_project}/commitments", commitments, None),
+        (f"{of_project}/commitments/new", commitments, "new"),
+        (f"{of_project}/commitments/can-confirm", commitments, "can_confirm"),
+        (f"{of_project}/commitments/{{id}}", commitment, None),
+        (f"{of_project}/commitments/{{id}}/start-transfer", commitment, "start_transfer"),
+        (f"{of_project}/transfer-commitment/{{id}}", commitment, "transfer"),
+        ("/v1/commitments", CommitmentEventsEndpoint(deps), None),
+        ("/v1/commitments/by-token", OfferedCommitmentEndpoint(deps), None),
+        ("/v1/public-commitments", PublicCommitmentsEndpoint(deps), None),
         ("/v1/inconsistencies", InconsistenciesEndpoint(deps), None),
         ("/v1/admin/scrape-errors", ScrapeErrorsEndpoint(deps), None),
     ]

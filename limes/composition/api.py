@@ -1,5 +1,6 @@
 """The Limes API's collaborators."""
 
+from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
@@ -24,11 +25,12 @@ def build_api(settings: Settings) -> ApiCollaborators:
     SyncCatalog(engine, cluster.catalog, list(cluster.backends.capacity), clock).run()
     push = push_quota(settings, engine, cluster).now
     discovery = discover(settings, engine, cluster)
+    ids = SystemIds()
     return ApiCollaborators(
         engine=engine,
         catalog=cluster.catalog,
         clock=clock,
-        ids=SystemIds(),
+        ids=ids,
         authenticator=open_authenticator(settings, cloud),
         policy=limes_policy(settings),
         set_domain_quota=SetDomainQuota(engine, cluster.catalog, cluster.constraints, cluster.lowpriv),
@@ -41,6 +43,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
             push,
         ),
         set_bursting=SetBursting(engine, cluster.catalog, clock, push),
+        commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules),
         discover_domains=discovery.domains,
         discover_projects=discovery.projects,
         request_sync=discovery.request_sync,

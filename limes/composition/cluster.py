@@ -13,6 +13,7 @@ from limes.auth.session import CloudSession
 from limes.backends.loader import Backends
 from limes.composition.backends import open_backends
 from limes.core.catalog import BehaviorRule, Catalog, DistributionRule, Ref
+from limes.core.commitment_rules import CommitmentRules
 from limes.core.constraint_set import ConstraintSet, parse_constraint_set
 from limes.core.durations import DurationError, parse_duration
 from limes.core.permissions import LowPrivLimit, LowPrivRules, parse_lowpriv_limit
@@ -32,6 +33,7 @@ class Cluster:
     catalog: Catalog
     constraints: ConstraintSet
     lowpriv: LowPrivRules
+    commitment_rules: CommitmentRules
 
 
 def build_cluster(settings: Settings, cloud: CloudSession) -> Cluster:
@@ -57,6 +59,7 @@ def build_cluster(settings: Settings, cloud: CloudSession) -> Cluster:
     )
     problems += _unknown_scaling_targets(settings, catalog)
     lowpriv = _lowpriv(settings, catalog, problems)
+    commitment_rules = _commitment_rules(settings)
     constraints = ConstraintSet()
     if settings.constraints_path is not None:
         try:
@@ -65,7 +68,7 @@ def build_cluster(settings: Settings, cloud: CloudSession) -> Cluster:
             problems += error.problems
     if problems:
         raise ConfigError(problems)
-    return Cluster(backends, catalog, constraints, lowpriv)
+    return Cluster(backends, catalog, constraints, lowpriv, commitment_rules)
 
 
 def _behavior(entry: BehaviorSettings, path: str, problems: list[str]) -> BehaviorRule:
@@ -90,6 +93,15 @@ def _behavior(entry: BehaviorSettings, path: str, problems: list[str]) -> Behavi
         commitment_is_az_aware=entry.commitment_is_az_aware,
         commitment_min_confirm_date=earliest,
         annotations=entry.annotations,
+    )
+
+
+def _commitment_rules(settings: Settings) -> CommitmentRules:
+    section = settings.commitments
+    return CommitmentRules(
+        self_delete_grace=section.self_delete_grace,
+        renewal_window=section.renewal_window,
+        retention=section.retention,
     )
 
 

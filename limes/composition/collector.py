@@ -17,7 +17,7 @@ from limes.collector.runner import Collector
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
-from limes.composition.use_cases import discover, push_quota
+from limes.composition.use_cases import discover, push_quota, settle_commitments
 from limes.db.engine import Engine
 from limes.metrics.outcomes import OutcomeCounter
 from limes.metrics.scrapes import ScrapeGauges
@@ -73,6 +73,7 @@ def _counters(services: list[tuple[str, str]], capacitors: list[str]) -> dict[st
         ("limes_quota_pushes", "Writes of quota into backends", by_service, services),
         ("limes_capacity_scrapes", "Scrapes of capacity", ("capacitor_id",), [(name,) for name in capacitors]),
         ("limes_keystone_syncs", "Discoveries of domains and projects", (), [()]),
+        ("limes_commitment_runs", "Runs of the job that expires and confirms commitments", (), [()]),
         ("limes_cron_consistency_runs", "Runs of the consistency job", (), [()]),
     )
     return {name: OutcomeCounter(name, help_text, labels, known) for name, help_text, labels, known in counters}
@@ -119,6 +120,7 @@ def _capacity_job(
         cluster.backends.capacity,
         clock,
         jitter,
+        settle_commitments(engine, cluster, clock),
         interval=collector.capacity_interval,
         retry=collector.capacity_retry,
         lease=collector.lease,
@@ -144,5 +146,11 @@ def _cluster_wide_jobs(
 
     return [
         job("discovery", discovery.everything, collector.discovery_interval, "limes_keystone_syncs"),
+        job(
+            "commitments",
+            settle_commitments(engine, cluster, clock).run,
+            collector.commitment_interval,
+            "limes_commitment_runs",
+        ),
         job("consistency", consistency.run, collector.consistency_interval, "limes_cron_consistency_runs"),
     ]

@@ -1,10 +1,12 @@
 """The use cases that both the API and the collector need."""
 
+from limes.actions.commitments.ledger import Ledger
+from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.discover import Discover
 from limes.actions.push_quota import PushQuota
 from limes.composition.cluster import Cluster
 from limes.db.engine import Engine
-from limes.seams import RandomJitter, SystemClock
+from limes.seams import Clock, RandomJitter, SystemClock, SystemIds
 from limes.settings import Settings
 
 
@@ -33,3 +35,9 @@ def push_quota(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuot
         retry=settings.collector.push_retry,
         retry_max=settings.collector.push_retry_max,
     )
+
+
+def settle_commitments(engine: Engine, cluster: Cluster, clock: Clock) -> SettleCommitments:
+    """The use case that expires, confirms and forgets commitments."""
+    ledger = Ledger(engine, cluster.catalog, clock, SystemIds())
+    return SettleCommitments(ledger, cluster.commitment_rules.retention)

@@ -77,6 +77,8 @@ class ProjectFigures:
     backend_minimum: int | None = None
     backend_maximum: int | None = None
     """What the backend accepts, where it says so."""
+    committed: int = 0
+    """Confirmed commitments over all AZs: what the project has been guaranteed."""
 
 
 NO_SUCH_SERVICE = Refusal(RefusalKind.INVALID, "no such service")
@@ -185,12 +187,14 @@ def _domain_against_others(new_quota: int, figures: DomainFigures, rules: QuotaR
 
 def _project_against_others(new_quota: int, figures: ProjectFigures, rules: QuotaRules) -> Refusal | None:
     if new_quota < figures.quota:
-        if new_quota >= figures.usage:
+        minimum = max(figures.usage, figures.committed)
+        if new_quota >= minimum:
             return None
+        reason = "current usage" if new_quota < figures.usage else "confirmed commitments"
         return Refusal(
             RefusalKind.CONFLICT,
-            "quota may not be lower than current usage",
-            minimum=figures.usage,
+            f"quota may not be lower than {reason}",
+            minimum=minimum,
             unit=rules.unit,
         )
     maximum = max(0, figures.domain_quota - (figures.projects_quota - figures.quota))

@@ -196,6 +196,7 @@ class ProjectAZResource(BaseModel):
         table_name = "project_az_resources"
         primary_key = CompositeKey("project_id", "resource_id", "az")
         depends_on = (ProjectResource,)
+        indexes = ((("resource_id", "az"), False),)
         constraints = [
             SQL(
                 "FOREIGN KEY (project_id, resource_id)"
@@ -243,6 +244,70 @@ class Commitment(BaseModel):
         ]
 
 
+class CommitmentEvent(BaseModel):
+    """A change of a commitment, for those who bill. Refers to nothing, so that it outlives commitment and project.
+
+    Invariant: numbers are given in the order of the transactions' commits (`limes.db.queries.commitment_events`).
+    """
+
+    number = BigIntegerField(primary_key=True)
+    at = DoubleField()
+    event = TextField()
+    commitment_uuid = TextField(index=True)
+    project_uuid = TextField(index=True)
+    document = TextField()
+    """JSON: the commitment after the change, as the API shows it."""
+
+    class Meta:
+        table_name = "commitment_events"
+
+
+class CommitmentEventCounter(BaseModel):
+    """One row: the last number of `commitment_events`. Locked by whoever takes numbers, until they are committed."""
+
+    id = IntegerField(primary_key=True)
+    last = BigIntegerField()
+
+    class Meta:
+        table_name = "commitment_event_counter"
+
+
+class CommitmentKey(BaseModel):
+    """An `Idempotency-Key` with which a commitment was made, and what was answered."""
+
+    project = ForeignKeyField(Project, on_delete="CASCADE")
+    key = TextField()
+    request = TextField()
+    """What was asked for, in canonical form."""
+    document = TextField()
+    """JSON: the answer."""
+    created_at = DoubleField(index=True)
+
+    class Meta:
+        table_name = "commitment_keys"
+        primary_key = CompositeKey("project", "key")
+
+
+class CommitmentUse(BaseModel):
+    """How much of its commitments a project has used on one day (UTC), from several looks at it."""
+
+    project = ForeignKeyField(Project, on_delete="CASCADE")
+    resource = ForeignKeyField(Resource, on_delete="CASCADE")
+    az = TextField()
+    day = IntegerField()
+    """Days since the epoch."""
+    looks = IntegerField()
+    usage_sum = BigIntegerField()
+    """Over all looks: divided by `looks` it is the average."""
+    usage_min = BigIntegerField()
+    usage_max = BigIntegerField()
+    committed_sum = BigIntegerField()
+
+    class Meta:
+        table_name = "commitment_use"
+        primary_key = CompositeKey("project", "resource", "az", "day")
+
+
 class Job(BaseModel):
     """A job that is done for the whole cluster, by one collector at a time. Made by the first collector."""
 
@@ -268,6 +333,10 @@ MODELS: tuple[type[BaseModel], ...] = (
     ProjectResource,
     ProjectAZResource,
     Commitment,
+    CommitmentEvent,
+    CommitmentEventCounter,
+    CommitmentKey,
+    CommitmentUse,
     Job,
 )
 

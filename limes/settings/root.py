@@ -14,6 +14,7 @@ from limes.settings.cluster import (
     QuotaDistributionSettings,
     ServiceSettings,
 )
+from limes.settings.commitments import CommitmentSettings
 from limes.settings.identity import IdentitySettings
 from limes.settings.placement import PlacementSettings
 from limes.settings.processes import ApiSettings, CollectorSettings, DatabaseSettings, LoggingSettings, ServeSettings
@@ -33,6 +34,7 @@ class Settings(Section):
     bursting: BurstingSettings = BurstingSettings()
     resource_behavior: tuple[BehaviorSettings, ...] = ()
     quota_distribution_configs: tuple[QuotaDistributionSettings, ...] = ()
+    commitments: CommitmentSettings = CommitmentSettings()
     constraints_path: ConfigPath | None = None
     """Quota constraints (YAML). Environment: `LIMES_CONSTRAINTS_PATH`."""
 

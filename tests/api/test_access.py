@@ -12,6 +12,7 @@ DOMAIN, PROJECT = f"/v1/domains/{GERMANY}", f"/v1/domains/{GERMANY}/projects/{BE
 CLOUD = {"cloud-admin", "cloud-viewer"}
 DOMAIN_VIEWERS = CLOUD | {"germany-admin", "germany-viewer"}
 PROJECT_VIEWERS = DOMAIN_VIEWERS | {"berlin-admin", "berlin-member"}
+PROJECT_EDITORS = {"cloud-admin", "germany-admin", "berlin-admin"}
 EVERYBODY = set(IDENTITIES)
 
 # route -> who gets in, and the status that they get
@@ -28,6 +29,15 @@ ROUTES = [
     ("PUT", PROJECT, PROJECT_VIEWERS, 202),
     ("POST", f"{PROJECT}/simulate-put", PROJECT_VIEWERS, 200),
     ("POST", f"{PROJECT}/sync", {"cloud-admin", "germany-admin", "berlin-admin"}, 202),
+    ("GET", f"{PROJECT}/commitments", PROJECT_VIEWERS, 200),
+    ("POST", f"{PROJECT}/commitments/new", PROJECT_EDITORS, 400),
+    ("POST", f"{PROJECT}/commitments/can-confirm", PROJECT_EDITORS, 400),
+    ("DELETE", f"{PROJECT}/commitments/4711", {"cloud-admin"}, 404),
+    ("POST", f"{PROJECT}/commitments/4711/start-transfer", PROJECT_EDITORS, 400),
+    ("POST", f"{PROJECT}/transfer-commitment/4711", PROJECT_EDITORS, 400),
+    ("GET", "/v1/commitments", {"cloud-admin"}, 200),
+    ("GET", "/v1/commitments/by-token", EVERYBODY, 400),
+    ("GET", "/v1/public-commitments", EVERYBODY, 200),
     ("GET", "/v1/inconsistencies", CLOUD, 200),
     ("GET", "/v1/admin/scrape-errors", CLOUD, 200),
 ]
@@ -56,7 +66,7 @@ def test_every_route_is_in_the_matrix(world):
     from limes.api.routes import PUBLIC_PATHS, routes
 
     def template(path):
-        return path.replace(GERMANY, "{domain_id}").replace(BERLIN, "{project_id}")
+        return path.replace(GERMANY, "{domain_id}").replace(BERLIN, "{project_id}").replace("4711", "{id}")
 
     listed = {(method, template(path)) for method, path, _, _ in ROUTES}
     found = set()

@@ -11,6 +11,7 @@ from typing import Any
 
 import falcon.testing
 
+from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
@@ -21,6 +22,7 @@ from limes.api.policy import RULES
 from limes.auth.context import Identity
 from limes.auth.policy import Policy
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
+from limes.core.commitment_rules import CommitmentRules
 from limes.core.constraint_set import ConstraintSet
 from limes.core.permissions import LowPrivRules
 from limes.core.units import Unit
@@ -113,6 +115,7 @@ def make_world(
     *,
     lowpriv: LowPrivRules | None = None,
     constraints: ConstraintSet | None = None,
+    commitment_rules: CommitmentRules | None = None,
     **catalog_options: Any,
 ) -> World:
     """Fills a migrated database and puts the API on it."""
@@ -131,6 +134,9 @@ def make_world(
             engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), clock, world.push
         ),
         set_bursting=SetBursting(engine, catalog, clock, world.push),
+        commitments=CommitmentUseCases.build(
+            engine, catalog, clock, SystemIds(), commitment_rules or CommitmentRules()
+        ),
         discover_domains=lambda: world.new_domains,
         discover_projects=lambda domain_uuid: world.new_projects,
         request_sync=world.request_sync,

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from limes.actions.commitments.ledger import Ledger
+from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.discover import Discover
 from limes.actions.push_quota import PushQuota
 from limes.actions.scrape_capacity import ScrapeCapacity
@@ -32,6 +34,7 @@ from limes.backends import (
 from limes.core.catalog import Catalog
 from limes.core.constraint_set import ConstraintSet
 from limes.db.engine import Engine
+from limes.seams import SystemIds
 from tests.support.clock import FrozenClock
 
 COMPUTE = ServiceDef(
@@ -171,7 +174,12 @@ class Lab:
         )
 
     def scrape_capacity(self) -> ScrapeCapacity:
-        return ScrapeCapacity(self.engine, self.catalog, self.capacitors, self.clock, NoJitter())
+        return ScrapeCapacity(
+            self.engine, self.catalog, self.capacitors, self.clock, NoJitter(), self.settle_commitments()
+        )
+
+    def settle_commitments(self) -> SettleCommitments:
+        return SettleCommitments(Ledger(self.engine, self.catalog, self.clock, SystemIds()))
 
     def push(self) -> PushQuota:
         return PushQuota(self.engine, self.catalog, self.backends, self.clock, NoJitter())

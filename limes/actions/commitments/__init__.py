@@ -1,0 +1,1 @@
+"""The use cases of commitments. What they share is in `ledger`."""

@@ -1,0 +1,187 @@
+"""What all use cases of commitments share: locks, figures, writing with events, and what time and capacity bring about.
+
+Invariants: whoever changes commitments of a resource, or decides on its capacity, holds the lock on the resource's row.
+Each change is written with its event in one transaction, and the events come last (`limes.db.queries.commitment_events`
+says why).
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import orjson
+
+from limes.core.catalog import Catalog, Ref
+from limes.core.commitment_document import describe
+from limes.core.commitments import Commitment, Reshaped, Status, advance, confirm
+from limes.core.committable import Balance, choose_confirmable
+from limes.core.units import Unit
+from limes.db.engine import Engine
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import commitment_balance, commitment_events
+from limes.db.queries import commitments as queries
+from limes.db.queries import projects as project_queries
+from limes.db.queries import quotas as quota_queries
+from limes.errors import NotFound
+from limes.seams import Clock, IdSource
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Something that has happened to a commitment, which is given as it is afterwards."""
+
+    event: str
+    commitment: Commitment
+    related: tuple[str, ...] = ()
+    """UUIDs of the commitments that it was made of, or that take its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A commitment with what is needed to show it."""
+
+    commitment: Commitment
+    ref: Ref
+    unit: Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Everything here is to be called inside a transaction of the caller."""
+
+    engine: Engine
+    catalog: Catalog
+    clock: Clock
+    ids: IdSource
+
+    def now(self) -> float:
+        """The present, in seconds since the epoch."""
+        return self.clock.now().timestamp()
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def refs(self) -> dict[int, Ref]:
+        """Resources by their ids."""
+        return {id_: ref for ref, id_ in catalog_queries.resource_ids(self.engine).items()}
+
+    def balance(self, ref: Ref, resource_id: int, az: str, projects: Collection[int], now: float) -> Balance:
+        """The figures that decide on capacity."""
+        factor = self.catalog.behavior(ref).overcommit_factor
+        return commitment_balance.read_balance(self.engine, resource_id, az, factor, projects, now)
+
+    def described(self, commitment: Commitment) -> Described:
+        """With its resource's name and unit."""
+        return self.describe_all([commitment])[0]
+
+    def describe_all(self, commitments: Iterable[Commitment]) -> list[Described]:
+        """The same for many. Those of resources that are not configured any more are left out."""
+        refs = self.refs()
+        found = ((one, refs.get(one.resource_id)) for one in commitments)
+        return [
+            Described(one, ref, resource.unit)
+            for one, ref in found
+            if ref is not None and (resource := self.catalog.find(ref)) is not None
+        ]
+
+    # -- changing ----------------------------------------------------------------------------------------------------
+
+    def lock(self, resources: Iterable[int], now: float) -> list[Change]:
+        """Until the transaction ends, nobody else changes commitments of these resources. Settles what is due there."""
+        ids = sorted(set(resources))
+        quota_queries.lock_resources(self.engine, ids)
+        return [change for id_ in ids for change in self.settle(id_, now)]
+
+    def take(self, project_id: int, id_: int, now: float) -> tuple[Commitment, list[Change]]:
+        """A live commitment of the project, with its resource locked and settled. Raises `NotFound`."""
+        commitment = queries.find(self.engine, id_)
+        if commitment is None or commitment.project_id != project_id:
+            raise NotFound("no such commitment")
+        changes = self.lock([commitment.resource_id], now)
+        return self.again(commitment), changes
+
+    def again(self, commitment: Commitment) -> Commitment:
+        """The same commitment, read after its resource was locked. Raises `NotFound` if it has ended or moved."""
+        found = queries.find(self.engine, commitment.id)
+        if found is None or not found.is_live or found.project_id != commitment.project_id:
+            raise NotFound("no such commitment")
+        return found
+
+    def store(self, commitment: Commitment) -> Commitment:
+        """Stores a new one; answers it with its number."""
+        return replace(commitment, id=queries.insert(self.engine, commitment))
+
+    def replace(self, reshaped: Reshaped) -> tuple[list[Commitment], list[Change]]:
+        """Stores those that take the place of others."""
+        for old in reshaped.old:
+            queries.update(self.engine, old)
+        new = [self.store(commitment) for commitment in reshaped.new]
+        before, after = tuple(one.uuid for one in reshaped.old), tuple(one.uuid for one in new)
+        changes = [Change("superseded", one, after) for one in reshaped.old]
+        changes += [Change("created", one, before) for one in new]
+        return new, changes
+
+    def settle(self, resource_id: int, now: float) -> list[Change]:
+        """Does what time and capacity bring about for a locked resource: expires, and confirms first come first served.
+
+        A fixed number of statements where there is nothing to do. What it did is still to be recorded.
+        """
+        changes = []
+        pending: dict[str, list[Commitment]] = defaultdict(list)
+        for commitment in queries.unsettled(self.engine, resource_id, now):
+            moved = advance(commitment, now)
+            if moved != commitment:
+                queries.update(self.engine, moved)
+                changes.append(Change(moved.status.value, moved))
+            if moved.status is Status.PENDING:
+                pending[moved.az].append(moved)
+        if pending:
+            changes += self._confirm_pending(resource_id, pending, now)
+        return changes
+
+    def _confirm_pending(self, resource_id: int, pending: dict[str, list[Commitment]], now: float) -> list[Change]:
+        ref = self.refs()[resource_id]
+        if self.catalog.find(ref) is None:
+            return []
+        earliest = self.catalog.behavior(ref).commitment_min_confirm_date
+        if earliest is not None and earliest > now:
+            return []
+        changes = []
+        for az, waiting in sorted(pending.items()):
+            balance = self.balance(ref, resource_id, az, {one.project_id for one in waiting}, now)
+            for commitment in choose_confirmable(balance, waiting):
+                confirmed = confirm(commitment, now)
+                queries.update(self.engine, confirmed)
+                changes.append(Change("confirmed", confirmed))
+        return changes
+
+    def record(self, changes: Sequence[Change], now: float) -> None:
+        """Writes the events. The last deed of a transaction."""
+        if not changes:
+            return
+        refs = self.refs()
+        owners = project_queries.uuids(self.engine, {change.commitment.project_id for change in changes})
+        rows = []
+        for change in changes:
+            commitment, ref = change.commitment, refs[change.commitment.resource_id]
+            resource = self.catalog.find(ref)
+            project, domain = owners[commitment.project_id]
+            document = describe(commitment, ref, resource.unit if resource else Unit.COUNT)
+            document |= {"project_id": project, "domain_id": domain}
+            if change.related:
+                document["related"] = list(change.related)
+            rows.append(
+                commitment_events.EventRow(now, change.event, commitment.uuid, project, orjson.dumps(document).decode())
+            )
+            log.info(
+                "commitment %s of project %s: %s (%d %s/%s in %s)",
+                commitment.uuid,
+                project,
+                change.event,
+                commitment.amount,
+                *ref,
+                commitment.az,
+            )
+        commitment_events.append(self.engine, rows)

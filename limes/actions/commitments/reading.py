@@ -1,0 +1,65 @@
+"""Lists of commitments. They read what they show, and nothing else."""
+
+from dataclasses import dataclass, replace
+
+from limes.actions.commitments.ledger import Described, Ledger
+from limes.actions.reports.projects import find_project
+from limes.core.commitments import advance
+from limes.core.selection import Selection
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import commitment_events
+from limes.db.queries import commitments as queries
+from limes.db.queries.commitment_events import NumberedEvent
+from limes.errors import NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCommitments:
+    """The use cases."""
+
+    ledger: Ledger
+
+    def of_project(
+        self, domain_uuid: str, project_uuid: str, selection: Selection, *, with_history: bool = False
+    ) -> list[Described]:
+        """A project's commitments by number; those that have expired or were superseded only with the history.
+
+        What time alone has changed shows at once, even before the job has written it down. Raises `NotFound`.
+        """
+        ledger = self.ledger
+
+        def read() -> list[Described]:
+            project = find_project(ledger.engine, domain_uuid, project_uuid)
+            wanted, now = set(selection.refs), ledger.now()
+            found = [advance(one, now) for one in queries.of_project(ledger.engine, project.id)]
+            shown = ledger.describe_all(one for one in found if with_history or one.is_live)
+            return [one for one in shown if one.ref in wanted]
+
+        return ledger.engine.snapshot(read)
+
+    def public(self, selection: Selection) -> list[Described]:
+        """What is offered to everybody, over all projects."""
+        ledger = self.ledger
+
+        def read() -> list[Described]:
+            ids = catalog_queries.resource_ids(ledger.engine)
+            wanted = [ids[ref] for ref in selection.refs if ref in ids]
+            return ledger.describe_all(queries.public(ledger.engine, wanted, ledger.now()))
+
+        return ledger.engine.snapshot(read)
+
+    def by_token(self, token: str) -> Described:
+        """The one that is marked for transfer with this token. Raises `NotFound`."""
+        ledger = self.ledger
+
+        def read() -> Described:
+            found = queries.find_by_token(ledger.engine, token)
+            if found is None or not advance(found, ledger.now()).is_live:
+                raise NotFound("no matching commitment found")
+            return ledger.described(replace(found, transfer_token=None))
+
+        return ledger.engine.snapshot(read)
+
+    def events(self, since: int, limit: int) -> list[NumberedEvent]:
+        """At most `limit` changes of commitments, over all projects, that come after number `since`."""
+        return self.ledger.engine.snapshot(lambda: commitment_events.after(self.ledger.engine, since, limit))

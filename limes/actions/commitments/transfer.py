@@ -1,0 +1,91 @@
+"""Giving a commitment to another project: marked by its owner, taken by whoever has the token."""
+
+import hmac
+from dataclasses import dataclass
+
+from limes.actions.commitments.ledger import Change, Described, Ledger
+from limes.actions.reports.projects import find_project
+from limes.core.commitments import hand_over, offer, split, withdraw
+from limes.db.queries import commitments as queries
+from limes.db.queries import quotas
+from limes.errors import Conflict, NotFound, NotReady
+
+NO_MATCH = "no matching commitment found"
+
+
+@dataclass(frozen=True, slots=True)
+class TransferCommitment:
+    """The use cases."""
+
+    ledger: Ledger
+
+    def start(self, domain_uuid: str, project_uuid: str, id_: int, amount: int, transfer_status: str) -> Described:
+        """Marks a commitment, or a part of it, for transfer, and answers it with its token.
+
+        An empty status withdraws the mark. An amount that is not less than the commitment's means all of it. Raises
+        `NotFound`, and `Unprocessable` for one that is not confirmed.
+        """
+        ledger = self.ledger
+
+        def work() -> Described:
+            now = ledger.now()
+            project = find_project(ledger.engine, domain_uuid, project_uuid)
+            commitment, changes = ledger.take(project.id, id_, now)
+            if not transfer_status:
+                marked = withdraw(commitment)
+                changes += [Change("transfer_withdrawn", marked)] if marked != commitment else []
+            else:
+                offer(commitment, transfer_status, "")  # refuses before anything is split
+                if amount < commitment.amount:
+                    parts = split(commitment, amount, now, (ledger.ids.uuid(), ledger.ids.uuid()))
+                    new, more = ledger.replace(parts)
+                    commitment, changes = new[0], [*changes, *more]
+                marked = offer(commitment, transfer_status, ledger.ids.token())
+                changes.append(Change("transfer_started", marked))
+            queries.update(ledger.engine, marked)
+            ledger.record(changes, now)
+            return ledger.described(marked)
+
+        return ledger.engine.atomic(work)
+
+    def take(self, domain_uuid: str, project_uuid: str, id_: int, token: str) -> Described:
+        """Makes the commitment of that number and token the project's own.
+
+        Raises `NotFound`, and `Conflict` where the move would claim more capacity than there is: usage that the
+        commitment has covered in its old project needs capacity on its own afterwards.
+        """
+        ledger = self.ledger
+
+        def work() -> Described:
+            now = ledger.now()
+            target = find_project(ledger.engine, domain_uuid, project_uuid)
+            commitment = queries.find(ledger.engine, id_)
+            if commitment is None:
+                raise NotFound(NO_MATCH)
+            changes = ledger.lock([commitment.resource_id], now)
+            commitment = queries.find(ledger.engine, id_)
+            if commitment is None or not _matches(commitment.transfer_token, token):
+                raise NotFound(NO_MATCH)
+            ref = ledger.refs()[commitment.resource_id]
+            if not quotas.project_quotas(ledger.engine, target.id, [commitment.resource_id]):
+                raise NotReady(
+                    f"no project report for resource {'/'.join(ref)}"
+                    " (please retry in a few seconds after initial scraping is done)"
+                )
+            source = commitment.project_id
+            balance = ledger.balance(ref, commitment.resource_id, commitment.az, {source, target.id}, now)
+            if source != target.id and not balance.allows_move(source, target.id, commitment.amount):
+                raise Conflict("not enough capacity available to confirm this commitment in the receiving project")
+            moved = hand_over(commitment, target.id)
+            queries.update(ledger.engine, moved)
+            changes.append(Change("transferred", moved))
+            changes += ledger.settle(commitment.resource_id, now)  # the move may have freed capacity
+            ledger.record(changes, now)
+            return ledger.described(moved)
+
+        return ledger.engine.atomic(work)
+
+
+def _matches(expected: str | None, given: str) -> bool:
+    """Compares in constant time."""
+    return expected is not None and hmac.compare_digest(expected.encode(), given.encode())

@@ -1,0 +1,36 @@
+"""All use cases of commitments that the API offers, put together."""
+
+from dataclasses import dataclass
+
+from limes.actions.commitments.create import CreateCommitment
+from limes.actions.commitments.delete import DeleteCommitment
+from limes.actions.commitments.ledger import Ledger
+from limes.actions.commitments.reading import ReadCommitments
+from limes.actions.commitments.transfer import TransferCommitment
+from limes.core.catalog import Catalog
+from limes.core.commitment_rules import CommitmentRules
+from limes.db.engine import Engine
+from limes.seams import Clock, IdSource
+
+
+@dataclass(frozen=True, slots=True)
+class CommitmentUseCases:
+    """One field for each file."""
+
+    create: CreateCommitment
+    transfer: TransferCommitment
+    delete: DeleteCommitment
+    read: ReadCommitments
+
+    @classmethod
+    def build(
+        cls, engine: Engine, catalog: Catalog, clock: Clock, ids: IdSource, rules: CommitmentRules
+    ) -> "CommitmentUseCases":
+        """All of them on one ledger."""
+        ledger = Ledger(engine, catalog, clock, ids)
+        return cls(
+            create=CreateCommitment(ledger),
+            transfer=TransferCommitment(ledger),
+            delete=DeleteCommitment(ledger, rules.self_delete_grace),
+            read=ReadCommitments(ledger),
+        )

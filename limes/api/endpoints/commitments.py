@@ -1,0 +1,183 @@
+"""Commitments: of a project, and over all projects."""
+
+import falcon
+import orjson
+
+from limes.actions.commitments.create import Creator
+from limes.actions.commitments.ledger import Described
+from limes.actions.reports.projects import find_project
+from limes.api.bodies import read_json
+from limes.api.collaborators import ApiCollaborators
+from limes.api.commitment_bodies import read_commitment, read_transfer
+from limes.api.policy import Access
+from limes.api.query import answer_json, int_param, selection_of, transfer_token_of
+from limes.core.commitment_document import describe
+from limes.errors import BadRequest, Forbidden, NotFound
+
+_STATUSES = ("", "unlisted", "public")
+
+
+def enter(deps: ApiCollaborators, req: falcon.Request, domain_id: str, project_id: str, rule: str) -> Access:
+    """Lets the caller in, or raises `Forbidden`, and `NotFound` only for those who are allowed to know."""
+    access = Access(deps.policy, req, {"domain_id": domain_id, "project_id": project_id})
+    access.require(rule)
+    find_project(deps.engine, domain_id, project_id)
+    return access
+
+
+def commitment_number(text: str) -> int:
+    """The number in a path. Raises `NotFound` for what is none."""
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise NotFound("no such commitment")
+    return int(text)
+
+
+def answer_commitment(resp: falcon.Response, shown: Described, status: int) -> None:
+    """Answers one commitment, with its transfer token if it has one."""
+    document = describe(shown.commitment, shown.ref, shown.unit, with_token=True)
+    answer_json(resp, {"commitment": document}, status)
+
+
+def creator_of(req: falcon.Request) -> Creator:
+    """Who makes this request."""
+    identity = req.context.identity
+    return Creator(identity.user_id, f"{identity.user_name}@{identity.user_domain_name or ''}")
+
+
+class ProjectCommitmentsEndpoint:
+    """`/v1/domains/{domain_id}/projects/{project_id}/commitments`, new and can-confirm."""
+
+    def __init__(self, deps: ApiCollaborators) -> None:
+        self._deps = deps
+
+    def on_get(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
+        """Lists commitments. `?history` shows those that have ended, too."""
+        access = enter(self._deps, req, domain_id, project_id, "project:show")
+        found = self._deps.commitments.read.of_project(
+            domain_id, project_id, selection_of(self._deps, req), with_history="history" in req.params
+        )
+        may_move = access.allows("project:edit")
+        documents = [describe(one.commitment, one.ref, one.unit, with_token=may_move) for one in found]
+        answer_json(resp, {"commitments": documents})
+
+    def on_post_new(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
+        """Makes a commitment: 201. An `Idempotency-Key` makes it safe to ask again."""
+        enter(self._deps, req, domain_id, project_id, "project:edit")
+        key = req.get_header("Idempotency-Key")
+        if key is not None and not 0 < len(key) <= 255:
+            raise BadRequest("header Idempotency-Key: expected 1 to 255 characters")
+        request = read_commitment(read_json(req, self._deps.max_body_size))
+        document = self._deps.commitments.create.run(domain_id, project_id, request, creator_of(req), key)
+        answer_json(resp, {"commitment": document}, 201)
+
+    def on_post_can_confirm(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
+        """Says whether the same commitment could be made and confirmed at once."""
+        enter(self._deps, req, domain_id, project_id, "project:edit")
+        request = read_commitment(read_json(req, self._deps.max_body_size))
+        answer_json(resp, {"result": self._deps.commitments.create.can_confirm(domain_id, project_id, request)})
+
+
+class ProjectCommitmentEndpoint:
+    """One commitment of a project, start-transfer, and transfer-commitment of the project that receives it."""
+
+    def __init__(self, deps: ApiCollaborators) -> None:
+        self._deps = deps
+
+    def on_delete(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str, id: str) -> None:
+        """Deletes a commitment: 204."""
+        access = Access(self._deps.policy, req, {"domain_id": domain_id, "project_id": project_id, "id": id})
+        delete = self._deps.commitments.delete
+        as_admin = access.allows("project:uncommit")
+        if not as_admin and not (delete.grace and access.allows("project:edit")):
+            raise Forbidden("Forbidden")
+        delete.run(domain_id, project_id, commitment_number(id), as_admin=as_admin)
+        resp.status = falcon.HTTP_204
+
+    def on_post_start_transfer(
+        self,
+        req: falcon.Request,
+        resp: falcon.Response,
+        domain_id: str,
+        project_id: str,
+        id: str,
+    ) -> None:
+        """Marks a commitment, or a part of it, for transfer: 202, with the token. An empty status withdraws it."""
+        enter(self._deps, req, domain_id, project_id, "project:edit")
+        wanted = read_transfer(read_json(req, self._deps.max_body_size))
+        if wanted.transfer_status not in _STATUSES:
+            answer_json(resp, "Invalid transfer_status code. Must be unlisted or public.", 400)
+        elif wanted.amount <= 0:
+            answer_json(resp, "Delivered amount needs to be a positive value.", 400)
+        else:
+            shown = self._deps.commitments.transfer.start(
+                domain_id, project_id, commitment_number(id), wanted.amount, wanted.transfer_status
+            )
+            answer_commitment(resp, shown, 202)
+
+    def on_post_transfer(
+        self,
+        req: falcon.Request,
+        resp: falcon.Response,
+        domain_id: str,
+        project_id: str,
+        id: str,
+    ) -> None:
+        """Takes the commitment of that number and token into the project of the path: 202."""
+        enter(self._deps, req, domain_id, project_id, "project:edit")
+        token = transfer_token_of(req)
+        shown = self._deps.commitments.transfer.take(domain_id, project_id, commitment_number(id), token)
+        answer_commitment(resp, shown, 202)
+
+
+class PublicCommitmentsEndpoint:
+    """`/v1/public-commitments`."""
+
+    def __init__(self, deps: ApiCollaborators) -> None:
+        self._deps = deps
+
+    def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Lists what is offered to everybody, with the tokens: that is what public means. Not by whom."""
+        Access(self._deps.policy, req, {}).require("cluster:show_public_commitments")
+        found = self._deps.commitments.read.public(selection_of(self._deps, req))
+        documents = [describe(one.commitment, one.ref, one.unit, with_token=True) for one in found]
+        for document in documents:
+            del document["creator_uuid"], document["creator_name"]
+        answer_json(resp, {"commitments": documents})
+
+
+class OfferedCommitmentEndpoint:
+    """`/v1/commitments/by-token`."""
+
+    def __init__(self, deps: ApiCollaborators) -> None:
+        self._deps = deps
+
+    def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Shows the commitment that is marked for transfer with a token, before one takes it.
+
+        The token is not a part of the path: paths are logged.
+        """
+        Access(self._deps.policy, req, {}).require("cluster:show_public_commitments")
+        answer_commitment(resp, self._deps.commitments.read.by_token(transfer_token_of(req)), 200)
+
+
+class CommitmentEventsEndpoint:
+    """`/v1/commitments`: changes over all projects, for billing."""
+
+    def __init__(self, deps: ApiCollaborators) -> None:
+        self._deps = deps
+
+    def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Lists changes after the number `since`, in order. `next` is the `since` of the next request."""
+        Access(self._deps.policy, req, {}).require("cluster:list_commitments")
+        since = int_param(req, "since", 0, 0, 2**62)
+        found = self._deps.commitments.read.events(since, int_param(req, "limit", 1000, 1, 10_000))
+        events = [
+            {
+                "number": one.number,
+                "at": int(one.at),
+                "event": one.event,
+                "commitment": orjson.Fragment(one.document),
+            }
+            for one in found
+        ]
+        answer_json(resp, {"events": events, "next": found[-1].number if found else since})

@@ -1,0 +1,139 @@
+"""Commitments as rows. Whoever changes any of a resource holds the lock on its row (`quotas.lock_resources`)."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import astuple
+from typing import Any
+
+from limes.core.commitments import Commitment, Status
+from limes.db.engine import Engine, Row, placeholders
+
+_FIELDS = (
+    "uuid, project_id, resource_id, az, amount, duration, status, created_at, creator_uuid, creator_name, confirm_by,"
+    " confirmed_at, expires_at, superseded_at, predecessor_id, transfer_status, transfer_token"
+)
+_SELECT = f"SELECT id, {_FIELDS} FROM project_commitments"
+LIVE = "status IN ('planned', 'pending', 'confirmed')"
+
+
+def _from_row(row: Row) -> Commitment:
+    values: list[Any] = list(row)
+    values[7] = Status(row[7])
+    return Commitment(*values)
+
+
+def insert(engine: Engine, commitment: Commitment) -> int:
+    """Stores a new one and answers its number."""
+    row = engine.row(
+        f"INSERT INTO project_commitments ({_FIELDS}) VALUES ({placeholders(17)}) RETURNING id",
+        [*astuple(commitment)[1:7], commitment.status.value, *astuple(commitment)[8:]],
+    )
+    assert row is not None
+    return int(row[0])
+
+
+def update(engine: Engine, commitment: Commitment) -> None:
+    """Stores what can change of a commitment."""
+    engine.execute(
+        "UPDATE project_commitments SET project_id = %s, duration = %s, status = %s, confirmed_at = %s,"
+        " expires_at = %s, superseded_at = %s, transfer_status = %s, transfer_token = %s WHERE id = %s",
+        [
+            commitment.project_id,
+            commitment.duration,
+            commitment.status.value,
+            commitment.confirmed_at,
+            commitment.expires_at,
+            commitment.superseded_at,
+            commitment.transfer_status,
+            commitment.transfer_token,
+            commitment.id,
+        ],
+    )
+
+
+def delete(engine: Engine, ids: Iterable[int]) -> None:
+    """Forgets commitments."""
+    for id_ in ids:
+        engine.execute("DELETE FROM project_commitments WHERE id = %s", [id_])
+
+
+def find(engine: Engine, id_: int) -> Commitment | None:
+    """The commitment of that number."""
+    row = engine.row(f"{_SELECT} WHERE id = %s", [id_]) if 0 < id_ < 2**63 else None
+    return _from_row(row) if row else None
+
+
+def find_by_token(engine: Engine, token: str) -> Commitment | None:
+    """The commitment that is marked for transfer with this token."""
+    row = engine.row(f"{_SELECT} WHERE transfer_token = %s", [token])
+    return _from_row(row) if row else None
+
+
+def of_project(engine: Engine, project_id: int) -> list[Commitment]:
+    """All that are stored of a project, with those that have ended, in the order of their numbers."""
+    return [_from_row(row) for row in engine.rows(f"{_SELECT} WHERE project_id = %s ORDER BY id", [project_id])]
+
+
+def live_in(engine: Engine, resource_id: int, az: str | None) -> list[Commitment]:
+    """All projects' commitments of a resource in an AZ (None: in all) that are neither expired nor superseded."""
+    condition, params = ("", []) if az is None else (" AND az = %s", [az])
+    sql = f"{_SELECT} WHERE resource_id = %s{condition} AND {LIVE} ORDER BY id"
+    return [_from_row(row) for row in engine.rows(sql, [resource_id, *params])]
+
+
+def unsettled(engine: Engine, resource_id: int, now: float) -> list[Commitment]:
+    """Those of a resource that time or capacity may move on: due to expire, due to become pending, or pending."""
+    rows = engine.rows(
+        f"{_SELECT} WHERE resource_id = %s AND {LIVE}"
+        " AND (status = 'pending' OR expires_at <= %s OR (status = 'planned' AND confirm_by <= %s)) ORDER BY id",
+        [resource_id, now, now],
+    )
+    return [_from_row(row) for row in rows]
+
+
+def unsettled_resources(engine: Engine, now: float) -> list[int]:
+    """The resources that have such commitments."""
+    rows = engine.rows(
+        f"SELECT DISTINCT resource_id FROM project_commitments WHERE {LIVE}"
+        " AND (status = 'pending' OR expires_at <= %s OR (status = 'planned' AND confirm_by <= %s)) ORDER BY 1",
+        [now, now],
+    )
+    return [row[0] for row in rows]
+
+
+def public(engine: Engine, resources: Collection[int], now: float) -> list[Commitment]:
+    """Those that are offered to everybody, of these resources, in the order of their numbers."""
+    if not resources:
+        return []
+    rows = engine.rows(
+        f"{_SELECT} WHERE transfer_status = 'public' AND status = 'confirmed' AND expires_at > %s"
+        f" AND resource_id IN ({placeholders(len(resources))}) ORDER BY id",
+        [now, *resources],
+    )
+    return [_from_row(row) for row in rows]
+
+
+def was_renewed(engine: Engine, id_: int) -> bool:
+    """Whether something already renews, or was made of, this commitment."""
+    row = engine.row(f"SELECT 1 FROM project_commitments WHERE predecessor_id = %s AND {LIVE} LIMIT 1", [id_])
+    return row is not None
+
+
+def ended_before(engine: Engine, time: float, limit: int) -> list[int]:
+    """Numbers of those that have expired, or were superseded, before that time: the oldest first."""
+    rows = engine.rows(
+        "SELECT id FROM project_commitments WHERE (status = 'expired' AND expires_at < %s)"
+        " OR (status = 'superseded' AND superseded_at < %s) ORDER BY id LIMIT %s",
+        [time, time, limit],
+    )
+    return [row[0] for row in rows]
+
+
+def guaranteed(engine: Engine, project_id: int, resources: Sequence[int], now: float) -> dict[int, int]:
+    """What is confirmed of a project over all AZs, by resource. Those marked for transfer do not count."""
+    rows = engine.rows(
+        "SELECT resource_id, SUM(amount) FROM project_commitments WHERE project_id = %s"
+        f" AND resource_id IN ({placeholders(len(resources))}) AND status = 'confirmed' AND expires_at > %s"
+        " AND transfer_status = '' GROUP BY resource_id",
+        [project_id, *resources, now],
+    )
+    return dict(rows)

@@ -1,0 +1,23 @@
+"""Commitments. Which resources have any, and for how long, is said in `resource_behavior`. Durations are in seconds."""
+
+from pydantic import Field, model_validator
+
+from limes.settings.base import Seconds, Section
+
+
+class CommitmentSettings(Section):
+    """What projects may do with their commitments."""
+
+    self_delete_grace: float = Field(default=0.0, ge=0)
+    """For how long after making it a project may delete a commitment, also a confirmed one. 0: never; only cloud admins
+    delete, and only unconfirmed ones."""
+    renewal_window: Seconds = 90 * 86400.0
+    """From how long before its end a commitment may be renewed."""
+    retention: Seconds = 30 * 86400.0
+    """How long after their end commitments are kept. Their events stay for good."""
+
+    @model_validator(mode="after")
+    def _kept_long_enough(self) -> "CommitmentSettings":
+        if self.self_delete_grace > self.retention:
+            raise ValueError("self_delete_grace must not be longer than retention")
+        return self

@@ -1,0 +1,76 @@
+"""Help with stories about commitments: the small cloud with committable resources, and short words for requests.
+
+cores are committed per AZ (az-one: capacity 100, berlin uses 2 and dresden 31; az-two: 101, berlin uses 3), ram for the
+whole region (8192 MiB, berlin uses 512).
+"""
+
+import re
+from typing import Any
+
+from limes.core.catalog import BehaviorRule
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
+
+BEHAVIORS = [
+    BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 hour", "1 year"), commitment_is_az_aware=True),
+    BehaviorRule(re.compile("compute/ram"), commitment_durations=("1 year", "2 years")),
+    BehaviorRule(re.compile("volume/capacity"), commitment_durations=("1 year",), commitment_is_az_aware=True),
+]
+
+PATHS = {
+    "berlin": f"/v1/domains/{GERMANY}/projects/{BERLIN}",
+    "dresden": f"/v1/domains/{GERMANY}/projects/{DRESDEN}",
+    "paris": f"/v1/domains/{FRANCE}/projects/{PARIS}",
+}
+CORES = {
+    "service_type": "compute",
+    "resource_name": "cores",
+    "availability_zone": "az-one",
+    "amount": 10,
+    "duration": "1 hour",
+}
+NOW = 1767225600
+"""2026-01-01T00:00:00Z, when the world's clock stands."""
+
+
+def ask(world: World, project: str, what: str, token: str = "cloud-admin", **fields: Any) -> Any:
+    """POSTs a wanted commitment to `new`, `can-confirm` and the like."""
+    headers = fields.pop("headers", {})
+    path = f"{PATHS[project]}/commitments/{what}"
+    return world.request("POST", path, token, json={"commitment": {**CORES, **fields}}, headers=headers)
+
+
+def commit(world: World, project: str = "berlin", **fields: Any) -> dict[str, Any]:
+    """Makes a commitment and answers it."""
+    result = ask(world, project, "new", **fields)
+    assert result.status_code == 201, result.text
+    document: dict[str, Any] = result.json["commitment"]
+    return document
+
+
+def offer(world: World, id_: int, amount: int, project: str = "berlin", status: str = "unlisted") -> Any:
+    """Marks for transfer."""
+    path = f"{PATHS[project]}/commitments/{id_}/start-transfer"
+    return world.request("POST", path, json={"commitment": {"amount": amount, "transfer_status": status}})
+
+
+def take(world: World, id_: int, token: str, project: str = "dresden") -> Any:
+    """Transfers into the project."""
+    path = f"{PATHS[project]}/transfer-commitment/{id_}"
+    return world.request("POST", path, headers={"Transfer-Token": token})
+
+
+def listed(world: World, project: str = "berlin", query: str = "") -> list[dict[str, Any]]:
+    """The project's list."""
+    found: list[dict[str, Any]] = world.get(f"{PATHS[project]}/commitments{query}")["commitments"]
+    return found
+
+
+def amounts(world: World, project: str = "berlin") -> list[tuple[int, str]]:
+    """Amount and status of what is listed."""
+    return [(one["amount"], one["status"]) for one in listed(world, project)]
+
+
+def events(world: World, since: int = 0) -> list[tuple[str, int]]:
+    """Event and amount of all changes after a number."""
+    found = world.get(f"/v1/commitments?since={since}")["events"]
+    return [(one["event"], one["commitment"]["amount"]) for one in found]

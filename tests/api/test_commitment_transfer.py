@@ -1,0 +1,183 @@
+"""Transfers over HTTP: whole and in part, what is refused, and that nothing is lost or counted twice."""
+
+import logging
+
+import pytest
+
+from tests.api.commitments import BEHAVIORS, PATHS, amounts, ask, commit, events, listed, offer, take
+from tests.support.rows import all_rows, changes
+
+
+@pytest.fixture
+def cloud(make):
+    return make(behaviors=BEHAVIORS)
+
+
+def test_the_whole(cloud):
+    made = commit(cloud, amount=10)
+    before = all_rows(cloud.engine)
+    offered = offer(cloud, made["id"], 10)
+    assert offered.status_code == 202
+    shown = offered.json["commitment"]
+    assert (shown["id"], shown["transfer_status"], shown["transferable"]) == (made["id"], "unlisted", True)
+    assert len(shown["transfer_token"]) == 48
+    again = offer(cloud, made["id"], 99).json["commitment"]
+    assert again["transfer_token"] != shown["transfer_token"]
+    assert take(cloud, made["id"], shown["transfer_token"]).status_code == 404
+    result = take(cloud, made["id"], again["transfer_token"])
+    assert (result.status_code, result.json["commitment"]) == (202, made)
+    assert (listed(cloud), listed(cloud, "dresden")) == ([], [made])
+    assert take(cloud, made["id"], again["transfer_token"]).text == "no matching commitment found\n"
+    tables = set(changes(before, all_rows(cloud.engine)))
+    assert tables == {"project_commitments", "commitment_events", "commitment_event_counter"}
+
+
+def test_a_part(cloud):
+    made = commit(cloud, amount=10)
+    part = offer(cloud, made["id"], 4).json["commitment"]
+    assert (part["amount"], part["expires_at"], part["confirmed_at"]) == (4, made["expires_at"], made["confirmed_at"])
+    assert amounts(cloud) == [(4, "confirmed"), (6, "confirmed")]
+    assert next((one["amount"], one["status"]) for one in listed(cloud, query="?history")) == (10, "superseded")
+    assert ask(cloud, "berlin", "can-confirm", amount=59).json == {"result": True}  # it is not counted twice
+    assert ask(cloud, "berlin", "can-confirm", amount=60).json == {"result": False}
+    assert take(cloud, part["id"], part["transfer_token"]).status_code == 202
+    assert (amounts(cloud), amounts(cloud, "dresden")) == ([(6, "confirmed")], [(4, "confirmed")])
+    assert events(cloud) == [
+        ("created", 10),
+        ("superseded", 10),
+        ("created", 4),
+        ("created", 6),
+        ("transfer_started", 4),
+        ("transferred", 4),
+    ]
+
+
+def test_the_token_in_the_query(cloud):
+    made = commit(cloud)
+    token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
+    path = f"{PATHS['dresden']}/transfer-commitment/{made['id']}"
+    assert cloud.request("POST", path, query_string=f"token={token}").status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("amount", "status", "code", "text"),
+    [
+        (1, "secret", 400, '"Invalid transfer_status code. Must be unlisted or public."\n'),
+        (0, "public", 400, '"Delivered amount needs to be a positive value."\n'),
+        (-5, "unlisted", 400, '"Delivered amount needs to be a positive value."\n'),
+    ],
+)
+def test_bad_offers(cloud, amount, status, code, text):
+    made = commit(cloud)
+    before = all_rows(cloud.engine)
+    result = offer(cloud, made["id"], amount, status=status)
+    assert (result.status_code, result.text) == (code, text)
+    assert changes(before, all_rows(cloud.engine)) == {}
+
+
+def test_what_cannot_be_offered(cloud):
+    planned = commit(cloud, confirm_by=1800000000)
+    result = offer(cloud, planned["id"], 5)
+    assert (result.status_code, result.text) == (
+        422,
+        "commitment needs to be confirmed in order to transfer it.\n",
+    )
+    made = commit(cloud)
+    for project, number in (("dresden", made["id"]), ("berlin", 4711), ("berlin", "nine")):
+        result = offer(cloud, number, 5, project=project)
+        assert (result.status_code, result.text) == (404, "no such commitment\n")
+    cloud.clock.advance(3600)
+    assert offer(cloud, made["id"], 5).status_code == 404
+
+
+def test_wrong_tokens_and_numbers(cloud):
+    one, two = commit(cloud, amount=1), commit(cloud, amount=2)
+    token = offer(cloud, one["id"], 1).json["commitment"]["transfer_token"]
+    before = all_rows(cloud.engine)
+    for number, given in ((two["id"], token), (one["id"], "x" * 48), (one["id"], "ä"), (4711, token)):
+        result = take(cloud, number, given.encode().decode("latin-1"))
+        assert (result.status_code, result.text) == (404, "no matching commitment found\n")
+    result = cloud.request("POST", f"{PATHS['dresden']}/transfer-commitment/{one['id']}")
+    assert (result.status_code, result.text) == (400, "no transfer token provided\n")
+    result = take(cloud, one["id"], token, project="paris")
+    assert (result.status_code, result.text[:30]) == (423, "no project report for resource")
+    assert changes(before, all_rows(cloud.engine)) == {}
+
+
+def test_an_offer_is_withdrawn(cloud):
+    made = commit(cloud)
+    token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
+    result = offer(cloud, made["id"], 10, status="")
+    assert (result.status_code, result.json["commitment"]) == (202, made)
+    assert take(cloud, made["id"], token).status_code == 404
+    assert events(cloud)[-1] == ("transfer_withdrawn", 10)
+
+
+def test_usage_that_a_commitment_has_covered_needs_capacity_of_its_own(cloud):
+    """az-one: dresden uses 31. If its commitment goes to berlin, both claim capacity."""
+    made = commit(cloud, "dresden", amount=31)
+    commit(cloud, "berlin", amount=50)
+    token = offer(cloud, made["id"], 31, project="dresden").json["commitment"]["transfer_token"]
+    result = take(cloud, made["id"], token, project="berlin")
+    assert (result.status_code, result.text[:30]) == (409, "not enough capacity available ")
+    assert amounts(cloud, "dresden") == [(31, "confirmed")]
+
+
+def test_a_move_frees_capacity_for_those_that_wait(cloud):
+    made = commit(cloud, "berlin", amount=60)
+    commit(cloud, "berlin", amount=40, confirm_by=1767225610, availability_zone="az-one")
+    cloud.clock.advance(20)
+    token = offer(cloud, made["id"], 60).json["commitment"]["transfer_token"]
+    assert take(cloud, made["id"], token).status_code == 202  # it covers what dresden uses anyway
+    assert amounts(cloud) == [(40, "confirmed")]
+
+
+def test_public_offers(cloud):
+    cores, ram = commit(cloud), commit(cloud, resource_name="ram", availability_zone="any", duration="1 year")
+    hidden = commit(cloud, amount=3)
+    offer(cloud, cores["id"], 10, status="public")
+    offer(cloud, ram["id"], 10, status="public")
+    offer(cloud, hidden["id"], 3)
+    found = cloud.get("/v1/public-commitments", "dresden-admin")["commitments"]
+    assert [one["id"] for one in found] == [cores["id"], ram["id"]]
+    assert not {"creator_name", "creator_uuid"} & set(found[0])
+    found = cloud.get("/v1/public-commitments?resource=cores", "dresden-admin")["commitments"]
+    assert [one["id"] for one in found] == [cores["id"]]
+    assert take(cloud, found[0]["id"], found[0]["transfer_token"]).status_code == 202
+    assert [one["id"] for one in cloud.get("/v1/public-commitments")["commitments"]] == [ram["id"]]
+
+
+def test_a_look_before_one_takes_it(cloud):
+    made = commit(cloud)
+    token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
+    headers = {"Transfer-Token": token}
+    result = cloud.request("GET", "/v1/commitments/by-token", "dresden-admin", headers=headers)
+    assert (result.status_code, result.json["commitment"]["id"]) == (200, made["id"])
+    headers = {"Transfer-Token": "x" * 48}
+    assert cloud.request("GET", "/v1/commitments/by-token", headers=headers).status_code == 404
+    cloud.clock.advance(3600)
+    headers = {"Transfer-Token": token}
+    assert cloud.request("GET", "/v1/commitments/by-token", headers=headers).status_code == 404
+
+
+def test_tokens_are_secrets(cloud, caplog):
+    caplog.set_level(logging.DEBUG)
+    made = commit(cloud)
+    token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
+    path = f"{PATHS['berlin']}/commitments"
+    assert cloud.get(path, "berlin-admin")["commitments"][0]["transfer_token"] == token
+    assert "transfer_token" not in cloud.get(path, "berlin-member")["commitments"][0]
+    cloud.request("POST", f"{PATHS['dresden']}/transfer-commitment/{made['id']}", query_string=f"token={token}")
+    assert token not in str(cloud.get("/v1/commitments"))
+    assert token not in "".join(
+        record.getMessage() for record in caplog.records if not record.name.startswith("peewee")
+    )
+
+
+def test_what_is_offered_is_no_floor_under_quota(cloud):
+    """Transferable commitments do not count towards quota, but still block capacity (the API document)."""
+    made = commit(cloud, amount=12)
+    offer(cloud, made["id"], 12)
+    body = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 11}]}]}}
+    assert cloud.request("PUT", PATHS["berlin"], json=body).status_code == 202
+    assert ask(cloud, "berlin", "can-confirm", amount=58).json == {"result": False}

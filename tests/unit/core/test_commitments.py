@@ -1,0 +1,366 @@
+"""The life of a commitment and the decision on capacity, without any database."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from limes.core import commitments as life
+from limes.core.commitments import Commitment, Status
+from limes.core.committable import Balance, choose_confirmable
+from limes.errors import Conflict, Unprocessable
+
+DAY = 86400.0
+FEBRUARY_29 = 1709164800.0
+"""2024-02-29T00:00:00Z."""
+
+
+def make(**fields):
+    values = {
+        "id": 1,
+        "uuid": "u1",
+        "project_id": 1,
+        "resource_id": 1,
+        "az": "az-one",
+        "amount": 10,
+        "duration": "10 days",
+        "status": Status.CONFIRMED,
+        "created_at": 0.0,
+        "creator_uuid": "c",
+        "creator_name": "c@d",
+        "confirm_by": None,
+        "confirmed_at": 0.0,
+        "expires_at": 10 * DAY,
+    }
+    return Commitment(**(values | fields))
+
+
+# -- capacity ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("capacity", "committed", "usage", "project", "amount", "fits"),
+    [
+        # claimed before: max(committed, usage) of each project
+        (100, {}, {}, 1, 100, True),
+        (100, {}, {}, 1, 101, False),
+        (100, {}, {1: 30}, 1, 100, True),  # own usage is covered by the own commitment
+        (100, {}, {2: 30}, 1, 70, True),
+        (100, {}, {2: 30}, 1, 71, False),
+        (100, {2: 50}, {2: 30}, 1, 50, True),
+        (100, {2: 50}, {2: 30}, 1, 51, False),
+        (100, {2: 30}, {2: 50}, 1, 51, False),
+        (100, {1: 60}, {2: 40}, 1, 1, False),
+        (0, {}, {}, 1, 1, False),
+        (100, {}, {1: 50, 2: 50}, 1, 50, True),  # full, but nothing more is claimed
+        (100, {}, {1: 60, 2: 60}, 1, 1, False),  # more is used than there is: nobody is promised anything
+    ],
+)
+def test_can_confirm(capacity, committed, usage, project, amount, fits):
+    balance = Balance(capacity, sum(usage.values()), committed, usage)
+    assert balance.allows(project, amount) is fits
+    assert (balance.committable_by(project) >= amount) is fits
+
+
+@pytest.mark.parametrize(
+    ("capacity", "committed", "usage", "fits"),
+    [
+        (20, {1: 10}, {}, True),
+        (10, {1: 10}, {1: 10}, False),  # what it has covered needs capacity of its own
+        (20, {1: 10}, {1: 10}, True),
+        (10, {1: 10}, {2: 10}, True),  # it covers what the other one uses
+        (5, {1: 10}, {}, True),  # capacity has shrunk; this makes nothing worse
+    ],
+)
+def test_moves(capacity, committed, usage, fits):
+    assert Balance(capacity, sum(usage.values()), committed, usage).allows_move(1, 2, 10) is fits
+
+
+def test_first_come_first_served():
+    pending = [
+        make(id=1, amount=5, created_at=3.0),
+        make(id=2, amount=50, created_at=1.0, confirm_by=9.0),
+        make(id=3, amount=60, created_at=1.0, confirm_by=9.0),
+        make(id=4, amount=30, created_at=1.0, confirm_by=8.0),
+        make(id=5, amount=16, created_at=2.0),
+    ]
+    chosen = choose_confirmable(Balance(100, 0, {}, {}), pending)
+    assert [one.id for one in chosen] == [4, 2, 5]  # 3 does not fit and blocks nobody; nothing is left for 1
+
+
+# -- transitions -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "now", "becomes"),
+    [
+        (Status.PLANNED, 4.9, Status.PLANNED),
+        (Status.PLANNED, 5.0, Status.PENDING),
+        (Status.PLANNED, 20.0, Status.EXPIRED),
+        (Status.PENDING, 19.9, Status.PENDING),
+        (Status.PENDING, 20.0, Status.EXPIRED),
+        (Status.CONFIRMED, 19.9, Status.CONFIRMED),
+        (Status.CONFIRMED, 20.0, Status.EXPIRED),
+        (Status.SUPERSEDED, 20.0, Status.SUPERSEDED),
+        (Status.EXPIRED, 0.0, Status.EXPIRED),
+    ],
+)
+def test_time_passes(status, now, becomes):
+    assert life.advance(make(status=status, confirm_by=5.0, expires_at=20.0), now).status is becomes
+
+
+def test_an_expired_commitment_is_not_offered_any_more():
+    ended = life.advance(make(transfer_status="public", transfer_token="t"), 10 * DAY)
+    assert (ended.status, ended.transfer_status, ended.transfer_token) == (Status.EXPIRED, "", None)
+
+
+@pytest.mark.parametrize("status", [Status.PLANNED, Status.CONFIRMED, Status.SUPERSEDED, Status.EXPIRED])
+def test_only_pending_ones_are_confirmed(status):
+    with pytest.raises(Conflict, match=f"is {status}"):
+        life.confirm(make(status=status), 1.0)
+
+
+@pytest.mark.parametrize("status", [Status.SUPERSEDED, Status.EXPIRED])
+def test_nothing_is_made_of_what_has_ended(status):
+    ended = make(status=status)
+    deeds = [
+        lambda: life.supersede(ended, 1.0),
+        lambda: life.offer(ended, "public", "t"),
+        lambda: life.split(ended, 1, 1.0, ("a", "b")),
+        lambda: life.merge([ended, make(id=2)], 1.0, "a"),
+        lambda: life.convert(ended, 1, 2, 1, 1.0, ("a", "b")),
+        lambda: life.renew(ended, 1.0, "a", 90 * DAY),
+        lambda: life.change_duration(ended, "1 year", 1.0),
+    ]
+    for deed in deeds:
+        with pytest.raises(Conflict, match=f"commitment 1 is {status}"):
+            deed()
+
+
+def test_split():
+    made = make(transfer_status="public", transfer_token="t", confirm_by=3.0)
+    parts = life.split(made, 4, 7.0, ("a", "b"))
+    assert [(one.status, one.superseded_at, one.transfer_token) for one in parts.old] == [
+        (Status.SUPERSEDED, 7.0, None)
+    ]
+    assert [(one.uuid, one.amount, one.created_at, one.predecessor_id) for one in parts.new] == [
+        ("a", 4, 7.0, 1),
+        ("b", 6, 7.0, 1),
+    ]
+    for part in parts.new:
+        assert (part.id, part.expires_at, part.confirmed_at, part.confirm_by) == (0, 10 * DAY, 0.0, 3.0)
+        assert (part.transfer_status, part.status, part.duration) == ("", Status.CONFIRMED, "10 days")
+    for amount in (0, -1, 10, 11):
+        with pytest.raises(Unprocessable):
+            life.split(made, amount, 7.0, ("a", "b"))
+
+
+def test_merge():
+    merged = life.merge([make(), make(id=2, amount=5, expires_at=20 * DAY, duration="20 days")], 7.0, "m")
+    assert [one.status for one in merged.old] == [Status.SUPERSEDED] * 2
+    (new,) = merged.new
+    assert (new.amount, new.expires_at, new.duration, new.predecessor_id) == (15, 20 * DAY, "20 days", 2)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [],
+        [make()],
+        [make(id=2, az="az-two")],
+        [make(id=2, resource_id=2)],
+        [make(id=2, project_id=2)],
+        [make(id=2, status=Status.PENDING)],
+        [make(id=2, transfer_status="unlisted", transfer_token="t")],
+    ],
+)
+def test_what_does_not_merge(others):
+    with pytest.raises((Conflict, Unprocessable)):
+        life.merge([make(), *others], 7.0, "m")
+
+
+def test_renewal():
+    made = make(duration="1 year", expires_at=FEBRUARY_29)
+    renewed = life.renew(made, FEBRUARY_29 - DAY, "r", 90 * DAY)
+    assert (renewed.status, renewed.confirm_by, renewed.confirmed_at) == (Status.PLANNED, FEBRUARY_29, None)
+    assert renewed.expires_at == FEBRUARY_29 + 365 * DAY  # 2025-02-28
+    with pytest.raises(Conflict, match="too early to renew commitment 1: possible from 2023-12-01T00:00:00"):
+        life.renew(made, FEBRUARY_29 - 90 * DAY - 1, "r", 90 * DAY)
+    with pytest.raises(Conflict, match="only confirmed ones"):
+        life.renew(replace(made, status=Status.PLANNED), FEBRUARY_29 - DAY, "r", 90 * DAY)
+
+
+def test_another_duration_counts_from_the_same_start():
+    made = make(created_at=5 * DAY, confirmed_at=DAY, expires_at=11 * DAY)  # a part that was split off on day 5
+    assert life.change_duration(made, "20 days", 6 * DAY).expires_at == 21 * DAY
+    with pytest.raises(Unprocessable, match="would end the commitment earlier"):
+        life.change_duration(made, "9 days", 6 * DAY)
+
+
+@pytest.mark.parametrize(
+    ("start", "duration", "end"),
+    [
+        (FEBRUARY_29, "2 years", 1772236800.0),  # 2026-02-28
+        (FEBRUARY_29, "4 years", 1835395200.0),  # 2028-02-29
+        (1706659200.0, "1 month", FEBRUARY_29),  # from 31 January
+        (FEBRUARY_29 + 0.5, "1 day", FEBRUARY_29 + DAY + 0.5),
+    ],
+)
+def test_the_calendar(start, duration, end):
+    assert life.end_of(start, duration) == end
+
+
+# -- all of it together ------------------------------------------------------------------------------------------------
+
+PROJECTS = (1, 2, 3)
+
+
+class Cloud(RuleBasedStateMachine):
+    """Random lives in one AZ: never oversold by what we do, amounts conserved, no transition that there is not."""
+
+    def __init__(self):
+        super().__init__()
+        self.now = 0.0
+        self.all: dict[int, Commitment] = {}
+        self.promised = 0
+        """What all live commitments together are, counted beside."""
+
+    @initialize(capacity=st.integers(0, 100), usage=st.tuples(*[st.integers(0, 40)] * 3))
+    def begin(self, capacity, usage):
+        self.capacity, self.usage = capacity, dict(zip(PROJECTS, usage, strict=True))
+
+    @property
+    def live(self):
+        return [one for one in self.all.values() if one.is_live]
+
+    @property
+    def balance(self):
+        committed: dict[int, int] = {}
+        for one in self.live:
+            if one.is_confirmed:
+                committed[one.project_id] = committed.get(one.project_id, 0) + one.amount
+        return Balance(self.capacity, sum(self.usage.values()), committed, self.usage)
+
+    def store(self, commitment):
+        number = len(self.all) + 1
+        self.all[number] = replace(commitment, id=number, uuid=f"u{number}")
+
+    def write(self, commitment):
+        before = self.all[commitment.id]
+        allowed = {
+            Status.PLANNED: {Status.PENDING, Status.EXPIRED, Status.SUPERSEDED},
+            Status.PENDING: {Status.CONFIRMED, Status.EXPIRED, Status.SUPERSEDED},
+            Status.CONFIRMED: {Status.EXPIRED, Status.SUPERSEDED},
+            Status.SUPERSEDED: set(),
+            Status.EXPIRED: set(),
+        }
+        assert commitment.status is before.status or commitment.status in allowed[before.status]
+        self.all[commitment.id] = commitment
+
+    def reshape(self, reshaped):
+        for old in reshaped.old:
+            self.write(old)
+        for new in reshaped.new:
+            self.store(new)
+
+    def pick(self, data, condition):
+        return data.draw(st.sampled_from([one for one in self.live if condition(one)]))
+
+    @rule(project=st.sampled_from(PROJECTS), amount=st.integers(1, 60), days=st.integers(1, 30))
+    def commit_now(self, project, amount, days):
+        before = self.balance
+        if before.allows(project, amount):
+            end = life.end_of(self.now, f"{days} days")
+            times = {"created_at": self.now, "confirmed_at": self.now, "expires_at": end}
+            self.store(make(project_id=project, amount=amount, duration=f"{days} days", **times))
+            self.promised += amount
+            assert self.balance.claimed <= self.capacity
+
+    @rule(project=st.sampled_from(PROJECTS), amount=st.integers(1, 60), wait=st.integers(1, 10))
+    def commit_later(self, project, amount, wait):
+        start = self.now + wait * DAY
+        self.store(
+            make(
+                project_id=project,
+                amount=amount,
+                status=Status.PLANNED,
+                created_at=self.now,
+                confirm_by=start,
+                confirmed_at=None,
+                expires_at=life.end_of(start, "10 days"),
+            )
+        )
+        self.promised += amount
+
+    @rule(days=st.integers(0, 12))
+    def time_passes(self, days):
+        self.now += days * DAY
+        for one in self.live:
+            moved = life.advance(one, self.now)
+            self.promised -= one.amount if moved.status is Status.EXPIRED else 0
+            self.write(moved)
+        before = self.balance
+        chosen = choose_confirmable(before, [one for one in self.live if one.status is Status.PENDING])
+        for one in chosen:
+            self.write(life.confirm(one, self.now))
+        after = self.balance
+        assert after.claimed <= (self.capacity if chosen else before.claimed)
+        for one in self.live:  # nobody waits for nothing
+            assert one.status is not Status.PENDING or not after.allows(one.project_id, one.amount)
+
+    @rule(capacity=st.integers(0, 150))
+    def capacity_changes(self, capacity):
+        self.capacity = capacity
+
+    @rule(project=st.sampled_from(PROJECTS), usage=st.integers(0, 60))
+    def usage_changes(self, project, usage):
+        self.usage[project] = usage
+
+    @precondition(lambda self: any(one.amount > 1 for one in self.live))
+    @rule(data=st.data())
+    def split(self, data):
+        one = self.pick(data, lambda one: one.amount > 1)
+        claimed = self.balance.claimed
+        self.reshape(life.split(one, data.draw(st.integers(1, one.amount - 1)), self.now, ("", "")))
+        assert self.balance.claimed == claimed
+
+    @precondition(lambda self: any(one.is_confirmed for one in self.live))
+    @rule(data=st.data(), receiver=st.sampled_from(PROJECTS))
+    def transfer(self, data, receiver):
+        one = life.offer(self.pick(data, lambda one: one.is_confirmed), "public", "token")
+        self.write(one)
+        before = self.balance
+        if before.allows_move(one.project_id, receiver, one.amount):
+            self.write(life.hand_over(one, receiver))
+            assert self.balance.claimed <= max(self.capacity, before.claimed)
+
+    @rule()
+    def merge(self):
+        claimed = self.balance.claimed
+        for project in PROJECTS:
+            own = [one for one in self.live if one.project_id == project and one.is_confirmed]
+            if len(own) > 1 and not any(one.transfer_status for one in own):
+                self.reshape(life.merge(own, self.now, ""))
+        assert self.balance.claimed == claimed
+
+    @precondition(lambda self: any(not one.is_confirmed for one in self.live))
+    @rule(data=st.data())
+    def delete(self, data):
+        one = self.pick(data, lambda one: not one.is_confirmed)
+        self.promised -= one.amount
+        self.all[one.id] = replace(one, status=Status.EXPIRED)
+
+    @invariant()
+    def amounts_are_conserved(self):
+        assert sum(one.amount for one in self.live) == self.promised
+        for one in self.all.values():
+            assert one.amount > 0
+            assert (one.status is Status.SUPERSEDED) == (one.superseded_at is not None)
+            assert not one.is_confirmed or one.confirmed_at is not None
+            assert (one.transfer_token is None) == (one.transfer_status == "")
+
+
+TestCloud = Cloud.TestCase
+TestCloud.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
