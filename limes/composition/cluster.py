@@ -33,7 +33,7 @@ class Cluster:
     catalog: Catalog
     constraints: ConstraintSet
     lowpriv: LowPrivRules
-    commitment_rules: CommitmentRules
+    commitment_rules: CommitmentRules = CommitmentRules()
 
 
 def build_cluster(settings: Settings, cloud: CloudSession) -> Cluster:
