@@ -5,7 +5,7 @@ Every problem of every part is reported, not just the first one.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC
 from typing import TypeVar
 
@@ -33,7 +33,7 @@ class Cluster:
     catalog: Catalog
     constraints: ConstraintSet
     lowpriv: LowPrivRules
-    commitment_rules: CommitmentRules = CommitmentRules()
+    commitment_rules: CommitmentRules = field(default_factory=CommitmentRules)
 
 
 def build_cluster(settings: Settings, cloud: CloudSession) -> Cluster:
