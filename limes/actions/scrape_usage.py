@@ -109,12 +109,16 @@ class ScrapeUsage:
     def _compare(
         self, task: ProjectTask, ids: Mapping[str, int], quotas: Mapping[int, QuotaRow], state: queries.ServiceState
     ) -> None:
-        """Marks the service if its backend quota is not the wanted one, and takes the mark away if it is."""
+        """Marks the service if its backend quota is not the wanted one, and takes the mark away if it is.
+
+        A mark that was made after the claim stays: the report may be older than the change that it stands for.
+        """
         wanted = wanted_quotas(self.catalog, task, ids, quotas)
         in_sync = all(quotas[ids[name]].backend_quota == quota for name, quota in wanted.items())
-        if in_sync and state.quota_desynced_at is not None:
-            queries.mark_synced(self.engine, task.id)
-        elif not in_sync and state.quota_desynced_at is None and self.authoritative:
+        if in_sync:
+            if state.quota_desynced_at is not None and state.quota_desynced_at == task.desynced_at:
+                queries.mark_synced(self.engine, task.id)
+        elif state.quota_desynced_at is None and self.authoritative:
             now = self._now()
             queries.mark_desynced(self.engine, task.id, now, now)
 

@@ -85,6 +85,30 @@ def test_a_backend_quota_that_was_put_right_takes_the_mark_away(berlin_is_next):
     assert lab.service("quota_desynced_at", "next_push_at") == (None, None)
 
 
+def test_a_report_that_is_older_than_the_mark_does_not_take_it_away(berlin_is_next):
+    """The backend had 0 when it was asked; then it was told 5, and since then it could not be told 0 again."""
+    lab = berlin_is_next
+    lab.scrape().run_next("compute")
+    lab.clock.advance(10)
+    lab.discover().request_sync("d-germany", "p-berlin")
+
+    def meanwhile():
+        lab.set_quota("cores", 5)
+        lab.clock.advance(1)
+        lab.set_quota("cores", 0)
+
+    report_usage = lab.compute.report_usage
+
+    def report_and_meanwhile(project):
+        report = report_usage(project)
+        meanwhile()
+        return report
+
+    lab.compute.report_usage = report_and_meanwhile
+    assert lab.scrape().run_next("compute") is True
+    assert lab.service("quota_desynced_at", "next_push_at") == (lab.now, lab.now)
+
+
 def test_differing_backend_quota_is_only_reported_if_not_authoritative(make_lab):
     lab = make_lab(authoritative=False)
     lab.discover().everything()
