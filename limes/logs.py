@@ -14,10 +14,23 @@ request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", d
 _PLAIN = "%(asctime)s %(levelname)-7s [%(request_id)s] %(name)s: %(message)s"
 
 
+_CONTROLS = [*range(32), *range(127, 160), 0x2028, 0x2029]
+_ESCAPES = {code: ascii(chr(code))[1:-1] for code in _CONTROLS}
+"""Control characters and line separators, as Python writes them."""
+
+
 class _RequestIdFilter(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = request_id.get()
         return True
+
+
+class _PlainFormatter(logging.Formatter):
+    """One line a message, whatever is in it: a path that a client made up must not look like a line of ours."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        record.message = record.message.translate(_ESCAPES)
+        return super().formatMessage(record)
 
 
 class _JsonFormatter(logging.Formatter):
@@ -35,11 +48,16 @@ class _JsonFormatter(logging.Formatter):
         return orjson.dumps(document).decode()
 
 
+def plain_formatter() -> logging.Formatter:
+    """What writes records in the plain style."""
+    return _PlainFormatter(_PLAIN, defaults={"request_id": "-"})
+
+
 def set_up(style: Literal["plain", "json"] = "plain", level: str = "INFO") -> None:
     """Sends all logs of this process to standard error in the given style. Replaces what was set up before."""
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(_RequestIdFilter())
-    handler.setFormatter(_JsonFormatter() if style == "json" else logging.Formatter(_PLAIN))
+    handler.setFormatter(_JsonFormatter() if style == "json" else plain_formatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)

@@ -25,12 +25,12 @@ class ClusterHeaderMiddleware:
             raise BadRequest("multi-cluster support is removed: the X-Limes-Cluster-Id header is not allowed anymore")
 
 
-class TrailingSlashMiddleware:
-    """Refuses a trailing slash: the router would take it for an empty id."""
+class PathMiddleware:
+    """Refuses paths with ids that cannot be: with a trailing slash it would be empty, and PostgreSQL knows no NUL."""
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Raises falcon's 404."""
-        if req.path.endswith("/") and req.path not in PUBLIC_PATHS:
+        if (req.path.endswith("/") and req.path not in PUBLIC_PATHS) or "\0" in req.path:
             raise falcon.HTTPNotFound()
 
 
@@ -67,7 +67,7 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
             RequestIdMiddleware(deps.ids),
             AccessLogMiddleware("limes", deps.clock, quiet_paths=operational.PUBLIC_PATHS | {"/"}),
             CorsMiddleware(deps.allowed_origins),
-            TrailingSlashMiddleware(),
+            PathMiddleware(),
             ClusterHeaderMiddleware(),
             AuthMiddleware(deps.authenticator, _is_public),
             ConnectionMiddleware(deps.engine, without=operational.PUBLIC_PATHS | PUBLIC_PATHS),

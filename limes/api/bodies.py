@@ -60,7 +60,10 @@ def read_json(req: falcon.Request, max_size: int) -> Any:
     """The document in a request's body. Raises `BadRequest`, and falcon's 413 for a body above `max_size` bytes."""
     if (req.content_length or 0) > max_size:
         raise falcon.HTTPContentTooLarge(description=f"request body is too large: the limit is {max_size} bytes")
-    raw = req.bounded_stream.read(max_size + 1)
+    # a body in chunks comes without its length, and falcon takes that for an empty one
+    chunked = req.content_length is None and "HTTP_TRANSFER_ENCODING" in req.env
+    stream: Any = req.env["wsgi.input"] if chunked else req.bounded_stream
+    raw = stream.read(max_size + 1)
     if len(raw) > max_size:
         raise falcon.HTTPContentTooLarge(description=f"request body is too large: the limit is {max_size} bytes")
     try:
@@ -83,10 +86,16 @@ def parse_body(model: type[Body], document: Any) -> Body:
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        lines = "; ".join(
-            f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors(include_url=False)
-        )
+        lines = "; ".join(_problem(item["loc"], item["type"], item["msg"]) for item in error.errors(include_url=False))
         raise BadRequest(f"request body is not valid JSON: {lines}") from None
+
+
+_EXPECTED = {"model_type": "expected an object", "tuple_type": "expected a list"}
+
+
+def _problem(path: tuple[int | str, ...], kind: str, message: str) -> str:
+    """Where and what, in the terms of JSON and not in those of our classes."""
+    return f"{'.'.join(str(part) for part in path) or 'document'}: {_EXPECTED.get(kind, message)}"
 
 
 def quota_changes(services: Iterable[ServiceBody]) -> list[QuotaChange]:

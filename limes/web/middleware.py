@@ -66,8 +66,10 @@ class AccessLogMiddleware:
     def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:
         seconds = self._clock.monotonic() - req.context.started
         status = resp.status_code
-        REQUESTS.labels(self._app_name, req.method, req.uri_template or "-", str(status)).inc()
-        DURATION.labels(self._app_name, req.method).observe(seconds)
+        # a client may make up as many methods as it likes, and each label is kept for ever
+        method = req.method if req.method in falcon.HTTP_METHODS else "other"
+        REQUESTS.labels(self._app_name, method, req.uri_template or "-", str(status)).inc()
+        DURATION.labels(self._app_name, method).observe(seconds)
         if req.path in self._quiet_paths and status < 500:
             return
         identity: Identity | None = getattr(req.context, "identity", None)

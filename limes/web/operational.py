@@ -34,6 +34,9 @@ class HealthcheckEndpoint:
         else:
             resp.text = "ok\n"
 
+    on_head = on_get
+    """For load balancers, many of which ask like this."""
+
 
 class MetricsEndpoint:
     """Prometheus metrics of all workers of this server."""

@@ -1,0 +1,74 @@
+"""What clients may do below the level of JSON: odd methods, bodies in chunks, paths that no database can hold."""
+
+import logging
+
+import pytest
+
+from tests.api.world import BERLIN, GERMANY
+from tests.support.rows import all_rows, changes
+
+PROJECT = f"/v1/domains/{GERMANY}/projects/{BERLIN}"
+CORES_21 = b'{"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 21}]}]}}'
+
+
+def test_a_body_in_chunks(world):
+    result = world.request(
+        "PUT", PROJECT, body=CORES_21, extras={"CONTENT_LENGTH": "", "HTTP_TRANSFER_ENCODING": "chunked"}
+    )
+    assert (result.status_code, result.text) == (202, "")
+    assert (
+        world.get(f"{PROJECT}?service=compute&resource=cores")["project"]["services"][0]["resources"][0]["quota"] == 21
+    )
+
+
+def test_a_body_in_chunks_that_is_too_large(world):
+    before = all_rows(world.engine)
+    extras = {"CONTENT_LENGTH": "", "HTTP_TRANSFER_ENCODING": "chunked"}
+    result = world.request("PUT", PROJECT, body=b" " * (1024 * 1024) + CORES_21, extras=extras)
+    assert (result.status_code, result.text) == (413, "request body is too large: the limit is 1048576 bytes\n")
+    assert changes(before, all_rows(world.engine)) == {}
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        (b"[]", "document: expected an object"),
+        (b'{"project": 5}', "project: expected an object"),
+        (b'{"project": {"services": {}}}', "project.services: expected a list"),
+        (b'{"project": {"services": [5]}}', "project.services.0: expected an object"),
+    ],
+)
+def test_wrong_types_are_named_in_the_terms_of_json(world, body, problem):
+    result = world.request("PUT", PROJECT, body=body)
+    assert (result.status_code, result.text) == (400, f"request body is not valid JSON: {problem}\n")
+
+
+def test_made_up_methods_leave_one_label_in_the_metrics(world):
+    for method in ("FROB1", "FROB2"):
+        assert world.request(method, PROJECT).status_code in (400, 405)
+    metrics = world.request("GET", "/metrics", None).text
+    assert "FROB" not in metrics
+    assert 'method="other"' in metrics
+
+
+def test_healthcheck_by_head(world):
+    result = world.request("HEAD", "/healthcheck", None)
+    assert (result.status_code, result.text) == (200, "")
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+@pytest.mark.parametrize("path", ["/v1/domains/a%00b", f"/v1/domains/{GERMANY}/projects/a%00b"])
+def test_ids_with_a_nul_are_unknown(world, method, path):
+    """PostgreSQL cannot even be asked for them."""
+    result = world.request(method, path, json={})
+    assert (result.status_code, result.text) == (404, "404 page not found\n")
+
+
+def test_a_path_cannot_forge_log_lines(world, caplog):
+    from limes.logs import plain_formatter
+
+    with caplog.at_level(logging.INFO, "limes.access"):
+        world.request("GET", "/v1/domains/x%0Aforged%1B%E2%80%A8line")
+    lines = [plain_formatter().format(record) for record in caplog.records if record.name == "limes.access"]
+    assert len(lines) == 1
+    assert "/v1/domains/x\\nforged\\x1b\\u2028line" in lines[0]
