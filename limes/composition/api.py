@@ -20,7 +20,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
     refuse_exposure(settings, "api")
     engine = open_checked_engine(settings, "limes-api")
     cloud = open_cloud(settings)
-    cluster = build_cluster(settings, cloud)
+    cluster = build_cluster(settings, cloud, settings.api.backend_timeout)
     clock = SystemClock()
     SyncCatalog(engine, cluster.catalog, list(cluster.backends.capacity), clock).run()
     push = push_quota(settings, engine, cluster).now

@@ -14,9 +14,13 @@ _TIME_LIMIT = 0.8
 """Of a lease: a backend that takes longer would have its task taken away."""
 
 
-def open_backends(settings: Settings, cloud: CloudSession) -> Backends:
-    """All backends; none is asked. Raises `ConfigError` with every problem."""
+def open_backends(settings: Settings, cloud: CloudSession, time_limit: float | None = None) -> Backends:
+    """All backends; none is asked. `time_limit` (seconds) is for whoever cannot wait as long as a collector.
+
+    Raises `ConfigError` with every problem.
+    """
     discovery = settings.discovery
+    longest = settings.collector.lease * _TIME_LIMIT
     return load(
         [
             BackendSpec(f"services[{index}]", entry.service_type, entry.type, entry.params)
@@ -29,7 +33,7 @@ def open_backends(settings: Settings, cloud: CloudSession) -> Backends:
         BackendSpec("discovery", discovery.method, discovery.method, discovery.params, plugin_key="method"),
         availability_zones=settings.availability_zones,
         session_factory=lambda: cloud.session,
-        time_limit=settings.collector.lease * _TIME_LIMIT,
+        time_limit=min(longest, time_limit or longest),
     )
 
 

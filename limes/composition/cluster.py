@@ -36,15 +36,18 @@ class Cluster:
     commitment_rules: CommitmentRules = field(default_factory=CommitmentRules)
 
 
-def build_cluster(settings: Settings, cloud: CloudSession) -> Cluster:
-    """Makes all parts without asking any backend. Raises `ConfigError` with all problems."""
+def build_cluster(settings: Settings, cloud: CloudSession, time_limit: float | None = None) -> Cluster:
+    """Makes all parts without asking any backend; `time_limit` is that of `open_backends`.
+
+    Raises `ConfigError` with all problems.
+    """
     problems: list[str] = []
     behaviors = [
         _behavior(entry, f"resource_behavior[{index}]", problems)
         for index, entry in enumerate(settings.resource_behavior)
     ]
     try:
-        backends = open_backends(settings, cloud)
+        backends = open_backends(settings, cloud, time_limit)
     except ConfigError as error:
         raise ConfigError([*problems, *error.problems]) from error
     catalog = Catalog(

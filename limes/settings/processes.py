@@ -44,6 +44,9 @@ class ApiSettings(Section):
     """Threads of each worker."""
     max_body_size: int = Field(default=1024 * 1024, ge=1024)
     """Bytes. Larger request bodies are answered with 413."""
+    backend_timeout: Seconds = 15.0
+    """How long a backend may take over one request while somebody waits for our answer. What it was not told by then is
+    the collector's work."""
 
 
 class CollectorSettings(Section):

@@ -1,0 +1,48 @@
+"""A backend that hangs keeps users of the API waiting for `api.backend_timeout` only."""
+
+import socket
+from pathlib import Path
+
+import pytest
+import yaml
+
+from limes.backends import BackendError, DomainInfo, ProjectInfo, ask
+from limes.composition.api import build_api
+from limes.composition.common import load_settings
+from limes.composition.databases import all_databases
+
+BERLIN = ProjectInfo("p-berlin", "berlin", "d-germany", DomainInfo("d-germany", "germany"))
+
+
+def configuration(folder: Path, port: int) -> str:
+    placement = {
+        "area": "compute",
+        "endpoint": f"http://127.0.0.1:{port}",
+        "auth": {"type": "none"},
+        "resources": {"cores": "VCPU"},
+        "quota": {"store": "placement"},
+    }
+    return yaml.safe_dump(
+        {
+            "availability_zones": ["az-one"],
+            "database": {"url": f"sqlite:///{folder}/limes.db"},
+            "identity": {"method": "sample", "sample": {}},
+            "api": {"backend_timeout": 0.2},
+            "services": [{"service_type": "compute", "type": "placement", "params": placement}],
+        }
+    )
+
+
+@pytest.mark.timeout(30)
+def test_the_api_gives_up_early(tmp_path, monkeypatch):
+    path = tmp_path / "limes.yaml"
+    monkeypatch.setenv("LIMES_CONFIG", str(path))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        path.write_text(configuration(tmp_path, silent.getsockname()[1]))
+        for database in all_databases():
+            database.migrations.upgrade(database.engine)
+        deps = build_api(load_settings())
+        push = deps.set_project_quota.push.__self__
+        with pytest.raises(BackendError, match="timed out"):
+            ask.set_quota(push.backends["compute"], deps.catalog.services["compute"], BERLIN, {"cores": 5})
+    deps.engine.close()
