@@ -33,6 +33,7 @@ class CheckConsistency:
 
     def _enforce_domain_constraints(self) -> None:
         ids = catalog_queries.resource_ids(self.engine)
+        names = {id_: ref for ref, id_ in ids.items()}
         for domain in report_queries.domains(self.engine):
             wanted = {
                 ids[ref]: constraint
@@ -50,9 +51,9 @@ class CheckConsistency:
             }
             for id_, quota in changed.items():
                 log.warning(
-                    "AUDIT: domain %s, resource %s: quota %d -> %d, as its constraint demands",
+                    "AUDIT: domain %s, resource %s/%s: quota %d -> %d, as its constraint demands",
                     domain.name,
-                    id_,
+                    *names[id_],
                     quotas[domain.id, id_],
                     quota,
                 )

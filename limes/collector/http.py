@@ -1,6 +1,7 @@
 """The collector's own small HTTP server, with `/healthcheck` and `/metrics`."""
 
 import logging
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,10 @@ log = logging.getLogger(__name__)
 
 class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
+
+
+class _ServerV6(_Server):
+    address_family = socket.AF_INET6
 
 
 class _Handler(WSGIRequestHandler):
@@ -45,8 +50,11 @@ def operational_server(listen: str, engine: Engine, registry: CollectorRegistry)
     app.add_route("/healthcheck", HealthcheckEndpoint(engine))
     app.add_route("/metrics", MetricsEndpoint(registry))
     host, _, port = listen.rpartition(":")
+    host = host.strip("[]")
     try:
-        server = make_server(host.strip("[]"), int(port), app, server_class=_Server, handler_class=_Handler)
+        server = make_server(
+            host, int(port), app, server_class=_ServerV6 if ":" in host else _Server, handler_class=_Handler
+        )
     except OSError as error:
         raise StartupError(f"collector.listen: cannot listen on {listen}: {error.strerror or error}") from error
     thread = threading.Thread(target=server.serve_forever, name="http", daemon=True)

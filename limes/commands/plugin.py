@@ -68,7 +68,7 @@ def set_quota(options: argparse.Namespace) -> int:
     wanted = {}
     for item in options.quotas:
         name, equals, amount = item.partition("=")
-        if not equals or not amount.isdigit():
+        if not equals or not amount.isdecimal():
             raise ConfigError([f"{item!r}: expected RESOURCE=AMOUNT with a whole number"])
         wanted[name] = int(amount)
     expected = {name for name, resource in service.resources.items() if resource.tracks_quota}

@@ -65,9 +65,10 @@ def test_a_capacitor_that_left_takes_its_capacity_along(lab):
     assert names(lab, "az_resources", "az") == []
 
 
-def test_domain_quotas_follow_their_constraints(lab):
+def test_domain_quotas_follow_their_constraints(lab, caplog):
     constraints = ConstraintSet(domains={"germany": {("compute", "cores"): Constraint(10, 20)}})
     before = all_rows(lab.engine)
     job(lab, [COMPUTE, VOLUME], [], constraints).run()
     changed = changes(before, all_rows(lab.engine))
     assert [row[2] for row in changed["domain_resources"][1]] == [10]
+    assert "AUDIT: domain germany, resource compute/cores: quota 0 -> 10, as its constraint demands" in caplog.text

@@ -17,7 +17,10 @@ def prepare() -> tuple[Settings, Path]:
     for process in ("api", "placement"):
         refuse_exposure(settings, process)
     folder = _data_folder(settings)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StartupError(f"database.url: cannot make the folder {folder}: {error.strerror}") from None
     for name, listen in (
         ("placement.listen", settings.placement.listen),
         ("api.listen", settings.api.listen),
@@ -38,7 +41,8 @@ def _data_folder(settings: Settings) -> Path:
 
 def _require_free(name: str, listen: str) -> None:
     host, _, port = listen.rpartition(":")
-    with socket.socket() as probe:
+    host = host.strip("[]")
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, int(port)))
