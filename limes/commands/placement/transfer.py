@@ -1,0 +1,68 @@
+"""`limes placement import`: copies a running Placement into ours, and compares the two."""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from limes.commands.options import Commands, add_config_option
+
+T = TypeVar("T")
+
+_TOKEN_VARIABLE = "LIMES_IMPORT_TOKEN"  # noqa: S105 - the name of a variable
+
+
+def add_to(actions: Commands) -> None:
+    """Adds `import`."""
+    parser = actions.add_parser(
+        "import",
+        help="copy a running OpenStack Placement into this one, and compare the two",
+        description="Writes what differs, so it may be interrupted and repeated. Exit code 1 if both differ at last.",
+    )
+    parser.add_argument("--from", dest="source", metavar="URL", required=True, help="the Placement to copy from")
+    parser.add_argument(
+        "--token",
+        help=f"the token to read it with (better: in ${_TOKEN_VARIABLE}); without, the configured login is used",
+    )
+    parser.add_argument("--prune", action="store_true", help="delete here what the source does not have")
+    parser.add_argument("--verify-only", action="store_true", help="write nothing, only compare")
+    add_config_option(parser, below_another=True)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Copies, reads both sides again, and prints each difference on standard output."""
+    from limes.composition.common import load_settings
+    from limes.composition.transfer import open_local, open_source
+    from limes.placement.transfer.contents import read
+    from limes.placement.transfer.verify import differences
+    from limes.placement.transfer.writer import Writer
+
+    settings = load_settings()
+    source = open_source(settings, options.source, options.token or os.environ.get(_TOKEN_VARIABLE))
+    local = open_local(settings)
+    if not options.verify_only:
+        theirs, ours = read(source, "reading there", progress), read(local, "reading here", progress)
+        writer = Writer(local, theirs, ours, progress, prune=options.prune)
+        writer.run()
+        for problem in writer.problems:
+            print(f"refused: {problem}", file=sys.stderr)
+    theirs, ours = read(source, "comparing there", progress), read(local, "comparing here", progress)
+    found = list(differences(theirs, ours))
+    for line in found:
+        print(line)
+    print(
+        f"{len(theirs.providers)} providers and {len(theirs.consumers)} consumers there,"
+        f" {len(ours.providers)} and {len(ours.consumers)} here: {len(found)} differences."
+    )
+    return 1 if found else 0
+
+
+def progress(label: str, items: Iterable[T], total: int) -> Iterator[T]:
+    """Gives the items, with a bar on standard error if that is a terminal, and else with a line at the end."""
+    from tqdm import tqdm
+
+    yield from tqdm(items, desc=label, total=total, disable=None, leave=True, file=sys.stderr)
+    if not sys.stderr.isatty():
+        print(f"{label}: {total}", file=sys.stderr)

@@ -1,0 +1,135 @@
+"""The Placement API of a source over HTTP, and ours in this process."""
+
+import io
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+from urllib.parse import quote
+from wsgiref.util import setup_testing_defaults
+
+import orjson
+from keystoneauth1 import exceptions as ksa_errors
+from keystoneauth1.adapter import Adapter
+
+from limes.auth.session import describe
+from limes.errors import BackendError, LimesError
+from limes.placement import microversion
+
+OLDEST = 28
+"""The microversion that a source has to speak: from here on it tells the generation of consumers (OpenStack Rocky)."""
+TYPED = 38
+"""The first microversion with types of consumers."""
+
+
+class Refused(LimesError):
+    """Our API has refused a write, with this reason."""
+
+
+class ReadableApi(Protocol):
+    """What can be read. `version` is the microversion spoken. May be called from many threads."""
+
+    version: int
+
+    def get(self, path: str) -> Any:
+        """The document at a path, or None if it does not exist. Raises `BackendError`."""
+        ...
+
+
+class RemoteApi:
+    """Another Placement. Speaks the newest microversion that both know."""
+
+    def __init__(self, adapter: Adapter, url: str) -> None:
+        """Asks for the versions. Raises `BackendError` for what is no Placement, or too old a one."""
+        self._adapter = adapter
+        self._url = url.rstrip("/")
+        self.version = microversion.MIN
+        try:
+            newest = self.get("/")["versions"][0]["max_version"]
+            self.version = min(microversion.MAX, int(newest.partition(".")[2]))
+        except (TypeError, KeyError, IndexError, ValueError, AttributeError):
+            raise BackendError(f"{self._url}: this is no Placement API") from None
+        if self.version < OLDEST:
+            raise BackendError(f"{self._url}: speaks microversions up to {newest}, but 1.{OLDEST} is needed")
+
+    def get(self, path: str) -> Any:
+        """The document at a path, or None if it does not exist. Raises `BackendError`."""
+        headers = {microversion.HEADER: f"{microversion.SERVICE} {microversion.text(self.version)}"}
+        try:
+            answer = self._adapter.get(self._url + path, headers=headers, raise_exc=False)
+        except ksa_errors.ClientException as error:
+            raise BackendError(f"GET {self._url}{path}: {describe(error)}") from None
+        if answer.status_code == 404:
+            return None
+        if answer.status_code != 200:
+            raise BackendError(f"GET {self._url}{path}: HTTP {answer.status_code}: {_reason(answer.content)}")
+        try:
+            return answer.json()
+        except ValueError:
+            raise BackendError(f"GET {self._url}{path}: expected JSON") from None
+
+
+class LocalApi:
+    """Our Placement, as a WSGI app that believes whoever calls it. Nothing listens anywhere."""
+
+    version = microversion.MAX
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    def get(self, path: str) -> Any:
+        """The document at a path, or None if it does not exist. Raises `BackendError`."""
+        status, data = self._call("GET", path, None, self.version)
+        if status == 404:
+            return None
+        if status != 200:
+            raise BackendError(f"GET {path} here: HTTP {status}: {_reason(data)}")
+        return orjson.loads(data)
+
+    def send(self, method: str, path: str, body: Any = None, *, version: int = microversion.MAX) -> Any:
+        """Writes, and answers the document or None. Raises `Refused`, or `BackendError` if the server failed."""
+        status, data = self._call(method, path, body, version)
+        if status >= 500:
+            raise BackendError(f"{method} {path} here: HTTP {status}: {_reason(data)}")
+        if status >= 300:
+            raise Refused(_reason(data))
+        return orjson.loads(data) if data else None
+
+    def _call(self, method: str, path: str, body: Any, version: int) -> tuple[int, bytes]:
+        data = b"" if body is None else orjson.dumps(body)
+        path, _, query = path.partition("?")
+        environ: dict[str, Any] = {
+            "REQUEST_METHOD": method,
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "CONTENT_LENGTH": str(len(data)),
+            "REMOTE_ADDR": "127.0.0.1",
+            "wsgi.input": io.BytesIO(data),
+            "HTTP_ACCEPT": "application/json",
+            "HTTP_X_AUTH_TOKEN": "admin",
+            "HTTP_X_ROLES": "admin,service",
+            "HTTP_OPENSTACK_API_VERSION": f"{microversion.SERVICE} {microversion.text(version)}",
+        }
+        if data:
+            environ["CONTENT_TYPE"] = "application/json"
+        setup_testing_defaults(environ)
+        found: list[int] = []
+
+        def start_response(status: str, headers: Any, exc_info: Any = None) -> None:
+            found.append(int(status.split()[0]))
+
+        chunks: Iterable[bytes] = self._app(environ, start_response)
+        return found[-1], b"".join(chunks)
+
+
+def quoted(name: str) -> str:
+    """A name for use in a path or query."""
+    return quote(name, safe="")
+
+
+def _reason(data: bytes) -> str:
+    """What an error document says, in one line."""
+    try:
+        document: Mapping[str, Any] = orjson.loads(data)
+        text = str(document["errors"][0]["detail"])
+    except (ValueError, KeyError, IndexError, TypeError):
+        text = data[:300].decode(errors="replace")
+    return " ".join(text.split())

@@ -1,0 +1,149 @@
+"""Makes our Placement hold what another one holds, by writing what differs.
+
+The order is such that each write is possible: names, providers (each after its parent), their inventories with room for
+all that is to come, consumers, and last the inventories as they are to be. The room matters where a source has more in
+use than its inventory says, which the API allows to happen but not to be written; and where a class goes that is still
+in use here.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from limes.placement.objects.inventory import MAX_INT
+from limes.placement.transfer.api import LocalApi, Refused, quoted
+from limes.placement.transfer.consumers import ConsumerWriter
+from limes.placement.transfer.contents import Contents, Progress, ProviderState
+from limes.placement.transfer.verify import CUSTOM
+
+Inventories = Mapping[str, Mapping[str, Any]]
+
+
+class Writer:
+    """One run. `problems` has a line for each write that was refused; the rest is done nevertheless."""
+
+    def __init__(self, api: LocalApi, theirs: Contents, ours: Contents, progress: Progress, *, prune: bool) -> None:
+        """`ours` is what there is at the beginning. With `prune`, what only we have is deleted; else it stays."""
+        self.problems: list[str] = []
+        self._api = api
+        self._theirs = theirs
+        self._ours = ours
+        self._progress = progress
+        self._prune = prune
+        self._names = {one.name: one.uuid for one in ours.providers.values()}
+        self._inventories: dict[str, Inventories] = {uuid: one.inventories for uuid, one in ours.providers.items()}
+        self._amounts = _amounts_to_come(theirs, ours)
+
+    def run(self) -> None:
+        """Writes everything. Raises `BackendError` if the database fails us; then run it again."""
+        self._write_names()
+        count = len(self._theirs.providers)
+        for one in self._progress("writing providers", self._theirs.providers.values(), count):
+            self._attempt(f"provider {one.uuid}", self._write_provider, one)
+        consumers = ConsumerWriter(self._api, self._theirs, self._ours, self._progress, prune=self._prune)
+        self.problems += consumers.run()
+        for one in self._theirs.providers.values():
+            if self._inventories.get(one.uuid, one.inventories) != one.inventories:
+                what = f"inventory of provider {one.uuid}"
+                self._attempt(what, self._put_inventories, one.uuid, one.inventories)
+        if self._prune:
+            self._delete_extras()
+
+    def _attempt(self, what: str, write: Callable[..., Any], *arguments: Any) -> None:
+        try:
+            write(*arguments)
+        except Refused as error:
+            self.problems.append(f"{what}: {error}")
+
+    def _write_names(self) -> None:
+        for path, theirs, ours in self._vocabularies():
+            for name in sorted(theirs - ours):
+                if name.startswith(CUSTOM):
+                    self._attempt(name, self._api.send, "PUT", f"/{path}/{quoted(name)}")
+
+    def _vocabularies(self) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
+        yield "resource_classes", self._theirs.classes, self._ours.classes
+        yield "traits", self._theirs.traits, self._ours.traits
+
+    # -- providers ---------------------------------------------------------------------------------------------------
+
+    def _write_provider(self, one: ProviderState) -> None:
+        mine = self._ours.providers.get(one.uuid)
+        path = f"/resource_providers/{one.uuid}"
+        place = {"name": one.name, "parent_provider_uuid": one.parent_uuid}
+        if mine is None:
+            self._free_name(one)
+            self._api.send("POST", "/resource_providers", {**place, "uuid": one.uuid})
+        elif (mine.name, mine.parent_uuid) != (one.name, one.parent_uuid):
+            self._free_name(one)
+            self._api.send("PUT", path, place)
+            if self._names.get(mine.name) == one.uuid:
+                del self._names[mine.name]
+        self._names[one.name] = one.uuid
+        room = self._room(one, mine)
+        if (mine.inventories if mine else {}) != room:
+            self._put_inventories(one.uuid, room)
+        if (mine.traits if mine else frozenset()) != one.traits:
+            self._put(f"{path}/traits", one.uuid, {"traits": sorted(one.traits)})
+        if (mine.aggregates if mine else frozenset()) != one.aggregates:
+            self._put(f"{path}/aggregates", one.uuid, {"aggregates": sorted(one.aggregates)})
+
+    def _free_name(self, one: ProviderState) -> None:
+        """Renames whoever has the name here: it gets its own later on, or is deleted. Raises `Refused`."""
+        holder = self._names.get(one.name)
+        if holder is None or holder == one.uuid:
+            return
+        if holder not in self._theirs.providers and not self._prune:
+            raise Refused(f"the name {one.name} belongs to provider {holder}, which is only here")
+        present = self._api.get(f"/resource_providers/{holder}")
+        place = {"name": holder, "parent_provider_uuid": present["parent_provider_uuid"]}
+        self._api.send("PUT", f"/resource_providers/{holder}", place)
+        del self._names[one.name]
+
+    def _put(self, path: str, uuid: str, body: Mapping[str, Any]) -> None:
+        generation = self._api.get(f"/resource_providers/{uuid}")["generation"]
+        self._api.send("PUT", path, {**body, "resource_provider_generation": generation})
+
+    def _put_inventories(self, uuid: str, inventories: Inventories) -> None:
+        self._put(f"/resource_providers/{uuid}/inventories", uuid, {"inventories": inventories})
+        self._inventories[uuid] = inventories
+
+    def _room(self, one: ProviderState, mine: ProviderState | None) -> Inventories:
+        """The inventories as they are to be, with room for what will be used, and those that are in use here."""
+        in_use = {name for name, used in mine.usages.items() if used} if mine else set()
+        kept = {name: mine.inventories[name] for name in in_use if name not in one.inventories} if mine else {}
+        return kept | {
+            name: roomy(values, self._amounts.get((one.uuid, name), ())) for name, values in one.inventories.items()
+        }
+
+    def _delete_extras(self) -> None:
+        for uuid in reversed(list(self._ours.providers)):
+            if uuid not in self._theirs.providers:
+                self._attempt(f"provider {uuid}", self._api.send, "DELETE", f"/resource_providers/{uuid}")
+        for path, theirs, ours in self._vocabularies():
+            for name in sorted(ours - theirs):
+                if name.startswith(CUSTOM):
+                    self._attempt(name, self._api.send, "DELETE", f"/{path}/{quoted(name)}")
+
+
+def roomy(values: Mapping[str, Any], amounts: Sequence[int]) -> Mapping[str, Any]:
+    """An inventory that takes these amounts: as it is if it can, else one that takes nearly anything."""
+    capacity = int((values["total"] - values["reserved"]) * values["allocation_ratio"])
+    fit = all(values["min_unit"] <= one <= values["max_unit"] and one % values["step_size"] == 0 for one in amounts)
+    if fit and sum(amounts) <= capacity:
+        return values
+    units = {"reserved": 0, "min_unit": 1, "max_unit": MAX_INT, "step_size": 1}
+    return {**values, **units, "allocation_ratio": max(values["allocation_ratio"], float(sum(amounts)))}
+
+
+def _amounts_to_come(theirs: Contents, ours: Contents) -> dict[tuple[str, str], list[int]]:
+    """By provider and class, where a consumer will be written: what all consumers will have of it."""
+    found: dict[tuple[str, str], list[int]] = {}
+    to_come: set[tuple[str, str]] = set()
+    for one in theirs.consumers.values():
+        changed = ours.consumers.get(one.uuid) != one
+        for provider, resources in one.resources.items():
+            for name, amount in resources.items():
+                found.setdefault((provider, name), []).append(amount)
+                if changed:
+                    to_come.add((provider, name))
+    return {key: amounts for key, amounts in found.items() if key in to_come}
