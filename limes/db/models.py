@@ -6,6 +6,7 @@ Reports and jobs read with fixed SQL (`limes.db.queries`); the models say what t
   into a value of its own type as soon as it is read.
 - Times are seconds since the epoch, UTC.
 - `az` is the name of an availability zone, or `any` (not bound to one), or `unknown` (not a configured one).
+- A foreign key that is the first column of another index has none of its own (`index=False`).
 - A project's numbers hang on (project, resource). There is a row in `project_resources` as soon as the project was
   scraped once, and no quota or usage without it.
 """
@@ -68,7 +69,7 @@ class Resource(BaseModel):
     """A quota resource of a service. The row is also what is locked to decide on cluster-wide sums."""
 
     id = AutoField()
-    service = ForeignKeyField(Service, on_delete="CASCADE")
+    service = ForeignKeyField(Service, on_delete="CASCADE", index=False)
     name = TextField()
     capacitor = ForeignKeyField(Capacitor, null=True, on_delete="SET NULL")
     is_known = BooleanField(default=True)
@@ -82,7 +83,7 @@ class Resource(BaseModel):
 class AZResource(BaseModel):
     """Capacity of a resource in one AZ as its capacitor reported it, before overcommit."""
 
-    resource = ForeignKeyField(Resource, on_delete="CASCADE")
+    resource = ForeignKeyField(Resource, on_delete="CASCADE", index=False)
     az = TextField(constraints=[Check("az <> ''")])
     raw_capacity = BigIntegerField(constraints=[Check("raw_capacity >= 0")])
     usage = BigIntegerField(null=True, constraints=[Check("usage >= 0")])
@@ -108,7 +109,7 @@ class Domain(BaseModel):
 class DomainResource(BaseModel):
     """A domain's quota. The row is what is locked to decide on the sum of project quotas below it."""
 
-    domain = ForeignKeyField(Domain, on_delete="CASCADE")
+    domain = ForeignKeyField(Domain, on_delete="CASCADE", index=False)
     resource = ForeignKeyField(Resource, on_delete="CASCADE")
     quota = BigIntegerField(constraints=[Check("quota >= 0")], default=0)
 
@@ -139,7 +140,7 @@ class ProjectService(BaseModel):
     """
 
     id = AutoField()
-    project = ForeignKeyField(Project, on_delete="CASCADE")
+    project = ForeignKeyField(Project, on_delete="CASCADE", index=False)
     service = ForeignKeyField(Service, on_delete="CASCADE")
     scraped_at = DoubleField(null=True)
     checked_at = DoubleField(null=True)
@@ -166,8 +167,8 @@ class ProjectService(BaseModel):
 class ProjectResource(BaseModel):
     """Quota of a project. `quota` is null where the resource does not track quota."""
 
-    project = ForeignKeyField(Project, on_delete="CASCADE")
-    resource = ForeignKeyField(Resource, on_delete="CASCADE")
+    project = ForeignKeyField(Project, on_delete="CASCADE", index=False)
+    resource = ForeignKeyField(Resource, on_delete="CASCADE", index=False)
     quota = BigIntegerField(null=True, constraints=[Check("quota >= 0")])
     backend_quota = BigIntegerField(null=True, constraints=[Check("backend_quota >= -1")])
     usage = BigIntegerField(default=0, constraints=[Check("usage >= 0")])

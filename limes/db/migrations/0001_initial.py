@@ -47,7 +47,7 @@ def up(migrator: Any, db: peewee.Database) -> None:
 
     class Resource(BaseModel):
         id = AutoField()
-        service = ForeignKeyField(Service, on_delete="CASCADE")
+        service = ForeignKeyField(Service, on_delete="CASCADE", index=False)
         name = TextField()
         capacitor = ForeignKeyField(Capacitor, null=True, on_delete="SET NULL")
         is_known = BooleanField(default=True)
@@ -57,7 +57,7 @@ def up(migrator: Any, db: peewee.Database) -> None:
             indexes = ((("service", "name"), True),)
 
     class AZResource(BaseModel):
-        resource = ForeignKeyField(Resource, on_delete="CASCADE")
+        resource = ForeignKeyField(Resource, on_delete="CASCADE", index=False)
         az = TextField(constraints=[Check("az <> ''")])
         raw_capacity = BigIntegerField(constraints=[Check("raw_capacity >= 0")])
         usage = BigIntegerField(null=True, constraints=[Check("usage >= 0")])
@@ -76,7 +76,7 @@ def up(migrator: Any, db: peewee.Database) -> None:
             table_name = "domains"
 
     class DomainResource(BaseModel):
-        domain = ForeignKeyField(Domain, on_delete="CASCADE")
+        domain = ForeignKeyField(Domain, on_delete="CASCADE", index=False)
         resource = ForeignKeyField(Resource, on_delete="CASCADE")
         quota = BigIntegerField(constraints=[Check("quota >= 0")], default=0)
 
@@ -97,7 +97,7 @@ def up(migrator: Any, db: peewee.Database) -> None:
 
     class ProjectService(BaseModel):
         id = AutoField()
-        project = ForeignKeyField(Project, on_delete="CASCADE")
+        project = ForeignKeyField(Project, on_delete="CASCADE", index=False)
         service = ForeignKeyField(Service, on_delete="CASCADE")
         scraped_at = DoubleField(null=True)
         checked_at = DoubleField(null=True)
@@ -120,8 +120,8 @@ def up(migrator: Any, db: peewee.Database) -> None:
             constraints = [Check("(quota_desynced_at IS NULL) = (next_push_at IS NULL)")]
 
     class ProjectResource(BaseModel):
-        project = ForeignKeyField(Project, on_delete="CASCADE")
-        resource = ForeignKeyField(Resource, on_delete="CASCADE")
+        project = ForeignKeyField(Project, on_delete="CASCADE", index=False)
+        resource = ForeignKeyField(Resource, on_delete="CASCADE", index=False)
         quota = BigIntegerField(null=True, constraints=[Check("quota >= 0")])
         backend_quota = BigIntegerField(null=True, constraints=[Check("backend_quota >= -1")])
         usage = BigIntegerField(default=0, constraints=[Check("usage >= 0")])
