@@ -7,8 +7,8 @@ Three ways in, and no others:
   again, whole, when the database reports a serialization failure or a deadlock, so `work` must do nothing but database
   work.
 - `engine.snapshot(work)`: a read-only transaction that sees one consistent state through all its queries.
-- `engine.rows()`, `engine.execute()` with fixed SQL text: inside either, or alone. Parameters are written `%s` for both
-  databases; a literal percent sign is written `%%`.
+- `engine.rows()`, `engine.read()`, `engine.execute()` with fixed SQL text: inside either, or alone. Parameters are
+  written `%s` for both databases; a literal percent sign is written `%%`.
 
 Times are stored as seconds since the epoch, UTC, in double precision: they compare and add in the same way in both
 databases (docs/adr/0002-times-as-seconds.md).
@@ -29,6 +29,7 @@ from playhouse.pool import MaxConnectionsExceeded, PooledSqliteDatabase
 from limes.db.address import DatabaseAddress, parse_database_url
 from limes.db.failures import DATABASE_ERRORS, Failure, classify
 from limes.db.pool import PostgresqlPool
+from limes.db.prepared import PreparedReads
 from limes.errors import Unavailable
 
 T = TypeVar("T")
@@ -100,6 +101,7 @@ class Engine:
         """SQL to end a SELECT with, to lock its rows until the transaction ends (empty on SQLite, where a writer is
         alone anyway)."""
         self._sql_cache: dict[str, str] = {}
+        self._prepared = PreparedReads(self.db) if self.dialect == "postgresql" else None
 
     # -- connections -------------------------------------------------------------------------------------------------
 
@@ -228,6 +230,21 @@ class Engine:
         """The first row that the statement gives, or None."""
         found: Row | None = self._run(sql, params, lambda cursor: cursor.fetchone())
         return found
+
+    def read(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
+        """As `rows`, for a fixed SELECT that is asked often: outside of transactions PostgreSQL plans it only once."""
+        if self._prepared is None or not self._prepared.usable or self._in_transaction():
+            return self.rows(sql, params)
+        try:
+            with self.connection():
+                try:
+                    return self._prepared.fetch(sql, params)
+                except DATABASE_ERRORS as error:
+                    if not self._prepared.is_refusal(error):
+                        raise
+                return self.rows(sql, params)
+        except DATABASE_ERRORS as error:
+            self._fail(error)
 
     def execute(self, sql: str, params: Sequence[Any] = ()) -> int:
         """Runs a statement and answers how many rows it touched."""

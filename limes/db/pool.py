@@ -1,37 +1,77 @@
-"""The pool of PostgreSQL connections: peewee's, which does not ask the server about connections that were just used."""
+"""PostgreSQL connections in a pool that asks the server no needless question.
 
+peewee's pool asks `SELECT 1` each time it hands a connection out. For a request that needs one statement, this is half
+of its time. Here, a connection that was in use a moment ago is taken as it is, if the server has not said goodbye.
+Should it turn out to be broken with its first statement, and is that one a SELECT or a BEGIN, then nothing has happened
+yet: the statement is run again on another connection, and all older ones are asked again.
+"""
+
+import select
+import threading
 import time
+import weakref
+from collections.abc import Callable
 from typing import Any
 
+import peewee
 from playhouse.pool import PooledPostgresqlDatabase
 
 TRUSTED_SECONDS = 1.0
+"""A connection that rested longer is asked whether it lives."""
+
+# PREPARE and EXECUTE are only used for reads, see limes.db.prepared
+_READS = ("SELECT", "PREPARE", "EXECUTE")
 
 
 class PostgresqlPool(PooledPostgresqlDatabase):
-    """peewee asks `SELECT 1` at every check-out, under the pool's lock, to find out whether the server is still there.
-
-    On a busy server that is a round trip more for each request, for a connection that served another request a
-    moment ago. So it is asked only about connections that lay idle for `TRUSTED_SECONDS`. If the server went away in
-    between, one request gets a 503, and the connection is thrown away.
-    """
+    """peewee's pool of PostgreSQL connections, but for how it finds out whether one still works."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._given_back: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
+        self._distrusted_at = float("-inf")
+        self._thread = threading.local()
         super().__init__(*args, **kwargs)
-        self._returned: dict[int, float] = {}
+
+    def execute_sql(self, sql: str, params: Any = None) -> Any:
+        """As peewee's."""
+        run = super().execute_sql
+        return self._first(lambda: run(sql, params), harmless=sql.startswith(_READS))
+
+    def begin(self, *args: Any, **kwargs: Any) -> None:
+        """As peewee's."""
+        run = super().begin
+        self._first(lambda: run(*args, **kwargs), harmless=True)
+
+    def _first(self, statement: Callable[[], Any], *, harmless: bool) -> Any:
+        """Runs a statement; where it is the first one on an unproven connection, with a second chance."""
+        unproven, self._thread.unproven = getattr(self._thread, "unproven", None), None
+        try:
+            return statement()
+        except (peewee.OperationalError, peewee.InterfaceError):
+            if unproven is None or not unproven.closed or not harmless:
+                raise
+        self._distrusted_at = time.monotonic()  # the others of its age have probably been cut, too
+        self.close()
+        self.connect()
+        return statement()
 
     def _is_closed(self, conn: Any) -> bool:
-        returned = self._returned.pop(id(conn), 0.0)
-        if not conn.closed and time.monotonic() - returned < TRUSTED_SECONDS:
-            return False
-        return bool(super()._is_closed(conn))
+        given_back = self._given_back.get(conn, float("-inf"))
+        trusted = given_back > max(self._distrusted_at, time.monotonic() - TRUSTED_SECONDS)
+        if not trusted or conn.closed or _has_something_to_read(conn):
+            self._thread.unproven = None
+            return bool(super()._is_closed(conn))
+        self._thread.unproven = conn
+        return False
 
     def _can_reuse(self, conn: Any) -> bool:
-        if not super()._can_reuse(conn):
-            return False
-        self._returned[id(conn)] = time.monotonic()
-        return True
+        reusable = bool(super()._can_reuse(conn))
+        if reusable:
+            self._given_back[conn] = time.monotonic()
+        return reusable
 
-    def _close_raw(self, conn: Any) -> None:
-        self._returned.pop(id(conn), None)
-        super()._close_raw(conn)
+
+def _has_something_to_read(conn: Any) -> bool:
+    poll = select.poll()
+    poll.register(conn.fileno(), select.POLLIN)
+    return bool(poll.poll(0))

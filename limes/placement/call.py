@@ -1,18 +1,21 @@
 """One request as handlers see it, and their answer. Handlers know nothing else of HTTP: they answer or raise."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 import falcon
 import orjson
+import peewee
 
 from limes.auth.context import Identity
 from limes.db.engine import Engine
 from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.errors import InvalidBody, TooLarge
-from limes.placement.schemas.common import Schema
+from limes.placement.schemas.common import Schema, oversize
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,16 @@ class Call:
         """What links and locations begin with: where the API is mounted."""
         return root_path(self.req, self.deps.settings.prefix)
 
+    def transaction(self, work: Callable[[], T]) -> T:
+        """Runs `work` in a transaction, as `Engine.atomic` does, and once more if it violates a constraint.
+
+        It looks before it writes, so somebody else was faster: the second run finds what they did, and says so.
+        """
+        try:
+            return self.engine.atomic(work)
+        except peewee.IntegrityError:
+            return self.engine.atomic(work)
+
     def authorize(self, project_id: str | None = None) -> None:
         """Raises `Forbidden` unless the policy lets the identity do this to what belongs to `project_id`."""
         self.deps.policy.check(self.rule, self.identity, project_id)
@@ -61,7 +74,8 @@ class Call:
     def body(self, schema: Schema) -> Any:
         """The JSON body, valid by the schema. Raises `InvalidBody` or `TooLarge`."""
         document = self.json()
-        problem = schema.problem(document)
+        bounds = self.deps.settings.bounds
+        problem = oversize(document, bounds.max_items, bounds.max_keys) or schema.problem(document)
         if problem is not None:
             raise InvalidBody(f"JSON does not validate: {problem}")
         return document

@@ -3,17 +3,11 @@
 No rule takes a token that is scoped to the system or to a domain: Placement's resources belong to projects.
 """
 
-import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from limes.auth.context import Identity
 from limes.auth.policy import Policy, Rule
 from limes.errors import Forbidden
-
-_CACHE_SECONDS = 5.0
-_CACHE_SIZE = 10_000
 
 _ADMIN_OR_SERVICE = "rule:admin_or_service_api"
 
@@ -114,40 +108,16 @@ def rules(enforce_new_defaults: bool) -> tuple[Rule, ...]:
 
 
 class PlacementPolicy:
-    """The rules in force. Decisions are remembered for some seconds, for an evaluation costs as much as a query."""
+    """The rules in force."""
 
-    def __init__(
-        self,
-        policy_file: Path | None = None,
-        *,
-        enforce_new_defaults: bool = True,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, policy_file: Path | None = None, *, enforce_new_defaults: bool = True) -> None:
         """Raises `limes.errors.ConfigError` if the file cannot be used."""
         self._policy = Policy(rules(enforce_new_defaults), policy_file)
-        self._monotonic = monotonic
-        self._lock = threading.Lock()
-        self._decisions: dict[tuple[str, Identity, str | None], bool] = {}
-        self._fresh_until = 0.0
 
     def check(self, rule: str, identity: Identity, project_id: str | None = None) -> None:
         """Raises `Forbidden` unless `identity` passes the rule; `project_id` is the project that is asked about."""
-        if not self._allows(rule, identity, project_id):
+        if identity.system_scope or identity.domain_id or not self._allows(rule, identity, project_id):
             raise Forbidden(f"Policy does not allow {rule} to be performed.")
 
     def _allows(self, rule: str, identity: Identity, project_id: str | None) -> bool:
-        if identity.system_scope or identity.domain_id:
-            return False
-        # all that a decision can depend on; an expired token has been refused before
-        key = (rule, identity, project_id)
-        now = self._monotonic()
-        if now >= self._fresh_until or len(self._decisions) >= _CACHE_SIZE:
-            with self._lock:
-                self._decisions = {}
-                self._fresh_until = now + _CACHE_SECONDS
-        decisions = self._decisions
-        known = decisions.get(key)
-        if known is None:
-            target = {"project_id": project_id} if project_id is not None else {"project_id": identity.project_id}
-            known = decisions[key] = self._policy.allows(rule, identity, target)
-        return known
+        return self._policy.allows(rule, identity, {"project_id": project_id or identity.project_id})

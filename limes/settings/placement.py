@@ -35,6 +35,10 @@ class PlacementBounds(Section):
     """Bytes of a request body."""
     max_query_size: int = Field(default=64 * 1024, ge=256)
     """Bytes of a query string."""
+    max_items: int = Field(default=1000, ge=10)
+    """Entries of one list in a body: traits, aggregates."""
+    max_keys: int = Field(default=5000, ge=10)
+    """Entries of one object in a body: consumers, providers, resource classes."""
     max_groups: int = Field(default=100, ge=1)
     """Request groups of one query for candidates."""
     max_traits: int = Field(default=1000, ge=1)

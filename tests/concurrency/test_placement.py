@@ -142,6 +142,42 @@ def test_trees_keep_right_roots_while_they_are_moved_and_grow(fleet: Fleet):
     fleet.check_invariants()
 
 
+def test_names_stay_unique_and_the_slower_one_is_told_so(fleet: Fleet):
+    for number in range(8):
+        fleet.provider(f"old{number}")
+
+    def act(number: int) -> int:
+        target = number % 4
+        if number % 2:
+            body = {"name": f"new{target}"}
+            return fleet.call("PUT", f"/resource_providers/{uuid_of(f'old{number % 8}')}", body).status_code
+        return fleet.call("POST", "/resource_providers", {"name": f"new{target}"}).status_code
+
+    assert set(at_once(act, 64)) <= {200, 409}
+    names = [one["name"] for one in fleet.ok("GET", "/resource_providers")["resource_providers"]]
+    assert len(set(names)) == len(names)
+
+
+def test_a_class_that_goes_while_inventory_of_it_comes(fleet: Fleet):
+    fleet.provider("a")
+    inventories = f"/resource_providers/{uuid_of('a')}/inventories"
+
+    def act(number: int) -> tuple[str, int]:
+        name = f"CUSTOM_C{number // 4 % 4}"
+        if number % 4 == 0:
+            return "create", fleet.call("PUT", f"/resource_classes/{name}").status_code
+        if number % 4 == 1:
+            return "delete", fleet.call("DELETE", f"/resource_classes/{name}").status_code
+        if number % 4 == 2:
+            body = {"resource_class": name, "total": 1}
+            return "add", fleet.call("POST", inventories, body).status_code
+        return "remove", fleet.call("DELETE", f"{inventories}/{name}").status_code
+
+    found = set(at_once(act, 256))
+    allowed = {"create": (201, 204), "delete": (204, 404, 409), "add": (201, 400, 409), "remove": (204, 404)}
+    assert [(what, status) for what, status in found if status not in allowed[what]] == []
+
+
 def test_a_project_never_gets_more_than_its_quota(fleet: Fleet):
     for name in ("a", "b", "c"):
         fleet.provider(name, VCPU=100)

@@ -1,43 +1,128 @@
-"""Which connections of the pool are asked whether they live."""
+"""Connections that break while they rest in the pool: nobody notices, whatever comes first on them."""
 
+import time
+
+import peewee
+import psycopg2
 import pytest
 
 from limes.db import pool
 from limes.db.engine import Engine
 from limes.errors import Unavailable
+from tests.support.databases import UrlFactory
+
+ENDED = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+END = ENDED.replace("COUNT(*)", "pg_terminate_backend(pid)")
 
 
-@pytest.fixture
-def engine(postgres_url_factory):
-    engine = Engine(postgres_url_factory(), pool_size=2)
-    yield engine
-    engine.close()
+def end_all_connections(url: str) -> None:
+    """Ends the connections of others, and waits until they are gone."""
+    connection = psycopg2.connect(url)
+    connection.autocommit = True
+    with connection.cursor() as cursor:
+        cursor.execute(END)
+        while True:
+            cursor.execute(ENDED)
+            row = cursor.fetchone()
+            if row is None or row[0] == 0:
+                break
+            time.sleep(0.01)
+    connection.close()
 
 
-def backend(engine):
-    return engine.row("SELECT pg_backend_pid()")[0]
+def backend(engine: Engine) -> int:
+    return int(engine.rows("SELECT pg_backend_pid()")[0][0])
 
 
-def test_a_connection_is_used_again(engine):
+def test_a_connection_is_used_again(postgres_url_factory: UrlFactory):
+    engine = Engine(postgres_url_factory())
     with engine.connection():
         first = backend(engine)
     with engine.connection():
         assert backend(engine) == first
+    engine.close()
 
 
-def test_a_connection_that_lay_idle_is_asked_and_replaced(engine, postgres, monkeypatch):
+def test_a_connection_that_lay_idle_is_asked_and_replaced(
+    postgres_url_factory: UrlFactory, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(pool, "TRUSTED_SECONDS", 0.0)
-    with engine.connection():
-        first = backend(engine)
-    postgres.execute(f"SELECT pg_terminate_backend({first}), pg_sleep(0.2)")
-    with engine.connection():
-        assert backend(engine) != first
+    monkeypatch.setattr(pool, "_has_something_to_read", lambda conn: False)
+    url = postgres_url_factory()
+    engine = Engine(url)
+    engine.execute("CREATE TABLE counters (value INTEGER)")
+    end_all_connections(url)
+    engine.execute("INSERT INTO counters VALUES (1)")
+    engine.close()
 
 
-def test_a_connection_that_died_a_moment_ago_costs_one_answer(engine, postgres):
+@pytest.mark.parametrize("seen", [True, False], ids=["the goodbye has arrived", "the goodbye is on its way"])
+def test_a_cut_connection_is_replaced(postgres_url_factory: UrlFactory, monkeypatch: pytest.MonkeyPatch, seen: bool):
+    url = postgres_url_factory()
+    engine = Engine(url)
+    engine.execute("CREATE TABLE counters (value INTEGER)")
+    if not seen:
+        monkeypatch.setattr(pool, "_has_something_to_read", lambda conn: False)
+    end_all_connections(url)
+    assert engine.rows("SELECT 1") == [(1,)]
+    end_all_connections(url)
+    engine.atomic(lambda: engine.execute("INSERT INTO counters VALUES (1)"))
+    end_all_connections(url)
     with engine.connection():
-        first = backend(engine)
-    postgres.execute(f"SELECT pg_terminate_backend({first}), pg_sleep(0.2)")
+        assert engine.rows("SELECT value FROM counters") == [(1,)]
+        assert engine.rows("SELECT value FROM counters") == [(1,)]
+    engine.close()
+
+
+def test_what_may_have_happened_is_not_done_again(postgres_url_factory: UrlFactory, monkeypatch: pytest.MonkeyPatch):
+    url = postgres_url_factory()
+    engine = Engine(url)
+    engine.execute("CREATE TABLE counters (value INTEGER)")
+    monkeypatch.setattr(pool, "_has_something_to_read", lambda conn: False)
+    end_all_connections(url)
     with pytest.raises(Unavailable):
-        engine.atomic(lambda: backend(engine))
-    assert engine.atomic(lambda: backend(engine)) != first
+        engine.execute("INSERT INTO counters VALUES (1)")
+
+    def work() -> None:
+        engine.execute("INSERT INTO counters VALUES (2)")
+        end_all_connections(url)
+        engine.rows("SELECT 1")
+
+    with pytest.raises(Unavailable):
+        engine.atomic(work)
+    assert engine.rows("SELECT * FROM counters") == []
+    engine.close()
+
+
+def test_an_error_that_is_ours_is_raised_as_it_is(postgres_url_factory: UrlFactory):
+    engine = Engine(postgres_url_factory())
+    engine.ping()
+    with pytest.raises(peewee.ProgrammingError):
+        engine.rows("SELECT nothing")
+    assert engine.rows("SELECT 1") == [(1,)]
+    engine.close()
+
+
+def test_prepared_reads_answer_as_plain_ones(engine: Engine):
+    engine.execute("CREATE TABLE words (id INTEGER, word TEXT)")
+    engine.execute("INSERT INTO words VALUES (1, 'a'), (2, 'b')")
+    sql = "SELECT word FROM words WHERE id = %s OR word = %s ORDER BY id"
+    for _ in range(8):
+        assert engine.read(sql, [1, "b"]) == [("a",), ("b",)]
+        assert engine.atomic(lambda: engine.read(sql, [2, "x"])) == [("b",)]
+    assert engine.read("SELECT COUNT(*) FROM words WHERE word LIKE '%%a%%'") == [(1,)]
+
+
+def test_prepared_reads_survive_cuts_and_poolers_that_forget(postgres_url_factory: UrlFactory):
+    url = postgres_url_factory()
+    engine = Engine(url)
+    sql = "SELECT %s + 1"
+    for _ in range(3):
+        assert engine.read(sql, [1]) == [(2,)]
+        end_all_connections(url)
+    for _ in range(30):
+        engine.execute("DEALLOCATE ALL")
+        assert engine.read(sql, [2]) == [(3,)]
+    with engine.connection():
+        assert engine.rows("SELECT COUNT(*) FROM pg_prepared_statements") == [(0,)]
+    engine.close()

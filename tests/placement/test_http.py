@@ -143,6 +143,18 @@ def test_bounds(placement_engine: Engine):
     assert "300 bytes" in world.refused(413, "GET", "/traits?name=" + "x" * 400)["detail"]
 
 
+def test_bodies_of_great_width_or_depth_are_refused_before_they_are_looked_at(world: World):
+    traits = f"/resource_providers/{world.provider('a')}/traits"
+    wide = {"traits": ["CUSTOM_A", 1] * 1000, "resource_provider_generation": 0}
+    assert "a list may have at most 1000 entries" in world.refused(400, "PUT", traits, wide)["detail"]
+    keys = {str(number): 1 for number in range(5001)}
+    assert "an object may have at most 5000 entries" in world.refused(400, "POST", "/allocations", keys)["detail"]
+    deep = b"[" * 500 + b"]" * 500
+    assert "nested deeper than 30 levels" in world.refused(400, "POST", "/resource_classes", deep)["detail"]
+    long = {"name": "x" * 100_000, "y": [{"z": "x" * 1000}] * 900}
+    assert len(world.refused(400, "POST", "/resource_classes", long)["detail"]) < 5000
+
+
 def test_an_unexpected_failure_says_nothing_but_the_request_id(world: World, caplog: pytest.LogCaptureFixture):
     with world.engine.connection():
         world.engine.execute("ALTER TABLE placement_resource_classes RENAME COLUMN updated TO secret")

@@ -60,7 +60,7 @@ def test_readers_see_the_usages_of_their_own_project_only():
 
 
 def test_a_decision_is_remembered_for_this_identity_and_target_only():
-    policy = PlacementPolicy(monotonic=lambda: 1.0)
+    policy = PlacementPolicy()
     for project, roles, target, expected in (
         ("p", ("reader",), "p", True),
         ("q", ("reader",), "p", False),
@@ -77,7 +77,7 @@ def test_a_decision_is_remembered_for_this_identity_and_target_only():
         assert found is expected
 
 
-def test_a_file_overrides_rules_and_a_change_of_it_counts(placement_engine: Engine, tmp_path: Path):
+def test_a_file_overrides_rules(placement_engine: Engine, tmp_path: Path):
     policy_file = tmp_path / "policy.yaml"
     policy_file.write_text('"placement:traits:list": "role:auditor"\n')
     world = World(placement_engine, policy_file)

@@ -1,6 +1,5 @@
 """A Placement API in one process for tests, and what it wrote, in words: rows name providers and classes, not ids."""
 
-import itertools
 import json
 from collections import Counter
 from pathlib import Path
@@ -84,9 +83,7 @@ class World:
         self.engine = engine
         self.clock = FrozenClock()
         self.settings = PlacementSettings.model_validate(settings)
-        policy = PlacementPolicy(
-            policy_file, enforce_new_defaults=self.settings.enforce_new_defaults, monotonic=itertools.count().__next__
-        )
+        policy = PlacementPolicy(policy_file, enforce_new_defaults=self.settings.enforce_new_defaults)
         self.app = create_app(
             PlacementCollaborators(
                 engine=engine,

@@ -34,7 +34,7 @@ def replace(call: Call) -> Answer:
         resource_provider.touch(call.engine, provider.id, call.now)
         return provider.generation
 
-    return _answer(call, uuids, call.engine.atomic(work))
+    return _answer(call, uuids, call.transaction(work))
 
 
 def _answer(call: Call, uuids: list[str], generation: int) -> Answer:

@@ -6,9 +6,9 @@ from typing import Any
 from limes.placement.call import Answer, Call
 from limes.placement.errors import CapacityExceeded, InvalidValue, Missing
 from limes.placement.objects import allocation as allocations
-from limes.placement.objects import allocation_write, consumer, resource_provider
+from limes.placement.objects import allocation_write
 from limes.placement.objects.allocation import ANY_GENERATION, Allocation, Claim
-from limes.placement.objects.consumer import Consumer, Ownership
+from limes.placement.objects.consumer import Ownership
 from limes.placement.schemas import allocation as schema
 from limes.placement.schemas.common import normalized_uuid
 
@@ -32,14 +32,9 @@ def parse_claim(call: Call, uuid: str, body: Mapping[str, Any]) -> Claim:
 
 def show(call: Call) -> Answer:
     """GET /allocations/{consumer_uuid}. A consumer that does not exist has no allocations."""
-
-    def work() -> tuple[Consumer | None, list[Allocation]]:
-        one = consumer.find(call.engine, _consumer_uuid(call))
-        return one, allocations.of_consumer(call.engine, one.id) if one else []
-
-    one, found = call.engine.snapshot(work)
+    one, found = allocations.of_consumer(call.engine, _consumer_uuid(call))
     document: dict[str, Any] = {"allocations": _by_provider(found)}
-    if one is not None and found:
+    if one is not None:
         if call.version >= 12:
             document |= {"project_id": one.project_id, "user_id": one.user_id}
         if call.version >= 28:
@@ -51,12 +46,7 @@ def show(call: Call) -> Answer:
 
 def list_of_provider(call: Call) -> Answer:
     """GET /resource_providers/{uuid}/allocations."""
-
-    def work() -> tuple[int, list[Allocation]]:
-        provider_id, generation = resource_provider.identify(call.engine, call.params["uuid"])
-        return generation, allocations.of_provider(call.engine, provider_id)
-
-    generation, found = call.engine.snapshot(work)
+    generation, found = allocations.of_provider(call.engine, call.params["uuid"])
     consumers: dict[str, dict[str, Any]] = {}
     for one in found:
         entry = consumers.setdefault(one.consumer_uuid, {"resources": {}})
@@ -85,7 +75,7 @@ def replace_several(call: Call) -> Answer:
 def write(call: Call, claims: list[Claim], failure: str) -> None:
     """Writes all claims in one transaction. What does not fit is refused with a message that `failure` begins."""
     try:
-        call.engine.atomic(lambda: allocation_write.replace(call.engine, claims, call.now))
+        call.transaction(lambda: allocation_write.replace(call.engine, claims, call.now))
     except (CapacityExceeded, InvalidValue) as error:
         raise type(error)(f"{failure}: {error}") from None
 
@@ -93,7 +83,7 @@ def write(call: Call, claims: list[Claim], failure: str) -> None:
 def delete(call: Call) -> Answer:
     """DELETE /allocations/{consumer_uuid}."""
     uuid = _consumer_uuid(call)
-    if not call.engine.atomic(lambda: allocation_write.delete(call.engine, uuid)):
+    if not call.transaction(lambda: allocation_write.delete(call.engine, uuid)):
         raise Missing(f"No allocations for consumer '{call.params['consumer_uuid']}'")
     return Answer(status=204)
 

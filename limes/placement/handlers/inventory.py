@@ -48,8 +48,7 @@ def document_of(one: Inventory) -> dict[str, Any]:
 
 def list_all(call: Call) -> Answer:
     """GET /resource_providers/{uuid}/inventories."""
-    provider_id, generation = resource_provider.identify(call.engine, call.params["uuid"])
-    found = inventories.of_provider(call.engine, provider_id)
+    generation, found = inventories.of_provider(call.engine, call.params["uuid"])
     updated = max((one.updated for one in found.values()), default=call.now)
     return Answer(document=_document_of_all(found, generation), last_modified=updated)
 
@@ -57,8 +56,8 @@ def list_all(call: Call) -> Answer:
 def show(call: Call) -> Answer:
     """GET /resource_providers/{uuid}/inventories/{resource_class}."""
     uuid, class_name = call.params["uuid"], call.params["resource_class"]
-    provider_id, generation = resource_provider.identify(call.engine, uuid)
-    one = inventories.of_provider(call.engine, provider_id).get(class_name)
+    generation, found = inventories.of_provider(call.engine, uuid)
+    one = found.get(class_name)
     if one is None:
         raise Missing(f"No inventory of class {class_name} for {uuid}")
     return _answer_one(one, generation, one.updated)
@@ -70,17 +69,18 @@ def create(call: Call) -> Answer:
     resource_provider.identify(call.engine, uuid)
     body = call.body(schema.POST)
     class_name = body["resource_class"]
-    try:
-        one = parse(body, call.version, class_name, uuid)
-        class_id = resource_class.check_exist(call.engine, [class_name])[class_name]
-    except InvalidValue as error:
-        raise InvalidValue(f"Unable to create inventory for resource provider {uuid}: {error}") from None
 
-    def write(provider: Locked) -> None:
+    def write(provider: Locked) -> Inventory:
+        try:
+            one = parse(body, call.version, class_name, uuid)
+            class_id = resource_class.check_exist(call.engine, [class_name])[class_name]
+        except InvalidValue as error:
+            raise InvalidValue(f"Unable to create inventory for resource provider {uuid}: {error}") from None
         if not inventories.add(call.engine, provider.id, class_id, one, call.now):
             raise ConcurrentUpdate(f"Update conflict: there is inventory of class {class_name} already.")
+        return one
 
-    generation, _ = _change(call, None, write)
+    generation, one = _change(call, None, write)
     location = f"/resource_providers/{uuid}/inventories/{class_name}"
     document = document_of(one) | {"resource_provider_generation": generation}
     return Answer(status=201, document=document, location=location, last_modified=call.now)
@@ -121,7 +121,7 @@ def replace_all(call: Call) -> Answer:
         gone = inventories.class_ids_of(call.engine, provider.id) - set(ids.values())
         inventories.remove(call.engine, provider.id, uuid, sorted(gone))
         inventories.put(call.engine, provider.id, {ids[name]: one for name, one in wanted.items()}, call.now)
-        return inventories.of_provider(call.engine, provider.id)
+        return inventories.of_provider(call.engine, uuid)[1]
 
     generation, written = _change(call, body["resource_provider_generation"], write)
     return Answer(document=_document_of_all(written, generation), last_modified=call.now)
@@ -168,7 +168,7 @@ def _change(call: Call, generation: int | None, write: Callable[[Locked], T]) ->
         result = write(provider)
         return resource_provider.next_generation(call.engine, provider.id, call.now), result
 
-    return call.engine.atomic(work)
+    return call.transaction(work)
 
 
 def _answer_one(one: Inventory, generation: int, updated: float) -> Answer:

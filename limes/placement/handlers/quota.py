@@ -29,14 +29,14 @@ def replace(call: Call) -> Answer:
         whole = {ids[name]: None if limit is None else int(limit) for name, limit in limits.items()}
         quotas.replace(call.engine, project_id, whole)
 
-    call.engine.atomic(work)
+    call.transaction(work)
     return _answer(call, project_id)
 
 
 def delete(call: Call) -> Answer:
     """DELETE /quotas/{project_id}: nothing is limited any more."""
     project_id = _project(call)
-    if not call.engine.atomic(lambda: quotas.delete(call.engine, project_id)):
+    if not call.transaction(lambda: quotas.delete(call.engine, project_id)):
         raise Missing(f"No quotas for project '{project_id}'")
     return Answer(status=204)
 
@@ -50,10 +50,7 @@ def _project(call: Call) -> str:
 
 
 def _answer(call: Call, project_id: str) -> Answer:
-    def work() -> tuple[dict[str, int | None], dict[str, int]]:
-        return quotas.of_project(call.engine, project_id), usage.of_project(call.engine, project_id)
-
-    limits, used = call.engine.snapshot(work)
+    limits, used = quotas.of_project(call.engine, project_id), usage.of_project(call.engine, project_id)
     document: dict[str, Any] = {
         name: {"limit": limits.get(name), "used": used.get(name, 0)} for name in {**limits, **used}
     }

@@ -23,7 +23,7 @@ def reshape(call: Call) -> Answer:
     }
     claims = [allocation.parse_claim(call, uuid, one) for uuid, one in body["allocations"].items()]
     try:
-        call.engine.atomic(lambda: reshaping.reshape(call.engine, shapes, claims, call.now))
+        call.transaction(lambda: reshaping.reshape(call.engine, shapes, claims, call.now))
     except CapacityExceeded as error:
         raise CapacityExceeded(f"Unable to allocate inventory: {error}") from None
     return Answer(status=204)

@@ -24,7 +24,7 @@ def show(call: Call) -> Answer:
 def create(call: Call) -> Answer:
     """POST /resource_classes."""
     name = call.body(schema.NAMED)["name"]
-    if not call.engine.atomic(lambda: classes.create(call.engine, name, call.now)):
+    if not call.transaction(lambda: classes.create(call.engine, name, call.now)):
         raise Duplicate(f"Conflicting resource class already exists: {name}")
     return Answer(status=201, location=f"/resource_classes/{name}")
 
@@ -44,7 +44,7 @@ def delete(call: Call) -> Answer:
             raise InvalidValue(f"Error in delete resource class: Cannot delete standard resource class {name}.")
         classes.delete(call.engine, name)
 
-    call.engine.atomic(work)
+    call.transaction(work)
     return Answer(status=204)
 
 
@@ -53,7 +53,7 @@ def _ensure(call: Call) -> Answer:
     problem = schema.NAMED.problem({"name": name})
     if problem is not None:
         raise InvalidBody(f"JSON does not validate: {problem}")
-    is_new = call.engine.atomic(lambda: classes.create(call.engine, name, call.now))
+    is_new = call.transaction(lambda: classes.create(call.engine, name, call.now))
     return Answer(status=201 if is_new else 204, location=f"/resource_classes/{name}")
 
 
@@ -67,7 +67,7 @@ def _rename(call: Call) -> Answer:
             raise InvalidValue(f"Cannot update standard resource class {name}.")
         classes.rename(call.engine, name, new_name, call.now)
 
-    call.engine.atomic(work)
+    call.transaction(work)
     return Answer(document=_document_of(new_name, call.prefix), last_modified=call.now)
 
 

@@ -62,7 +62,7 @@ def create(call: Call) -> Answer:
             raise _taken(call, name, uuid)
         return providers.get(call.engine, uuid)
 
-    made = call.engine.atomic(work)
+    made = call.transaction(work)
     location = f"/resource_providers/{made.uuid}"
     if call.version < 20:
         return Answer(status=201, location=location)
@@ -90,7 +90,7 @@ def update(call: Call) -> Answer:
         providers.rename(call.engine, one.id, name, call.now)
         return providers.get(call.engine, uuid)
 
-    return _answer(call, call.engine.atomic(work))
+    return _answer(call, call.transaction(work))
 
 
 def delete(call: Call) -> Answer:
@@ -110,7 +110,7 @@ def delete(call: Call) -> Answer:
             raise ProviderInUse(f"Unable to delete resource provider {uuid}: Resource provider has allocations.")
         providers.delete(call.engine, one.id, call.now)
 
-    call.engine.atomic(work)
+    call.transaction(work)
     return Answer(status=204)
 
 

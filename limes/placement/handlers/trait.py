@@ -39,7 +39,7 @@ def create(call: Call) -> Answer:
     def work() -> tuple[bool, Trait]:
         return traits.create(call.engine, name, call.now), traits.get(call.engine, name)
 
-    is_new, one = call.engine.atomic(work)
+    is_new, one = call.transaction(work)
     return Answer(status=201 if is_new else 204, location=f"/traits/{name}", last_modified=one.updated)
 
 
@@ -53,7 +53,7 @@ def delete(call: Call) -> Answer:
             raise InvalidValue(f"Cannot delete standard trait {name}.")
         traits.delete(call.engine, name)
 
-    call.engine.atomic(work)
+    call.transaction(work)
     return Answer(status=204)
 
 
@@ -74,7 +74,7 @@ def replace_of_provider(call: Call) -> Answer:
         traits.replace_of_provider(call.engine, provider.id, wanted)
         return wanted, resource_provider.next_generation(call.engine, provider.id, call.now)
 
-    return _answer(call, *call.engine.atomic(work))
+    return _answer(call, *call.transaction(work))
 
 
 def delete_of_provider(call: Call) -> Answer:
@@ -85,7 +85,7 @@ def delete_of_provider(call: Call) -> Answer:
         if traits.replace_of_provider(call.engine, provider.id, []):
             resource_provider.next_generation(call.engine, provider.id, call.now)
 
-    call.engine.atomic(work)
+    call.transaction(work)
     return Answer(status=204)
 
 

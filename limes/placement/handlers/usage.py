@@ -3,7 +3,6 @@
 from typing import Any
 
 from limes.placement.call import Answer, Call
-from limes.placement.objects import resource_provider
 from limes.placement.objects import usage as usages
 from limes.placement.schemas import usage as schema
 
@@ -12,11 +11,8 @@ _UNKNOWN = "unknown"
 
 def show_of_provider(call: Call) -> Answer:
     """GET /resource_providers/{uuid}/usages."""
-    provider_id, generation = resource_provider.identify(call.engine, call.params["uuid"])
-    document = {
-        "resource_provider_generation": generation,
-        "usages": usages.of_provider(call.engine, provider_id),
-    }
+    generation, used = usages.of_provider(call.engine, call.params["uuid"])
+    document = {"resource_provider_generation": generation, "usages": used}
     return Answer(document=document, last_modified=call.now)
 
 
@@ -34,7 +30,7 @@ def show_of_project(call: Call) -> Answer:
 
 
 def _by_type(call: Call, wanted: str | None, project_id: str, user_id: str | None) -> dict[str, Any]:
-    used, counts = call.engine.snapshot(lambda: usages.of_project_by_type(call.engine, project_id, user_id))
+    used, counts = usages.of_project_by_type(call.engine, project_id, user_id)
     if wanted == "all":
         total: dict[str, int] = {}
         for amounts in used.values():

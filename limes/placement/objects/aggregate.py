@@ -7,7 +7,7 @@ from limes.db.engine import Engine
 
 def of_provider(engine: Engine, provider_id: int) -> list[str]:
     """The UUIDs of a provider's aggregates, in order."""
-    rows = engine.rows(
+    rows = engine.read(
         "SELECT aggregate_uuid FROM placement_provider_aggregates WHERE provider_id = %s ORDER BY aggregate_uuid",
         [provider_id],
     )

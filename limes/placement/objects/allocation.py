@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from limes.db.engine import Engine
-from limes.placement.objects.consumer import Ownership
+from limes.placement.errors import Missing
+from limes.placement.objects.consumer import Consumer, Ownership
 
 ANY_GENERATION = -1
 """For clients below microversion 1.28, which know nothing of consumer generations."""
@@ -37,22 +38,31 @@ class Allocation:
     updated: float
 
 
-_SELECT = """
-SELECT c.uuid, c.generation, p.uuid, p.generation, rc.name, a.used, a.updated
-FROM placement_allocations a
-JOIN placement_consumers c ON c.id = a.consumer_id
-JOIN placement_providers p ON p.id = a.provider_id
-JOIN placement_resource_classes rc ON rc.id = a.class_id
-"""
+_COLUMNS = "c.uuid, c.generation, p.uuid, p.generation, rc.name, a.used, a.updated"
 
 
-def of_consumer(engine: Engine, consumer_id: int) -> list[Allocation]:
-    """What a consumer has."""
-    rows = engine.rows(_SELECT + "WHERE a.consumer_id = %s ORDER BY a.provider_id, a.class_id", [consumer_id])
-    return [Allocation(*row) for row in rows]
+def of_consumer(engine: Engine, uuid: str) -> tuple[Consumer | None, list[Allocation]]:
+    """A consumer, if there is one of that UUID, and what it has."""
+    rows = engine.read(
+        f"SELECT c.id, c.uuid, c.generation, c.project_id, c.user_id, c.consumer_type, {_COLUMNS}"
+        " FROM placement_consumers c JOIN placement_allocations a ON a.consumer_id = c.id"
+        " JOIN placement_providers p ON p.id = a.provider_id"
+        " JOIN placement_resource_classes rc ON rc.id = a.class_id"
+        " WHERE c.uuid = %s ORDER BY a.provider_id, a.class_id",
+        [uuid],
+    )
+    return (Consumer(*rows[0][:6]) if rows else None), [Allocation(*row[6:]) for row in rows]
 
 
-def of_provider(engine: Engine, provider_id: int) -> list[Allocation]:
-    """What all consumers have of a provider."""
-    rows = engine.rows(_SELECT + "WHERE a.provider_id = %s ORDER BY a.consumer_id, a.class_id", [provider_id])
-    return [Allocation(*row) for row in rows]
+def of_provider(engine: Engine, uuid: str) -> tuple[int, list[Allocation]]:
+    """A provider's generation, and what all consumers have of it. Raises `Missing`."""
+    rows = engine.read(
+        f"SELECT {_COLUMNS} FROM placement_providers p LEFT JOIN placement_allocations a ON a.provider_id = p.id"
+        " LEFT JOIN placement_consumers c ON c.id = a.consumer_id"
+        " LEFT JOIN placement_resource_classes rc ON rc.id = a.class_id"
+        " WHERE p.uuid = %s ORDER BY a.consumer_id, a.class_id",
+        [uuid],
+    )
+    if not rows:
+        raise Missing(f"No resource provider with uuid {uuid} found")
+    return rows[0][3], [Allocation(*row) for row in rows if row[0] is not None]

@@ -21,6 +21,7 @@ from limes.placement.objects.allocation import ANY_GENERATION, Claim
 from limes.placement.objects.consumer import Consumer
 
 _CHUNK = 5000
+_MOST_PROVIDERS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,8 @@ class AllocationWrite:
             _check_generation(claim, self._consumers[claim.owner.uuid].generation)
         self._old_ids = [one.id for one in self._consumers.values() if one.generation > 1]
         named = {uuid for claim in claims for uuid in claim.resources}
+        if len(named) > _MOST_PROVIDERS:
+            raise InvalidValue(f"One request may name at most {_MOST_PROVIDERS} resource providers.")
         self._providers = _lock_providers(engine, named | set(also), self._old_ids)
         for uuid in named:
             if uuid not in self._providers:

@@ -34,12 +34,6 @@ class Ownership:
 _COLUMNS = "id, uuid, generation, project_id, user_id, consumer_type"
 
 
-def find(engine: Engine, uuid: str) -> Consumer | None:
-    """The consumer of that UUID, or None."""
-    row = engine.row(f"SELECT {_COLUMNS} FROM placement_consumers WHERE uuid = %s", [uuid])
-    return Consumer(*row) if row else None
-
-
 def lock(engine: Engine, uuids: Collection[str]) -> dict[str, Consumer]:
     """Those of the consumers that exist, by UUID, locked until the transaction ends."""
     rows = engine.rows(

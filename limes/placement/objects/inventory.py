@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from limes.db.engine import Engine, placeholders
-from limes.placement.errors import InventoryInUse
+from limes.placement.errors import InventoryInUse, Missing
 
 MAX_INT = 2147483647
 
@@ -43,14 +43,17 @@ class Stock:
 _COLUMNS = "i.total, i.reserved, i.min_unit, i.max_unit, i.step_size, i.allocation_ratio, i.updated"
 
 
-def of_provider(engine: Engine, provider_id: int) -> dict[str, Inventory]:
-    """A provider's inventory by class name, in order of the classes' ids."""
-    rows = engine.rows(
-        f"SELECT c.name, {_COLUMNS} FROM placement_inventories i"
-        " JOIN placement_resource_classes c ON c.id = i.class_id WHERE i.provider_id = %s ORDER BY i.class_id",
-        [provider_id],
+def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, Inventory]]:
+    """A provider's generation, and its inventory by class name in order of the classes' ids. Raises `Missing`."""
+    rows = engine.read(
+        f"SELECT p.generation, c.name, {_COLUMNS} FROM placement_providers p"
+        " LEFT JOIN placement_inventories i ON i.provider_id = p.id"
+        " LEFT JOIN placement_resource_classes c ON c.id = i.class_id WHERE p.uuid = %s ORDER BY i.class_id",
+        [uuid],
     )
-    return {row[0]: Inventory(*row[1:]) for row in rows}
+    if not rows:
+        raise Missing(f"No resource provider with uuid {uuid} found")
+    return rows[0][0], {row[1]: Inventory(*row[2:]) for row in rows if row[1] is not None}
 
 
 def stock_of(engine: Engine, provider_ids: Collection[int]) -> dict[int, dict[str, Stock]]:

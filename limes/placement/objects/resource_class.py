@@ -7,6 +7,8 @@ from limes.db.engine import Engine, placeholders
 from limes.placement.errors import Duplicate, InUse, InvalidValue, Missing
 from limes.placement.objects import change
 
+_MOST_NAMES = 5000
+
 
 @dataclass(frozen=True, slots=True)
 class ResourceClass:
@@ -35,6 +37,8 @@ def ids_of(engine: Engine, names: Collection[str]) -> dict[str, int]:
     """The ids of those names that exist."""
     if not names:
         return {}
+    if len(names) > _MOST_NAMES:
+        raise InvalidValue(f"One request may name at most {_MOST_NAMES} resource classes.")
     sql = f"SELECT name, id FROM placement_resource_classes WHERE name IN ({placeholders(len(names))})"
     return dict(engine.rows(sql, list(names)))
 

@@ -55,14 +55,18 @@ _LOCKED = "SELECT id, uuid, generation, root_id, parent_id FROM placement_provid
 
 def get(engine: Engine, uuid: str, message: str = "No resource provider with uuid {} found") -> Provider:
     """The provider of that UUID. Raises `Missing` with the message."""
-    row = engine.row(_SELECT + "WHERE p.uuid = %s", [uuid])
-    if row is None:
+    rows = engine.read(_SELECT + "WHERE p.uuid = %s", [uuid])
+    if not rows:
         raise Missing(message.format(uuid))
-    return Provider(*row)
+    return Provider(*rows[0])
 
 
 def identify(engine: Engine, uuid: str) -> tuple[int, int]:
-    """The id and the generation of the provider of that UUID. Raises `Missing`."""
+    """The id and the generation of the provider of that UUID. Raises `Missing`.
+
+    To be asked before its state is read: should that change in between, the generation is stale, and a write that
+    rests on what was read is refused.
+    """
     row = engine.row("SELECT id, generation FROM placement_providers WHERE uuid = %s", [uuid])
     if row is None:
         raise Missing(f"No resource provider with uuid {uuid} found")

@@ -69,7 +69,7 @@ def delete(engine: Engine, name: str) -> None:
 
 def of_provider(engine: Engine, provider_id: int) -> list[Trait]:
     """The traits of a provider by id."""
-    rows = engine.rows(
+    rows = engine.read(
         "SELECT t.id, t.name, t.updated FROM placement_traits t"
         " JOIN placement_provider_traits pt ON pt.trait_id = t.id WHERE pt.provider_id = %s ORDER BY t.id",
         [provider_id],

@@ -1,24 +1,31 @@
 """What is used, counted from the allocations."""
 
 from limes.db.engine import Engine
+from limes.placement.errors import Missing
 
 
-def of_provider(engine: Engine, provider_id: int) -> dict[str, int]:
-    """By class name: what is used of each class of which the provider has inventory, 0 included."""
-    rows = engine.rows(
-        "SELECT c.name, (SELECT COALESCE(SUM(a.used), 0) FROM placement_allocations a"
+def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, int]]:
+    """A provider's generation, and what is used of each class of which it has inventory, 0 included, by class name.
+
+    Raises `Missing`.
+    """
+    rows = engine.read(
+        "SELECT p.generation, c.name, (SELECT COALESCE(SUM(a.used), 0) FROM placement_allocations a"
         "  WHERE a.provider_id = i.provider_id AND a.class_id = i.class_id)"
-        " FROM placement_inventories i JOIN placement_resource_classes c ON c.id = i.class_id"
-        " WHERE i.provider_id = %s ORDER BY i.class_id",
-        [provider_id],
+        " FROM placement_providers p LEFT JOIN placement_inventories i ON i.provider_id = p.id"
+        " LEFT JOIN placement_resource_classes c ON c.id = i.class_id"
+        " WHERE p.uuid = %s ORDER BY i.class_id",
+        [uuid],
     )
-    return dict(rows)
+    if not rows:
+        raise Missing(f"No resource provider with uuid {uuid} found")
+    return rows[0][0], {row[1]: row[2] for row in rows if row[1] is not None}
 
 
 def of_project(engine: Engine, project_id: str, user_id: str | None = None) -> dict[str, int]:
     """By class name: what the consumers of a project, or of one user in it, use together."""
     where, params = _owner(project_id, user_id)
-    rows = engine.rows(
+    rows = engine.read(
         "SELECT rc.name, SUM(a.used) FROM placement_consumers c"
         " JOIN placement_allocations a ON a.consumer_id = c.id"
         f" JOIN placement_resource_classes rc ON rc.id = a.class_id WHERE {where}"
@@ -33,22 +40,23 @@ def of_project_by_type(
 ) -> tuple[dict[str | None, dict[str, int]], dict[str | None, int]]:
     """By consumer type (None where it is not known): the use of each class, and how many consumers there are."""
     where, params = _owner(project_id, user_id)
-    rows = engine.rows(
-        "SELECT c.consumer_type, rc.name, SUM(a.used) FROM placement_consumers c"
-        " JOIN placement_allocations a ON a.consumer_id = c.id"
-        f" JOIN placement_resource_classes rc ON rc.id = a.class_id WHERE {where}"
-        " GROUP BY c.consumer_type, rc.id, rc.name ORDER BY c.consumer_type, rc.id",
+    rows = engine.read(
+        "WITH mine AS (SELECT c.consumer_type, c.id, a.class_id, a.used FROM placement_consumers c"
+        f" JOIN placement_allocations a ON a.consumer_id = c.id WHERE {where})"
+        " SELECT consumer_type, NULL, COUNT(DISTINCT id), -1 FROM mine GROUP BY consumer_type"
+        " UNION ALL SELECT m.consumer_type, rc.name, SUM(m.used), rc.id FROM mine m"
+        " JOIN placement_resource_classes rc ON rc.id = m.class_id GROUP BY m.consumer_type, rc.id, rc.name"
+        " ORDER BY 1, 4",
         params,
     )
     used: dict[str | None, dict[str, int]] = {}
-    for consumer_type, name, amount in rows:
-        used.setdefault(consumer_type, {})[name] = int(amount)
-    counts = engine.rows(
-        f"SELECT c.consumer_type, COUNT(*) FROM placement_consumers c WHERE {where}"
-        " AND EXISTS (SELECT 1 FROM placement_allocations a WHERE a.consumer_id = c.id) GROUP BY c.consumer_type",
-        params,
-    )
-    return used, dict(counts)
+    counts: dict[str | None, int] = {}
+    for consumer_type, name, amount, _ in rows:
+        if name is None:
+            counts[consumer_type] = int(amount)
+        else:
+            used.setdefault(consumer_type, {})[name] = int(amount)
+    return used, counts
 
 
 def _owner(project_id: str, user_id: str | None) -> tuple[str, list[str]]:

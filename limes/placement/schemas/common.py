@@ -1,13 +1,21 @@
 """JSON schemas, compiled once, with the wording of the jsonschema library: clients and their tests know it."""
 
-import re
+import reprlib
 import uuid
+from collections.abc import Iterable
 from typing import Any
 
 import jsonschema
 from jsonschema.exceptions import best_match
 
-_MAX_PROBLEM = 4000
+_MAX_MESSAGE = 1000
+_MAX_DEPTH = 30
+
+_shortened = reprlib.Repr()
+_shortened.maxlevel = 6
+_shortened.maxdict = 12
+_shortened.maxlist = 6
+_shortened.maxstring = _shortened.maxother = 100
 
 _formats = jsonschema.FormatChecker(formats=())
 
@@ -39,7 +47,41 @@ class Schema:
         if self._validator.is_valid(instance):
             return None
         error = best_match(self._validator.iter_errors(instance))
-        return " ".join(re.sub(r"\n", " ", str(error)).split(" "))[:_MAX_PROBLEM]
+        return "invalid" if error is None else _describe(error)
+
+
+def _describe(error: jsonschema.ValidationError) -> str:
+    """As the library words it, in one line, and short even where the instance is large."""
+    where = _path(list(error.relative_schema_path)[:-1])
+    return (
+        f"{error.message[:_MAX_MESSAGE]}  Failed validating {error.validator!r} in schema{where}:"
+        f"     {_shortened.repr(error.schema)}  On instance{_path(error.relative_path)}:"
+        f"     {_shortened.repr(error.instance)}"
+    )
+
+
+def _path(steps: Iterable[str | int]) -> str:
+    return "".join(f"[{step!r}]" for step in steps)
+
+
+def oversize(document: Any, max_items: int, max_keys: int) -> str | None:
+    """What is too large in a document before anything else looks at it, or None."""
+    level = [document]
+    for _ in range(_MAX_DEPTH):
+        below: list[Any] = []
+        for one in level:
+            if isinstance(one, dict):
+                if len(one) > max_keys:
+                    return f"an object may have at most {max_keys} entries"
+                below += one.values()
+            elif isinstance(one, list):
+                if len(one) > max_items:
+                    return f"a list may have at most {max_items} entries"
+                below += one
+        level = below
+        if not level:
+            return None
+    return f"it is nested deeper than {_MAX_DEPTH} levels"
 
 
 UUID = {"type": "string", "format": "uuid"}

@@ -1,0 +1,55 @@
+"""Prepared statements for reads that are asked often: PostgreSQL plans a join of three tables longer than it runs it.
+
+A statement is prepared once on each connection, when it is first needed there. Poolers that hand another connection to
+each transaction do not know of it (SQLSTATE 26000), and after a migration a plan may be stale (0A000): then the
+statement is run as it is, and after some of these failures none is prepared any more.
+"""
+
+import logging
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import peewee
+
+log = logging.getLogger(__name__)
+
+_REFUSALS = frozenset({"26000", "42P05", "0A000"})
+_ENOUGH = 20
+
+
+class PreparedReads:
+    """What is prepared on which connection. Safe to use from many threads: a connection belongs to one at a time."""
+
+    def __init__(self, db: peewee.Database) -> None:
+        self._db = db
+        self._names: dict[str, str] = {}
+        self._prepared: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
+        self._failures = 0
+
+    @property
+    def usable(self) -> bool:
+        """Whether this server, and what is in front of it, know of prepared statements."""
+        return self._failures < _ENOUGH
+
+    def fetch(self, sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """All rows of a SELECT that changes nothing, outside of a transaction. Parameters are written `%s`."""
+        name = self._names.setdefault(sql, f"limes_{len(self._names)}")
+        known = self._prepared.setdefault(self._db.connection(), set())
+        if name not in known:
+            numbers = [f"${number}" for number in range(1, len(params) + 1)]
+            self._db.execute_sql(f"PREPARE {name} AS {sql % tuple(numbers)}".replace("%", "%%"))
+            self._prepared.setdefault(self._db.connection(), set()).add(name)
+        marks = f"({', '.join(['%s'] * len(params))})" if params else ""
+        return list(self._db.execute_sql(f"EXECUTE {name}{marks}", params or None).fetchall())
+
+    def is_refusal(self, error: BaseException) -> bool:
+        """Whether the statement has to be run as it is. Forgets what was prepared on this thread's connection."""
+        cause = getattr(error, "orig", None) or error
+        if getattr(cause, "pgcode", None) not in _REFUSALS:
+            return False
+        self._prepared.pop(self._db.connection(), None)
+        self._failures += 1
+        if not self.usable:
+            log.warning("prepared statements do not work here, so none are used any more: %s", str(cause).strip())
+        return True
