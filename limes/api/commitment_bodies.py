@@ -1,9 +1,10 @@
 """Request bodies of commitments. Unknown keys are accepted, as in the original; a missing one is not zero."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import StrictInt, StrictStr
+from pydantic import Field, StrictInt, StrictStr
 
+from limes.actions.commitments.reshape import Conversion
 from limes.api.bodies import RequestBody, parse_body
 from limes.core.commitment_request import CommitmentRequest
 
@@ -38,6 +39,33 @@ class TransferBody(RequestBody):
     commitment: Transfer
 
 
+class MergeBody(RequestBody):
+    """The document of merge."""
+
+    commitment_ids: Annotated[tuple[StrictInt, ...], Field(max_length=1000)]
+
+
+class DurationBody(RequestBody):
+    """The document of update-duration."""
+
+    duration: StrictStr
+
+
+class ConversionPart(RequestBody):
+    """How much of the commitment becomes how much of which resource."""
+
+    target_service: StrictStr
+    target_resource: StrictStr
+    source_amount: StrictInt
+    target_amount: StrictInt
+
+
+class ConversionBody(RequestBody):
+    """The document of convert."""
+
+    commitment: ConversionPart
+
+
 def read_commitment(document: Any) -> CommitmentRequest:
     """The commitment that is asked for. Raises `BadRequest`."""
     body = parse_body(NewCommitmentBody, document).commitment
@@ -49,3 +77,9 @@ def read_commitment(document: Any) -> CommitmentRequest:
 def read_transfer(document: Any) -> Transfer:
     """What is to be transferred. Raises `BadRequest`."""
     return parse_body(TransferBody, document).commitment
+
+
+def read_conversion(document: Any) -> Conversion:
+    """The conversion that is asked for. Raises `BadRequest`."""
+    body = parse_body(ConversionBody, document).commitment
+    return Conversion((body.target_service, body.target_resource), body.source_amount, body.target_amount)

@@ -68,6 +68,11 @@ RULES = (
         (
             ("POST", f"{_PROJECT}/commitments/new"),
             ("POST", f"{_PROJECT}/commitments/can-confirm"),
+            ("POST", f"{_PROJECT}/commitments/plan"),
+            ("POST", f"{_PROJECT}/commitments/merge"),
+            ("POST", f"{_PROJECT}/commitments/{{id}}/renew"),
+            ("POST", f"{_PROJECT}/commitments/{{id}}/update-duration"),
+            ("POST", f"{_PROJECT}/commitments/{{id}}/convert"),
             ("POST", f"{_PROJECT}/commitments/{{id}}/start-transfer"),
             ("POST", f"{_PROJECT}/transfer-commitment/{{id}}"),
         ),

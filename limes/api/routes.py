@@ -4,6 +4,7 @@ from typing import Any
 
 from limes.api.collaborators import ApiCollaborators
 from limes.api.endpoints.cluster import ClusterEndpoint
+from limes.api.endpoints.commitment_shapes import ConversionRatesEndpoint, ReshapeEndpoint
 from limes.api.endpoints.commitments import (
     CommitmentEventsEndpoint,
     OfferedCommitmentEndpoint,
@@ -26,6 +27,7 @@ def routes(deps: ApiCollaborators) -> list[Route]:
     """The table. Methods follow from the endpoints' `on_*` methods; others are answered with 405."""
     domain, project = DomainEndpoint(deps), ProjectEndpoint(deps)
     commitments, commitment = ProjectCommitmentsEndpoint(deps), ProjectCommitmentEndpoint(deps)
+    reshape = ReshapeEndpoint(deps)
     of_project = "/v1/domains/{domain_id}/projects/{project_id}"
     return [
         ("/", VersionListEndpoint(deps), None),
@@ -43,11 +45,17 @@ def routes(deps: ApiCollaborators) -> list[Route]:
         (f"{of_project}/commitments", commitments, None),
         (f"{of_project}/commitments/new", commitments, "new"),
         (f"{of_project}/commitments/can-confirm", commitments, "can_confirm"),
+        (f"{of_project}/commitments/plan", commitments, "plan"),
+        (f"{of_project}/commitments/merge", reshape, "merge"),
         (f"{of_project}/commitments/{{id}}", commitment, None),
+        (f"{of_project}/commitments/{{id}}/renew", reshape, "renew"),
+        (f"{of_project}/commitments/{{id}}/update-duration", reshape, "duration"),
+        (f"{of_project}/commitments/{{id}}/convert", reshape, "convert"),
         (f"{of_project}/commitments/{{id}}/start-transfer", commitment, "start_transfer"),
         (f"{of_project}/transfer-commitment/{{id}}", commitment, "transfer"),
         ("/v1/commitments", CommitmentEventsEndpoint(deps), None),
         ("/v1/commitments/by-token", OfferedCommitmentEndpoint(deps), None),
+        ("/v1/commitment-conversion/{service_type}/{resource_name}", ConversionRatesEndpoint(deps), None),
         ("/v1/public-commitments", PublicCommitmentsEndpoint(deps), None),
         ("/v1/inconsistencies", InconsistenciesEndpoint(deps), None),
         ("/v1/admin/scrape-errors", ScrapeErrorsEndpoint(deps), None),

@@ -62,7 +62,7 @@ def build_cluster(settings: Settings, cloud: CloudSession, time_limit: float | N
     )
     problems += _unknown_scaling_targets(settings, catalog)
     lowpriv = _lowpriv(settings, catalog, problems)
-    commitment_rules = _commitment_rules(settings)
+    commitment_rules = _commitment_rules(settings, catalog, problems)
     constraints = ConstraintSet()
     if settings.constraints_path is not None:
         try:
@@ -99,12 +99,22 @@ def _behavior(entry: BehaviorSettings, path: str, problems: list[str]) -> Behavi
     )
 
 
-def _commitment_rules(settings: Settings) -> CommitmentRules:
+def _commitment_rules(settings: Settings, catalog: Catalog, problems: list[str]) -> CommitmentRules:
     section = settings.commitments
+    conversions = []
+    for index, group in enumerate(section.conversions):
+        weights = {(path.partition("/")[0], path.partition("/")[2]): weight for path, weight in group.items()}
+        problems += [
+            f"commitments.conversions[{index}]: there is no resource {'/'.join(ref)}"
+            for ref in weights
+            if catalog.find(ref) is None
+        ]
+        conversions.append(weights)
     return CommitmentRules(
         self_delete_grace=section.self_delete_grace,
         renewal_window=section.renewal_window,
         retention=section.retention,
+        conversions=tuple(conversions),
     )
 
 

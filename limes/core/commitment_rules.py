@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from limes.core.conversion import ConversionGroup
+
 
 @dataclass(frozen=True, slots=True)
 class CommitmentRules:
@@ -13,3 +15,5 @@ class CommitmentRules:
     """From how long before its end a commitment may be renewed."""
     retention: float = 30 * 86400.0
     """How long commitments are kept after their end."""
+    conversions: tuple[ConversionGroup, ...] = ()
+    """Between which resources commitments can be converted."""

@@ -18,7 +18,7 @@ class Balance:
     """Effective capacity; 0 where none is known."""
     total_usage: int
     """Over all projects, also those that are not in `usage`."""
-    committed: Mapping[int, int]
+    committed: dict[int, int]
     """Confirmed amounts by project, of all projects. Those marked for transfer count."""
     usage: Mapping[int, int]
     """Usage by project, at least of those that are in `committed` or that one asks about."""
@@ -42,7 +42,12 @@ class Balance:
 
     def allows(self, project: int, amount: int) -> bool:
         """Whether `amount` more can be confirmed for this project."""
-        return self.add(project, amount).claimed <= self.capacity
+        return self.claimed + self.increase(project, amount) <= self.capacity
+
+    def increase(self, project: int, amount: int) -> int:
+        """By how much the sum of all claims rises with `amount` more committed by this project."""
+        used, committed = self.usage.get(project, 0), self.committed.get(project, 0)
+        return max(used, committed + amount) - max(used, committed)
 
     def add(self, project: int, amount: int) -> "Balance":
         """The same with `amount` more (or, if negative, less) committed by this project."""
@@ -54,7 +59,9 @@ class Balance:
 
         A move that makes nothing worse is fine even where capacity has shrunk below what is claimed.
         """
-        after = self.add(source, -amount).add(target, amount).claimed
+        if source == target:
+            return True
+        after = self.claimed + self.increase(source, -amount) + self.increase(target, amount)
         return after <= max(self.capacity, self.claimed)
 
 
@@ -66,8 +73,13 @@ def queue_order(commitment: Commitment) -> tuple[float, float, int]:
 def choose_confirmable(balance: Balance, pending: Iterable[Commitment]) -> list[Commitment]:
     """Which of the pending ones get capacity, in order. One that does not fit does not block smaller later ones."""
     chosen = []
+    claimed = balance.claimed
+    balance = replace(balance, committed=dict(balance.committed))
     for commitment in sorted(pending, key=queue_order):
-        if balance.allows(commitment.project_id, commitment.amount):
-            balance = balance.add(commitment.project_id, commitment.amount)
+        project, amount = commitment.project_id, commitment.amount
+        increase = balance.increase(project, amount)
+        if claimed + increase <= balance.capacity:
+            claimed += increase
+            balance.committed[project] = balance.committed.get(project, 0) + amount
             chosen.append(commitment)
     return chosen

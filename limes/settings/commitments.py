@@ -1,8 +1,13 @@
 """Commitments. Which resources have any, and for how long, is said in `resource_behavior`. Durations are in seconds."""
 
-from pydantic import Field, model_validator
+from typing import Annotated
+
+from pydantic import Field, PositiveInt, StringConstraints, model_validator
 
 from limes.settings.base import Seconds, Section
+
+ResourcePath = Annotated[str, StringConstraints(pattern=r"^[^/]+/[^/]+$")]
+"""`service/resource`."""
 
 
 class CommitmentSettings(Section):
@@ -15,6 +20,10 @@ class CommitmentSettings(Section):
     """From how long before its end a commitment may be renewed."""
     retention: Seconds = 30 * 86400.0
     """How long after their end commitments are kept. Their events stay for good."""
+
+    conversions: tuple[dict[ResourcePath, PositiveInt], ...] = ()
+    """Between which resources commitments can be converted: groups of `service/resource`, each with what one of it is
+    worth. A conversion keeps the worth."""
 
     @model_validator(mode="after")
     def _kept_long_enough(self) -> "CommitmentSettings":

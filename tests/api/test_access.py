@@ -32,6 +32,12 @@ ROUTES = [
     ("GET", f"{PROJECT}/commitments", PROJECT_VIEWERS, 200),
     ("POST", f"{PROJECT}/commitments/new", PROJECT_EDITORS, 400),
     ("POST", f"{PROJECT}/commitments/can-confirm", PROJECT_EDITORS, 400),
+    ("POST", f"{PROJECT}/commitments/plan", PROJECT_EDITORS, 400),
+    ("POST", f"{PROJECT}/commitments/merge", PROJECT_EDITORS, 400),
+    ("POST", f"{PROJECT}/commitments/4711/renew", PROJECT_EDITORS, 404),
+    ("POST", f"{PROJECT}/commitments/4711/update-duration", PROJECT_EDITORS, 400),
+    ("POST", f"{PROJECT}/commitments/4711/convert", PROJECT_EDITORS, 400),
+    ("GET", "/v1/commitment-conversion/compute/cores", EVERYBODY, 422),
     ("DELETE", f"{PROJECT}/commitments/4711", {"cloud-admin"}, 404),
     ("POST", f"{PROJECT}/commitments/4711/start-transfer", PROJECT_EDITORS, 400),
     ("POST", f"{PROJECT}/transfer-commitment/4711", PROJECT_EDITORS, 400),
@@ -66,7 +72,12 @@ def test_every_route_is_in_the_matrix(world):
     from limes.api.routes import PUBLIC_PATHS, routes
 
     def template(path):
-        return path.replace(GERMANY, "{domain_id}").replace(BERLIN, "{project_id}").replace("4711", "{id}")
+        return (
+            path.replace(GERMANY, "{domain_id}")
+            .replace(BERLIN, "{project_id}")
+            .replace("4711", "{id}")
+            .replace("compute/cores", "{service_type}/{resource_name}")
+        )
 
     listed = {(method, template(path)) for method, path, _, _ in ROUTES}
     found = set()

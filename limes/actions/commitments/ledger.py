@@ -91,7 +91,8 @@ class Ledger:
     def lock(self, resources: Iterable[int], now: float) -> list[Change]:
         """Until the transaction ends, nobody else changes commitments of these resources. Settles what is due there."""
         ids = sorted(set(resources))
-        quota_queries.lock_resources(self.engine, ids)
+        if ids:
+            quota_queries.lock_resources(self.engine, ids)
         return [change for id_ in ids for change in self.settle(id_, now)]
 
     def take(self, project_id: int, id_: int, now: float) -> tuple[Commitment, list[Change]]:

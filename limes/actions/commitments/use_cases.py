@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from limes.actions.commitments.create import CreateCommitment
 from limes.actions.commitments.delete import DeleteCommitment
 from limes.actions.commitments.ledger import Ledger
+from limes.actions.commitments.plan import PlanCommitment
 from limes.actions.commitments.reading import ReadCommitments
+from limes.actions.commitments.reshape import ReshapeCommitments
 from limes.actions.commitments.transfer import TransferCommitment
 from limes.core.catalog import Catalog
 from limes.core.commitment_rules import CommitmentRules
@@ -21,6 +23,8 @@ class CommitmentUseCases:
     transfer: TransferCommitment
     delete: DeleteCommitment
     read: ReadCommitments
+    reshape: ReshapeCommitments
+    plan: PlanCommitment
 
     @classmethod
     def build(
@@ -33,4 +37,6 @@ class CommitmentUseCases:
             transfer=TransferCommitment(ledger),
             delete=DeleteCommitment(ledger, rules.self_delete_grace),
             read=ReadCommitments(ledger),
+            reshape=ReshapeCommitments(ledger, rules),
+            plan=PlanCommitment(ledger),
         )

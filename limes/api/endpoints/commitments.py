@@ -11,6 +11,7 @@ from limes.api.collaborators import ApiCollaborators
 from limes.api.commitment_bodies import read_commitment, read_transfer
 from limes.api.policy import Access
 from limes.api.query import answer_json, int_param, selection_of, transfer_token_of
+from limes.api.render.commitment import render_plan
 from limes.core.commitment_document import describe
 from limes.errors import BadRequest, Forbidden, NotFound
 
@@ -75,6 +76,13 @@ class ProjectCommitmentsEndpoint:
         enter(self._deps, req, domain_id, project_id, "project:edit")
         request = read_commitment(read_json(req, self._deps.max_body_size))
         answer_json(resp, {"result": self._deps.commitments.create.can_confirm(domain_id, project_id, request)})
+
+    def on_post_plan(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
+        """Says when the same commitment could be confirmed, from what is known today, and what blocks it."""
+        enter(self._deps, req, domain_id, project_id, "project:edit")
+        request = read_commitment(read_json(req, self._deps.max_body_size))
+        plan = self._deps.commitments.plan.run(domain_id, project_id, request)
+        answer_json(resp, {"plan": render_plan(plan)})
 
 
 class ProjectCommitmentEndpoint:

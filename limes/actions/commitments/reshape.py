@@ -1,0 +1,149 @@
+"""Making other commitments of those that there are: merge, renew, another duration, another resource."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from limes.actions.commitments.ledger import Change, Described, Ledger
+from limes.actions.reports.projects import find_project
+from limes.core import commitments as life
+from limes.core.catalog import Ref
+from limes.core.commitment_request import (
+    canonical_duration,
+    check_amount,
+    check_az,
+    check_duration,
+    committable_resource,
+)
+from limes.core.commitment_rules import CommitmentRules
+from limes.core.commitments import Commitment
+from limes.core.conversion import Rate, rates
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import commitments as queries
+from limes.errors import Conflict, NotFound, Unprocessable
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What is to become of a commitment."""
+
+    target: Ref
+    source_amount: int
+    target_amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReshapeCommitments:
+    """The use cases. All of them raise `NotFound`, `Conflict` and `Unprocessable`, and change all or nothing."""
+
+    ledger: Ledger
+    rules: CommitmentRules
+
+    def merge(self, domain_uuid: str, project_uuid: str, numbers: Sequence[int]) -> Described:
+        """Makes one of several, which ends when the last of them would."""
+        ledger = self.ledger
+
+        def work() -> Described:
+            now = ledger.now()
+            project = find_project(ledger.engine, domain_uuid, project_uuid)
+            found = [queries.find(ledger.engine, number) for number in dict.fromkeys(numbers)]
+            ours = [one for one in found if one is not None and one.project_id == project.id]
+            if len(ours) < len(found):
+                raise NotFound("no such commitment")
+            changes = ledger.lock({one.resource_id for one in ours}, now)
+            merged = life.merge([ledger.again(one) for one in ours], now, ledger.ids.uuid())
+            new, more = ledger.replace(merged)
+            ledger.record([*changes, *more], now)
+            return ledger.described(new[0])
+
+        return ledger.engine.atomic(work)
+
+    def renew(self, domain_uuid: str, project_uuid: str, id_: int) -> Described:
+        """Makes the one that follows when this one ends."""
+        ledger = self.ledger
+
+        def work() -> Described:
+            now = ledger.now()
+            project = find_project(ledger.engine, domain_uuid, project_uuid)
+            commitment, changes = ledger.take(project.id, id_, now)
+            renewed = life.renew(commitment, now, ledger.ids.uuid(), self.rules.renewal_window)
+            if queries.was_renewed(ledger.engine, commitment.id):
+                raise Conflict(f"commitment {commitment.id} was already renewed")
+            ref = ledger.refs()[commitment.resource_id]
+            check_duration(commitment.duration, committable_resource(ref, ledger.catalog)[1])
+            stored = ledger.store(renewed)
+            ledger.record([*changes, Change("created", stored, (commitment.uuid,))], now)
+            return ledger.described(stored)
+
+        return ledger.engine.atomic(work)
+
+    def change_duration(self, domain_uuid: str, project_uuid: str, id_: int, duration: str) -> Described:
+        """Lets it last longer, counted from the same start."""
+        ledger, wanted = self.ledger, canonical_duration(duration)
+
+        def work() -> Described:
+            now = ledger.now()
+            project = find_project(ledger.engine, domain_uuid, project_uuid)
+            commitment, changes = ledger.take(project.id, id_, now)
+            ref = ledger.refs()[commitment.resource_id]
+            check_duration(wanted, committable_resource(ref, ledger.catalog)[1])
+            changed = life.change_duration(commitment, wanted, now)
+            if changed != commitment:
+                queries.update(ledger.engine, changed)
+                changes.append(Change("duration_changed", changed))
+            ledger.record(changes, now)
+            return ledger.described(changed)
+
+        return ledger.engine.atomic(work)
+
+    def conversions(self, source: Ref) -> dict[Ref, Rate]:
+        """What commitments of this resource can become. Raises `Unprocessable` for one that has no commitments."""
+        committable_resource(source, self.ledger.catalog)
+        found = rates(self.rules.conversions, source)
+        return {target: rate for target, rate in sorted(found.items()) if self._is_committable(target)}
+
+    def _is_committable(self, ref: Ref) -> bool:
+        return bool(self.ledger.catalog.find(ref) and self.ledger.catalog.behavior(ref).commitment_durations)
+
+    def convert(self, domain_uuid: str, project_uuid: str, id_: int, wanted: Conversion) -> Described:
+        """Makes it, or a part of it, one of another resource. A confirmed one stays so, and needs capacity there."""
+        ledger = self.ledger
+
+        def work() -> Described:
+            now = ledger.now()
+            project = find_project(ledger.engine, domain_uuid, project_uuid)
+            before = queries.find(ledger.engine, id_)
+            if before is None or before.project_id != project.id:
+                raise NotFound("no such commitment")
+            ids = catalog_queries.resource_ids(ledger.engine)
+            if wanted.target not in ids:
+                raise Unprocessable("no such resource")
+            target_id = ids[wanted.target]
+            changes = ledger.lock([before.resource_id, target_id], now)
+            commitment = ledger.again(before)
+            self._check(commitment, ledger.refs()[commitment.resource_id], wanted)
+            uuids = (ledger.ids.uuid(), ledger.ids.uuid())
+            converted = life.convert(commitment, wanted.source_amount, target_id, wanted.target_amount, now, uuids)
+            if commitment.is_confirmed:
+                balance = ledger.balance(wanted.target, target_id, commitment.az, {project.id}, now)
+                if not balance.allows(project.id, wanted.target_amount):
+                    raise Conflict("not enough capacity available to confirm the converted commitment")
+            new, more = ledger.replace(converted)
+            changes += [*more, *ledger.settle(commitment.resource_id, now)]
+            ledger.record(changes, now)
+            return ledger.described(new[0])
+
+        return ledger.engine.atomic(work)
+
+    def _check(self, commitment: Commitment, source: Ref, wanted: Conversion) -> None:
+        """Whether the target accepts it, and the amounts fit the rate."""
+        rate = rates(self.rules.conversions, source).get(wanted.target)
+        if rate is None:
+            raise Unprocessable(f"commitments of {'/'.join(source)} cannot be converted to {'/'.join(wanted.target)}")
+        resource, behavior = committable_resource(wanted.target, self.ledger.catalog)
+        check_az(commitment.az, behavior, self.ledger.catalog)
+        check_duration(commitment.duration, behavior)
+        check_amount(wanted.source_amount, resource)
+        right = rate.apply(wanted.source_amount)
+        if wanted.target_amount != right:
+            raise Unprocessable(f"target_amount must be {right} for a source_amount of {wanted.source_amount}")
+        check_amount(right, resource)

@@ -1,0 +1,171 @@
+"""Merge, renew, change of duration, conversion and planning over HTTP."""
+
+import re
+
+import pytest
+
+from limes.core.catalog import BehaviorRule
+from limes.core.commitment_rules import CommitmentRules
+from tests.api.commitments import BEHAVIORS, CORES, NOW, PATHS, amounts, ask, commit, events, listed
+from tests.support.rows import all_rows, changes
+
+DAY = 86400
+VOLUME = {"service_type": "volume", "resource_name": "capacity", "duration": "1 year"}
+RULES = CommitmentRules(conversions=({("compute", "cores"): 4, ("volume", "capacity"): 6, ("compute", "gpus"): 1},))
+
+
+@pytest.fixture
+def cloud(make):
+    world = make(behaviors=BEHAVIORS, commitment_rules=RULES)
+    world.engine.execute(
+        "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
+        " SELECT id, 'az-one', 20, '[]' FROM resources WHERE name = 'capacity'"
+    )
+    return world
+
+
+def post(world, what, document, project="berlin"):
+    return world.request("POST", f"{PATHS[project]}/commitments/{what}", json=document)
+
+
+def refused(world, what, document, status, text, project="berlin"):
+    before = all_rows(world.engine)
+    result = post(world, what, document, project)
+    assert (result.status_code, result.text) == (status, text + "\n")
+    assert changes(before, all_rows(world.engine)) == {}
+
+
+def test_merge(cloud):
+    one, two = commit(cloud, amount=3), commit(cloud, amount=4, duration="1 year")
+    result = post(cloud, "merge", {"commitment_ids": [one["id"], two["id"], one["id"]]})
+    assert result.status_code == 202
+    merged = result.json["commitment"]
+    assert (merged["amount"], merged["duration"], merged["expires_at"]) == (7, "1 year", two["expires_at"])
+    assert listed(cloud) == [merged]
+    assert events(cloud)[-3:] == [("superseded", 3), ("superseded", 4), ("created", 7)]
+    assert ask(cloud, "berlin", "can-confirm", amount=62).json == {"result": True}
+    assert ask(cloud, "berlin", "can-confirm", amount=63).json == {"result": False}
+
+
+def test_what_is_not_merged(cloud):
+    one, two = commit(cloud, amount=3), commit(cloud, amount=4, availability_zone="az-two")
+    other = commit(cloud, "dresden", amount=1)
+    both = "all commitments must be for the same resource and availability zone to merge"
+    refused(cloud, "merge", {"commitment_ids": [one["id"], two["id"]]}, 409, both)
+    refused(cloud, "merge", {"commitment_ids": [one["id"], other["id"]]}, 404, "no such commitment")
+    refused(cloud, "merge", {"commitment_ids": [one["id"], -1]}, 404, "no such commitment")
+    few = "at least two different commitments are needed to merge"
+    refused(cloud, "merge", {"commitment_ids": [one["id"]]}, 422, few)
+    refused(cloud, "merge", {"commitment_ids": []}, 422, few)
+
+
+def test_renewal_begins_when_the_old_one_ends(cloud):
+    old = commit(cloud, amount=60, duration="1 year")
+    early = f"it is too early to renew commitment {old['id']}: possible from 2026-10-03T00:00:00+00:00"
+    refused(cloud, f"{old['id']}/renew", {}, 409, early)
+    cloud.clock.advance(300 * DAY)
+    result = post(cloud, f"{old['id']}/renew", {})
+    assert result.status_code == 202
+    new = result.json["commitment"]
+    assert (new["status"], new["amount"], new["confirm_by"]) == ("planned", 60, old["expires_at"])
+    assert new["expires_at"] == old["expires_at"] + 365 * DAY
+    refused(cloud, f"{old['id']}/renew", {}, 409, f"commitment {old['id']} was already renewed")
+    refused(
+        cloud, f"{new['id']}/renew", {}, 409, f"commitment {new['id']} is planned; only confirmed ones can be renewed"
+    )
+    cloud.clock.advance(65 * DAY)
+    assert ask(cloud, "dresden", "new", amount=41).status_code == 409  # the renewed one comes first
+    commit(cloud, "dresden", amount=40)
+    assert amounts(cloud) == [(60, "confirmed")]
+
+
+def test_a_longer_duration(cloud):
+    made = commit(cloud, amount=3)
+    cloud.clock.advance(1800)
+    result = post(cloud, f"{made['id']}/update-duration", {"duration": "1 year"})
+    assert result.status_code == 200
+    assert result.json["commitment"] == {**made, "duration": "1 year", "expires_at": NOW + 365 * DAY}
+    assert events(cloud)[-1] == ("duration_changed", 3)
+    earlier = 'a duration of "1 hour" would end the commitment earlier; it may only end later'
+    refused(cloud, f"{made['id']}/update-duration", {"duration": "60 minutes"}, 422, earlier)
+    unknown = 'unacceptable commitment duration for this resource, acceptable values: ["1 hour","1 year"]'
+    refused(cloud, f"{made['id']}/update-duration", {"duration": "7 years"}, 422, unknown)
+    refused(cloud, "4711/update-duration", {"duration": "1 year"}, 404, "no such commitment")
+
+
+def wish(source, target, resource="capacity", service="volume"):
+    part = {"target_service": service, "target_resource": resource, "source_amount": source, "target_amount": target}
+    return {"commitment": part}
+
+
+def test_conversion(cloud):
+    """Two cores are worth 8/6 of a volume's unit: 3 cores become 2."""
+    rates = cloud.get("/v1/commitment-conversion/compute/cores", "berlin-member")
+    assert rates == {
+        "conversions": [
+            {"target_service": "volume", "target_resource": "capacity", "source_amount": 3, "target_amount": 2}
+        ]
+    }
+    made = commit(cloud, amount=10, duration="1 year")
+    result = post(cloud, f"{made['id']}/convert", wish(6, 4))
+    assert result.status_code == 202
+    shown = result.json["commitment"]
+    assert (shown["resource_name"], shown["amount"], shown["unit"], shown["status"]) == (
+        "capacity",
+        4,
+        "GiB",
+        "confirmed",
+    )
+    assert shown["expires_at"] == made["expires_at"]
+    assert [(one["resource_name"], one["amount"]) for one in listed(cloud)] == [("capacity", 4), ("cores", 4)]
+    assert ask(cloud, "berlin", "can-confirm", amount=65).json == {"result": True}
+    assert ask(cloud, "berlin", "can-confirm", amount=66).json == {"result": False}
+    assert ask(cloud, "berlin", "can-confirm", **{**VOLUME, "amount": 16}).json == {"result": True}
+    assert ask(cloud, "berlin", "can-confirm", **{**VOLUME, "amount": 17}).json == {"result": False}
+
+
+def test_what_is_not_converted(cloud):
+    made, short = commit(cloud, amount=60, duration="1 year"), commit(cloud, amount=3)
+    path = f"{made['id']}/convert"
+    refused(cloud, path, wish(4, 2), 422, "the amount to convert must be a multiple of 3")
+    refused(cloud, path, wish(6, 5), 422, "target_amount must be 4 for a source_amount of 6")
+    refused(cloud, path, wish(63, 42), 422, "the amount to convert must be between 1 and 60")
+    refused(cloud, path, wish(0, 0), 422, "amount of committed resource must be greater than zero")
+    nothing = "commitments of compute/cores cannot be converted to compute/ram"
+    refused(cloud, path, wish(6, 4, "ram", "compute"), 422, nothing)
+    refused(cloud, path, wish(6, 4, "moon"), 422, "no such resource")
+    disabled = "commitments are not enabled for this resource"
+    refused(cloud, path, wish(1, 4, "gpus", "compute"), 422, disabled)
+    no_room = "not enough capacity available to confirm the converted commitment"
+    refused(cloud, path, wish(33, 22), 409, no_room)
+    duration = 'unacceptable commitment duration for this resource, acceptable values: ["1 year"]'
+    refused(cloud, f"{short['id']}/convert", wish(3, 2), 422, duration)
+
+
+def test_plan(cloud):
+    def plan(**fields):
+        return post(cloud, "plan", {"commitment": {**CORES, **fields}}).json["plan"]
+
+    assert plan(amount=69) == {"confirmable_now": 69, "confirmable_at": NOW, "blocked_by": []}
+    assert plan(amount=70) == {"confirmable_now": 69, "missing_capacity": 1, "blocked_by": []}
+    commit(cloud, "dresden", amount=80)
+    commit(cloud, "dresden", amount=10, duration="1 year")
+    blocked = [{"amount": 80, "expires_at": NOW + 3600}]
+    assert plan(amount=50) == {"confirmable_now": 10, "confirmable_at": NOW + 3600, "blocked_by": blocked}
+    assert plan(amount=50, confirm_by=NOW + 9000)["confirmable_at"] == NOW + 9000
+    commit(cloud, "dresden", amount=50, confirm_by=NOW + 3600)  # it waits already, so it comes first
+    later = plan(amount=60)
+    assert (later["confirmable_at"], len(later["blocked_by"])) == (NOW + 7200, 2)
+    assert later["blocked_by"][1] == {"amount": 50, "expires_at": NOW + 7200}
+    assert post(cloud, "plan", {"commitment": {**CORES, "amount": 0}}).status_code == 422
+
+
+def test_plan_knows_the_earliest_date(make):
+    rule = BehaviorRule(
+        re.compile("compute/cores"),
+        commitment_durations=("1 hour",),
+        commitment_is_az_aware=True,
+        commitment_min_confirm_date=float(NOW + DAY),
+    )
+    world = make(behaviors=[rule])
+    assert post(world, "plan", {"commitment": CORES}).json["plan"]["confirmable_at"] == NOW + DAY
