@@ -6,6 +6,7 @@ DOMAINS = 5
 PROJECTS_PER_DOMAIN = 1000
 SERVICES = ("compute", "network", "storage")
 RESOURCES_PER_SERVICE = 10
+COMMITMENTS = 20_000
 AZS = ("az-one", "az-two", "az-three")
 
 
@@ -78,5 +79,21 @@ def _load(engine: Engine) -> None:
         " FROM project_az_resources GROUP BY project_id, resource_id) az"
         " WHERE az.project_id = pr.project_id AND az.resource_id = pr.resource_id"
     )
+    _load_commitments(engine)
     for table in ("domains", "projects"):
         engine.rows(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), 100000)")
+
+
+def _load_commitments(engine: Engine) -> None:
+    """Confirmed ones but for one in ten, which are planned for the year 2033."""
+    engine.execute(
+        "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
+        " creator_uuid, creator_name, confirm_by, confirmed_at, expires_at, transfer_status)"
+        " SELECT 'c0000000-0000-0000-0000-' || lpad(n::text, 12, '0'), 1 + n %% %s,"
+        " (SELECT array_agg(id ORDER BY id) FROM resources)[1 + n %% 30], 'az-' || (ARRAY['one', 'two', 'three'])[1 + n %% 3],"
+        " 1 + n %% 20, '10 years', CASE WHEN n %% 10 = 0 THEN 'planned' ELSE 'confirmed' END, 1700000000 + n, 'u', 'u@d',"
+        " CASE WHEN n %% 10 = 0 THEN 2000000000 END, CASE WHEN n %% 10 <> 0 THEN 1700000000 + n END,"
+        " CASE WHEN n %% 10 = 0 THEN 2315000000 ELSE 2015000000 + n END, ''"
+        " FROM generate_series(1, %s) n",
+        [DOMAINS * PROJECTS_PER_DOMAIN, COMMITMENTS],
+    )
