@@ -276,7 +276,7 @@ class CommitmentEventCounter(BaseModel):
 class CommitmentKey(BaseModel):
     """An `Idempotency-Key` with which a commitment was made, and what was answered."""
 
-    project = ForeignKeyField(Project, on_delete="CASCADE")
+    project = ForeignKeyField(Project, on_delete="CASCADE", index=False)
     key = TextField()
     request = TextField()
     """What was asked for, in canonical form."""
@@ -292,7 +292,7 @@ class CommitmentKey(BaseModel):
 class CommitmentUse(BaseModel):
     """How much of its commitments a project has used on one day (UTC), from several looks at it."""
 
-    project = ForeignKeyField(Project, on_delete="CASCADE")
+    project = ForeignKeyField(Project, on_delete="CASCADE", index=False)
     resource = ForeignKeyField(Resource, on_delete="CASCADE")
     az = TextField()
     day = IntegerField()

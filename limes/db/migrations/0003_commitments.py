@@ -41,7 +41,7 @@ def up(migrator: Any, db: peewee.Database) -> None:
             table_name = "commitment_event_counter"
 
     class CommitmentKey(BaseModel):
-        project = ForeignKeyField(Project, on_delete="CASCADE")
+        project = ForeignKeyField(Project, on_delete="CASCADE", index=False)
         key = TextField()
         request = TextField()
         document = TextField()
@@ -52,7 +52,7 @@ def up(migrator: Any, db: peewee.Database) -> None:
             primary_key = CompositeKey("project", "key")
 
     class CommitmentUse(BaseModel):
-        project = ForeignKeyField(Project, on_delete="CASCADE")
+        project = ForeignKeyField(Project, on_delete="CASCADE", index=False)
         resource = ForeignKeyField(Resource, on_delete="CASCADE")
         az = TextField()
         day = IntegerField()
