@@ -112,6 +112,15 @@ def test_a_write_of_several_consumers_is_judged_as_one(world: World):
     assert world.call("POST", "/allocations", swapped).status_code == 204
 
 
+def test_a_consumer_named_twice_is_refused(world: World):
+    world.provider("a", VCPU=8)
+    name = "aaaaaaaa-0000-4000-8000-000000000000"
+    twice = {name: claim(None, a={"VCPU": 1}), name.upper(): claim(None, a={"VCPU": 2})}
+    assert "named twice" in world.refused(400, "POST", "/allocations", twice)["detail"]
+    nonsense = {"-" * 36: claim(None, a={"VCPU": 1})}
+    assert "Malformed consumer_uuid" in world.refused(400, "POST", "/allocations", nonsense)["detail"]
+
+
 def test_where_inventory_was_lowered_below_use_nothing_that_makes_it_better_is_refused(world: World):
     world.provider("a", VCPU=8)
     world.allocate("c", None, a={"VCPU": 5})

@@ -19,7 +19,7 @@ def parse_claim(call: Call, uuid: str, body: Mapping[str, Any]) -> Claim:
     """What a valid body says about one consumer, at any microversion."""
     settings = call.deps.settings
     owner = Ownership(
-        uuid=normalized_uuid(uuid) or uuid,
+        uuid=checked_uuid(uuid),
         project_id=body.get("project_id", settings.incomplete_consumer_project_id),
         user_id=body.get("user_id", settings.incomplete_consumer_user_id),
         consumer_type=body.get("consumer_type"),
@@ -28,6 +28,22 @@ def parse_claim(call: Call, uuid: str, body: Mapping[str, Any]) -> Claim:
     if call.version >= 28:
         generation = body["consumer_generation"]
     return Claim(owner, generation, _resources(body["allocations"]))
+
+
+def parse_claims(call: Call, body: Mapping[str, Any]) -> list[Claim]:
+    """What a valid body says about several consumers. Raises `InvalidValue` if it names one of them twice."""
+    claims = [parse_claim(call, uuid, one) for uuid, one in body.items()]
+    if len({claim.owner.uuid for claim in claims}) < len(claims):
+        raise InvalidValue("A consumer is named twice, in different notations of its UUID.")
+    return claims
+
+
+def checked_uuid(value: str) -> str:
+    """The UUID in the usual notation. Raises `InvalidValue` if it is none."""
+    uuid = normalized_uuid(value)
+    if uuid is None:
+        raise InvalidValue(f"Malformed consumer_uuid: {value}")
+    return uuid
 
 
 def show(call: Call) -> Answer:
@@ -68,7 +84,7 @@ def replace(call: Call) -> Answer:
 def replace_several(call: Call) -> Answer:
     """POST /allocations, from 1.13."""
     body = call.body(schema.post(call.version))
-    write(call, [parse_claim(call, uuid, one) for uuid, one in body.items()], "Unable to allocate inventory")
+    write(call, parse_claims(call, body), "Unable to allocate inventory")
     return Answer(status=204)
 
 
@@ -89,13 +105,9 @@ def delete(call: Call) -> Answer:
 
 
 def _consumer_uuid(call: Call) -> str:
+    """The UUID in the path: what is none can have no allocations, and can be given none."""
     given = call.params["consumer_uuid"]
-    uuid = normalized_uuid(given)
-    if uuid is None:
-        if call.req.method == "PUT":
-            raise InvalidValue(f"Malformed consumer_uuid: {given}")
-        return given
-    return uuid
+    return checked_uuid(given) if call.req.method == "PUT" else normalized_uuid(given) or given
 
 
 def _resources(body: Any) -> dict[str, dict[str, int]]:

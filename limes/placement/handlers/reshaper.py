@@ -21,7 +21,7 @@ def reshape(call: Call) -> Answer:
         )
         for uuid, one in body["inventories"].items()
     }
-    claims = [allocation.parse_claim(call, uuid, one) for uuid, one in body["allocations"].items()]
+    claims = allocation.parse_claims(call, body["allocations"])
     try:
         call.transaction(lambda: reshaping.reshape(call.engine, shapes, claims, call.now))
     except CapacityExceeded as error:

@@ -3,7 +3,7 @@
 How they are written is in `limes.placement.objects.allocation_write`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from limes.db.engine import Engine
@@ -23,6 +23,12 @@ class Claim:
     """The generation that the client saw; None if it saw no such consumer; or `ANY_GENERATION`."""
     resources: Mapping[str, Mapping[str, int]]
     """By provider UUID and class name: amounts above 0. Empty takes everything away."""
+
+    def amounts(self) -> Iterator[tuple[str, str, int]]:
+        """Provider UUID, class name and amount of all that is claimed."""
+        for uuid, resources in self.resources.items():
+            for class_name, amount in resources.items():
+                yield uuid, class_name, amount
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from limes.placement.errors import CapacityExceeded, ConcurrentUpdate, InvalidVa
 from limes.placement.objects import capacity, change, consumer, inventory, quota, resource_class
 from limes.placement.objects.allocation import ANY_GENERATION, Claim
 from limes.placement.objects.consumer import Consumer
+from limes.placement.objects.inventory import Stock
 
 _CHUNK = 5000
 _MOST_PROVIDERS = 10_000
@@ -33,6 +34,9 @@ class _Held:
     class_name: str
     used: int
 
+
+_Stocks = Mapping[int, Mapping[str, Stock]]
+"""By provider id and class name."""
 
 _Row = tuple[int, int, int, int]
 """(consumer id, provider id, class id, amount)"""
@@ -118,34 +122,35 @@ class AllocationWrite:
         consumer.delete(self._engine, gone)
 
     def _fitting_rows(self) -> list[_Row]:
-        freed: dict[tuple[int, str], int] = defaultdict(int)
-        wanted: dict[tuple[int, str], int] = defaultdict(int)
-        for held in self._held:
-            freed[held.provider_id, held.class_name] += held.used
         named = {uuid for claim in self._claims for uuid in claim.resources}
         stock = inventory.stock_of(self._engine, {self._providers[uuid] for uuid in named})
         rows = []
+        wanted: dict[tuple[str, str], int] = defaultdict(int)
         for claim in self._claims:
             consumer_id = self._consumers[claim.owner.uuid].id
-            for uuid, resources in claim.resources.items():
-                provider_id = self._providers[uuid]
-                for class_name, amount in resources.items():
-                    found = stock[provider_id].get(class_name)
-                    if found is None:
-                        raise self._no_inventory(class_name, uuid)
-                    capacity.check_shape(amount, found.inventory, class_name, uuid)
-                    wanted[provider_id, class_name] += amount
-                    rows.append((consumer_id, provider_id, found.class_id, amount))
-        uuids = {provider_id: uuid for uuid, provider_id in self._providers.items()}
-        for (provider_id, class_name), amount in wanted.items():
-            found = stock[provider_id][class_name]
-            free = freed[provider_id, class_name]
-            capacity.check_sum(found.used, free, amount, found.inventory, class_name, uuids[provider_id])
+            for uuid, class_name, amount in claim.amounts():
+                found = self._stock_of(stock, uuid, class_name)
+                capacity.check_shape(amount, found.inventory, class_name, uuid)
+                wanted[uuid, class_name] += amount
+                rows.append((consumer_id, self._providers[uuid], found.class_id, amount))
+        self._check_sums(stock, wanted)
         return rows
 
-    def _no_inventory(self, class_name: str, uuid: str) -> Exception:
-        resource_class.check_exist(self._engine, [class_name])
-        return CapacityExceeded(f"Inventory for '{class_name}' on resource provider '{uuid}' invalid.")
+    def _stock_of(self, stock: _Stocks, uuid: str, class_name: str) -> Stock:
+        found = stock[self._providers[uuid]].get(class_name)
+        if found is None:
+            resource_class.check_exist(self._engine, [class_name])
+            raise CapacityExceeded(f"Inventory for '{class_name}' on resource provider '{uuid}' invalid.")
+        return found
+
+    def _check_sums(self, stock: _Stocks, wanted: Mapping[tuple[str, str], int]) -> None:
+        freed: dict[tuple[int, str], int] = defaultdict(int)
+        for held in self._held:
+            freed[held.provider_id, held.class_name] += held.used
+        for (uuid, class_name), amount in wanted.items():
+            provider_id = self._providers[uuid]
+            found = stock[provider_id][class_name]
+            capacity.check_sum(found.used, freed[provider_id, class_name], amount, found.inventory, class_name, uuid)
 
     def _count_up(self, gaining: Collection[int]) -> None:
         """Stamps all providers concerned, and counts up the generation of those that gain or whose consumer ends."""
@@ -169,9 +174,8 @@ class AllocationWrite:
         for held in self._held:
             raised[projects[held.consumer_id], held.class_name] -= held.used
         for claim in self._claims:
-            for resources in claim.resources.values():
-                for class_name, amount in resources.items():
-                    raised[claim.owner.project_id, class_name] += amount
+            for _, class_name, amount in claim.amounts():
+                raised[claim.owner.project_id, class_name] += amount
         return raised
 
 
