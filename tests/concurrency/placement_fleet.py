@@ -79,7 +79,7 @@ _OVERUSED = """
 SELECT i.provider_id, i.class_id FROM placement_inventories i
 JOIN placement_allocations a ON a.provider_id = i.provider_id AND a.class_id = i.class_id
 GROUP BY i.provider_id, i.class_id, i.total, i.reserved, i.allocation_ratio
-HAVING SUM(a.used) > floor((i.total - i.reserved) * i.allocation_ratio)"""
+HAVING SUM(a.used) > (i.total - i.reserved) * i.allocation_ratio"""
 _WITHOUT_ALLOCATIONS = """
 SELECT uuid FROM placement_consumers c
 WHERE NOT EXISTS (SELECT 1 FROM placement_allocations a WHERE a.consumer_id = c.id)"""

@@ -1,6 +1,6 @@
 """Many clients write to one Placement of several workers: what must never be, and what must not be refused.
 
-The server has four gunicorn workers on PostgreSQL; sixteen clients write at once.
+The server has four gunicorn workers, on PostgreSQL if not said otherwise; sixteen clients write at once.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,16 @@ def fleet(postgres_url_factory: UrlFactory, tmp_path: Path) -> Iterator[Fleet]:
         fleet.check_invariants()
 
 
-def test_what_fits_is_never_refused(fleet: Fleet):
+@pytest.fixture
+def any_fleet(database_url: str, tmp_path: Path) -> Iterator[Fleet]:
+    """On SQLite, and on PostgreSQL."""
+    with running_fleet(database_url, tmp_path) as fleet:
+        yield fleet
+        fleet.check_invariants()
+
+
+def test_what_fits_is_never_refused(any_fleet: Fleet):
+    fleet = any_fleet
     for name in ("a", "b"):
         fleet.provider(name, VCPU=100, DISK_GB=1000)
     answers = at_once(lambda n: fleet.allocate(f"c{n}", None, **{"ab"[n % 2]: {"VCPU": 1, "DISK_GB": 10}}), 160)
@@ -30,7 +39,8 @@ def test_what_fits_is_never_refused(fleet: Fleet):
         assert fleet.generation(name) == 1 + 80
 
 
-def test_nothing_is_oversold(fleet: Fleet):
+def test_nothing_is_oversold(any_fleet: Fleet):
+    fleet = any_fleet
     fleet.provider("a", VCPU=50)
     answers = at_once(lambda n: fleet.allocate(f"c{n}", None, a={"VCPU": 1}), 120)
     assert statuses(answers) == {204: 50, 409: 70}
