@@ -32,7 +32,7 @@ check: lint ## the inner loop: linters, and the tests that need no other server 
 test: export LIMES_REQUIRE_REAL = 1
 test: export LIMES_REAL_VENV = $(abspath $(REAL_VENV))
 test: lint $(REAL_VENV)/.installed ## everything: linters, SQLite, PostgreSQL and real OpenStack components
-	$(call pytest,1500)
+	$(call pytest,2400)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
