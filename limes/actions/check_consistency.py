@@ -5,6 +5,7 @@ Constraints on project quotas are enforced by each scrape. Each change by a cons
 
 import logging
 from dataclasses import dataclass
+from functools import partial
 
 from limes.actions.sync_catalog import SyncCatalog
 from limes.core.catalog import Catalog
@@ -50,12 +51,11 @@ class CheckConsistency:
                 if not constraint.allows(quotas[domain.id, id_])
             }
             for id_, quota in changed.items():
-                log.warning(
-                    "AUDIT: domain %s, resource %s/%s: quota %d -> %d, as its constraint demands",
-                    domain.name,
-                    *names[id_],
-                    quotas[domain.id, id_],
-                    quota,
+                text = (
+                    f"AUDIT: domain {domain.name}, resource {'/'.join(names[id_])}:"
+                    f" quota {quotas[domain.id, id_]} -> {quota}, as its constraint demands"
                 )
+                # not before it is true: a transaction may be run again, or not at all
+                self.engine.after_commit(partial(log.warning, "%s", text))
             if changed:
                 queries.write_domain_quotas(self.engine, domain.id, changed)

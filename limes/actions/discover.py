@@ -121,6 +121,8 @@ class Discover:
         kept = queries.committed_domains(self.engine, vanished)
         for uuid in kept:
             log.warning("domain %s has vanished, but is kept: projects of it have commitments", uuid)
+            projects = set(queries.projects_of(self.engine, before[uuid]))
+            queries.delete_projects(self.engine, sorted(projects - queries.committed_projects(self.engine, projects)))
         queries.delete_domains(self.engine, sorted(vanished - kept))
         return new
 

@@ -39,11 +39,14 @@ class PushQuota:
     lease: float = 300.0
     retry: float = 30.0
     retry_max: float = 900.0
+    patience: float = 15.0
+    """For `now()`."""
 
     def now(self, project_id: int, service_types: Sequence[str]) -> list[str]:
         """Writes what has to be written of these services of a project. Answers one line for each that failed.
 
-        What another process is just writing is left to it.
+        What another process is just writing is left to it; and what has not begun after `patience` seconds is left
+        to the push job, since a user waits for the answer.
         """
 
         def claim() -> list[tuple[ProjectTask, dict[str, int]]]:
@@ -52,8 +55,16 @@ class PushQuota:
 
         if not service_types:
             return []
-        errors = [self._push(task, quotas) for task, quotas in self.engine.atomic(claim)]
+        deadline = self.clock.monotonic() + self.patience
+        errors = []
+        for task, quotas in self.engine.atomic(claim):
+            late = self.clock.monotonic() > deadline
+            errors.append(self._leave_to_the_job(task) if late else self._push(task, quotas))
         return [error for error in errors if error]
+
+    def _leave_to_the_job(self, task: ProjectTask) -> str:
+        self.engine.atomic(lambda: tasks.release_push(self.engine, task.id, task.lease, self._now()))
+        return f"service {task.service_type}: not written yet, as other backends took too long"
 
     def run_next(self, service_type: str) -> bool | None:
         """Writes the quota of the project that has waited for the longest.

@@ -39,6 +39,9 @@ class RunJob:
         except LimesError as error:
             message = str(error)
             log.error("%s: %s", self.name, message)
+        except Exception as error:  # a bug: it is recorded like other errors, and the job goes on at its next time
+            message = f"internal error: {type(error).__name__}"
+            log.exception("%s failed", self.name)
         now = self._now()
         next_run_at = now + self.jitter.spread(self.interval)
         self.engine.atomic(lambda: tasks.finish_job(self.engine, self.name, lease, now, next_run_at, message))

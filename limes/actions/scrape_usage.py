@@ -11,6 +11,7 @@ original did, and they showed up as inconsistencies). Quota can be set as soon a
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import orjson
 
@@ -103,7 +104,8 @@ class ScrapeUsage:
             old, quota = quota, constraint.apply_to(quota)
             where = f"{scope(task)}, {task.service_type}/{name}"
             demanded = constraint.render(resource.unit)
-            log.warning("quota of %s: changed from %d to %d, because the constraint is %r", where, old, quota, demanded)
+            text = f"AUDIT: quota of {where}: {old} -> {quota}, as its constraint demands ({demanded})"
+            self.engine.after_commit(partial(log.warning, "%s", text))
         return QuotaRow(quota, backend_quota)
 
     def _compare(

@@ -78,6 +78,8 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
     install_error_handlers(app)
     operational.add_operational_routes(app, deps.engine)
     for path, endpoint, suffix in routes(deps):
+        if hasattr(endpoint, "on_get"):
+            endpoint.on_head = endpoint.on_get  # falcon leaves the body out
         if suffix is None:
             app.add_route(path, endpoint)
         else:

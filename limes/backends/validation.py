@@ -55,8 +55,7 @@ def _checked_usage(usage: ResourceUsage, definition: ResourceDef, where: str, ca
         _check_json(reported.subresources, here, "subresources")
         known = catalog.az_of(az)
         per_az[known] = _add_usage(per_az[known], reported) if known in per_az else reported
-    for az, total in per_az.items():
-        _check_amount(total.usage, f"{where}, AZ {az}", "usage")
+    _check_amount(sum(az.usage for az in per_az.values()), where, "usage over all AZs")
     return ResourceUsage(per_az, usage.quota)
 
 

@@ -31,6 +31,7 @@ workers = _process.workers
 threads = _process.threads
 worker_class = "gthread"
 keepalive = 75
+limit_request_line = 8190
 timeout = 120
 graceful_timeout = 30
 control_socket_disable = True

@@ -34,6 +34,7 @@ def push_quota(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuot
         lease=settings.collector.lease,
         retry=settings.collector.push_retry,
         retry_max=settings.collector.push_retry_max,
+        patience=settings.api.backend_timeout,
     )
 
 

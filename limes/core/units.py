@@ -5,9 +5,9 @@ import re
 
 from limes.errors import LimesError
 
-MAX_AMOUNT = 2**60
-"""The largest single amount that we store, in any unit. The databases' BIGINT would take eight times as much: that room
-is for sums."""
+MAX_AMOUNT = 2**56
+"""The largest single amount that we store, in any unit (64 PiB in bytes). The databases' BIGINT would take 128 times as
+much: that room is for sums."""
 
 
 class UnitError(LimesError):

@@ -153,6 +153,8 @@ class ProjectService(BaseModel):
     next_push_at = DoubleField(null=True)
     push_failures = IntegerField(default=0)
     push_error = TextField(default="")
+    scrape_claimed_until = DoubleField(null=True)
+    """While a collector asks the backend: until when it may."""
 
     class Meta:
         table_name = "project_services"

@@ -58,7 +58,10 @@ def load(path: Path, environ: Mapping[str, str]) -> Settings:
 
     Raises `ConfigError` with every problem, each with its path in the file.
     """
-    return parse(read_yaml(path), environ, path.parent)
+    document = read_yaml(path)
+    if not isinstance(document, dict):
+        raise ConfigError([f"{path}: expected a mapping of section names to sections"])
+    return parse(document, environ, path.parent)
 
 
 def read_yaml(path: Path) -> Any:
@@ -76,10 +79,8 @@ def read_yaml(path: Path) -> Any:
         raise ConfigError([f"{path}{where}: not valid YAML: {getattr(error, 'problem', None) or error}"]) from error
 
 
-def parse(document: Any, environ: Mapping[str, str], folder: Path) -> Settings:
+def parse(document: dict[str, Any], environ: Mapping[str, str], folder: Path) -> Settings:
     """The settings in a parsed document. Raises `ConfigError` with every problem."""
-    if not isinstance(document, dict):
-        raise ConfigError(["the file must hold a mapping of section names to sections"])
     problems = _override(document, environ)
     try:
         settings = Settings.model_validate(document, context={"folder": folder})

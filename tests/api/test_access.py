@@ -129,6 +129,12 @@ def test_methods(world):
     assert set(result.headers["allow"].split(", ")) >= {"GET", "PUT"}
 
 
+def test_head_is_get_without_a_body(world):
+    result = world.request("HEAD", DOMAIN)
+    assert (result.status_code, result.content) == (200, b"")
+    assert world.request("HEAD", DOMAIN, "france-admin").status_code == 403
+
+
 def test_other_clusters(world):
     result = world.request("GET", "/v1/domains", headers={"X-Limes-Cluster-Id": "west"})
     assert (result.status_code, result.text) == (

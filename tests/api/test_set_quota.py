@@ -115,7 +115,7 @@ def test_quota_for_a_domain_without_a_row_yet(world):
             "cloud-admin",
             422,
             "cannot change compute/cores quota: value of 4611686018427387904 is too large: the maximum is"
-            " 1152921504606846976\n",
+            " 72057594037927936\n",
         ),
         (
             PROJECT,

@@ -147,7 +147,7 @@ def test_static_params_are_checked():
         "services[0].params.resources.a/b: expected a name without slashes and blanks",
         "services[0].params.resources.cores.color: unknown key",
         "services[0].params.resources.cores.usage.any: Input should be a valid integer",
-        "services[0].params.resources.ram.quota: expected 'unlimited' or a whole number from 0 to 1152921504606846976",
+        "services[0].params.resources.ram.quota: expected 'unlimited' or a whole number from 0 to 72057594037927936",
         "services[0].params.resources.ram.unit: Input should be '', 'B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB' or 'EiB'",
     ]
 

@@ -90,7 +90,7 @@ def test_undeclared_resources_are_dropped_with_a_log_line(caplog):
         (cores(per_az={"az-one": AZUsage(1, None, ({"x": object()},))}), "the subresources cannot be written as JSON"),
         (
             cores(per_az={"x": AZUsage(MAX_AMOUNT), "y": AZUsage(1)}),
-            f"resource cores, AZ unknown: the usage is {MAX_AMOUNT + 1}",
+            f"resource cores: the usage over all AZs is {MAX_AMOUNT + 1}",
         ),
     ],
 )

@@ -184,7 +184,7 @@ def test_constraints_are_enforced(make_lab, caplog):
     lab.discover().request_sync("d-germany", "p-berlin")
     lab.scrape_all()
     assert lab.quotas("berlin")["cores"] == (30, 8)
-    assert "quota of germany/berlin, compute/cores: changed from 50 to 30" in caplog.text
+    assert "AUDIT: quota of germany/berlin, compute/cores: 50 -> 30, as its constraint demands" in caplog.text
 
 
 def test_the_wanted_quota_of_a_bursting_project_is_what_it_may_use(make_lab):

@@ -16,30 +16,27 @@ def banner(settings: Settings, log_folder: Path) -> str:
         f"  Limes API       {api}/v1/",
         f"  Placement API   {placement}/",
         f"  Metrics         {api}/metrics   {placement}/metrics   http://{settings.collector.listen}/metrics",
-        f"  Database        {settings.database.url}" if settings.database.url.startswith("sqlite") else "",
+        f"  Database        {settings.database.url.partition('://')[0]}",
         f"  Logs            {log_folder}/*.log",
     ]
     if settings.identity.method == "sample" and settings.identity.sample.tokens:
         lines += ["", *_tokens(settings), "", *_commands(settings, api, placement)]
-    return "\n".join(line for line in lines if line is not None) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def _tokens(settings: Settings) -> list[str]:
-    rows = [
-        (token.token, token.user, token.project or token.domain or "system", token)
-        for token in settings.identity.sample.tokens
-    ]
+    sample = settings.identity.sample
     roles = {
         (user.name, assignment.scope): ", ".join(assignment.roles)
-        for user in settings.identity.sample.users
+        for user in sample.users
         for assignment in user.assignments
     }
-    width = max(len(row[0]) for row in rows)
+    width = max(len(token.token) for token in sample.tokens)
     lines = ["Sample tokens, for the header X-Auth-Token:", ""]
-    for text, user, _, token in rows:
+    for token in sample.tokens:
         kind = "project" if token.project else "domain" if token.domain else "system"
         where = token.project or token.domain or token.system
-        lines.append(f"  {text:{width}}   {roles.get((user, token.scope), '')} in {kind} {where}")
+        lines.append(f"  {token.token:{width}}   {roles[token.user, token.scope]} in {kind} {where}")
     return lines
 
 

@@ -109,6 +109,7 @@ def up(migrator: Any, db: peewee.Database) -> None:
         next_push_at = DoubleField(null=True)
         push_failures = IntegerField(default=0)
         push_error = TextField(default="")
+        scrape_claimed_until = DoubleField(null=True)
 
         class Meta:
             table_name = "project_services"

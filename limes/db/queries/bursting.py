@@ -6,9 +6,9 @@ from limes.db.engine import Engine
 
 def lock_project(engine: Engine, project_id: int, *, lock: bool) -> bool:
     """Whether the project may burst; with `lock`, nobody else changes that until the transaction ends."""
-    row = engine.row(
-        f"SELECT has_bursting FROM projects WHERE id = %s{engine.for_update if lock else ''}", [project_id]
-    )
+    # not FOR UPDATE, which would collide with whoever adds a row that refers to the project
+    suffix = " FOR NO KEY UPDATE" if lock and engine.dialect == "postgresql" else ""
+    row = engine.row(f"SELECT has_bursting FROM projects WHERE id = %s{suffix}", [project_id])
     return bool(row and row[0])
 
 

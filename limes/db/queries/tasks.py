@@ -40,16 +40,24 @@ class CapacitorTask(NamedTuple):
 
 
 def claim_scrape(engine: Engine, service_type: str, now: float, lease: float) -> ProjectTask | None:
-    """The project whose scrape was asked for (the oldest first), else the one that has been due for the longest."""
+    """The project whose scrape was asked for (the oldest first), else the one that has been due for the longest.
+
+    A scrape that is asked for while one is running comes after it: else a user who asks again and again would take
+    each scrape's lease away, and none would ever be recorded.
+    """
     service = "service_id = (SELECT id FROM services WHERE type = %s)"
-    found = _due(engine, f"{service} AND is_stale = %s", [service_type, True], "next_scrape_at") or _due(
+    idle = "(scrape_claimed_until IS NULL OR scrape_claimed_until <= %s)"
+    found = _due(
+        engine, f"{service} AND is_stale = %s AND {idle}", [service_type, True, now], "next_scrape_at"
+    ) or _due(
         engine, f"{service} AND is_stale = %s AND next_scrape_at <= %s", [service_type, False, now], "next_scrape_at"
     )
     if found is None:
         return None
     # a sync that is asked for from now on is about newer figures: it marks the row again
     engine.execute(
-        "UPDATE project_services SET is_stale = %s, next_scrape_at = %s WHERE id = %s", [False, lease, found]
+        "UPDATE project_services SET is_stale = %s, next_scrape_at = %s, scrape_claimed_until = %s WHERE id = %s",
+        [False, lease, lease, found],
     )
     return _task(engine, found, lease)
 
@@ -119,6 +127,13 @@ def _due(engine: Engine, condition: str, params: Sequence[Any], order: str) -> i
         f"SELECT id FROM project_services WHERE {condition} ORDER BY {order} LIMIT 1{engine.skip_locked}", params
     )
     return None if row is None else int(row[0])
+
+
+def release_push(engine: Engine, id_: int, lease: float, now: float) -> None:
+    """Gives a claim back, so that whoever looks next finds the row due. Nothing happens if the claim is lost."""
+    engine.execute(
+        "UPDATE project_services SET next_push_at = %s WHERE id = %s AND next_push_at = %s", [now, id_, lease]
+    )
 
 
 def _lease_push(engine: Engine, id_: int, lease: float) -> ProjectTask:

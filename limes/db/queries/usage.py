@@ -132,7 +132,7 @@ def record_scrape(engine: Engine, id_: int, now: float, next_scrape_at: float, d
     """Says that a scrape has succeeded."""
     engine.execute(
         "UPDATE project_services SET scraped_at = %s, checked_at = %s, next_scrape_at = %s, scrape_duration = %s,"
-        " scrape_error = '' WHERE id = %s",
+        " scrape_error = '', scrape_claimed_until = NULL WHERE id = %s",
         [now, now, next_scrape_at, duration, id_],
     )
 
@@ -140,7 +140,8 @@ def record_scrape(engine: Engine, id_: int, now: float, next_scrape_at: float, d
 def record_failed_scrape(engine: Engine, id_: int, now: float, next_scrape_at: float, error: str) -> None:
     """Says that a scrape has failed. The figures of the last success stay."""
     engine.execute(
-        "UPDATE project_services SET checked_at = %s, next_scrape_at = %s, scrape_error = %s WHERE id = %s",
+        "UPDATE project_services SET checked_at = %s, next_scrape_at = %s, scrape_error = %s,"
+        " scrape_claimed_until = NULL WHERE id = %s",
         [now, next_scrape_at, error, id_],
     )
 

@@ -14,7 +14,7 @@ from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, parse_value
         (1024, "KiB", Unit.MIB, 1),
         (5, "", Unit.COUNT, 5),
         (0, "EiB", Unit.BYTES, 0),
-        (1, "EiB", Unit.BYTES, 2**60),
+        (1, "PiB", Unit.BYTES, 2**50),
     ],
 )
 def test_convert(value, source, target, expected):
@@ -29,7 +29,7 @@ def test_convert(value, source, target, expected):
         (1, "parsec", Unit.MIB, "cannot convert value from parsec to MiB because units are incompatible"),
         (1, "KiB", Unit.MIB, "value of 1 KiB cannot be represented as integer number of MiB"),
         (16, "EiB", Unit.MIB, None),
-        (2, "EiB", Unit.BYTES, f"value of 2 EiB is too large: the maximum is {2**60} B"),
+        (1, "EiB", Unit.BYTES, f"value of 1 EiB is too large: the maximum is {2**56} B"),
     ],
 )
 def test_convert_refuses(value, source, target, message):

@@ -1,0 +1,84 @@
+"""What a review found: each of these went wrong once."""
+
+from limes.actions.run_job import RunJob
+from limes.backends import AZUsage
+from limes.core.units import MAX_AMOUNT
+from tests.collector.lab import BERLIN, FRANCE, GERMANY, NoJitter, once
+
+
+def test_a_sync_during_a_scrape_comes_after_it(lab):
+    """Else a user who asks again and again would take each scrape's lease away, and none would ever be recorded."""
+
+    def ask_again():
+        lab.discover().request_sync(GERMANY.id, BERLIN.id)
+        others = [lab.scrape().run_next("compute") for _ in range(2)]  # the other collector takes other projects
+        assert others == [True, True]
+        assert lab.compute.reports.count("berlin") == 1
+
+    lab.discover().request_sync(GERMANY.id, BERLIN.id)
+    lab.compute.during = once(ask_again)
+    assert lab.scrape().run_next("compute") is True
+    assert lab.service("scraped_at", "is_stale") == (lab.now, True)
+    assert lab.scrape().run_next("compute") is True, "and now the one that was asked for meanwhile"
+    assert lab.compute.reports.count("berlin") == 2
+    assert bool(lab.service("is_stale")[0]) is False
+
+
+def test_a_scrape_whose_collector_died_is_asked_for_again_after_its_lease(lab):
+    def die():
+        raise KeyboardInterrupt
+
+    lab.discover().request_sync(GERMANY.id, BERLIN.id)
+    lab.compute.during = die
+    try:
+        lab.scrape().run_next("compute")
+    except KeyboardInterrupt:
+        lab.compute.during = lambda: None
+    lab.discover().request_sync(GERMANY.id, BERLIN.id)
+    lab.clock.advance(301)
+    assert lab.scrape().run_next("compute") is True
+    assert lab.service("scraped_at") == (lab.now,)
+
+
+def test_a_request_does_not_wait_for_one_slow_backend_after_the_other(lab):
+    lab.scrape_all()
+    lab.scrape_all("volume")
+    lab.set_quota("cores", 20)
+    lab.set_quota("capacity", 5)
+    lab.compute.during = once(lambda: lab.clock.advance(100))
+    errors = lab.push().now(lab.project_id(), ["compute", "volume"])
+    assert errors == ["service volume: not written yet, as other backends took too long"]
+    assert (len(lab.compute.written), lab.volume.written) == (1, [])
+    assert lab.push().run_next("volume") is True, "the push job finds it due at once"
+    assert lab.volume.written == [("berlin", {"capacity": 5})]
+
+
+def test_usage_that_only_together_is_too_much(lab):
+    lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(MAX_AMOUNT), "az-two": AZUsage(1)}}
+    lab.discover().request_sync(GERMANY.id, BERLIN.id)
+    assert lab.scrape().run_next("compute") is False
+    assert "usage over all AZs" in lab.service("scrape_error")[0]
+
+
+def test_a_vanished_domain_with_a_commitment_keeps_nothing_else(lab):
+    lab.scrape_all()
+    lab.execute(
+        "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
+        " creator_uuid, creator_name, confirm_by, expires_at, transfer_status)"
+        " SELECT 'c', %s, id, 'any', 1, '1 year', 'planned', 0, 'u', 'u', 1, 4e9, '' FROM resources WHERE name = 'cores'",
+        lab.project_id(),
+    )
+    lab.keystone.found = {FRANCE: lab.keystone.found[FRANCE]}
+    lab.discover().everything()
+    assert sorted(row[0] for row in lab.rows("SELECT name FROM projects")) == ["berlin", "paris"]
+
+
+def test_a_bug_in_a_job_is_recorded_and_the_job_goes_on(lab):
+    def work():
+        raise ZeroDivisionError
+
+    job = RunJob(lab.engine, lab.clock, NoJitter(), "broken", work, interval=60)
+    assert job.run_if_due() is False
+    assert job.run_if_due() is None
+    lab.clock.advance(61)
+    assert job.run_if_due() is False
