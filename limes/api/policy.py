@@ -59,6 +59,7 @@ RULES = (
             ("PUT", _PROJECT),
             ("POST", f"{_PROJECT}/simulate-put"),
             ("GET", f"{_PROJECT}/commitments"),
+            ("GET", f"{_PROJECT}/commitments/utilisation"),
         ),
     ),
     Rule(

@@ -47,6 +47,7 @@ def routes(deps: ApiCollaborators) -> list[Route]:
         (f"{of_project}/commitments/can-confirm", commitments, "can_confirm"),
         (f"{of_project}/commitments/plan", commitments, "plan"),
         (f"{of_project}/commitments/merge", reshape, "merge"),
+        (f"{of_project}/commitments/utilisation", commitments, "utilisation"),
         (f"{of_project}/commitments/{{id}}", commitment, None),
         (f"{of_project}/commitments/{{id}}/renew", reshape, "renew"),
         (f"{of_project}/commitments/{{id}}/update-duration", reshape, "duration"),

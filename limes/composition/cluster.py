@@ -114,6 +114,7 @@ def _commitment_rules(settings: Settings, catalog: Catalog, problems: list[str])
         self_delete_grace=section.self_delete_grace,
         renewal_window=section.renewal_window,
         retention=section.retention,
+        use_days=section.use_days,
         conversions=tuple(conversions),
     )
 

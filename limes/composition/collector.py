@@ -17,7 +17,7 @@ from limes.collector.runner import Collector
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
-from limes.composition.use_cases import discover, push_quota, settle_commitments
+from limes.composition.use_cases import discover, measure_utilisation, push_quota, settle_commitments
 from limes.db.engine import Engine
 from limes.metrics.outcomes import OutcomeCounter
 from limes.metrics.scrapes import ScrapeGauges
@@ -74,6 +74,7 @@ def _counters(services: list[tuple[str, str]], capacitors: list[str]) -> dict[st
         ("limes_capacity_scrapes", "Scrapes of capacity", ("capacitor_id",), [(name,) for name in capacitors]),
         ("limes_keystone_syncs", "Discoveries of domains and projects", (), [()]),
         ("limes_commitment_runs", "Runs of the job that expires and confirms commitments", (), [()]),
+        ("limes_commitment_use_runs", "Looks at how much of their commitments projects use", (), [()]),
         ("limes_cron_consistency_runs", "Runs of the consistency job", (), [()]),
     )
     return {name: OutcomeCounter(name, help_text, labels, known) for name, help_text, labels, known in counters}
@@ -151,6 +152,12 @@ def _cluster_wide_jobs(
             settle_commitments(engine, cluster, clock).run,
             collector.commitment_interval,
             "limes_commitment_runs",
+        ),
+        job(
+            "commitment-use",
+            measure_utilisation(engine, cluster, clock).look,
+            collector.commitment_use_interval,
+            "limes_commitment_use_runs",
         ),
         job("consistency", consistency.run, collector.consistency_interval, "limes_cron_consistency_runs"),
     ]

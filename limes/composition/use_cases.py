@@ -2,6 +2,7 @@
 
 from limes.actions.commitments.ledger import Ledger
 from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.utilisation import MeasureUtilisation
 from limes.actions.discover import Discover
 from limes.actions.push_quota import PushQuota
 from limes.composition.cluster import Cluster
@@ -40,5 +41,13 @@ def push_quota(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuot
 
 def settle_commitments(engine: Engine, cluster: Cluster, clock: Clock) -> SettleCommitments:
     """The use case that expires, confirms and forgets commitments."""
-    ledger = Ledger(engine, cluster.catalog, clock, SystemIds())
-    return SettleCommitments(ledger, cluster.commitment_rules.retention)
+    return SettleCommitments(_ledger(engine, cluster, clock), cluster.commitment_rules.retention)
+
+
+def measure_utilisation(engine: Engine, cluster: Cluster, clock: Clock) -> MeasureUtilisation:
+    """The use case that looks at how much of their commitments projects use."""
+    return MeasureUtilisation(_ledger(engine, cluster, clock), cluster.commitment_rules.use_days)
+
+
+def _ledger(engine: Engine, cluster: Cluster, clock: Clock) -> Ledger:
+    return Ledger(engine, cluster.catalog, clock, SystemIds())

@@ -15,5 +15,7 @@ class CommitmentRules:
     """From how long before its end a commitment may be renewed."""
     retention: float = 30 * 86400.0
     """How long commitments are kept after their end."""
+    use_days: int = 90
+    """For how many days back it is kept what was used."""
     conversions: tuple[ConversionGroup, ...] = ()
     """Between which resources commitments can be converted."""

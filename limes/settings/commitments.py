@@ -21,6 +21,8 @@ class CommitmentSettings(Section):
     retention: Seconds = 30 * 86400.0
     """How long after their end commitments are kept. Their events stay for good."""
 
+    use_days: int = Field(default=90, ge=1, le=3660)
+    """For how many days it is kept what projects have used, day by day, for the utilisation report."""
     conversions: tuple[dict[ResourcePath, PositiveInt], ...] = ()
     """Between which resources commitments can be converted: groups of `service/resource`, each with what one of it is
     worth. A conversion keeps the worth."""

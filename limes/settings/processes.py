@@ -71,6 +71,8 @@ class CollectorSettings(Section):
     """Between two runs of the consistency job."""
     commitment_interval: Seconds = 30.0
     """Between two looks for commitments that expire, or that wait for capacity."""
+    commitment_use_interval: Seconds = 3600.0
+    """Between two looks at how much of their commitments projects use."""
     push_retry: Seconds = 30.0
     """First pause after a backend quota could not be written; it doubles up to `push_retry_max`."""
     push_retry_max: Seconds = 900.0

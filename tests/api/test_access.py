@@ -32,6 +32,7 @@ ROUTES = [
     ("GET", f"{PROJECT}/commitments", PROJECT_VIEWERS, 200),
     ("POST", f"{PROJECT}/commitments/new", PROJECT_EDITORS, 400),
     ("POST", f"{PROJECT}/commitments/can-confirm", PROJECT_EDITORS, 400),
+    ("GET", f"{PROJECT}/commitments/utilisation", PROJECT_VIEWERS, 200),
     ("POST", f"{PROJECT}/commitments/plan", PROJECT_EDITORS, 400),
     ("POST", f"{PROJECT}/commitments/merge", PROJECT_EDITORS, 400),
     ("POST", f"{PROJECT}/commitments/4711/renew", PROJECT_EDITORS, 404),

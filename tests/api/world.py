@@ -83,6 +83,7 @@ class World:
     engine: Engine
     clock: FrozenClock
     client: falcon.testing.TestClient
+    commitments: CommitmentUseCases
     pushed: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
     push_errors: list[str] = field(default_factory=list)
     new_domains: list[str] = field(default_factory=list)
@@ -121,7 +122,8 @@ def make_world(
     """Fills a migrated database and puts the API on it."""
     clock = FrozenClock()
     catalog = Catalog(["az-one", "az-two"], SERVICES, **catalog_options)
-    world = World(engine, clock, None)  # type: ignore[arg-type]
+    commitments = CommitmentUseCases.build(engine, catalog, clock, SystemIds(), commitment_rules or CommitmentRules())
+    world = World(engine, clock, None, commitments)  # type: ignore[arg-type]
     deps = ApiCollaborators(
         engine=engine,
         catalog=catalog,
@@ -134,9 +136,7 @@ def make_world(
             engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), clock, world.push
         ),
         set_bursting=SetBursting(engine, catalog, clock, world.push),
-        commitments=CommitmentUseCases.build(
-            engine, catalog, clock, SystemIds(), commitment_rules or CommitmentRules()
-        ),
+        commitments=commitments,
         discover_domains=lambda: world.new_domains,
         discover_projects=lambda domain_uuid: world.new_projects,
         request_sync=world.request_sync,

@@ -80,6 +80,7 @@ def test_from_an_empty_database_to_quota_in_force(cloud):
     assert sorted(cloud.compute.reports) == ["berlin", "dresden", "paris"]
     assert cloud.compute.quota == {name: {"cores": 0, "ram": 0} for name in ("berlin", "dresden", "paris")}
     assert cloud.rows("SELECT name, error FROM jobs ORDER BY 1") == [
+        ("commitment-use", ""),
         ("commitments", ""),
         ("consistency", ""),
         ("discovery", ""),
@@ -91,7 +92,7 @@ def test_metrics_and_healthcheck(cloud):
     with cloud.collector() as collector:
         cloud.wait_until("SELECT COUNT(*) FROM project_services WHERE checked_at IS NOT NULL", [(6,)])
         cloud.wait_until("SELECT COUNT(*) FROM capacitors WHERE scraped_at IS NOT NULL", [(1,)])
-        cloud.wait_until("SELECT COUNT(*) FROM jobs WHERE ran_at IS NOT NULL", [(3,)])
+        cloud.wait_until("SELECT COUNT(*) FROM jobs WHERE ran_at IS NOT NULL", [(4,)])
         time.sleep(0.2)  # the last counter is raised just after the last row is written
         health = requests.get(f"http://127.0.0.1:{collector.port}/healthcheck", timeout=10)
         assert (health.status_code, health.text) == (200, "ok\n")
@@ -120,7 +121,7 @@ def test_metrics_and_healthcheck(cloud):
 def test_several_collectors_share_the_work(cloud):
     with cloud.collector(lease=300), cloud.collector(lease=300), cloud.collector(lease=300):
         cloud.wait_until(SCRAPED, [(6,)])
-        cloud.wait_until("SELECT COUNT(*) FROM jobs WHERE ran_at IS NOT NULL", [(3,)])
+        cloud.wait_until("SELECT COUNT(*) FROM jobs WHERE ran_at IS NOT NULL", [(4,)])
     assert sorted(cloud.compute.reports) == ["berlin", "dresden", "paris"]
     assert sorted(cloud.volume.reports) == ["berlin", "dresden", "paris"]
 

@@ -24,13 +24,13 @@ def collector(tmp_path):
 
 def test_every_job_is_described(collector):
     names = {loop.job.name.replace(":compute", ":SERVICE").replace(":volume", ":SERVICE") for loop in collector.loops}
-    assert len(names) == 6
+    assert len(names) == 7
     assert [name for name in names if f"| `{name}` |" not in PAGE] == []
 
 
 def test_every_metric_is_described(collector):
     names = {family.name for family in collector.registry.collect()}
-    assert len(names) == 11
+    assert len(names) == 12
     assert [name for name in names if f"`{name}`" not in PAGE] == []
 
 

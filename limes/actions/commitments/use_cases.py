@@ -9,6 +9,7 @@ from limes.actions.commitments.plan import PlanCommitment
 from limes.actions.commitments.reading import ReadCommitments
 from limes.actions.commitments.reshape import ReshapeCommitments
 from limes.actions.commitments.transfer import TransferCommitment
+from limes.actions.commitments.utilisation import MeasureUtilisation
 from limes.core.catalog import Catalog
 from limes.core.commitment_rules import CommitmentRules
 from limes.db.engine import Engine
@@ -25,6 +26,7 @@ class CommitmentUseCases:
     read: ReadCommitments
     reshape: ReshapeCommitments
     plan: PlanCommitment
+    utilisation: MeasureUtilisation
 
     @classmethod
     def build(
@@ -39,4 +41,5 @@ class CommitmentUseCases:
             read=ReadCommitments(ledger),
             reshape=ReshapeCommitments(ledger, rules),
             plan=PlanCommitment(ledger),
+            utilisation=MeasureUtilisation(ledger, rules.use_days),
         )

@@ -11,7 +11,7 @@ from limes.api.collaborators import ApiCollaborators
 from limes.api.commitment_bodies import read_commitment, read_transfer
 from limes.api.policy import Access
 from limes.api.query import answer_json, int_param, selection_of, transfer_token_of
-from limes.api.render.commitment import render_plan
+from limes.api.render.commitment import render_plan, render_utilisation
 from limes.core.commitment_document import describe
 from limes.errors import BadRequest, Forbidden, NotFound
 
@@ -83,6 +83,14 @@ class ProjectCommitmentsEndpoint:
         request = read_commitment(read_json(req, self._deps.max_body_size))
         plan = self._deps.commitments.plan.run(domain_id, project_id, request)
         answer_json(resp, {"plan": render_plan(plan)})
+
+    def on_get_utilisation(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
+        """Shows how well commitments fit what is used, over the last `?days`, and what to commit to."""
+        enter(self._deps, req, domain_id, project_id, "project:show")
+        found = self._deps.commitments.utilisation.report(
+            domain_id, project_id, selection_of(self._deps, req), int_param(req, "days", 30, 1, 3660)
+        )
+        answer_json(resp, {"utilisation": [render_utilisation(one) for one in found]})
 
 
 class ProjectCommitmentEndpoint:

@@ -1,5 +1,6 @@
 """Answers about commitments that are no commitments themselves."""
 
+from limes.actions.commitments.utilisation import Utilisation, date_of
 from limes.api.render.common import Json, unix
 from limes.core.catalog import Ref
 from limes.core.commitment_plan import Plan
@@ -15,6 +16,28 @@ def render_plan(plan: Plan) -> Json:
         document["confirmable_at"] = unix(plan.confirmable_at)
     document["blocked_by"] = [{"amount": one.amount, "expires_at": unix(one.expires_at)} for one in plan.blockers]
     return document
+
+
+def render_utilisation(found: Utilisation) -> Json:
+    """One resource in one AZ. Of each day the averages, and the smallest and largest usage."""
+    document: Json = {
+        "service_type": found.ref[0],
+        "resource_name": found.ref[1],
+        "availability_zone": found.az,
+        "recommended_amount": found.recommended,
+        "days": [
+            {
+                "date": date_of(one.day).isoformat(),
+                "committed": one.committed,
+                "used": one.usage,
+                "unused": one.unused,
+                "min_used": one.usage_min,
+                "max_used": one.usage_max,
+            }
+            for one in found.days
+        ],
+    }
+    return document | ({"unit": found.unit.value} if found.unit.is_measured else {})
 
 
 def render_rates(rates: dict[Ref, Rate]) -> Json:

@@ -1,0 +1,42 @@
+"""How well commitments fit what is used: figures by day, and what one should commit to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfUse:
+    """One day (UTC, as days since the epoch) of a project's resource in one AZ, from several looks at it."""
+
+    day: int
+    looks: int
+    usage_sum: int
+    usage_min: int
+    usage_max: int
+    committed_sum: int
+
+    @property
+    def usage(self) -> int:
+        """On average, rounded down."""
+        return self.usage_sum // self.looks
+
+    @property
+    def committed(self) -> int:
+        """On average, rounded down."""
+        return self.committed_sum // self.looks
+
+    @property
+    def unused(self) -> int:
+        """How much of what was committed was not used, on average."""
+        return max(0, self.committed - self.usage)
+
+
+def recommended_amount(days: Mapping[int, DayOfUse], today: int) -> int:
+    """The largest amount that was in use all day long on nine days of ten, since the first day that is known.
+
+    Days that are missing since then were days without any use.
+    """
+    if not days:
+        return 0
+    minima = sorted(days[day].usage_min if day in days else 0 for day in range(min(days), today + 1))
+    return minima[len(minima) // 10] if minima else 0

@@ -1,0 +1,64 @@
+"""What projects use and have committed to, by day."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from limes.core.commitment_use import DayOfUse
+from limes.db.engine import Engine, placeholders
+
+
+class UseRow(NamedTuple):
+    """A day of a resource in an AZ."""
+
+    resource_id: int
+    az: str
+    day: DayOfUse
+
+
+def add_look(engine: Engine, resources: Collection[int], *, by_az: bool, day: int, now: float) -> None:
+    """Adds what is used and confirmed now, over all projects, to this day's figures: one statement.
+
+    With `by_az` AZ by AZ, else all AZs together as `any`. Where nothing is used nor committed, nothing is added.
+    """
+    if not resources:
+        return
+    az, marks = "az" if by_az else "'any'", placeholders(len(resources))
+    engine.execute(
+        f"""
+        INSERT INTO commitment_use
+               (project_id, resource_id, az, day, looks, usage_sum, usage_min, usage_max, committed_sum)
+        SELECT x.project_id, x.resource_id, x.az, %s, 1, SUM(x.used), SUM(x.used), SUM(x.used), SUM(x.committed)
+          FROM (SELECT project_id, resource_id, {az} AS az, usage AS used, 0 AS committed
+                  FROM project_az_resources WHERE resource_id IN ({marks}) AND usage > 0
+                 UNION ALL
+                SELECT project_id, resource_id, {az} AS az, 0 AS used, amount AS committed
+                  FROM project_commitments
+                 WHERE resource_id IN ({marks}) AND status = 'confirmed' AND expires_at > %s) x
+         WHERE 1 = 1
+         GROUP BY x.project_id, x.resource_id, x.az
+            ON CONFLICT (project_id, resource_id, az, day) DO UPDATE
+           SET looks = commitment_use.looks + 1,
+               usage_sum = commitment_use.usage_sum + excluded.usage_sum,
+               usage_min = CASE WHEN excluded.usage_min < commitment_use.usage_min
+                                THEN excluded.usage_min ELSE commitment_use.usage_min END,
+               usage_max = CASE WHEN excluded.usage_max > commitment_use.usage_max
+                                THEN excluded.usage_max ELSE commitment_use.usage_max END,
+               committed_sum = commitment_use.committed_sum + excluded.committed_sum
+        """,
+        [day, *resources, *resources, now],
+    )
+
+
+def forget_before(engine: Engine, day: int) -> None:
+    """Deletes older days."""
+    engine.execute("DELETE FROM commitment_use WHERE day < %s", [day])
+
+
+def of_project(engine: Engine, project_id: int, since: int) -> list[UseRow]:
+    """A project's days since that one."""
+    rows = engine.rows(
+        "SELECT resource_id, az, day, looks, usage_sum, usage_min, usage_max, committed_sum FROM commitment_use"
+        " WHERE project_id = %s AND day >= %s ORDER BY day",
+        [project_id, since],
+    )
+    return [UseRow(row[0], row[1], DayOfUse(*row[2:])) for row in rows]

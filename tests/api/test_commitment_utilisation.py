@@ -1,0 +1,103 @@
+"""The utilisation report: what the looks add up to, and what it recommends."""
+
+import pytest
+
+from limes.core.commitment_use import DayOfUse, recommended_amount
+from tests.api.commitments import BEHAVIORS, PATHS, commit
+from tests.support.rows import all_rows, changes
+
+DAY = 86400
+
+
+@pytest.fixture
+def cloud(make):
+    return make(behaviors=BEHAVIORS)
+
+
+def use(world, az, usage):
+    world.engine.execute(
+        "UPDATE project_az_resources SET usage = %s WHERE project_id = 1 AND az = %s"
+        " AND resource_id = (SELECT id FROM resources WHERE name = 'cores')",
+        [usage, az],
+    )
+
+
+def look(world):
+    world.commitments.utilisation.look()
+
+
+def report(world, query="?service=compute&resource=cores", project="berlin"):
+    return {
+        one["availability_zone"]: one
+        for one in world.get(f"{PATHS[project]}/commitments/utilisation{query}")["utilisation"]
+    }
+
+
+def test_several_looks_make_a_day(cloud):
+    commit(cloud, amount=10, duration="1 year")
+    commit(cloud, amount=4, availability_zone="az-two")
+    before = all_rows(cloud.engine)
+    look(cloud)
+    assert set(changes(before, all_rows(cloud.engine))) == {"commitment_use"}
+    use(cloud, "az-one", 14)
+    use(cloud, "az-two", 0)
+    cloud.clock.advance(7200)  # the one in az-two was for an hour
+    look(cloud)
+    found = report(cloud)
+    assert found["az-one"] == {
+        "service_type": "compute",
+        "resource_name": "cores",
+        "availability_zone": "az-one",
+        "recommended_amount": 2,
+        "days": [{"date": "2026-01-01", "committed": 10, "used": 8, "unused": 2, "min_used": 2, "max_used": 14}],
+    }
+    assert found["az-two"]["days"] == [
+        {"date": "2026-01-01", "committed": 4, "used": 3, "unused": 1, "min_used": 3, "max_used": 3}
+    ]
+    cloud.clock.advance(DAY)
+    look(cloud)
+    days = report(cloud)["az-one"]["days"]
+    assert [(one["date"], one["used"]) for one in days] == [("2026-01-01", 8), ("2026-01-02", 14)]
+    assert [one["date"] for one in report(cloud, "?resource=cores&days=1")["az-one"]["days"]] == ["2026-01-02"]
+
+
+def test_resources_that_are_committed_for_all_azs_together(cloud):
+    commit(cloud, resource_name="ram", availability_zone="any", amount=100, duration="1 year")
+    look(cloud)
+    found = report(cloud, "?resource=ram")
+    assert set(found) == {"any"}
+    assert (found["any"]["unit"], found["any"]["days"][0]["used"], found["any"]["recommended_amount"]) == (
+        "MiB",
+        512,
+        512,
+    )
+    assert report(cloud, "?resource=gpus") == {}
+
+
+def test_old_days_are_forgotten(cloud):
+    look(cloud)
+    cloud.clock.advance(91 * DAY)
+    look(cloud)
+    with cloud.engine.connection():
+        assert cloud.engine.rows("SELECT DISTINCT day FROM commitment_use") == [(20454 + 91,)]
+
+
+@pytest.mark.parametrize("days", ["0", "x", "3661"])
+def test_bad_days(cloud, days):
+    path = f"{PATHS['berlin']}/commitments/utilisation"
+    assert cloud.request("GET", path, query_string=f"days={days}").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("minima", "today", "recommended"),
+    [
+        ({}, 10, 0),
+        ({10: 7}, 10, 7),
+        ({1: 5, **dict.fromkeys(range(2, 11), 20)}, 10, 20),  # nine days of ten
+        ({1: 5, 2: 6, **dict.fromkeys(range(3, 11), 20)}, 10, 6),
+        ({1: 20, 3: 20}, 3, 0),  # the day between was one without any use
+    ],
+)
+def test_recommendation(minima, today, recommended):
+    days = {day: DayOfUse(day, 1, amount, amount, amount, 0) for day, amount in minima.items()}
+    assert recommended_amount(days, today) == recommended
