@@ -90,9 +90,13 @@ class Call:
         except orjson.JSONDecodeError as error:
             raise InvalidBody(f"Malformed JSON: {error}") from None
 
+    def parameters(self) -> dict[str, str]:
+        """The query string's parameters. Where one is repeated, the last one counts."""
+        return {name: values[-1] if isinstance(values, list) else values for name, values in self.req.params.items()}
+
     def query(self, schema: Schema) -> dict[str, str]:
-        """The query string's parameters (the last one counts where one is repeated), valid by the schema."""
-        found = {name: values[-1] if isinstance(values, list) else values for name, values in self.req.params.items()}
+        """The query string's parameters, valid by the schema. Raises `InvalidBody`."""
+        found = self.parameters()
         problem = schema.problem(found)
         if problem is not None:
             raise InvalidBody(f"Invalid query string parameters: {problem}")

@@ -87,6 +87,16 @@ def test_a_file_overrides_rules(placement_engine: Engine, tmp_path: Path):
     world.ok("GET", "/resource_classes")
 
 
+def test_a_reader_cannot_smuggle_in_another_project(world: World):
+    reader = {"token": "u:mine", "x_roles": "reader"}
+    world.ok("GET", "/usages?project_id=mine", **reader)
+    world.ok("GET", "/usages?project_id=other&project_id=mine", **reader)
+    for query in ("project_id=other", "project_id=mine&project_id=other"):
+        world.refused(403, "GET", f"/usages?{query}", **reader)
+    world.refused(400, "GET", "/usages", **reader)
+    world.refused(400, "GET", "/usages?project_id=", **reader)
+
+
 def test_a_broken_file_stops_the_start(tmp_path: Path):
     with pytest.raises(ConfigError):
         PlacementPolicy(tmp_path / "missing.yaml")

@@ -146,6 +146,12 @@ def test_aggregates_guard_the_generation_from_1_19(world: World):
     }
 
 
+def test_names_end_where_the_line_ends(world: World):
+    world.refused(400, "PUT", "/resource_classes/CUSTOM_A\n")
+    world.refused(400, "PUT", "/traits/CUSTOM_A\n")
+    world.refused(400, "POST", "/resource_classes", {"name": "CUSTOM_A\n"})
+
+
 def test_resource_classes(world: World):
     assert world.call("PUT", "/resource_classes/CUSTOM_X", version="1.7").status_code == 201
     assert world.call("PUT", "/resource_classes/CUSTOM_X", version="1.7").status_code == 204
