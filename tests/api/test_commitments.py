@@ -246,6 +246,7 @@ def test_idempotency_key(cloud):
     assert refused.status_code == 409
     commit(cloud, headers={"Idempotency-Key": "k2"}, amount=1)  # a refusal uses no key up
     assert ask(cloud, "berlin", "new", headers={"Idempotency-Key": "x" * 256}).status_code == 400
+    assert ask(cloud, "berlin", "new", headers={"Idempotency-Key": "schl\u00fcssel"}).status_code == 400
 
 
 def test_events_are_seen_once(cloud):

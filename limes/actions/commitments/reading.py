@@ -1,5 +1,6 @@
 """Lists of commitments. They read what they show, and nothing else."""
 
+import re
 from dataclasses import dataclass, replace
 
 from limes.actions.commitments.ledger import Described, Ledger
@@ -11,6 +12,9 @@ from limes.db.queries import commitment_events
 from limes.db.queries import commitments as queries
 from limes.db.queries.commitment_events import NumberedEvent
 from limes.errors import NotFound
+
+_TOKEN = re.compile(r"[0-9a-f]{1,100}")
+"""What can be a transfer token at all: other text need not trouble the database, which does not take all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class ReadCommitments:
         ledger = self.ledger
 
         def read() -> Described:
-            found = queries.find_by_token(ledger.engine, token)
+            found = queries.find_by_token(ledger.engine, token) if _TOKEN.fullmatch(token) else None
             if found is None or not advance(found, ledger.now()).is_live:
                 raise NotFound("no matching commitment found")
             return ledger.described(replace(found, transfer_token=None))

@@ -65,8 +65,8 @@ class ProjectCommitmentsEndpoint:
         """Makes a commitment: 201. An `Idempotency-Key` makes it safe to ask again."""
         enter(self._deps, req, domain_id, project_id, "project:edit")
         key = req.get_header("Idempotency-Key")
-        if key is not None and not 0 < len(key) <= 255:
-            raise BadRequest("header Idempotency-Key: expected 1 to 255 characters")
+        if key is not None and not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
+            raise BadRequest("header Idempotency-Key: expected 1 to 255 printable ASCII characters")
         request = read_commitment(read_json(req, self._deps.max_body_size))
         document = self._deps.commitments.create.run(domain_id, project_id, request, creator_of(req), key)
         answer_json(resp, {"commitment": document}, 201)
