@@ -91,6 +91,15 @@ def test_the_examples_are_fine(capsys, name):
     assert out.startswith("The configuration is fine: 2 services")
 
 
+def test_the_example_policies_change_nothing():
+    from limes.api.policy import RULES
+    from limes.auth.policy import Policy
+    from limes.placement.policy import PlacementPolicy
+
+    Policy(RULES, ROOT / "config" / "policy.yaml")
+    PlacementPolicy(ROOT / "config" / "placement-policy.yaml")
+
+
 @pytest.mark.parametrize("api", ["limes", "placement"])
 def test_every_policy_rule_is_printed(capsys, api):
     code, out, _ = run(capsys, "config", "policy", api)
