@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from limes.actions.commitments.ledger import Ledger
 from limes.db.queries import commitment_keys
@@ -27,7 +28,7 @@ class SettleCommitments:
         engine = self.ledger.engine
         now = self.ledger.now()
         for resource_id in engine.snapshot(lambda: queries.unsettled_resources(engine, now)):
-            engine.atomic(lambda id_=resource_id: self._settle(id_))  # type: ignore[misc]
+            engine.atomic(partial(self._settle, resource_id))
         while engine.atomic(lambda: self._forget(now - self.retention)) == _BATCH:
             pass
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import requests
@@ -68,7 +69,7 @@ class SampleData:
         """Quotas, as soon as the collector has scraped the projects; and waits until it has seen the capacity."""
         self._limes.must("POST", "/v1/domains/discover")
         for path, body in _quota_requests(self._document["quotas"], _ids(self._limes)):
-            self._until(lambda path=path, body=body: self._is_accepted(path, body), path)  # type: ignore[misc]
+            self._until(partial(self._is_accepted, path, body), path)
         self._until(self._has_capacity, "capacity")
 
     def _is_accepted(self, path: str, body: Any) -> bool:
