@@ -95,10 +95,16 @@ def asks_twice(query):
     return len(set(names)) < len(names)
 
 
+@pytest.fixture(scope="module")
+def empty_upstream(upstream_placement_factory):
+    """A Placement of its own: in the session's, other tests have left providers behind, which would be answers, too."""
+    return upstream_placement_factory()
+
+
 @pytest.mark.parametrize("seed", range(100, 107))
-def test_the_same_answers(seed, upstream_placement, placement_url):
+def test_the_same_answers(seed, empty_upstream, placement_url):
     cloud = RandomCloud(seed)
-    upstream, ours = http_client(upstream_placement.url), http_client(placement_url)
+    upstream, ours = http_client(empty_upstream.url), http_client(placement_url)
     cloud.load(ours)
     try:
         cloud.load(upstream)
