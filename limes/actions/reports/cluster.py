@@ -26,13 +26,12 @@ class ClusterReport:
 
 
 def run(engine: Engine, catalog: Catalog, selection: Selection) -> ClusterReport:
-    """Reads the report in six queries."""
+    """Reads the report in five queries."""
     return engine.snapshot(lambda: _read(engine, catalog, selection))
 
 
 def _read(engine: Engine, catalog: Catalog, selection: Selection) -> ClusterReport:
-    ids = catalog_queries.resource_ids(engine)
-    types = {id_: type_ for type_, id_ in catalog_queries.service_ids(engine).items()}
+    types, ids = catalog_queries.all_ids(engine)
     refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
     selected = list(refs)
     capacities: dict[Ref, list[queries.CapacityRow]] = defaultdict(list)

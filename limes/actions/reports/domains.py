@@ -24,7 +24,7 @@ class DomainReport:
 
 
 def run_all(engine: Engine, selection: Selection, page: queries.Page | None = None) -> list[DomainReport]:
-    """All domains in the order of their UUIDs, or one page of them, in six queries."""
+    """All domains in the order of their UUIDs, or one page of them, in five queries."""
 
     def read() -> list[DomainReport]:
         domains = queries.domains(engine, page=page)
@@ -56,8 +56,7 @@ def _read(
 ) -> list[DomainReport]:
     if not domains:
         return []
-    ids = catalog_queries.resource_ids(engine)
-    types = {id_: type_ for type_, id_ in catalog_queries.service_ids(engine).items()}
+    types, ids = catalog_queries.all_ids(engine)
     refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
     reports = {domain.id: DomainReport(domain, selection, {}, {}, {}) for domain in domains}
     for (domain, resource_id), quota in queries.domain_quotas(engine, list(refs), domain_ids).items():

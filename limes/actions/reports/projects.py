@@ -59,10 +59,10 @@ def run_one(
 
 def find_project(engine: Engine, domain_uuid: str, uuid: str) -> queries.ProjectRow:
     """The project of that UUID in that domain. Raises `NotFound` in the words that clients know."""
+    found = queries.project(engine, domain_uuid, uuid)
+    if found is not None:
+        return found
     domain = find_domain(engine, domain_uuid)
-    found = queries.projects(engine, domain.id, uuid)
-    if found:
-        return found[0]
     if engine.row("SELECT 1 FROM projects WHERE uuid = %s", [uuid]):
         raise NotFound("no such project")
     raise NotFound(f"no such project (if it was just created, try to POST /domains/{domain.uuid}/projects/discover)")
@@ -79,8 +79,8 @@ def _read(
 ) -> Sequence[ProjectReport]:
     if not projects:
         return []
-    ids = catalog_queries.resource_ids(engine)
-    types = {id_: type_ for type_, id_ in catalog_queries.service_ids(engine).items() if type_ in selection.services}
+    types, ids = catalog_queries.all_ids(engine)
+    types = {id_: type_ for id_, type_ in types.items() if type_ in selection.services}
     refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
     reports = {project.id: ProjectReport(project, selection) for project in projects}
     for (project, service), scraped_at in queries.project_scrapes(engine, list(types), domain_id, project_ids).items():

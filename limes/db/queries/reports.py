@@ -165,19 +165,30 @@ def domain_quotas(
     return {(domain, resource): quota for domain, resource, quota in rows}
 
 
-def projects(engine: Engine, domain_id: int, uuid: str | None = None, page: Page | None = None) -> list[ProjectRow]:
-    """All projects of a domain in the order of their UUIDs, or one page of them, or the one of that UUID."""
-    params: list[Any]
-    if page is not None:
-        where, params = " AND p.uuid > %s ORDER BY p.uuid LIMIT %s", [page.marker, page.limit]
-    else:
-        where, params = (" ORDER BY p.uuid", []) if uuid is None else (" AND p.uuid = %s", [uuid])
-    rows = engine.rows(
-        "SELECT p.id, p.uuid, p.name, p.parent_uuid, p.has_bursting, d.id, d.name"
-        f" FROM projects p JOIN domains d ON d.id = p.domain_id WHERE d.id = %s{where}",
-        [domain_id, *params],
+_PROJECT = (
+    "SELECT p.id, p.uuid, p.name, p.parent_uuid, p.has_bursting, d.id, d.name"
+    " FROM projects p JOIN domains d ON d.id = p.domain_id"
+)
+
+
+def projects(engine: Engine, domain_id: int, page: Page | None = None) -> list[ProjectRow]:
+    """All projects of a domain in the order of their UUIDs, or one page of them."""
+    where, params = (
+        (" AND p.uuid > %s ORDER BY p.uuid LIMIT %s", [page.marker, page.limit])
+        if page
+        else (
+            " ORDER BY p.uuid",
+            [],
+        )
     )
+    rows = engine.rows(f"{_PROJECT} WHERE d.id = %s{where}", [domain_id, *params])
     return [ProjectRow._make(row) for row in rows]
+
+
+def project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow | None:
+    """The project of that UUID, if it is in the domain of that UUID."""
+    row = engine.row(f"{_PROJECT} WHERE p.uuid = %s AND d.uuid = %s", [uuid, domain_uuid])
+    return None if row is None else ProjectRow._make(row)
 
 
 def _in_projects(domain_id: int, project_ids: Sequence[int] | None) -> tuple[str, Sequence[int]]:
