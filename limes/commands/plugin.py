@@ -117,6 +117,7 @@ def _project(cluster: Any, uuid: str) -> Any:
 
 def _print(report: Any) -> None:
     def default(value: Any) -> Any:
-        return dataclasses.asdict(value) if dataclasses.is_dataclass(value) else str(value)  # type: ignore[arg-type]
+        is_report = dataclasses.is_dataclass(value) and not isinstance(value, type)
+        return dataclasses.asdict(value) if is_report else str(value)
 
     print(orjson.dumps(report, default=default, option=orjson.OPT_INDENT_2).decode())

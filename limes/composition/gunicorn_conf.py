@@ -16,7 +16,7 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
     _metrics_folder = os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="limes-metrics-")
 
 from limes.composition.preflight import check_http_process  # noqa: E402 - after the variable is set
-from limes.errors import ConfigError, LimesError  # noqa: E402
+from limes.errors import ConfigError, LimesError  # noqa: E402 - after the variable is set
 
 process = os.environ.setdefault("LIMES_PROCESS", "api")
 try:

@@ -39,7 +39,7 @@ def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
     app.req_options.keep_blank_qs_values = True
     app.req_options.auto_parse_qs_csv = False
     # an answer without a body has no type
-    app.resp_options.default_media_type = None  # type: ignore[assignment]
+    app.resp_options.default_media_type = None  # type: ignore[assignment]  # falcon takes None, its types do not
     install_json(app)
     install_error_handlers(app)
     operational.add_operational_routes(app, deps.engine)

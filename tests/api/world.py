@@ -123,7 +123,7 @@ def make_world(
     clock = FrozenClock()
     catalog = Catalog(["az-one", "az-two"], SERVICES, **catalog_options)
     commitments = CommitmentUseCases.build(engine, catalog, clock, SystemIds(), commitment_rules or CommitmentRules())
-    world = World(engine, clock, None, commitments)  # type: ignore[arg-type]
+    world = World(engine, clock, None, commitments)  # type: ignore[arg-type]  # the client is put in below
     deps = ApiCollaborators(
         engine=engine,
         catalog=catalog,

@@ -4,8 +4,8 @@ import pytest
 
 pytest.register_assert_rewrite("limes.backends.contract")
 
-from limes.backends import DomainInfo, ProjectInfo  # noqa: E402
-from limes.backends.loader import Backends, BackendSpec, load  # noqa: E402
+from limes.backends import DomainInfo, ProjectInfo  # noqa: E402 - the rewriting has to be asked for before the import
+from limes.backends.loader import Backends, BackendSpec, load  # noqa: E402 - the rewriting has to be asked for before the import
 
 STATIC_DISCOVERY = BackendSpec(
     "discovery",
