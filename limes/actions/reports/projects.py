@@ -49,6 +49,10 @@ def run_one(
     engine: Engine, catalog: Catalog, selection: Selection, domain_uuid: str, uuid: str, *, with_azs: bool
 ) -> ProjectReport:
     """One project. Raises `NotFound` for an unknown domain or project, and for one of another domain."""
+    if not with_azs:
+        report = _without_azs(engine, selection, domain_uuid, uuid)
+        if report is not None:
+            return report
 
     def read() -> ProjectReport:
         project = find_project(engine, domain_uuid, uuid)
@@ -66,6 +70,21 @@ def find_project(engine: Engine, domain_uuid: str, uuid: str) -> queries.Project
     if engine.row("SELECT 1 FROM projects WHERE uuid = %s", [uuid]):
         raise NotFound("no such project")
     raise NotFound(f"no such project (if it was just created, try to POST /domains/{domain.uuid}/projects/discover)")
+
+
+def _without_azs(engine: Engine, selection: Selection, domain_uuid: str, uuid: str) -> ProjectReport | None:
+    """One project in one round trip: this is what each page of a dashboard asks first. None if there is no such."""
+    report: ProjectReport | None = None
+    refs = set(selection.refs)
+    for row in queries.project_figures(engine, domain_uuid, uuid):
+        report = report or ProjectReport(row.project, selection)
+        if row.has_service and row.service_type in selection.services:
+            report.scraped_at[row.service_type] = row.scraped_at
+        if row.resource is not None and row.resource_name is not None:
+            ref = (row.service_type, row.resource_name)
+            if ref in refs:
+                report.resources[ref] = row.resource
+    return report
 
 
 def _read(

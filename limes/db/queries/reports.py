@@ -227,6 +227,40 @@ def project_resources(
     return map(ProjectResourceRow._make, rows)
 
 
+class ProjectFigureRow(NamedTuple):
+    """One service of a project, with one of its resources if it has any."""
+
+    project: ProjectRow
+    service_type: str
+    has_service: bool
+    """Whether the project has a row for the service yet."""
+    scraped_at: float | None
+    resource_name: str | None
+    resource: ProjectResourceRow | None
+
+
+# A join along all services, so that one statement, which is its own snapshot, finds everything
+_PROJECT_FIGURES = """
+    SELECT p.id, p.uuid, p.name, p.parent_uuid, p.has_bursting, d.id, d.name,
+           s.type, ps.project_id IS NOT NULL, ps.scraped_at, r.name,
+           pr.project_id, pr.resource_id, pr.quota, pr.backend_quota, pr.usage, pr.physical_usage
+      FROM projects p
+      JOIN domains d ON d.id = p.domain_id
+      JOIN services s ON 1 = 1
+      LEFT JOIN project_services ps ON ps.project_id = p.id AND ps.service_id = s.id
+      LEFT JOIN resources r ON r.service_id = s.id
+      LEFT JOIN project_resources pr ON pr.project_id = p.id AND pr.resource_id = r.id
+     WHERE p.uuid = %s AND d.uuid = %s
+"""
+
+
+def project_figures(engine: Engine, domain_uuid: str, uuid: str) -> Iterator[ProjectFigureRow]:
+    """All services and resources of one project; nothing if that domain has no such project. One statement."""
+    for row in engine.read(_PROJECT_FIGURES, [uuid, domain_uuid]):
+        resource = None if row[11] is None else ProjectResourceRow._make(row[11:])
+        yield ProjectFigureRow(ProjectRow._make(row[:7]), row[7], bool(row[8]), row[9], row[10], resource)
+
+
 class ProjectAZRow(NamedTuple):
     """Usage of one project and resource in one AZ."""
 
