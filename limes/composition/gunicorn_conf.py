@@ -29,7 +29,7 @@ except LimesError as error:
 bind = _process.listen
 workers = _process.workers
 threads = _process.threads
-worker_class = "gthread"
+worker_class = "limes.web.worker.StayingThreadWorker"
 keepalive = 75
 limit_request_line = 8190
 timeout = 120

@@ -73,7 +73,7 @@ class Server(BaseApplication):  # type: ignore[misc]
             "bind": self.deps.settings.listen,
             "workers": int(os.environ.get("PLACEMENT_WORKERS", "1")),
             "threads": int(os.environ.get("PLACEMENT_THREADS", "4")),
-            "worker_class": "gthread",
+            "worker_class": "limes.web.worker.StayingThreadWorker",
             "graceful_timeout": 1,
             "control_socket_disable": True,
             "post_fork": lambda server, worker: self.deps.engine.dispose(),

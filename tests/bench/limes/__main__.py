@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import requests
 import yaml
 
 from limes.actions.sync_catalog import SyncCatalog
@@ -23,6 +22,7 @@ from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.seams import SystemClock
+from tests.bench.client import Client
 from tests.bench.limes import data
 from tests.support.postgres import postgres_server
 from tests.support.processes import ServerProcess, free_port, http_answers
@@ -38,7 +38,7 @@ class Measure:
     name: str
     original: float
     bar: float
-    request: Callable[["Bench", int], requests.Response]
+    request: Callable[["Bench", int], None]
     rounds: int = 15
     clients: int = 1
 
@@ -46,19 +46,16 @@ class Measure:
 class Bench:
     """A running API on the loaded data set."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.local = threading.local()
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._local = threading.local()
 
-    def call(self, method: str, path: str, **kwargs: Any) -> requests.Response:
-        session = getattr(self.local, "session", None)
-        if session is None:
-            session = self.local.session = requests.Session()
-            session.trust_env = False
-            session.headers["X-Auth-Token"] = TOKEN
-        answer = session.request(method, self.url + path, timeout=120, **kwargs)
-        assert answer.ok, f"{method} {path}: {answer.status_code} {answer.text[:300]}"
-        return answer
+    def call(self, method: str, path: str, body: object = None) -> None:
+        client = getattr(self._local, "client", None)
+        if client is None:
+            client = self._local.client = Client(self._port, TOKEN)
+        status, answer = client(method, path, body)
+        assert 200 <= status < 300, f"{method} {path}: {status} {answer[:300]!r}"
 
 
 DOMAIN = f"/v1/domains/{data.domain_uuid(1)}"
@@ -99,9 +96,9 @@ MEASURES = [
     ),
     Measure("GET domains", 755, 5, lambda b, n: b.call("GET", "/v1/domains")),
     Measure("GET cluster", 975, 5, lambda b, n: b.call("GET", "/v1/clusters/current")),
-    Measure("PUT project quota", 820, 40, lambda b, n: b.call("PUT", _project(n), json=_quota(n)), rounds=60),
+    Measure("PUT project quota", 820, 40, lambda b, n: b.call("PUT", _project(n), body=_quota(n)), rounds=60),
     Measure(
-        "simulate-put", 1230, 40, lambda b, n: b.call("POST", f"{_project(n)}/simulate-put", json=_quota(n)), rounds=60
+        "simulate-put", 1230, 40, lambda b, n: b.call("POST", f"{_project(n)}/simulate-put", body=_quota(n)), rounds=60
     ),
     Measure("GET inconsistencies", 1700, 8, lambda b, n: b.call("GET", "/v1/inconsistencies")),
     Measure("GET commitments", 2790, 100, lambda b, n: b.call("GET", f"{_project(n)}/commitments"), rounds=100),
@@ -109,21 +106,21 @@ MEASURES = [
         "can-confirm",
         7430,
         100,
-        lambda b, n: b.call("POST", f"{_project(n)}/commitments/can-confirm", json=_commitment()),
+        lambda b, n: b.call("POST", f"{_project(n)}/commitments/can-confirm", body=_commitment()),
         rounds=60,
     ),
     Measure(
         "POST commitment, immediate",
         11780,
         100,
-        lambda b, n: b.call("POST", f"{_project(n)}/commitments/new", json=_commitment()),
+        lambda b, n: b.call("POST", f"{_project(n)}/commitments/new", body=_commitment()),
         rounds=60,
     ),
     Measure(
         "POST commitment, confirm_by",
         7,
         0.5,
-        lambda b, n: b.call("POST", f"{_project(n)}/commitments/new", json=_commitment(confirm_by=2_000_000_000)),
+        lambda b, n: b.call("POST", f"{_project(n)}/commitments/new", body=_commitment(confirm_by=2_000_000_000)),
         rounds=60,
     ),
 ]
@@ -217,7 +214,8 @@ def main() -> int:
         start = time.perf_counter()
         prepare(url)
         print(f"data set loaded in {time.perf_counter() - start:.1f} s", flush=True)
-        listen = f"127.0.0.1:{free_port()}"
+        port = free_port()
+        listen = f"127.0.0.1:{port}"
         file = Path(folder) / "limes.yaml"
         file.write_text(yaml.safe_dump(config(url, listen)))
         process = ServerProcess(
@@ -228,7 +226,7 @@ def main() -> int:
         )
         print(f"{'operation':38} {'original':>9} {'p50':>8} {'p95':>8} {'ratio':>7} {'bar':>5}")
         with process:
-            bench = Bench(f"http://{listen}")
+            bench = Bench(port)
             for one in MEASURES:
                 if not all(word.lower() in one.name.lower() for word in sys.argv[1:]):
                     continue

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from limes.placement.search.model import Provider
+from tests.bench.client import seconds_of
 from tests.bench.placement import measures
-from tests.bench.placement.client import Client, seconds_of
 from tests.bench.placement.clouds import flat, nested, wide
 from tests.bench.placement.fill import fill
 from tests.bench.placement.measures import PLAIN
@@ -33,7 +33,7 @@ def on_cloud(
         for server in servers:
             fill(server.name, server.database_url, providers)
             for _ in range(8):
-                Client(server.port).get(f"{PLAIN}&limit=10")
+                server.client().get(f"{PLAIN}&limit=10")
         work(report, servers, providers)
 
 
@@ -63,7 +63,7 @@ def wide_50(report: Report, servers: tuple[Server, Server], providers: list[Prov
 
 def our_times(servers: tuple[Server, Server]) -> tuple[float, float]:
     """Our median seconds without limit, and with limit=50."""
-    client = Client(servers[1].port)
+    client = servers[1].client()
     paths = (PLAIN, f"{PLAIN}&limit=50")
     whole, some = (statistics.median(seconds_of(lambda p=p: client.get(p)) for _ in range(15)) for p in paths)
     return whole, some

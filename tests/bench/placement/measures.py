@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from limes.placement.search.model import Provider
-from tests.bench.placement.client import Client, in_parallel, seconds_of
+from tests.bench.client import Client, in_parallel, seconds_of
 from tests.bench.placement.clouds import AGGREGATES
 from tests.bench.placement.report import Report
 from tests.bench.placement.servers import Server
@@ -27,7 +27,7 @@ Seconds = list[float]
 
 def in_turn(servers: Pair, work: Callable[[Client], object], minor: int = 39) -> tuple[Seconds, Seconds]:
     """Times of `work` on both servers, one after the other, for about eight seconds (5 to 40 times)."""
-    clients = [Client(server.port, minor) for server in servers]
+    clients = [server.client(minor) for server in servers]
     once = sum(seconds_of(lambda client=client: work(client)) for client in clients)
     times: tuple[Seconds, Seconds] = ([], [])
     for _ in range(max(5, min(40, int(8 / once)))):
@@ -61,7 +61,7 @@ def reads(report: Report, servers: Pair, kind: str, providers: Sequence[Provider
         ]
     for path, name, least, aim in paths:
         times = in_turn(servers, lambda client, path=path: client.get(path))
-        sizes = [len(Client(server.port).get(path)) for server in servers]
+        sizes = [len(server.client().get(path)) for server in servers]
         report.ratio(f"{name}, {kind}", *times, least, aim)
         if not 0.5 < sizes[0] / sizes[1] < 2:
             report.note(f"bytes: upstream {sizes[0]}, ours {sizes[1]}")
@@ -71,7 +71,7 @@ def consumers(report: Report, servers: Pair, providers: Sequence[Provider]) -> N
     """One consumer's allocations and a project's usages."""
     consumer = str(uuid.uuid4())
     for server in servers:
-        status, data = Client(server.port)("PUT", f"/allocations/{consumer}", allocation(providers[0]))
+        status, data = server.client()("PUT", f"/allocations/{consumer}", allocation(providers[0]))
         assert status == 204, data
     times = in_turn(servers, lambda client: client.get(f"/allocations/{consumer}"))
     report.ratio("one consumer's allocations", *times, 5, 8)
@@ -87,7 +87,7 @@ def parallel_reads(report: Report, servers: Pair, kind: str) -> None:
         for _ in range(5):
             client.get(f"{PLAIN}&limit=1000")
 
-    times = [[in_parallel(server.port, 4, work) for _ in range(3)] for server in servers]
+    times = [[in_parallel([server.client() for _ in range(4)], work) for _ in range(3)] for server in servers]
     report.ratio(f"candidates, limit=1000, 4 clients, 20 requests, {kind}", times[0], times[1], 15, 40)
 
 
@@ -125,7 +125,7 @@ def writes(report: Report, servers: Pair, providers: Sequence[Provider]) -> None
         times: tuple[Seconds, Seconds] = ([], [])
         for _ in range(30):
             for server, taken in zip(servers, times, strict=True):
-                client = Client(server.port)
+                client = server.client()
                 client.get("/")
                 taken.append(seconds_of(lambda make=make, server=server, client=client: make(server.port)(client)))
         report.ratio(name, *times, 5, 8)
@@ -149,7 +149,7 @@ def _storm(report: Report, servers: Pair, providers: Sequence[Provider], where: 
                     assert status == 409, data
                     next(refused)
 
-        taken.append([in_parallel(server.port, 16, work)])
+        taken.append([in_parallel([server.client() for _ in range(16)], work)])
         count = next(refused)
         if count:
             report.note(f"{server.name} refused {count} of 128 with 409, the client tried again")
@@ -170,7 +170,7 @@ def loading(report: Report, servers: Pair, count: int = 40) -> None:
                 _create(client, cell, root, {"VCPU": 128, "MEMORY_MB": 262144}, ["HW_NUMA_ROOT"])
                 _create(client, card, cell, {"SRIOV_NET_VF": 8}, [])
 
-    times = [[seconds_of(lambda port=server.port: load(Client(port)))] for server in servers]
+    times = [[seconds_of(lambda server=server: load(server.client()))] for server in servers]
     report.ratio(f"loading {count} nested computes through the API", times[0], times[1], 4, 8)
 
 
@@ -191,7 +191,7 @@ def _create(client: Client, key: str, parent: str | None, totals: dict[str, int]
 
 def wide_trees(report: Report, ours: Server) -> None:
     """Trees of devices, where the number of combinations explodes."""
-    client = Client(ours.port)
+    client = ours.client()
     for groups, limit, bound in ((6, 50, 30), (8, 50, 30), (8, 1000, 1000)):
         query = "&".join(f"resources{number}=VGPU:1" for number in range(1, groups + 1))
         path = f"/allocation_candidates?{query}&group_policy=none&limit={limit}"

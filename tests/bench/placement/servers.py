@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.bench.client import Client
 from tests.support.postgres import PostgresServer
 from tests.support.processes import ServerProcess, free_port, http_answers
 from tests.support.real import CHECKOUT, RealVenv
@@ -34,6 +35,10 @@ class Server:
     port: int
     database_url: str
     process: ServerProcess
+
+    def client(self, minor: int = 39) -> Client:
+        """A client that asks for microversion 1.`minor`."""
+        return Client(self.port, "admin", {"openstack-api-version": f"placement 1.{minor}"})
 
     def worker_memory(self) -> float:
         """The resident memory of the largest worker, in MiB. Linux only."""

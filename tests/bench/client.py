@@ -4,20 +4,20 @@ import http.client
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 
 class Client:
-    """One connection, which asks for microversion 1.`minor`."""
+    """One connection, on which each request has the same token and other headers."""
 
-    def __init__(self, port: int, minor: int = 39) -> None:
-        self._version = f"placement 1.{minor}"
+    def __init__(self, port: int, token: str, headers: Mapping[str, str] | None = None) -> None:
+        self._headers = {"x-auth-token": token, **(headers or {})}
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
 
     def __call__(self, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
         """Answers status and body."""
-        headers = {"x-auth-token": "admin", "openstack-api-version": self._version}
+        headers = dict(self._headers)
         data = None
         if body is not None:
             data = json.dumps(body).encode()
@@ -47,17 +47,17 @@ def seconds_of(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def in_parallel(port: int, clients: int, work: Callable[[Client, int], None]) -> float:
-    """Seconds until `clients` threads, each with a connection, have done `work(client, number)`."""
+def in_parallel(clients: Sequence[Client], work: Callable[[Client, int], None]) -> float:
+    """Seconds until a thread for each client has done `work(client, number)`."""
     failures: list[BaseException] = []
 
-    def run(number: int) -> None:
+    def run(client: Client, number: int) -> None:
         try:
-            work(Client(port), number)
+            work(client, number)
         except BaseException as error:
             failures.append(error)
 
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(clients)]
+    threads = [threading.Thread(target=run, args=(client, number)) for number, client in enumerate(clients)]
     started = time.perf_counter()
     for thread in threads:
         thread.start()

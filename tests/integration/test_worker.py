@@ -1,0 +1,127 @@
+"""The worker class under a real gunicorn: kept connections, fairness, stopping."""
+
+import http.client
+import itertools
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import ServerProcess, free_port, http_answers
+
+APP = """
+import threading
+import time
+
+def app(environ, start_response):
+    if environ["PATH_INFO"] == "/slow":
+        time.sleep(0.3)
+    body = str(threading.get_ident()).encode()
+    start_response("200 OK", [("Content-Length", str(len(body)))])
+    return [body]
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[int, ServerProcess]]:
+    """A port, and the gunicorn with one worker that listens on it. The parameter is the number of threads."""
+    (tmp_path / "echo.py").write_text(APP)
+    port = free_port()
+    options = ["-b", f"127.0.0.1:{port}", "--keep-alive", "60", "--threads", str(request.param), "--no-control-socket"]
+    process = ServerProcess(
+        [sys.executable, "-m", "gunicorn", *options, "-k", "limes.web.worker.StayingThreadWorker", "echo:app"],
+        ready=http_answers(f"http://127.0.0.1:{port}"),
+        log=tmp_path / "gunicorn.log",
+        env={"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+    )
+    with process:
+        yield port, process
+
+
+def ask(connection: http.client.HTTPConnection, path: str = "/") -> str:
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    assert answer.status == 200
+    return answer.read().decode()
+
+
+@pytest.mark.parametrize("server", [8], indirect=True)
+def test_one_client_is_served_by_one_thread(server: tuple[int, ServerProcess]) -> None:
+    port, _ = server
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    threads = [ask(connection) for _ in range(60)]
+    # a pause in this process may make the thread leave, so not all of them
+    same = sum(one == other for one, other in itertools.pairwise(threads))
+    assert same > 40, threads
+
+
+@pytest.mark.parametrize("server", [1, 2, 3], indirect=True)
+def test_more_kept_connections_than_threads_are_all_served(server: tuple[int, ServerProcess]) -> None:
+    port, _ = server
+    connections = [http.client.HTTPConnection("127.0.0.1", port, timeout=10) for _ in range(12)]
+    for _ in range(5):
+        for connection in connections:
+            ask(connection)
+    done: list[str] = []
+
+    def client(connection: http.client.HTTPConnection) -> None:
+        done.extend(ask(connection) for _ in range(20))
+
+    clients = [threading.Thread(target=client, args=[connection]) for connection in connections]
+    for one in clients:
+        one.start()
+    for one in clients:
+        one.join(30)
+    assert len(done) == 12 * 20
+
+
+@pytest.mark.parametrize("server", [4], indirect=True)
+def test_a_busy_connection_does_not_hold_up_a_new_one(server: tuple[int, ServerProcess]) -> None:
+    port, _ = server
+    stop = threading.Event()
+
+    def hurry() -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        while not stop.is_set():
+            ask(connection)
+
+    clients = [threading.Thread(target=hurry) for _ in range(8)]
+    for one in clients:
+        one.start()
+    try:
+        for _ in range(20):
+            ask(http.client.HTTPConnection("127.0.0.1", port, timeout=10))
+    finally:
+        stop.set()
+        for one in clients:
+            one.join()
+
+
+@pytest.mark.parametrize("server", [2], indirect=True)
+def test_two_requests_sent_at_once_are_both_answered(server: tuple[int, ServerProcess]) -> None:
+    port, _ = server
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * 2)
+        data = b""
+        while data.count(b"200 OK") < 2:
+            data += client.recv(4096)
+
+
+@pytest.mark.parametrize("server", [2], indirect=True)
+def test_a_stopping_worker_answers_what_it_has_begun(server: tuple[int, ServerProcess]) -> None:
+    port, process = server
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    ask(connection)
+    answers: list[str] = []
+    client = threading.Thread(target=lambda: answers.append(ask(connection, "/slow")))
+    client.start()
+    time.sleep(0.1)
+    os.kill(process.pid, signal.SIGTERM)
+    client.join(10)
+    assert len(answers) == 1
