@@ -24,7 +24,8 @@ def wanted_quotas(
     catalog: Catalog, task: ProjectTask, ids: Mapping[str, int], stored: Mapping[int, QuotaRow]
 ) -> dict[str, int]:
     """The quota that the backend should enforce for each quota-tracking resource of the service, by name: what the
-    project may use, with bursting. A resource without a quota yet gets 0. `ids` are the resources' ids by name."""
+    project may use, with bursting; and where the backend would refuse that, what it uses already. A resource without a
+    quota yet gets 0. `ids` are the resources' ids by name."""
     wanted = {}
     for name, resource in catalog.services[task.service_type].resources.items():
         if not resource.tracks_quota or name not in ids:
@@ -32,5 +33,6 @@ def wanted_quotas(
         row = stored.get(ids[name])
         quota = row.quota or 0 if row else 0
         behavior = catalog.behavior((task.service_type, name), scope(task))
-        wanted[name] = usable_quota(quota, behavior.burst_multiplier if task.has_bursting else 0)
+        usable = usable_quota(quota, behavior.burst_multiplier if task.has_bursting else 0)
+        wanted[name] = max(usable, row.usage) if row and resource.quota_at_least_usage else usable
     return wanted

@@ -11,11 +11,13 @@ So a crash, a slow backend or two writers at once cost a repetition, and never a
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from limes.actions.project_tasks import project_info, wanted_quotas
-from limes.backends import BackendError, QuotaBackend, ask
+from limes.actions.telemetry import SILENT, Telemetry
+from limes.backends import BackendError, QuotaBackend, ResourceDef, ask
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
@@ -41,6 +43,7 @@ class PushQuota:
     retry_max: float = 900.0
     patience: float = 15.0
     """For `now()`."""
+    telemetry: Telemetry = SILENT
 
     def now(self, project_id: int, service_types: Sequence[str]) -> list[str]:
         """Writes what has to be written of these services of a project. Answers one line for each that failed.
@@ -117,15 +120,23 @@ class PushQuota:
             self._leave_new_mark(task, state)
         elif error is not None:
             self._retry_later(task, queries.push_failures(self.engine, task.id) + 1, error)
+            if any(resource.quota_at_least_usage for resource in self._resources(task)):
+                queries.request_scrape(self.engine, task.id)  # the usage that it was told may have grown since
         else:
+            queries.record_push(self.engine, task.id, self._now())
             queries.write_backend_quotas(
                 self.engine, task.project_id, {ids[name]: quota for name, quota in written.items() if name in ids}
             )
             unchanged = wanted_quotas(self.catalog, task, ids, stored) == written
             if unchanged and state.quota_desynced_at == task.desynced_at:
                 queries.mark_synced(self.engine, task.id)
+                if state.drifted_at is not None:
+                    self.engine.after_commit(partial(self.telemetry.drift_repaired, task.service_type))
             else:
                 queries.mark_desynced(self.engine, task.id, state.quota_desynced_at or self._now(), self._now())
+
+    def _resources(self, task: ProjectTask) -> Iterable[ResourceDef]:
+        return self.catalog.services[task.service_type].resources.values()
 
     def _leave_new_mark(self, task: ProjectTask, state: queries.ServiceState) -> None:
         log.warning("quota of project %s, service %s: lease lost", task.project_uuid, task.service_type)

@@ -16,6 +16,7 @@ from functools import partial
 import orjson
 
 from limes.actions.project_tasks import project_info, scope, wanted_quotas
+from limes.actions.telemetry import SILENT, Telemetry
 from limes.backends import BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, ask
 from limes.core.catalog import Catalog
 from limes.core.constraint_set import ConstraintSet
@@ -46,6 +47,7 @@ class ScrapeUsage:
     interval: float = 1800.0
     retry: float = 300.0
     lease: float = 300.0
+    telemetry: Telemetry = SILENT
 
     def run_next(self, service_type: str) -> bool | None:
         """Scrapes the project whose turn it is. Answers whether that succeeded; None if there was nothing to do."""
@@ -53,7 +55,7 @@ class ScrapeUsage:
         task = self.engine.atomic(lambda: tasks.claim_scrape(self.engine, service_type, now, now + self.lease))
         if task is None:
             return None
-        started = self.clock.monotonic()
+        begun, started = self._now(), self.clock.monotonic()
         service = self.catalog.services[service_type]
         try:
             report = ask.report_usage(self.backends[service_type], service, project_info(task), self.catalog)
@@ -63,7 +65,7 @@ class ScrapeUsage:
             self.engine.atomic(lambda: self._record_failure(task, message))
             return False
         duration = self.clock.monotonic() - started
-        self.engine.atomic(lambda: self._record(task, report, duration))
+        self.engine.atomic(lambda: self._record(task, report, duration, begun))
         return True
 
     def _record_failure(self, task: ProjectTask, message: str) -> None:
@@ -71,7 +73,7 @@ class ScrapeUsage:
             now = self._now()
             queries.record_failed_scrape(self.engine, task.id, now, now + self.jitter.spread(self.retry), message)
 
-    def _record(self, task: ProjectTask, report: UsageReport, duration: float) -> None:
+    def _record(self, task: ProjectTask, report: UsageReport, duration: float, begun: float) -> None:
         ids = catalog_queries.service_resource_ids(self.engine, task.service_id)
         stored = queries.lock_quotas(self.engine, task.project_id, ids.values())
         state = queries.lock_state(self.engine, task.id)
@@ -84,7 +86,13 @@ class ScrapeUsage:
         queries.write_usage(self.engine, task.project_id, quotas, rows)
         now = self._now()
         queries.record_scrape(self.engine, task.id, now, now + self.jitter.spread(self.interval), duration)
-        self._compare(task, ids, quotas, state)
+        wanted = wanted_quotas(self.catalog, task, ids, quotas)
+        after = {name: quotas[ids[name]] for name in resources}
+        self._compare(task, wanted, after, state)
+        told_meanwhile = state.pushed_at is not None and state.pushed_at >= begun
+        if state.quota_desynced_at is None and task.desynced_at is None and not told_meanwhile:
+            before = {name: stored[id_] for name, id_ in ids.items() if id_ in stored}
+            self._look_for_drift(task, wanted, before, after, state.drifted_at)
 
     def _still_ours(self, task: ProjectTask, state: queries.ServiceState | None) -> bool:
         if state is not None and state.next_scrape_at == task.lease:
@@ -95,8 +103,9 @@ class ScrapeUsage:
     def _quota(self, task: ProjectTask, name: str, usage: ResourceUsage, stored: QuotaRow | None) -> QuotaRow:
         """The project's quota, after this report, and the backend's."""
         resource = self.catalog.services[task.service_type].resources[name]
+        used = sum(item.usage for item in usage.per_az.values())
         if usage.quota is None:
-            return QuotaRow(None, None)
+            return QuotaRow(None, None, used)
         backend_quota = to_stored(usage.quota)
         quota = stored.quota if stored and stored.quota is not None else _initial_quota(resource, backend_quota)
         constraint = self.constraints.for_project((task.service_type, name), task.domain_name, task.project_name)
@@ -106,26 +115,58 @@ class ScrapeUsage:
             demanded = constraint.render(resource.unit)
             text = f"AUDIT: quota of {where}: {old} -> {quota}, as its constraint demands ({demanded})"
             self.engine.after_commit(partial(log.warning, "%s", text))
-        return QuotaRow(quota, backend_quota)
+        return QuotaRow(quota, backend_quota, used)
 
     def _compare(
-        self, task: ProjectTask, ids: Mapping[str, int], quotas: Mapping[int, QuotaRow], state: queries.ServiceState
+        self, task: ProjectTask, wanted: Mapping[str, int], quotas: Mapping[str, QuotaRow], state: queries.ServiceState
     ) -> None:
         """Marks the service if its backend quota is not the wanted one, and takes the mark away if it is.
 
         A mark that was made after the claim stays: the report may be older than the change that it stands for.
         """
-        wanted = wanted_quotas(self.catalog, task, ids, quotas)
-        in_sync = all(quotas[ids[name]].backend_quota == quota for name, quota in wanted.items())
+        in_sync = all(quotas[name].backend_quota == quota for name, quota in wanted.items())
         if in_sync:
-            if state.quota_desynced_at is not None and state.quota_desynced_at == task.desynced_at:
+            if state.quota_desynced_at is None:
+                if state.drifted_at is not None:
+                    queries.set_drift(self.engine, task.id, None)
+            elif state.quota_desynced_at == task.desynced_at:
                 queries.mark_synced(self.engine, task.id)
         elif state.quota_desynced_at is None and self.authoritative:
             now = self._now()
             queries.mark_desynced(self.engine, task.id, now, now)
 
+    def _look_for_drift(
+        self,
+        task: ProjectTask,
+        wanted: Mapping[str, int],
+        before: Mapping[str, QuotaRow],
+        after: Mapping[str, QuotaRow],
+        since: float | None,
+    ) -> None:
+        """Notes where the backend enforces something else than at the last look, and not what is wanted either.
+
+        `since` is when that was noted already. Not to be asked while a quota waits to be written, or when one was
+        written since the backend was asked: then a difference proves nothing.
+        """
+        moved = [name for name in sorted(after) if _has_moved(before.get(name), after[name], wanted.get(name))]
+        if not moved:
+            return
+        if since is None:
+            queries.set_drift(self.engine, task.id, self._now())
+        texts = [f"{name} {before[name].backend_quota} -> {after[name].backend_quota}" for name in moved]
+        what = f"the backend quota of {scope(task)}, service {task.service_type}, was changed by somebody else"
+        then = "it is put right" if self.authoritative else "it is left alone"
+        self.engine.after_commit(partial(log.warning, "%s: %s; %s", what, ", ".join(texts), then))
+        self.engine.after_commit(partial(self.telemetry.drift_found, task.service_type))
+
     def _now(self) -> float:
         return self.clock.now().timestamp()
+
+
+def _has_moved(before: QuotaRow | None, after: QuotaRow, wanted: int | None) -> bool:
+    if before is None or before.backend_quota is None:  # the first look at it
+        return False
+    return after.backend_quota not in (before.backend_quota, wanted)
 
 
 def _initial_quota(resource: ResourceDef, backend_quota: int) -> int:

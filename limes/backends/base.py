@@ -60,7 +60,8 @@ class QuotaBackend(ABC):
         `quotas` has every resource of `describe()` that tracks quota, also those that have not changed, so there is
         nothing to merge. It must be idempotent: it is repeated with the same or with newer values after an error, a
         timeout or a crash. It should be atomic, but need not: after an error the quotas count as unknown, and are all
-        written again. It may be below the project's usage: a backend that refuses this raises `BackendError`.
+        written again. It may be below the project's usage, unless the resource's `quota_at_least_usage` says that the
+        backend refuses this; then the project's usage of the last scrape is a floor under it.
 
         Raises `BackendError` if it is not certain that all quotas are in force.
         """

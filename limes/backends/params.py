@@ -73,9 +73,16 @@ class ResourceParams(Params):
     category: str = ""
     contained_in: str = ""
     auto_approve_initial_quota: Amount = 0
+    quota_at_least_usage: bool = False
 
     def definition(self, name: str, *, tracks_quota: bool = True) -> ResourceDef:
         """The resource as Limes knows it."""
         return ResourceDef(
-            name, self.unit, self.category, self.contained_in, tracks_quota, self.auto_approve_initial_quota
+            name,
+            self.unit,
+            self.category,
+            self.contained_in,
+            tracks_quota,
+            self.auto_approve_initial_quota,
+            self.quota_at_least_usage,
         )

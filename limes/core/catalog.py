@@ -32,6 +32,8 @@ class ResourceDef:
     auto_approve_initial_quota: int = 0
     """On the first scrape a backend quota of exactly this value becomes the project quota (behaviour of the
     original: for what backends create by themselves, such as a default security group). 0 switches it off."""
+    quota_at_least_usage: bool = False
+    """The backend refuses a quota below what is used. It is told the usage instead, until the usage has fallen."""
 
 
 @dataclass(frozen=True, slots=True)

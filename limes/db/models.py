@@ -155,6 +155,10 @@ class ProjectService(BaseModel):
     push_error = TextField(default="")
     scrape_claimed_until = DoubleField(null=True)
     """While a collector asks the backend: until when it may."""
+    drifted_at = DoubleField(null=True)
+    """Since when the backend is known to enforce another quota than it was told, though nobody changed it here."""
+    pushed_at = DoubleField(null=True)
+    """When the backend was last told its quota."""
 
     class Meta:
         table_name = "project_services"

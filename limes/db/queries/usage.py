@@ -7,19 +7,22 @@ from limes.db.engine import Engine, placeholders
 
 
 class QuotaRow(NamedTuple):
-    """Quota of a project's resource, and the backend's (stored form, see `limes.core.quota`)."""
+    """Quota of a project's resource, and the backend's (stored form, see `limes.core.quota`); usage over all AZs."""
 
     quota: int | None
     backend_quota: int | None
+    usage: int = 0
 
 
 class ServiceState(NamedTuple):
-    """The times of a row in `project_services` that prove claims."""
+    """The times of a row in `project_services` that prove claims, and what is known of the backend's quota."""
 
     next_scrape_at: float
     scraped_at: float | None
     quota_desynced_at: float | None
     next_push_at: float | None
+    drifted_at: float | None = None
+    pushed_at: float | None = None
 
 
 class AZUsageRow(NamedTuple):
@@ -49,19 +52,19 @@ def _quotas(engine: Engine, project_id: int, resources: Collection[int], lock: s
     if not resources:
         return {}
     rows = engine.rows(
-        "SELECT resource_id, quota, backend_quota FROM project_resources"
+        "SELECT resource_id, quota, backend_quota, usage FROM project_resources"
         f" WHERE project_id = %s AND resource_id IN ({placeholders(len(resources))})"
         f" ORDER BY resource_id{lock}",
         [project_id, *resources],
     )
-    return {resource: QuotaRow(quota, backend_quota) for resource, quota, backend_quota in rows}
+    return {row[0]: QuotaRow._make(row[1:]) for row in rows}
 
 
 def lock_state(engine: Engine, id_: int) -> ServiceState | None:
     """The row in `project_services`, locked; None if the project or service is gone."""
     row = engine.row(
-        "SELECT next_scrape_at, scraped_at, quota_desynced_at, next_push_at FROM project_services"
-        f" WHERE id = %s{engine.for_update}",
+        "SELECT next_scrape_at, scraped_at, quota_desynced_at, next_push_at, drifted_at, pushed_at"
+        f" FROM project_services WHERE id = %s{engine.for_update}",
         [id_],
     )
     return None if row is None else ServiceState._make(row)
@@ -76,7 +79,7 @@ def write_quotas(engine: Engine, project_id: int, quotas: Mapping[int, QuotaRow]
         + ", ".join(["(%s, %s, %s, %s, 0)"] * len(quotas))
         + " ON CONFLICT (project_id, resource_id) DO UPDATE"
         " SET quota = excluded.quota, backend_quota = excluded.backend_quota",
-        [value for resource, row in sorted(quotas.items()) for value in (project_id, resource, *row)],
+        [value for resource, row in sorted(quotas.items()) for value in (project_id, resource, *row[:2])],
     )
 
 
@@ -158,9 +161,19 @@ def mark_synced(engine: Engine, id_: int) -> None:
     """Says that the backend's quota is the wanted one."""
     engine.execute(
         "UPDATE project_services SET quota_desynced_at = NULL, next_push_at = NULL, push_failures = 0,"
-        " push_error = '' WHERE id = %s",
+        " push_error = '', drifted_at = NULL WHERE id = %s",
         [id_],
     )
+
+
+def record_push(engine: Engine, id_: int, now: float) -> None:
+    """Says that the backend was told its quota."""
+    engine.execute("UPDATE project_services SET pushed_at = %s WHERE id = %s", [now, id_])
+
+
+def set_drift(engine: Engine, id_: int, since: float | None) -> None:
+    """Says since when the backend enforces another quota than it was told; None: it does not."""
+    engine.execute("UPDATE project_services SET drifted_at = %s WHERE id = %s", [since, id_])
 
 
 def record_failed_push(engine: Engine, id_: int, next_push_at: float, failures: int, error: str) -> None:

@@ -1,0 +1,21 @@
+"""What the collector's use cases tell whoever counts. The default counts nothing; `limes.metrics.jobs` does."""
+
+
+class Telemetry:
+    """Called after the commit of what it tells, from any thread. Nothing may be raised, and nothing takes long."""
+
+    def drift_found(self, service_type: str) -> None:
+        """A scrape found a project whose backend quota somebody else has changed."""
+
+    def drift_repaired(self, service_type: str) -> None:
+        """The backend was told the right quota again."""
+
+    def report_refused(self, kind: str, name: str) -> None:
+        """A backend answered something that is no valid report: `kind` is `usage` or `capacity`."""
+
+    def lease_taken_over(self, task: str) -> None:
+        """A task was claimed whose former claim had ended without an outcome."""
+
+
+SILENT = Telemetry()
+"""Counts nothing."""

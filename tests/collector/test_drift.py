@@ -1,0 +1,181 @@
+"""Backend quota that somebody else changes: found, counted, and put right or left alone."""
+
+from dataclasses import replace
+
+import pytest
+
+from limes.actions.telemetry import Telemetry
+from limes.backends import UNLIMITED, AZUsage, BackendError, ResourceDef, ServiceDef
+from limes.core.catalog import Catalog
+from tests.collector.lab import COMPUTE, VOLUME
+
+
+class Notes(Telemetry):
+    def __init__(self):
+        self.found, self.repaired = [], []
+
+    def drift_found(self, service_type):
+        self.found.append(service_type)
+
+    def drift_repaired(self, service_type):
+        self.repaired.append(service_type)
+
+
+def settled(lab):
+    """The lab with the backend in sync: berlin has 8 cores, all others nothing."""
+    lab.compute.quota["berlin"] = {"cores": 8}
+    lab.scrape_all()
+    while lab.push().run_next("compute") is not None:
+        pass
+    assert lab.rows("SELECT COUNT(*) FROM project_services WHERE quota_desynced_at IS NOT NULL") == [(0,)]
+    lab.notes = Notes()
+    lab.clock.advance(60)
+    return lab
+
+
+def look(lab, project="p-berlin", domain="d-germany"):
+    lab.discover().request_sync(domain, project)
+    return replace(lab.scrape(), telemetry=lab.notes).run_next("compute")
+
+
+def push(lab):
+    return replace(lab.push(), telemetry=lab.notes).run_next("compute")
+
+
+@pytest.fixture
+def cloud(lab):
+    return settled(lab)
+
+
+def test_a_first_scrape_is_no_drift_whatever_the_backend_has(lab):
+    lab.notes = Notes()
+    lab.compute.default_quota = {"cores": 99}
+    look(lab)
+    assert lab.service("drifted_at", "quota_desynced_at") == (None, lab.now)
+    assert lab.notes.found == []
+
+
+def test_drift_is_found_once_and_repaired(cloud, caplog):
+    cloud.compute.quota["berlin"] = {"cores": 99, "ram": 0}
+    assert look(cloud) is True
+    assert cloud.service("drifted_at", "quota_desynced_at") == (cloud.now, cloud.now)
+    assert cloud.notes.found == ["compute"]
+    assert (
+        "germany/berlin, service compute, was changed by somebody else: cores 8 -> 99; it is put right" in caplog.text
+    )
+    look(cloud)
+    assert cloud.notes.found == ["compute"], "as long as it waits to be written, it is the same drift"
+    cloud.clock.advance(5)
+    assert push(cloud) is True
+    assert cloud.notes.repaired == ["compute"]
+    assert cloud.service("drifted_at", "pushed_at", "quota_desynced_at") == (None, cloud.now, None)
+    assert cloud.compute.quota["berlin"]["cores"] == 8
+
+
+def test_a_push_without_drift_repairs_nothing(cloud):
+    cloud.set_quota("cores", 5)
+    assert push(cloud) is True
+    assert cloud.notes.repaired == []
+
+
+def test_drift_is_left_alone_and_shown_if_not_authoritative(make_lab, caplog):
+    cloud = make_lab()
+    cloud.discover().everything()
+    settled(cloud)
+    cloud.authoritative = False
+    cloud.compute.quota["berlin"] = {"cores": UNLIMITED, "ram": 0}
+    found_at = cloud.now
+    look(cloud)
+    cloud.clock.advance(10)
+    look(cloud)
+    assert cloud.notes.found == ["compute"]
+    assert cloud.service("drifted_at", "quota_desynced_at") == (found_at, None)
+    assert push(cloud) is None
+    assert "it is left alone" in caplog.text
+    cloud.compute.quota["berlin"] = {"cores": 8, "ram": 0}
+    look(cloud)
+    assert cloud.service("drifted_at") == (None,)
+
+
+def test_our_own_changes_are_no_drift(cloud):
+    """A quota that waits to be written, and one that is written while the backend is being asked."""
+    cloud.set_quota("cores", 5)
+    look(cloud)
+    assert cloud.notes.found == []
+    cloud.clock.advance(1)
+    cloud.compute.usage["berlin"] = {"cores": {"any": AZUsage(1)}}
+    report_usage = cloud.compute.report_usage
+
+    def report_and_push(project):
+        report = report_usage(project)
+        cloud.compute.report_usage = report_usage
+        assert push(cloud) is True
+        return report
+
+    cloud.compute.report_usage = report_and_push
+    look(cloud)
+    assert cloud.notes.found == []
+    assert cloud.service("drifted_at") == (None,)
+
+
+# -- backends that refuse a quota below usage
+
+
+@pytest.fixture
+def strict_cloud(make_lab):
+    """The backend of compute refuses to have less quota than usage, and says so in its description."""
+    cloud = make_lab()
+    resources = {**COMPUTE.resources, "cores": ResourceDef("cores", quota_at_least_usage=True)}
+    cloud.catalog = Catalog(["az-one", "az-two"], [ServiceDef("compute", "compute", resources), VOLUME])
+    cloud.discover().everything()
+    set_quota = cloud.compute.set_quota
+
+    def refuse_below_usage(project, quotas):
+        used = sum(az.usage for az in cloud.compute.usage.get(project.name, {}).get("cores", {}).values())
+        if quotas["cores"] < used:
+            raise BackendError(f"quota {quotas['cores']} is below usage {used}")
+        set_quota(project, quotas)
+
+    cloud.compute.set_quota = refuse_below_usage
+    return cloud
+
+
+def use(cloud, cores):
+    cloud.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(cores - 1), "az-two": AZUsage(1)}}
+
+
+def test_the_floor_follows_the_usage_down(strict_cloud):
+    cloud = strict_cloud
+    use(cloud, 7)
+    cloud.notes = Notes()
+    cloud.compute.quota["berlin"] = {"cores": 20}
+    look(cloud)
+    assert push(cloud) is True
+    assert cloud.quotas()["cores"] == (0, 7), "Limes wants 0, the backend takes no less than what is used"
+    assert cloud.service("quota_desynced_at", "push_error") == (None, "")
+    look(cloud)
+    assert cloud.service("quota_desynced_at") == (None,), "what cannot be lower is not written again and again"
+    use(cloud, 3)
+    look(cloud)
+    assert push(cloud) is True
+    assert cloud.quotas()["cores"] == (0, 3)
+    assert cloud.notes.found == [], "nobody else has changed anything"
+    cloud.compute.usage["berlin"] = {}
+    look(cloud)
+    push(cloud)
+    assert cloud.quotas()["cores"] == (0, 0)
+
+
+def test_usage_that_grows_before_the_push_is_looked_at_again(strict_cloud):
+    cloud = strict_cloud
+    use(cloud, 7)
+    cloud.notes = Notes()
+    look(cloud)
+    use(cloud, 9)
+    assert push(cloud) is False
+    assert cloud.service("push_error") == ("service compute: quota 7 is below usage 9",)
+    assert cloud.service("is_stale") == (True,)
+    assert cloud.scrape().run_next("compute") is True
+    cloud.clock.advance(60)
+    assert push(cloud) is True
+    assert cloud.quotas()["cores"] == (0, 9)
