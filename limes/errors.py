@@ -43,6 +43,10 @@ class Conflict(LimesError):
     """The request contradicts the present state."""
 
 
+class PreconditionFailed(LimesError):
+    """The present state is not the one that the caller wants to change."""
+
+
 class Unprocessable(LimesError):
     """The request is understood, but asks for something that does not make sense."""
 

@@ -7,6 +7,8 @@ plain quota from then on.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from limes.actions.precondition import Unchanged
+from limes.actions.quota_state import project_tag
 from limes.actions.reports.projects import find_project
 from limes.actions.set_project_quota import PushQuota
 from limes.core.catalog import Catalog, Ref
@@ -27,17 +29,29 @@ class SetBursting:
     clock: Clock
     push: PushQuota
 
-    def run(self, domain_uuid: str, project_uuid: str, *, enabled: bool, dry_run: bool) -> Sequence[str]:
+    def run(
+        self,
+        domain_uuid: str,
+        project_uuid: str,
+        *,
+        enabled: bool,
+        dry_run: bool,
+        condition: Unchanged | None = None,
+    ) -> Sequence[str]:
         """Switches bursting and tells the backends. Answers one line for each backend that could not be told yet.
 
-        Raises `NotFound`, `BadRequest` where the cluster has no bursting, and `Conflict` while something is bursted.
+        Raises `NotFound`, `BadRequest` where the cluster has no bursting, `Conflict` while something is bursted, and
+        `PreconditionFailed`.
         """
         if not self.catalog.burst_multiplier:
             raise BadRequest("bursting is not available for this cluster")
 
         def work() -> tuple[int, Sequence[str]]:
             project = find_project(self.engine, domain_uuid, project_uuid)
-            if queries.lock_project(self.engine, project.id, lock=not dry_run) == enabled:
+            present = queries.lock_project(self.engine, project.id, lock=not dry_run)
+            if condition is not None:
+                condition.check(project_tag(self.engine, self.catalog, project.id, lock=not dry_run))
+            if present == enabled:
                 return project.id, ()
             if not enabled:
                 self._refuse_while_bursted(project.id)

@@ -9,7 +9,9 @@ projects); whoever sets project quotas locks the latter, too.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from limes.actions.precondition import Unchanged
 from limes.actions.quota import PermissionSource, QuotaChange, QuotaOutcome, decide, read_changes
+from limes.actions.quota_state import domain_tag
 from limes.actions.reports.domains import find_domain
 from limes.core.capacity import effective
 from limes.core.catalog import Catalog, Ref
@@ -32,21 +34,39 @@ class SetDomainQuota:
     lowpriv: LowPrivRules
 
     def run(
-        self, domain_uuid: str, changes: Iterable[QuotaChange], permissions: PermissionSource, *, dry_run: bool
+        self,
+        domain_uuid: str,
+        changes: Iterable[QuotaChange],
+        permissions: PermissionSource,
+        *,
+        dry_run: bool,
+        condition: Unchanged | None = None,
     ) -> QuotaOutcome:
-        """Sets the quotas, or says why not. Raises `NotFound` for an unknown domain."""
+        """Sets the quotas, or says why not. Raises `NotFound` for an unknown domain, and `PreconditionFailed`."""
         wanted, refusals = read_changes(self.catalog, changes)
         allowed = {ref: permissions(ref) for ref in wanted}
 
         def work() -> QuotaOutcome:
             domain = find_domain(self.engine, domain_uuid)
-            return self._decide(domain, wanted, refusals, allowed, dry_run)
+            ids = catalog_queries.resource_ids(self.engine) if wanted else {}
+            self._lock(domain, [ids[ref] for ref in wanted], condition, dry_run)
+            return self._decide(domain, ids, wanted, refusals, allowed, dry_run)
 
         return self.engine.snapshot(work) if dry_run else self.engine.atomic(work)
+
+    def _lock(self, domain: DomainRow, resources: list[int], condition: Unchanged | None, dry_run: bool) -> None:
+        """Takes the locks, and checks the condition under them."""
+        if resources and not dry_run:
+            queries.lock_resources(self.engine, resources)
+        if condition is not None:
+            condition.check(domain_tag(self.engine, self.catalog, domain.id, lock=not dry_run))
+        if resources and not dry_run:
+            queries.lock_domain(self.engine, domain.id, resources)
 
     def _decide(
         self,
         domain: DomainRow,
+        ids: Mapping[Ref, int],
         wanted: dict[Ref, int],
         refusals: Mapping[Ref, Refusal],
         allowed: Mapping[Ref, Permissions],
@@ -54,11 +74,6 @@ class SetDomainQuota:
     ) -> QuotaOutcome:
         if not wanted:
             return QuotaOutcome(refusals)
-        ids = catalog_queries.resource_ids(self.engine)
-        resources = [ids[ref] for ref in wanted]
-        if not dry_run:
-            queries.lock_resources(self.engine, resources)
-            queries.lock_domain(self.engine, domain.id, resources)
         figures = self._figures(domain, {ref: ids[ref] for ref in wanted})
         outcome = decide(
             wanted,

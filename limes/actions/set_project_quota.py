@@ -11,7 +11,9 @@ the push job does it later; a crash in between loses nothing.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from limes.actions.precondition import Unchanged
 from limes.actions.quota import ChangedQuota, PermissionSource, QuotaChange, QuotaOutcome, decide, read_changes
+from limes.actions.quota_state import project_tag
 from limes.actions.reports.projects import find_project
 from limes.core.capacity import effective
 from limes.core.catalog import Catalog, Ref
@@ -49,17 +51,20 @@ class SetProjectQuota:
         permissions: PermissionSource,
         *,
         dry_run: bool,
+        condition: Unchanged | None = None,
     ) -> QuotaOutcome:
         """Sets the quotas and tells the backends, or says why not.
 
-        Raises `NotFound` for an unknown project and `NotReady` for one that was not scraped yet.
+        Raises `NotFound` for an unknown project, `NotReady` for one that was not scraped yet, and `PreconditionFailed`.
         """
         wanted, refusals = read_changes(self.catalog, changes)
         allowed = {ref: permissions(ref) for ref in wanted}
 
         def work() -> tuple[ProjectRow, QuotaOutcome]:
             project = find_project(self.engine, domain_uuid, project_uuid)
-            return project, self._decide(project, wanted, refusals, allowed, dry_run)
+            ids = catalog_queries.resource_ids(self.engine) if wanted else {}
+            self._lock(project, [ids[ref] for ref in wanted], condition, dry_run)
+            return project, self._decide(project, ids, wanted, refusals, allowed, dry_run)
 
         if dry_run:
             return self.engine.snapshot(work)[1]
@@ -69,9 +74,17 @@ class SetProjectQuota:
         services = sorted({change.ref[0] for change in outcome.changed})
         return replace(outcome, backend_errors=self.push(project.id, services))
 
+    def _lock(self, project: ProjectRow, resources: list[int], condition: Unchanged | None, dry_run: bool) -> None:
+        """Takes the locks, and checks the condition under them."""
+        if resources and not dry_run:
+            queries.lock_domain(self.engine, project.domain_id, resources)
+        if condition is not None:
+            condition.check(project_tag(self.engine, self.catalog, project.id, lock=not dry_run))
+
     def _decide(
         self,
         project: ProjectRow,
+        ids: Mapping[Ref, int],
         wanted: dict[Ref, int],
         refusals: Mapping[Ref, Refusal],
         allowed: Mapping[Ref, Permissions],
@@ -79,9 +92,6 @@ class SetProjectQuota:
     ) -> QuotaOutcome:
         if not wanted:
             return QuotaOutcome(refusals)
-        ids = catalog_queries.resource_ids(self.engine)
-        if not dry_run:
-            queries.lock_domain(self.engine, project.domain_id, [ids[ref] for ref in wanted])
         figures = self._figures(project, {ref: ids[ref] for ref in wanted})
         outcome = decide(
             wanted,
@@ -93,7 +103,7 @@ class SetProjectQuota:
             self._write(project, ids, outcome.changed)
         return outcome
 
-    def _write(self, project: ProjectRow, ids: dict[Ref, int], changed: Sequence[ChangedQuota]) -> None:
+    def _write(self, project: ProjectRow, ids: Mapping[Ref, int], changed: Sequence[ChangedQuota]) -> None:
         queries.write_project_quotas(self.engine, project.id, {ids[change.ref]: change.new for change in changed})
         services = catalog_queries.service_ids(self.engine)
         queries.mark_desynced(

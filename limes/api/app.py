@@ -12,7 +12,11 @@ from limes.web import operational
 from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, ConnectionMiddleware, RequestIdMiddleware
 
-_CORS_HEADERS = "Content-Type, User-Agent, X-Auth-Token, X-Limes-Cluster-Id, X-Limes-V2-Api-Preview"
+_CORS_HEADERS = (
+    "Content-Type, User-Agent, X-Auth-Token, X-Limes-Cluster-Id, X-Limes-V2-Api-Preview,"
+    " If-Match, If-None-Match, Idempotency-Key, Transfer-Token"
+)
+_CORS_EXPOSED = "ETag, X-Openstack-Request-Id"
 _CORS_METHODS = "HEAD, GET, POST, PUT, DELETE"
 
 
@@ -49,6 +53,7 @@ class CorsMiddleware:
         if origin is None or not ({"*", origin} & set(self._allowed_origins)):
             return
         resp.set_header("access-control-allow-origin", "*" if "*" in self._allowed_origins else origin)
+        resp.set_header("access-control-expose-headers", _CORS_EXPOSED)
         if req.method == "OPTIONS" and req.get_header("Access-Control-Request-Method"):
             resp.set_header("access-control-allow-methods", _CORS_METHODS)
             resp.set_header("access-control-allow-headers", _CORS_HEADERS)

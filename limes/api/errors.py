@@ -18,6 +18,7 @@ STATUS: dict[type[errors.LimesError], int] = {
     errors.Forbidden: 403,
     errors.NotFound: 404,
     errors.Conflict: 409,
+    errors.PreconditionFailed: 412,
     errors.Unprocessable: 422,
     errors.NotReady: 423,
     errors.BackendError: 500,

@@ -17,6 +17,10 @@ class Selection:
         """All resources to show."""
         return [(service, resource.name) for service, (_, resources) in self.services.items() for resource in resources]
 
+    def is_whole(self, catalog: Catalog) -> bool:
+        """Whether nothing is left out."""
+        return len(self.refs) == len(catalog.refs())
+
 
 def select(
     catalog: Catalog,

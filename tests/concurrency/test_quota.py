@@ -118,3 +118,23 @@ def test_storm(world):
     domain, projects = quotas(world)
     assert projects["cores"] <= domain["cores"]
     assert projects["ram"] <= domain["ram"]
+
+
+@pytest.mark.parametrize("path", [f"/v1/domains/{GERMANY}", f"/v1/domains/{GERMANY}/projects/{BERLIN}"])
+def test_of_many_who_saw_the_same_exactly_one_wins(world, path):
+    """They change different resources, so that nothing but `If-Match` is between them, and each to a new value."""
+    level = "project" if "/projects/" in path else "domain"
+    refs = [("compute", "cores"), ("compute", "ram"), ("volume", "capacity")]
+    world.engine.atomic(lambda: world.engine.execute("UPDATE domain_resources SET quota = 5000"))
+    for turn in range(8):
+        tag = world.request("GET", path).headers["etag"]
+        statuses = []
+
+        def change(client, turn=turn, tag=tag, statuses=statuses):
+            service, name = refs[client % 3]
+            quota = (6000 if level == "domain" else 2000) + turn * CLIENTS + client
+            document = {level: {"services": [{"type": service, "resources": [{"name": name, "quota": quota}]}]}}
+            statuses.append(world.request("PUT", path, json=document, headers={"If-Match": tag}).status_code)
+
+        at_once(*[functools.partial(change, client) for client in range(CLIENTS)])
+        assert sorted(statuses) == [202] + [412] * (CLIENTS - 1)

@@ -1,8 +1,9 @@
 """Quota and usage of domains."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from limes.core.catalog import Ref
+from limes.actions.quota_state import domain_tag, tag_of_domain
+from limes.core.catalog import Catalog, Ref
 from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
@@ -21,6 +22,8 @@ class DomainReport:
     quotas: dict[Ref, int]
     sums: dict[Ref, queries.SumRow]
     service_scraped_at: dict[str, tuple[float | None, float | None]]
+    tag: str = ""
+    """Of all its quotas, selected or not (`limes.core.quota_tag`). Only of a domain that was asked for alone."""
 
 
 def run_all(engine: Engine, selection: Selection, page: queries.Page | None = None) -> list[DomainReport]:
@@ -33,12 +36,15 @@ def run_all(engine: Engine, selection: Selection, page: queries.Page | None = No
     return engine.snapshot(read)
 
 
-def run_one(engine: Engine, selection: Selection, uuid: str) -> DomainReport:
+def run_one(engine: Engine, catalog: Catalog, selection: Selection, uuid: str) -> DomainReport:
     """One domain. Raises `NotFound`."""
 
     def read() -> DomainReport:
         domain = find_domain(engine, uuid)
-        return _read(engine, selection, [domain], [domain.id])[0]
+        report = _read(engine, selection, [domain], [domain.id])[0]
+        whole = selection.is_whole(catalog)
+        tag = tag_of_domain(catalog, report.quotas) if whole else domain_tag(engine, catalog, domain.id)
+        return replace(report, tag=tag)
 
     return engine.snapshot(read)
 

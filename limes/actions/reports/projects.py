@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from limes.actions.quota_state import project_tag, tag_of_project
 from limes.actions.reports.domains import find_domain
 from limes.core.catalog import Catalog, Ref
 from limes.core.selection import Selection
@@ -23,6 +24,8 @@ class ProjectReport:
     scraped_at: dict[str, float | None] = field(default_factory=dict)
     azs: dict[Ref, list[queries.ProjectAZRow]] = field(default_factory=lambda: defaultdict(list))
     """Only filled if asked for; in the order `any`, AZs by name, `unknown`."""
+    tag: str = ""
+    """Of all its quotas, selected or not (`limes.core.quota_tag`). Only of a project that was asked for alone."""
 
 
 def run_all(
@@ -50,15 +53,25 @@ def run_one(
 ) -> ProjectReport:
     """One project. Raises `NotFound` for an unknown domain or project, and for one of another domain."""
     if not with_azs:
-        report = _without_azs(engine, selection, domain_uuid, uuid)
+        report = _without_azs(engine, catalog, selection, domain_uuid, uuid)
         if report is not None:
             return report
 
     def read() -> ProjectReport:
         project = find_project(engine, domain_uuid, uuid)
-        return _read(engine, catalog, selection, [project], project.domain_id, [project.id], with_azs)[0]
+        report = _read(engine, catalog, selection, [project], project.domain_id, [project.id], with_azs)[0]
+        report.tag = _tag(engine, catalog, report)
+        return report
 
     return engine.snapshot(read)
+
+
+def _tag(engine: Engine, catalog: Catalog, report: ProjectReport) -> str:
+    """From what was read already, if that is all."""
+    if report.selection.is_whole(catalog):
+        quotas = {ref: row.quota for ref, row in report.resources.items()}
+        return tag_of_project(catalog, quotas, report.project.has_bursting)
+    return project_tag(engine, catalog, report.project.id)
 
 
 def find_project(engine: Engine, domain_uuid: str, uuid: str) -> queries.ProjectRow:
@@ -72,18 +85,24 @@ def find_project(engine: Engine, domain_uuid: str, uuid: str) -> queries.Project
     raise NotFound(f"no such project (if it was just created, try to POST /domains/{domain.uuid}/projects/discover)")
 
 
-def _without_azs(engine: Engine, selection: Selection, domain_uuid: str, uuid: str) -> ProjectReport | None:
+def _without_azs(
+    engine: Engine, catalog: Catalog, selection: Selection, domain_uuid: str, uuid: str
+) -> ProjectReport | None:
     """One project in one round trip: this is what each page of a dashboard asks first. None if there is no such."""
     report: ProjectReport | None = None
     refs = set(selection.refs)
+    quotas: dict[Ref, int | None] = {}
     for row in queries.project_figures(engine, domain_uuid, uuid):
         report = report or ProjectReport(row.project, selection)
         if row.has_service and row.service_type in selection.services:
             report.scraped_at[row.service_type] = row.scraped_at
         if row.resource is not None and row.resource_name is not None:
             ref = (row.service_type, row.resource_name)
+            quotas[ref] = row.resource.quota
             if ref in refs:
                 report.resources[ref] = row.resource
+    if report is not None:
+        report.tag = tag_of_project(catalog, quotas, report.project.has_bursting)
     return report
 
 

@@ -8,6 +8,7 @@ from limes.api.bodies import quota_changes, read_json, read_quota_body
 from limes.api.collaborators import ApiCollaborators
 from limes.api.errors import answer
 from limes.api.policy import Access
+from limes.api.preconditions import answer_unchanged, condition_of
 from limes.api.query import answer_json, next_link, page_of, render_context_of, selection_of
 from limes.api.render.common import Json
 from limes.api.render.domain import render_domain
@@ -56,8 +57,9 @@ class DomainEndpoint:
     def on_get(self, req: falcon.Request, resp: falcon.Response, domain_id: str) -> None:
         """Shows a domain."""
         Access(self._deps.policy, req, {"domain_id": domain_id}).require("domain:show")
-        report = report_domains.run_one(self._deps.engine, selection_of(self._deps, req), domain_id)
-        answer_json(resp, {"domain": render_domain(render_context_of(self._deps, req), report)})
+        report = report_domains.run_one(self._deps.engine, self._deps.catalog, selection_of(self._deps, req), domain_id)
+        if not answer_unchanged(req, resp, report.tag):
+            answer_json(resp, {"domain": render_domain(render_context_of(self._deps, req), report)})
 
     def on_put(self, req: falcon.Request, resp: falcon.Response, domain_id: str) -> None:
         """Sets quotas: 202 without a body, or a text that says what is not acceptable."""
@@ -82,4 +84,5 @@ class DomainEndpoint:
             quota_changes(body.services or ()),
             lambda ref: access.quota_permissions("domain", ref),
             dry_run=dry_run,
+            condition=condition_of(req),
         )

@@ -8,6 +8,7 @@ from limes.api.bodies import quota_changes, read_json, read_quota_body
 from limes.api.collaborators import ApiCollaborators
 from limes.api.errors import answer
 from limes.api.policy import Access
+from limes.api.preconditions import answer_unchanged, condition_of
 from limes.api.query import answer_json, next_link, page_of, render_context_of, selection_of
 from limes.api.render.project import render_project
 from limes.api.render.quota import render_backend_errors, render_refusals, render_simulation, status_of
@@ -76,7 +77,8 @@ class ProjectEndpoint:
             project_id,
             with_azs=context.detail,
         )
-        answer_json(resp, {"project": render_project(context, report)})
+        if not answer_unchanged(req, resp, report.tag):
+            answer_json(resp, {"project": render_project(context, report)})
 
     def on_put(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
         """Sets quotas or switches bursting: 202, or a text that says what is not acceptable."""
@@ -111,7 +113,9 @@ class ProjectEndpoint:
             access.require("project:edit")
             if body.services:
                 raise BadRequest("it is currently not allowed to set bursting.enabled and quotas in the same request")
-            errors = self._deps.set_bursting.run(domain_id, project_id, enabled=body.bursting.enabled, dry_run=dry_run)
+            errors = self._deps.set_bursting.run(
+                domain_id, project_id, enabled=body.bursting.enabled, dry_run=dry_run, condition=condition_of(req)
+            )
             return QuotaOutcome(backend_errors=errors)
         return self._deps.set_project_quota.run(
             domain_id,
@@ -119,4 +123,5 @@ class ProjectEndpoint:
             quota_changes(body.services or ()),
             lambda ref: access.quota_permissions("project", ref),
             dry_run=dry_run,
+            condition=condition_of(req),
         )

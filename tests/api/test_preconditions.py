@@ -1,0 +1,146 @@
+"""`ETag`, `If-Match` and `If-None-Match` on domains and projects."""
+
+import pytest
+
+from tests.api.world import BERLIN, DRESDEN, GERMANY
+from tests.support.rows import all_rows, changes
+
+DOMAIN = f"/v1/domains/{GERMANY}"
+PROJECT = f"{DOMAIN}/projects/{BERLIN}"
+CHANGED = (
+    "the quotas are not those that If-Match names: somebody has changed them since. Nothing was changed."
+    " GET them again for the present ETag\n"
+)
+
+
+def body(path, quota, name="cores"):
+    level = "project" if "/projects/" in path else "domain"
+    return {level: {"services": [{"type": "compute", "resources": [{"name": name, "quota": quota}]}]}}
+
+
+def tag_of(world, path, query=""):
+    result = world.request("GET", path, query_string=query)
+    assert result.headers["cache-control"] == "no-store"
+    assert result.headers["etag"].startswith('"'), "a strong one"
+    return result.headers["etag"]
+
+
+@pytest.mark.parametrize("path", [DOMAIN, PROJECT])
+def test_who_comes_second_is_refused(world, path):
+    seen = tag_of(world, path)
+    assert world.request("PUT", path, json=body(path, 60), headers={"If-Match": seen}).status_code == 202
+    before = all_rows(world.engine)
+    for method, target in (("PUT", path), ("POST", f"{path}/simulate-put")):
+        result = world.request(method, target, json=body(path, 61), headers={"If-Match": seen})
+        assert (result.status_code, result.text) == (412, CHANGED)
+    assert changes(before, all_rows(world.engine)) == {}
+    now = tag_of(world, path)
+    assert now != seen
+    assert world.request("POST", f"{path}/simulate-put", json=body(path, 61), headers={"If-Match": now}).json["success"]
+    assert world.request("PUT", path, json=body(path, 61), headers={"If-Match": now}).status_code == 202
+
+
+@pytest.mark.parametrize("path", [DOMAIN, PROJECT])
+def test_the_tag_is_of_all_quotas_whatever_is_shown(world, path):
+    whole = tag_of(world, path)
+    filters = ("service=compute", "resource=nothing", "area=storage", "service=", "detail")
+    assert {tag_of(world, path, query) for query in filters} == {whole}
+    head = world.request("HEAD", path)
+    assert (head.headers["etag"], head.content) == (whole, b"")
+    world.request("PUT", path, json=body(path, 60))
+    assert len({whole, *(tag_of(world, path, query) for query in filters)}) == 2
+
+
+def test_the_tag_follows_quota_and_nothing_else(make):
+    world = make(burst_multiplier=0.5)
+    run = world.engine.execute
+    tags = [tag_of(world, PROJECT)]
+    for table, column in (("project_resources", "usage"), ("project_resources", "backend_quota")):
+        world.engine.atomic(lambda table=table, column=column: run(f"UPDATE {table} SET {column} = 17"))
+    world.engine.atomic(lambda: run("UPDATE project_services SET scraped_at = 4000"))
+    world.engine.atomic(lambda: run("UPDATE projects SET name = 'bonn' WHERE uuid = %s", [BERLIN]))
+    world.request("PUT", f"{DOMAIN}/projects/{DRESDEN}", json=body(PROJECT, 31))
+    assert tag_of(world, PROJECT) == tags[0]
+    world.request("PUT", PROJECT, json={"project": {"bursting": {"enabled": True}}})
+    tags.append(tag_of(world, PROJECT))
+    world.request("PUT", PROJECT, json=body(PROJECT, 21))
+    tags.append(tag_of(world, PROJECT))
+    world.request("PUT", PROJECT, json=body(PROJECT, 21))
+    assert tag_of(world, PROJECT) == tags[-1], "nothing was changed"
+    assert len(set(tags)) == 3
+    # what left the configuration is shown nowhere, and can be set by nobody
+    world.engine.atomic(lambda: run("UPDATE resources SET name = 'gone' WHERE name = 'ram'"))
+    assert len({tag_of(world, PROJECT), tag_of(world, PROJECT, "service=compute"), tags[-1]}) == 2
+
+
+def test_bursting_needs_the_tag_too(make):
+    world = make(burst_multiplier=0.5)
+    enable = {"project": {"bursting": {"enabled": True}}}
+    seen = tag_of(world, PROJECT)
+    world.request("PUT", PROJECT, json=body(PROJECT, 21))
+    for method, path in (("PUT", PROJECT), ("POST", f"{PROJECT}/simulate-put")):
+        assert world.request(method, path, json=enable, headers={"If-Match": seen}).status_code == 412
+    assert world.request("PUT", PROJECT, json=enable, headers={"If-Match": tag_of(world, PROJECT)}).status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [
+        ("*", 202),
+        ("{tag}", 202),
+        ('"other", {tag}', 202),
+        ('"a,b" ,, {tag},', 202),
+        ("W/{tag}", 412),
+        ('"other"', 412),
+        ('"other", "yet, another"', 400),
+        ('""', 412),
+        ("", 400),
+        (",", 400),
+        ("unquoted", 400),
+        ('{tag}, "open', 400),
+        ("*, {tag}", 400),
+    ],
+)
+@pytest.mark.parametrize("path", [DOMAIN, PROJECT])
+def test_forms_of_if_match(world, path, form, status):
+    before = all_rows(world.engine)
+    header = form.replace("{tag}", tag_of(world, path))
+    result = world.request("PUT", path, json=body(path, 50), headers={"If-Match": header})
+    assert result.status_code == status
+    assert (changes(before, all_rows(world.engine)) == {}) == (status != 202)
+    if status == 400:
+        assert result.text == 'header If-Match: expected * or entity tags in double quotes, such as "0123abcd"\n'
+
+
+@pytest.mark.parametrize("path", [DOMAIN, PROJECT])
+def test_an_empty_change_is_compared_as_well(world, path):
+    assert world.request("PUT", path, json={}, headers={"If-Match": '"other"'}).status_code == 412
+    assert world.request("PUT", path, json={}, headers={"If-Match": tag_of(world, path)}).status_code == 202
+
+
+@pytest.mark.parametrize("path", [DOMAIN, PROJECT])
+def test_permission_and_existence_come_first(world, path):
+    headers = {"If-Match": '"other"'}
+    assert world.request("PUT", path, "france-admin", json={}, headers=headers).status_code == 403
+    missing = path.replace(GERMANY, "nowhere")
+    assert world.request("PUT", missing, json={}, headers=headers | {"If-Match": "*"}).status_code == 404
+
+
+@pytest.mark.parametrize("path", [DOMAIN, PROJECT])
+def test_if_none_match_asks_whether_quotas_have_changed(world, path):
+    seen = tag_of(world, path)
+    for header in (seen, f"W/{seen}", f'"other", {seen}', "*"):
+        result = world.request("GET", path, headers={"If-None-Match": header})
+        assert (result.status_code, result.content, result.headers["etag"]) == (304, b"", seen)
+    world.request("PUT", path, json=body(path, 60))
+    result = world.request("GET", path, headers={"If-None-Match": seen})
+    assert (result.status_code, len(result.json)) == (200, 1)
+    assert world.request("GET", path, headers={"If-None-Match": "x"}).status_code == 400
+
+
+def test_a_page_in_a_browser_may_see_and_send_them(world):
+    headers = {"Origin": "https://dashboard.example.com", "Access-Control-Request-Method": "PUT"}
+    result = world.request("OPTIONS", PROJECT, None, headers=headers)
+    assert {"If-Match", "If-None-Match"} <= set(result.headers["access-control-allow-headers"].split(", "))
+    result = world.request("GET", PROJECT, headers={"Origin": "https://dashboard.example.com"})
+    assert "ETag" in result.headers["access-control-expose-headers"].split(", ")
