@@ -4,8 +4,9 @@ The backend is asked with no transaction open. Invariant: only what was known *b
 found to have vanished. So of two discoveries at the same time, the one with the older list does not delete what the
 other one has just found.
 
-A vanished project with commitments that still hold is kept, with a warning, until they have expired: somebody pays for
-them. It does not keep anything else from being deleted.
+A vanished project with confirmed commitments is kept, with a warning, until they have expired: somebody pays for them.
+It does not keep anything else from being deleted. What it has not got confirmed is deleted. What the deleted projects
+have used is free for commitments that wait.
 """
 
 import logging
@@ -13,6 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.reports.domains import find_domain
 from limes.actions.reports.projects import find_project
 from limes.backends import DiscoveryBackend, DomainInfo, ProjectInfo, ask
@@ -36,6 +38,7 @@ class Discover:
     catalog: Catalog
     constraints: ConstraintSet
     clock: Clock
+    commitments: SettleCommitments
     except_domains: re.Pattern[str] | None = None
     only_domains: re.Pattern[str] | None = None
 
@@ -106,10 +109,12 @@ class Discover:
             raise BackendError(
                 "while listing domains: there are none at all, which is not believed; nothing is deleted"
             )
-        new = self.engine.atomic(lambda: self._write_domains(known, found))
+        vanished = known - {domain.id for domain in found}
+        self.commitments.forsake(self.engine.snapshot(lambda: queries.projects_of_domains(self.engine, vanished)))
+        new = self.engine.atomic(lambda: self._write_domains(vanished, found))
         return found, new
 
-    def _write_domains(self, known: set[str], found: Sequence[DomainInfo]) -> list[str]:
+    def _write_domains(self, vanished: set[str], found: Sequence[DomainInfo]) -> list[str]:
         before = queries.domain_ids(self.engine)
         new = [domain.id for domain in found if domain.id not in before]
         resources = catalog_queries.resource_ids(self.engine)
@@ -117,7 +122,9 @@ class Discover:
             id_ = queries.upsert_domain(self.engine, domain.id, domain.name)
             if domain.id in new:
                 queries.add_domain_quotas(self.engine, id_, self._initial_quotas(domain, resources))
-        vanished = known - {domain.id for domain in found}
+        if vanished:
+            queries.lock_projects(self.engine, queries.projects_of_domains(self.engine, vanished))
+            self.engine.after_commit(self.commitments.freed)
         kept = queries.committed_domains(self.engine, vanished)
         for uuid in kept:
             log.warning("domain %s has vanished, but is kept: projects of it have commitments", uuid)
@@ -145,9 +152,11 @@ class Discover:
 
         known = self.engine.snapshot(read)
         found = ask.list_projects(self.backend, domain)
-        return self.engine.atomic(lambda: self._write_projects(domain, known, found))
+        vanished = known - {project.id for project in found}
+        self.commitments.forsake(vanished)
+        return self.engine.atomic(lambda: self._write_projects(domain, vanished, found))
 
-    def _write_projects(self, domain: DomainInfo, known: set[str], found: Sequence[ProjectInfo]) -> list[str]:
+    def _write_projects(self, domain: DomainInfo, vanished: set[str], found: Sequence[ProjectInfo]) -> list[str]:
         domain_id = queries.domain_ids(self.engine).get(domain.id)
         if domain_id is None:  # another discovery found that it has vanished
             return []
@@ -162,7 +171,9 @@ class Discover:
         if new:
             queries.add_project_services(self.engine, domain_id, self.clock.now().timestamp())
             log.info("domain %s: %d new projects", domain.name, len(new))
-        vanished = known - {project.id for project in found}
+        if vanished:
+            queries.lock_projects(self.engine, vanished)
+            self.engine.after_commit(self.commitments.freed)
         kept = queries.committed_projects(self.engine, vanished)
         for uuid in kept:
             log.warning("project %s of domain %s has vanished, but is kept: it has commitments", uuid, domain.name)

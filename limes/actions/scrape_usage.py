@@ -1,8 +1,9 @@
 """Asks a service for the usage and quota of a project, and stores what it says.
 
 The project is claimed in one transaction, the backend is asked with none open, and the report is written in another
-one, if the claim still holds. The backend is the truth about usage; about quota Limes is: a backend quota that differs
-from the wanted one is marked, and written by `limes.actions.push_quota`.
+one, if the claim still holds. Commitments that wait for capacity get what is not used any more right after that, in
+transactions of their own: the scrape holds no lock that others wait for. The backend is the truth about usage; about
+quota Limes is: a backend quota that differs from the wanted one is marked, and written by `limes.actions.push_quota`.
 
 Where the first scrape fails nothing is stored but the error: no usage of 0 and no unlimited quota is made up (the
 original did, and they showed up as inconsistencies). Quota can be set as soon as a scrape has succeeded.
@@ -15,6 +16,7 @@ from functools import partial
 
 import orjson
 
+from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.project_tasks import project_info, scope, wanted_quotas
 from limes.actions.telemetry import SILENT, Telemetry
 from limes.backends import BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, ask
@@ -42,6 +44,7 @@ class ScrapeUsage:
     backends: Mapping[str, QuotaBackend]
     clock: Clock
     jitter: Jitter
+    commitments: SettleCommitments
     authoritative: bool = True
     """Whether a backend quota that differs is put right."""
     interval: float = 1800.0
@@ -83,7 +86,8 @@ class ScrapeUsage:
         quotas = {ids[name]: self._quota(task, name, usage, stored.get(ids[name])) for name, usage in resources.items()}
         queries.write_quotas(self.engine, task.project_id, quotas)
         rows = [row for name, usage in resources.items() for row in _az_rows(ids[name], usage)]
-        queries.write_usage(self.engine, task.project_id, quotas, rows)
+        if freed := queries.write_usage(self.engine, task.project_id, quotas, rows):
+            self.engine.after_commit(partial(self.commitments.freed, freed))
         now = self._now()
         queries.record_scrape(self.engine, task.id, now, now + self.jitter.spread(self.interval), duration)
         wanted = wanted_quotas(self.catalog, task, ids, quotas)

@@ -97,6 +97,7 @@ def _service_jobs(
         cluster.backends.quota,
         clock,
         jitter,
+        settle_commitments(engine, cluster, clock),
         authoritative=collector.authoritative,
         interval=collector.scrape_interval,
         retry=collector.scrape_retry,
@@ -139,7 +140,8 @@ def _cluster_wide_jobs(
     counters: dict[str, OutcomeCounter],
 ) -> list[Job]:
     collector = settings.collector
-    discovery = replace(discover(settings, engine, cluster), clock=clock)
+    settle = settle_commitments(engine, cluster, clock)
+    discovery = replace(discover(settings, engine, cluster), clock=clock, commitments=settle)
     consistency = CheckConsistency(engine, cluster.catalog, cluster.constraints, sync_catalog)
 
     def job(name: str, work: Callable[[], object], interval: float, counter: str) -> Job:
@@ -149,7 +151,7 @@ def _cluster_wide_jobs(
         job("discovery", discovery.everything, collector.discovery_interval, "limes_keystone_syncs"),
         job(
             "commitments",
-            settle_commitments(engine, cluster, clock).run,
+            settle.run,
             collector.commitment_interval,
             "limes_commitment_runs",
         ),

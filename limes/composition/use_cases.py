@@ -19,6 +19,7 @@ def discover(settings: Settings, engine: Engine, cluster: Cluster) -> Discover:
         catalog=cluster.catalog,
         constraints=cluster.constraints,
         clock=SystemClock(),
+        commitments=settle_commitments(engine, cluster, SystemClock()),
         except_domains=settings.discovery.except_domains,
         only_domains=settings.discovery.only_domains,
     )

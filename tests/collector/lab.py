@@ -166,11 +166,19 @@ class Lab:
         return self.clock.now().timestamp()
 
     def discover(self, **patterns: Any) -> Discover:
-        return Discover(self.engine, self.keystone, self.catalog, self.constraints, self.clock, **patterns)
+        settle = self.settle_commitments()
+        return Discover(self.engine, self.keystone, self.catalog, self.constraints, self.clock, settle, **patterns)
 
     def scrape(self) -> ScrapeUsage:
         return ScrapeUsage(
-            self.engine, self.catalog, self.constraints, self.backends, self.clock, NoJitter(), self.authoritative
+            self.engine,
+            self.catalog,
+            self.constraints,
+            self.backends,
+            self.clock,
+            NoJitter(),
+            self.settle_commitments(),
+            self.authoritative,
         )
 
     def scrape_capacity(self) -> ScrapeCapacity:

@@ -93,7 +93,7 @@ def commit(lab, project, status):
 
 @pytest.mark.parametrize(
     ("status", "kept"),
-    [("planned", True), ("pending", True), ("confirmed", True), ("expired", False), ("superseded", False)],
+    [("planned", False), ("pending", False), ("confirmed", True), ("expired", False), ("superseded", False)],
 )
 def test_what_has_commitments_that_hold_is_kept_and_blocks_nothing_else(lab, caplog, status, kept):
     commit(lab, "berlin", status)

@@ -64,8 +64,8 @@ def test_a_vanished_domain_with_a_commitment_keeps_nothing_else(lab):
     lab.scrape_all()
     lab.execute(
         "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
-        " creator_uuid, creator_name, confirm_by, expires_at, transfer_status)"
-        " SELECT 'c', %s, id, 'any', 1, '1 year', 'planned', 0, 'u', 'u', 1, 4e9, '' FROM resources WHERE name = 'cores'",
+        " creator_uuid, creator_name, confirmed_at, expires_at, transfer_status)"
+        " SELECT 'c', %s, id, 'any', 1, '1 year', 'confirmed', 0, 'u', 'u', 1, 4e9, '' FROM resources WHERE name = 'cores'",
         lab.project_id(),
     )
     lab.keystone.found = {FRANCE: lab.keystone.found[FRANCE]}

@@ -1,12 +1,19 @@
 """What happens to commitments by themselves: they expire, get their capacity in turn, and are forgotten in the end."""
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from limes.actions.commitments.ledger import Ledger
+from limes.actions.commitments.ledger import Change, Ledger
+from limes.core.catalog import ANY_AZ
+from limes.core.commitments import Commitment, advance
 from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
+from limes.db.queries import quotas as quota_queries
+from limes.errors import LimesError
+
+log = logging.getLogger(__name__)
 
 _BATCH = 500
 
@@ -22,6 +29,35 @@ class SettleCommitments:
         """For resources that the present transaction has locked, after their capacity has changed. Its last deed."""
         now = self.ledger.now()
         self.ledger.record([change for id_ in sorted(resources) for change in self.ledger.settle(id_, now)], now)
+
+    def freed(self, places: Collection[tuple[int, str]] | None = None) -> None:
+        """After a commit that has freed capacity in these resources (by id) and AZs, or None: who knows where.
+
+        One statement where nobody waits there. Not to be called inside a transaction: the caller's locks would be
+        taken in the wrong order. What goes wrong here is only logged, since `run` does the same later.
+        """
+        try:
+            waiting = queries.waiting_places(self.ledger.engine)
+            for id_ in sorted({id_ for id_, az in waiting if places is None or _is_in(id_, az, places)}):
+                self.ledger.engine.atomic(partial(self._settle, id_))
+        except LimesError as error:
+            log.warning("commitments that wait for capacity have to wait for the next run of the job: %s", error)
+
+    def forsake(self, projects: Collection[str]) -> None:
+        """Deletes what is not confirmed of projects (by UUID) that have vanished: nobody is there to use it."""
+        for resource_id in {one.resource_id for one in self._unconfirmed(projects)}:
+            self.ledger.engine.atomic(partial(self._forsake, projects, resource_id))
+
+    def _forsake(self, projects: Collection[str], resource_id: int) -> None:
+        engine, now = self.ledger.engine, self.ledger.now()
+        quota_queries.lock_resources(engine, [resource_id])  # and nothing is confirmed before it is deleted
+        found = [one for one in self._unconfirmed(projects) if one.resource_id == resource_id]
+        left = [one for one in found if advance(one, now).is_live]
+        queries.delete(engine, [one.id for one in left])
+        self.ledger.record([*(Change("deleted", one) for one in left), *self.ledger.settle(resource_id, now)], now)
+
+    def _unconfirmed(self, projects: Collection[str]) -> list[Commitment]:
+        return queries.unconfirmed_of(self.ledger.engine, sorted(projects))
 
     def run(self) -> None:
         """The job: everything that is due, one transaction for each resource. May be done by several at once."""
@@ -41,3 +77,8 @@ class SettleCommitments:
         queries.delete(self.ledger.engine, ended)
         commitment_keys.forget_before(self.ledger.engine, before)
         return len(ended)
+
+
+def _is_in(resource_id: int, az: str, places: Collection[tuple[int, str]]) -> bool:
+    """Whether one that waits there may get what was freed at these places. In the AZ `any` everything counts."""
+    return (resource_id, az) in places or (az == ANY_AZ and any(id_ == resource_id for id_, _ in places))

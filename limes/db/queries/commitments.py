@@ -100,6 +100,24 @@ def unsettled_resources(engine: Engine, now: float) -> list[int]:
     return [row[0] for row in rows]
 
 
+def waiting_places(engine: Engine) -> set[tuple[int, str]]:
+    """The resources and AZs in which commitments wait for capacity."""
+    rows = engine.rows("SELECT DISTINCT resource_id, az FROM project_commitments WHERE status = 'pending'")
+    return {(resource, az) for resource, az in rows}
+
+
+def unconfirmed_of(engine: Engine, project_uuids: Sequence[str]) -> list[Commitment]:
+    """The commitments of these projects that are not confirmed yet."""
+    if not project_uuids:
+        return []
+    rows = engine.rows(
+        f"{_SELECT} WHERE status IN ('planned', 'pending')"
+        f" AND project_id IN (SELECT id FROM projects WHERE uuid IN ({placeholders(len(project_uuids))})) ORDER BY id",
+        project_uuids,
+    )
+    return [_from_row(row) for row in rows]
+
+
 def public(engine: Engine, resources: Collection[int], now: float) -> list[Commitment]:
     """Those that are offered to everybody, of these resources, in the order of their numbers."""
     if not resources:

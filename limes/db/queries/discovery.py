@@ -77,6 +77,22 @@ def add_project_services(engine: Engine, domain_id: int, now: float) -> None:
     )
 
 
+def projects_of_domains(engine: Engine, domain_uuids: Collection[str]) -> set[str]:
+    """The UUIDs of all projects of these domains."""
+    return _select_in(
+        engine, "SELECT p.uuid FROM projects p JOIN domains d ON d.id = p.domain_id WHERE d.uuid IN ", domain_uuids
+    )
+
+
+def lock_projects(engine: Engine, uuids: Collection[str]) -> None:
+    """Until the transaction ends, nobody makes or receives a commitment in these projects."""
+    if uuids:
+        engine.rows(
+            f"SELECT id FROM projects WHERE uuid IN ({placeholders(len(uuids))}) ORDER BY id{engine.for_update}",
+            list(uuids),
+        )
+
+
 def committed_projects(engine: Engine, uuids: Collection[str]) -> set[str]:
     """Which of these projects have commitments that are neither expired nor superseded."""
     return _select_in(

@@ -92,17 +92,22 @@ def write_backend_quotas(engine: Engine, project_id: int, quotas: Mapping[int, i
         )
 
 
-def write_usage(engine: Engine, project_id: int, resources: Collection[int], rows: Sequence[AZUsageRow]) -> None:
-    """Replaces the usage of these resources by `rows`."""
+def write_usage(
+    engine: Engine, project_id: int, resources: Collection[int], rows: Sequence[AZUsageRow]
+) -> set[tuple[int, str]]:
+    """Replaces the usage of these resources by `rows`. Answers in which of them, and in which AZs, less is used now."""
     if not resources:
-        return
-    kept = {(row.resource_id, row.az) for row in rows}
-    before = engine.rows(
-        "SELECT resource_id, az FROM project_az_resources"
-        f" WHERE project_id = %s AND resource_id IN ({placeholders(len(resources))})",
-        [project_id, *resources],
-    )
-    for resource, az in sorted({(resource, az) for resource, az in before} - kept):
+        return set()
+    usage = {(row.resource_id, row.az): row.usage for row in rows}
+    before = {
+        (resource, az): used
+        for resource, az, used in engine.rows(
+            "SELECT resource_id, az, usage FROM project_az_resources"
+            f" WHERE project_id = %s AND resource_id IN ({placeholders(len(resources))})",
+            [project_id, *resources],
+        )
+    }
+    for resource, az in sorted(before.keys() - usage.keys()):
         engine.execute(
             "DELETE FROM project_az_resources WHERE project_id = %s AND resource_id = %s AND az = %s",
             [project_id, resource, az],
@@ -117,6 +122,7 @@ def write_usage(engine: Engine, project_id: int, resources: Collection[int], row
             [value for row in sorted(rows) for value in (project_id, *row)],
         )
     refresh_totals(engine, project_id, resources)
+    return {place for place, used in before.items() if usage.get(place, 0) < used}
 
 
 def refresh_totals(engine: Engine, project_id: int, resources: Collection[int]) -> None:

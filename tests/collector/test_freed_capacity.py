@@ -1,0 +1,155 @@
+"""Whatever frees capacity confirms those that wait for it at once, without the job: less usage, vanished projects."""
+
+from dataclasses import replace
+
+import pytest
+
+from limes.actions.commitments.settle import SettleCommitments
+from limes.backends import AZUsage
+from limes.errors import Unavailable
+from tests.collector.commitments import RULE, add, capacity, events, states
+from tests.support.rows import all_rows, changes
+
+
+def start(make_lab, rule):
+    """There are 20 cores in az-one, of which berlin uses 10, and 5 in az-two, of which dresden uses 5."""
+    lab = make_lab(catalog_options={"behaviors": [rule]})
+    lab.compute.usage = {"berlin": {"cores": {"az-one": AZUsage(10)}}, "dresden": {"cores": {"az-two": AZUsage(5)}}}
+    lab.discover().everything()
+    lab.scrape_all()
+    capacity(lab, 20)
+    return lab
+
+
+@pytest.fixture
+def lab(make_lab):
+    return start(make_lab, RULE)
+
+
+def statements(lab, action):
+    """What the action asks the database."""
+    asked = []
+    run = lab.engine.db.execute_sql
+    lab.engine.db.execute_sql = lambda sql, *args, **kwargs: (asked.append(sql), run(sql, *args, **kwargs))[1]
+    try:
+        action()
+    finally:
+        del lab.engine.db.execute_sql
+    return asked
+
+
+def use(lab, project, **usage):
+    """Scrapes this usage of cores, by AZ."""
+    lab.compute.usage[project] = {"cores": {az.replace("_", "-"): AZUsage(amount) for az, amount in usage.items()}}
+    lab.execute("UPDATE project_services SET next_scrape_at = %s", lab.now + 60)
+    lab.execute(
+        "UPDATE project_services SET next_scrape_at = %s WHERE project_id = %s", lab.now, lab.project_id(project)
+    )
+    assert lab.scrape().run_next("compute")
+
+
+def wait(lab, number, amount, **fields):
+    """One that waits for capacity."""
+    add(lab, number, amount, status="pending", **fields)
+
+
+def test_less_usage(lab):
+    wait(lab, 1, 15, project="paris")
+    wait(lab, 2, 5, project="paris", az="az-two")
+    use(lab, "berlin", az_one=6)
+    assert states(lab) == {1: "pending", 2: "pending"}  # 14 are left
+    use(lab, "berlin", az_one=5)
+    assert states(lab) == {1: "confirmed", 2: "pending"}
+    use(lab, "dresden")
+    assert states(lab) == {1: "confirmed", 2: "confirmed"}
+    assert events(lab) == [("confirmed", 1), ("confirmed", 2)]
+
+
+def test_the_same_and_more_usage_asks_the_database_nothing(lab):
+    same = statements(lab, lambda: use(lab, "berlin", az_one=10))
+    more = statements(lab, lambda: use(lab, "berlin", az_one=12, az_two=1))
+    less = statements(lab, lambda: use(lab, "berlin", az_one=12))
+    assert not [sql for sql in same + more if "commitment" in sql]
+    assert len([sql for sql in less if "commitment" in sql]) == 1  # nobody waits
+
+
+def test_less_usage_elsewhere_locks_nothing(lab):
+    wait(lab, 1, 15, project="paris")
+    asked = statements(lab, lambda: use(lab, "dresden"))
+    assert len([sql for sql in asked if "commitment" in sql]) == 1
+    assert not [sql for sql in asked if "FROM resources WHERE id IN" in sql]
+
+
+def test_in_the_az_any_usage_counts_wherever_it_was(make_lab):
+    lab = start(make_lab, replace(RULE, commitment_is_az_aware=False))
+    wait(lab, 1, 14, project="paris", az="any")  # 25 are there, 15 are used
+    use(lab, "dresden", az_two=2)
+    assert states(lab) == {1: "pending"}
+    use(lab, "dresden", az_two=1)
+    assert states(lab) == {1: "confirmed"}
+
+
+def test_the_scrape_stands_even_if_nobody_can_be_confirmed_now(lab, monkeypatch):
+    def fail(self, resource_id):
+        raise Unavailable("the database is busy")
+
+    wait(lab, 1, 15, project="paris")
+    monkeypatch.setattr(SettleCommitments, "_settle", fail)
+    use(lab, "berlin", az_one=1)
+    assert states(lab) == {1: "pending"}
+    monkeypatch.undo()
+    lab.settle_commitments().run()
+    assert states(lab) == {1: "confirmed"}
+
+
+def vanish(lab, name):
+    for domain, projects in lab.keystone.found.items():
+        lab.keystone.found[domain] = [one for one in projects if one.name != name]
+
+
+def test_a_vanished_project(lab):
+    wait(lab, 1, 15, project="paris")
+    vanish(lab, "berlin")
+    lab.discover().everything()
+    assert lab.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]
+    assert states(lab) == {1: "confirmed"}
+
+
+def test_a_vanished_domain(lab):
+    wait(lab, 1, 15, project="paris")
+    lab.keystone.found = {domain: found for domain, found in lab.keystone.found.items() if domain.name == "france"}
+    lab.discover().everything()
+    assert lab.rows("SELECT name FROM projects") == [("paris",)]
+    assert states(lab) == {1: "confirmed"}
+
+
+@pytest.mark.parametrize("whole_domain", [False, True])
+def test_what_a_vanished_project_has_not_got_is_deleted(lab, whole_domain):
+    wait(lab, 1, 15)
+    add(lab, 2, 1, confirm_by=lab.now + 1000)
+    wait(lab, 3, 15, project="paris")
+    add(lab, 4, 1, project="dresden", status="confirmed", az="az-two")
+    if whole_domain:
+        lab.keystone.found = {domain: found for domain, found in lab.keystone.found.items() if domain.name == "france"}
+    else:
+        vanish(lab, "berlin")
+    lab.discover().everything()
+    assert states(lab) == {3: "confirmed", 4: "confirmed"}
+    assert events(lab) == [("deleted", 1), ("deleted", 2), ("confirmed", 3)]
+    left = ["dresden", "paris"]  # somebody pays for what dresden has
+    assert sorted(name for (name,) in lab.rows("SELECT name FROM projects")) == left
+
+
+def test_a_vanished_project_goes_when_its_commitments_have_ended(lab):
+    add(lab, 1, 1, status="confirmed", expires_at=lab.now + 10)
+    add(lab, 2, 1, status="superseded")
+    vanish(lab, "berlin")
+    before = all_rows(lab.engine)
+    lab.discover().everything()
+    assert changes(before, all_rows(lab.engine)) == {}
+    lab.clock.advance(10)
+    lab.settle_commitments().run()
+    lab.discover().everything()
+    assert lab.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]
+    assert states(lab) == {}
+    assert events(lab) == [("expired", 1)]
