@@ -4,6 +4,7 @@ Reads `LIMES_CONFIG` (the configuration file) and `LIMES_PROCESS` (`api` or `pla
 workers from starting stops gunicorn here, with one line a problem and without a traceback.
 """
 
+import gc
 import os
 import shutil
 import sys
@@ -44,6 +45,12 @@ loglevel = "warning"
 def when_ready(server: Any) -> None:
     """Says where it listens, once it does."""
     server.log.warning("limes %s listens on %s", process, bind)
+
+
+def post_worker_init(worker: Any) -> None:
+    """Keeps the garbage collector from looking through the app again and again: it stays as long as the worker."""
+    gc.collect()
+    gc.freeze()
 
 
 def child_exit(server: Any, worker: Any) -> None:
