@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from limes.backends import AZCapacity, BackendContext, BackendError, CapacityBackend, CapacityReport, ConfigError
-from limes_plugins.placement.client import PlacementClient, whole_number
+from limes_plugins.openstack.amounts import whole_number
+from limes_plugins.placement.connection import placement_client
 from limes_plugins.placement.params import CapacityParams
 from limes_plugins.placement.providers import Provider, Providers
 
@@ -38,7 +39,7 @@ class PlacementCapacity(CapacityBackend):
         if unknown:
             raise ConfigError([f"availability_zones.{az}: is not one of the configured ones" for az in unknown])
         self._params = params
-        self._client = PlacementClient(params, context)
+        self._client = placement_client(params, context)
 
     def report_capacity(self) -> CapacityReport:
         """Sums over providers, by resource and AZ."""

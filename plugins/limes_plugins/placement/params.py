@@ -4,9 +4,10 @@ import re
 from collections import Counter
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from limes.backends import NOT_EMPTY, Params, ResourceName, ResourceParams, Unit
+from limes_plugins.openstack.params import ConnectionParams, Text
 
 _UNITS = {"MEMORY_MB": Unit.MIB, "DISK_GB": Unit.GIB}
 """The resource classes that are amounts of bytes, by their definition in os-resource-classes."""
@@ -26,38 +27,6 @@ def _trait(value: str) -> str:
 
 ResourceClass = Annotated[str, AfterValidator(_resource_class)]
 Trait = Annotated[str, AfterValidator(_trait)]
-Text = Annotated[str, Field(min_length=1)]
-
-
-class AuthParams(Params):
-    """With which token to come to Placement."""
-
-    type: Literal["session", "token", "none"] = "session"
-    """`session`: the configured Keystone credentials. `token`: a fixed token, for labs without Keystone. `none`: no
-    token at all."""
-    token: SecretStr | None = None
-
-    @model_validator(mode="after")
-    def _token_goes_with_its_type(self) -> "AuthParams":
-        if (self.type == "token") != (self.token is not None):
-            raise ValueError("a token must be given if, and only if, the type is 'token'")
-        return self
-
-
-class ConnectionParams(Params):
-    """How Placement is found."""
-
-    auth: AuthParams = AuthParams()
-    endpoint: Text | None = None
-    """Placement's URL, where it is not that of the Keystone catalog."""
-    interface: Text = "public"
-    region_name: Text | None = None
-
-    @model_validator(mode="after")
-    def _somewhere(self) -> "ConnectionParams":
-        if self.auth.type != "session" and self.endpoint is None:
-            raise ValueError("without a Keystone session the endpoint must be given")
-        return self
 
 
 class PlacementResource(ResourceParams):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from limes.backends import ANY_AZ, UNKNOWN_AZ, BackendError
-from limes_plugins.placement.client import PlacementClient
+from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.placement.params import CapacityParams
 
 log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ class Provider:
 class Providers:
     """One look at all providers."""
 
-    def __init__(self, client: PlacementClient, params: CapacityParams, deadline: float) -> None:
+    def __init__(self, client: ServiceClient, params: CapacityParams, deadline: float) -> None:
         self._client = client
         self._params = params
         self._deadline = deadline

@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from limes.backends import UNLIMITED, BackendError, BackendQuota
-from limes_plugins.placement.client import PlacementClient, whole_number
+from limes_plugins.openstack.amounts import whole_number
+from limes_plugins.openstack.client import ServiceClient
+
+_NO_EXTENSION = (
+    "this Placement has no quota extension (it answered with 404): use Limes's own Placement, or quota.store:"
+    " keystone_limits"
+)
 
 
 class QuotaStore(Protocol):
@@ -44,7 +50,7 @@ class PlacementQuotas:
 
     tracks_quota = True
 
-    def __init__(self, client: PlacementClient, classes: Mapping[str, str]) -> None:
+    def __init__(self, client: ServiceClient, classes: Mapping[str, str]) -> None:
         self._client = client
         self._classes = classes
 
@@ -58,15 +64,13 @@ class PlacementQuotas:
         limits = {class_: limit for class_, limit in self._limits(project_id).items() if limit is not UNLIMITED}
         limits.update({self._classes[name]: quota for name, quota in quotas.items()})
         document = {class_: {"limit": limit} for class_, limit in sorted(limits.items())}
-        self._client.put(f"/quotas/{project_id}", {"quotas": document})
+        if self._client.put(f"/quotas/{project_id}", {"quotas": document}) is None:
+            raise BackendError(f"PUT /quotas/{project_id}: {_NO_EXTENSION}")
 
     def _limits(self, project_id: str) -> dict[str, BackendQuota]:
         document = self._client.find(f"/quotas/{project_id}")
         if document is None:
-            raise BackendError(
-                "this Placement has no quota extension (GET /quotas answered with 404): use Limes's own Placement,"
-                " or quota.store: keystone_limits"
-            )
+            raise BackendError(f"GET /quotas/{project_id}: {_NO_EXTENSION}")
         quotas: Any = document.get("quotas")
         if not isinstance(quotas, dict):
             raise BackendError("GET /quotas: expected an object 'quotas'")

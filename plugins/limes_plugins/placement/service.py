@@ -18,7 +18,8 @@ from limes.backends import (
     ServiceDef,
     UsageReport,
 )
-from limes_plugins.placement.client import PlacementClient, whole_number
+from limes_plugins.openstack.amounts import whole_number
+from limes_plugins.placement.connection import placement_client
 from limes_plugins.placement.keystone_limits import KeystoneLimits
 from limes_plugins.placement.params import ServiceParams
 from limes_plugins.placement.quotas import NoQuotas, PlacementQuotas, QuotaStore
@@ -28,7 +29,7 @@ class PlacementService(QuotaBackend):
     """Resources that are resource classes."""
 
     def __init__(self, params: ServiceParams, context: BackendContext) -> None:
-        self._client = PlacementClient(params, context)
+        self._client = placement_client(params, context)
         self._classes = {name: resource.class_ for name, resource in params.resources.items()}
         self._accepts = params.consumer_types.accepts
         self._store = self._make_store(params, context)

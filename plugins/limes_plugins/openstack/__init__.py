@@ -1,0 +1,1 @@
+"""What plugins for OpenStack services have in common: requests, pages, microversions, lists for all projects."""
