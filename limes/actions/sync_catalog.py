@@ -4,13 +4,17 @@ Safe to run in any number of processes at once, and again. Rows are only deleted
 collector does: an API process of the next release, started beside the old ones, must not take anything away from them.
 """
 
+import logging
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine, placeholders
 from limes.db.queries import catalog as queries
+from limes.db.queries import commitments
 from limes.seams import Clock
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,10 @@ class SyncCatalog:
     clock: Clock
 
     def run(self, *, prune: bool = False) -> None:
-        """Makes missing rows; with `prune`, deletes services and capacitors that are not configured any more."""
+        """Makes missing rows; with `prune`, deletes services and capacitors that are not configured any more.
+
+        A service whose commitments still hold is kept until they have ended, with a warning: somebody pays for them.
+        """
         self.engine.atomic(lambda: self._work(prune))
 
     def _work(self, prune: bool) -> None:
@@ -45,7 +52,7 @@ class SyncCatalog:
             )
         self._hide_vanished_resources()
         if prune:
-            self._prune("services", "type", list(self.catalog.services))
+            self._prune("services", "type", [*self.catalog.services, *self._promised_services()])
             self._prune("capacitors", "name", list(self.capacitors))
             self._drop_unowned_capacity()
         self._fill_projects(now)
@@ -61,6 +68,13 @@ class SyncCatalog:
     def _prune(self, table: str, column: str, names: list[str]) -> None:
         condition = f" WHERE {column} NOT IN ({placeholders(len(names))})" if names else ""
         self.engine.execute(f"DELETE FROM {table}{condition}", names)
+
+    def _promised_services(self) -> list[str]:
+        """Services that are not configured any more, but have commitments."""
+        found = sorted(set(commitments.live_services(self.engine)) - set(self.catalog.services))
+        for service in found:
+            log.warning("service %s is not configured any more, but is kept: projects have commitments in it", service)
+        return found
 
     def _drop_unowned_capacity(self) -> None:
         self.engine.execute(

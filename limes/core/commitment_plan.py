@@ -3,11 +3,12 @@
 Nothing is promised: others may commit meanwhile, and usage and capacity change.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from limes.core.commitments import Commitment, Status, advance, confirm
-from limes.core.committable import Balance, choose_confirmable
+from limes.core.commitments import Commitment, Status, advance
+from limes.core.committable import Balance, Tally, queue_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,35 +33,64 @@ def make_plan(
     Not before `earliest`. `balance` has the usage of all projects that `live` commitments are of; `live` are all of the
     same resource and AZ.
     """
-    current = {one.id: one for one in live}
-    confirmable_now, blockers = 0, []
-    for time in _times(live, now, earliest):
-        for one in [one for one in current.values() if advance(one, time) != one]:
-            current[one.id] = advance(one, time)
-            if current[one.id].status is Status.EXPIRED:
-                del current[one.id]
-                if one.is_confirmed and one.expires_at > now:
-                    blockers.append(one)
-        waiting = [one for one in current.values() if one.status is Status.PENDING]
-        for one in choose_confirmable(_committed(balance, current.values()), waiting):
-            current[one.id] = confirm(one, time)
-        state = _committed(balance, current.values())
-        if time == now:
-            confirmable_now = state.committable_by(project)
-        if time >= earliest and state.allows(project, amount):
-            return Plan(time, confirmable_now, tuple(blockers), 0)
-    return Plan(None, confirmable_now, tuple(blockers), state.add(project, amount).claimed - state.capacity)
+    future = _Future(balance, live, now)
+    confirmable_now = future.tally.committable_by(project)
+    if earliest <= now and future.tally.allows(project, amount):
+        return Plan(now, confirmable_now, (), 0)
+    for time in sorted({*future.times(), *({earliest} if earliest > now else ())}):
+        future.go_on_to(time)
+        if time >= earliest and future.tally.allows(project, amount):
+            return Plan(time, confirmable_now, tuple(future.ended), 0)
+    return Plan(None, confirmable_now, tuple(future.ended), future.tally.missing(project, amount))
 
 
-def _times(live: Sequence[Commitment], now: float, earliest: float) -> list[float]:
-    """When something happens: now, and each end and each beginning that is ahead."""
-    ahead = {time for one in live for time in (one.expires_at, one.confirm_by or 0.0) if time > now}
-    return sorted({now, max(now, earliest), *ahead})
+class _Future:
+    """What becomes of all commitments, from one time at which something happens to the next."""
 
+    def __init__(self, balance: Balance, live: Sequence[Commitment], now: float) -> None:
+        moved = [one for one in (advance(one, now) for one in live) if one.is_live]
+        self.ended: list[Commitment] = []
+        """Those that were confirmed, in the order of their ends."""
+        self.tally = Tally(replace(balance, committed={}))
+        self._confirmed: dict[int, Commitment] = {}
+        for one in moved:
+            if one.is_confirmed:
+                self._confirm(one)
+        self._waiting: dict[int, Commitment] = {}
+        self._ends: dict[float, list[Commitment]] = defaultdict(list)
+        self._begins: dict[float, list[Commitment]] = defaultdict(list)
+        for one in moved:
+            self._ends[one.expires_at].append(one)
+            if one.status is Status.PLANNED and one.confirm_by is not None:
+                self._begins[one.confirm_by].append(one)
+        self._serve([one for one in moved if one.status is Status.PENDING])
 
-def _committed(balance: Balance, commitments: Iterable[Commitment]) -> Balance:
-    committed: dict[int, int] = {}
-    for one in commitments:
-        if one.is_confirmed:
-            committed[one.project_id] = committed.get(one.project_id, 0) + one.amount
-    return replace(balance, committed=committed)
+    def times(self) -> set[float]:
+        """When something happens."""
+        return {*self._ends, *self._begins}
+
+    def go_on_to(self, time: float) -> None:
+        """Lets happen what happens at that time: ends first, then those that wait are served."""
+        freed = False
+        for one in self._ends.get(time, ()):
+            self._waiting.pop(one.id, None)
+            confirmed = self._confirmed.pop(one.id, None)
+            if confirmed is not None:
+                freed = True
+                self.tally.add(one.project_id, -one.amount)
+                self.ended.append(confirmed)
+        begun = [one for one in self._begins.get(time, ()) if one.expires_at > time]
+        # without an end there is no more room than before, so those that have waited need not be asked again
+        self._serve([*self._waiting.values(), *begun] if freed else begun)
+
+    def _serve(self, waiting: list[Commitment]) -> None:
+        waiting.sort(key=queue_order)
+        self._waiting |= {one.id: one for one in waiting}
+        for one in waiting:
+            if self.tally.allows(one.project_id, one.amount):
+                self._confirm(one)
+                del self._waiting[one.id]
+
+    def _confirm(self, one: Commitment) -> None:
+        self.tally.add(one.project_id, one.amount)
+        self._confirmed[one.id] = one

@@ -90,8 +90,13 @@ def check_times(request: CommitmentRequest, behavior: Behavior, now: float) -> N
         raise Unprocessable(f"confirm_by must not be set in the past (it is {int(now)} now)")
     if start is not None and start > now + _FARTHEST:
         raise Unprocessable(f"confirm_by is too far in the future: at most {int(now + _FARTHEST)} is possible")
+    check_earliest(now if start is None else start, behavior)
+
+
+def check_earliest(start: float, behavior: Behavior) -> None:
+    """Raises `Unprocessable` for a commitment that would begin before the first are to be confirmed."""
     earliest = behavior.commitment_min_confirm_date
-    if earliest is not None and (now if start is None else start) < earliest:
+    if earliest is not None and start < earliest:
         date = datetime.fromtimestamp(earliest, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         raise Unprocessable(f"this commitment needs a `confirm_by` timestamp at or after {date}")
 

@@ -187,13 +187,17 @@ def convert(
     commitment: Commitment, source_amount: int, target_resource: int, target_amount: int, now: float,
     uuids: tuple[str, str],
 ) -> Reshaped:  # fmt: skip
-    """`source_amount` of it becomes `target_amount` of another resource; a remainder stays as it was."""
+    """`source_amount` of it becomes `target_amount` of another resource; a remainder stays as it was.
+
+    One that waits for capacity has to queue anew there; its remainder keeps its place here.
+    """
     _require_held(commitment)
     if not 0 < source_amount <= commitment.amount:
         raise Unprocessable(f"the amount to convert must be between 1 and {commitment.amount}")
     heir = _heir(commitment, now)
     converted = replace(heir, uuid=uuids[0], resource_id=target_resource, amount=target_amount)
-    rest = replace(heir, uuid=uuids[1], amount=commitment.amount - source_amount)
+    created_at = now if commitment.is_confirmed else commitment.created_at
+    rest = replace(heir, uuid=uuids[1], amount=commitment.amount - source_amount, created_at=created_at)
     return Reshaped((supersede(commitment, now),), (converted, rest) if rest.amount else (converted,))
 
 

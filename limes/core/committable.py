@@ -36,9 +36,7 @@ class Balance:
 
     def committable_by(self, project: int) -> int:
         """The largest amount that this project could commit to: what is left, and what it uses without commitment."""
-        own = max(0, self.usage.get(project, 0) - self.committed.get(project, 0))
-        room = self.capacity - self.claimed
-        return max(0, room + own) if room >= 0 else 0
+        return Tally(self).committable_by(project)
 
     def allows(self, project: int, amount: int) -> bool:
         """Whether `amount` more can be confirmed for this project."""
@@ -46,8 +44,7 @@ class Balance:
 
     def increase(self, project: int, amount: int) -> int:
         """By how much the sum of all claims rises with `amount` more committed by this project."""
-        used, committed = self.usage.get(project, 0), self.committed.get(project, 0)
-        return max(used, committed + amount) - max(used, committed)
+        return _increase(self.usage.get(project, 0), self.committed.get(project, 0), amount)
 
     def add(self, project: int, amount: int) -> "Balance":
         """The same with `amount` more (or, if negative, less) committed by this project."""
@@ -70,16 +67,50 @@ def queue_order(commitment: Commitment) -> tuple[float, float, int]:
     return (commitment.created_at, commitment.confirm_by or 0.0, commitment.id)
 
 
+class Tally:
+    """A balance to go on with: the same decision, step by step, each in constant time."""
+
+    def __init__(self, balance: Balance) -> None:
+        self._usage = balance.usage
+        self._committed = dict(balance.committed)
+        self._room = balance.capacity - balance.claimed
+
+    def add(self, project: int, amount: int) -> None:
+        """`amount` more (or, if negative, less) is committed by this project."""
+        self._room -= self._increase(project, amount)
+        self._committed[project] = self._committed.get(project, 0) + amount
+
+    def allows(self, project: int, amount: int) -> bool:
+        """As `Balance.allows`."""
+        return self._increase(project, amount) <= self._room
+
+    def missing(self, project: int, amount: int) -> int:
+        """By how much capacity is short for `amount` more; 0 if it is not."""
+        return max(0, self._increase(project, amount) - self._room)
+
+    def committable_by(self, project: int) -> int:
+        """As `Balance.committable_by`."""
+        own = max(0, self._usage.get(project, 0) - self._committed.get(project, 0))
+        return self._room + own if self._room >= 0 else 0
+
+    def take(self, pending: Iterable[Commitment]) -> list[Commitment]:
+        """Adds, and answers, those that there is capacity for, in this order."""
+        taken = []
+        for one in pending:
+            if self.allows(one.project_id, one.amount):
+                self.add(one.project_id, one.amount)
+                taken.append(one)
+        return taken
+
+    def _increase(self, project: int, amount: int) -> int:
+        return _increase(self._usage.get(project, 0), self._committed.get(project, 0), amount)
+
+
+def _increase(used: int, committed: int, amount: int) -> int:
+    """By how much a project's claim rises with `amount` more committed."""
+    return max(used, committed + amount) - max(used, committed)
+
+
 def choose_confirmable(balance: Balance, pending: Iterable[Commitment]) -> list[Commitment]:
     """Which of the pending ones get capacity, in order. One that does not fit does not block smaller later ones."""
-    chosen = []
-    claimed = balance.claimed
-    balance = replace(balance, committed=dict(balance.committed))
-    for commitment in sorted(pending, key=queue_order):
-        project, amount = commitment.project_id, commitment.amount
-        increase = balance.increase(project, amount)
-        if claimed + increase <= balance.capacity:
-            claimed += increase
-            balance.committed[project] = balance.committed.get(project, 0) + amount
-            chosen.append(commitment)
-    return chosen
+    return Tally(balance).take(sorted(pending, key=queue_order))

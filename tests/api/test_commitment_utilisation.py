@@ -52,13 +52,38 @@ def test_several_looks_make_a_day(cloud):
         "days": [{"date": "2026-01-01", "committed": 10, "used": 8, "unused": 2, "min_used": 2, "max_used": 14}],
     }
     assert found["az-two"]["days"] == [
-        {"date": "2026-01-01", "committed": 4, "used": 3, "unused": 1, "min_used": 3, "max_used": 3}
+        {"date": "2026-01-01", "committed": 2, "used": 1, "unused": 1, "min_used": 0, "max_used": 3}
     ]
     cloud.clock.advance(DAY)
     look(cloud)
     days = report(cloud)["az-one"]["days"]
     assert [(one["date"], one["used"]) for one in days] == [("2026-01-01", 8), ("2026-01-02", 14)]
     assert [one["date"] for one in report(cloud, "?resource=cores&days=1")["az-one"]["days"]] == ["2026-01-02"]
+
+
+def test_what_is_used_for_a_part_of_the_day_is_not_used_all_day(cloud):
+    """Nothing is committed, so what is not used leaves no trace of its own."""
+    use(cloud, "az-one", 0)
+    use(cloud, "az-two", 6)
+    look(cloud)
+    use(cloud, "az-one", 9)
+    use(cloud, "az-two", 0)
+    look(cloud)
+    look(cloud)
+    figures = {"committed": 0, "unused": 0, "min_used": 0, "date": "2026-01-01"}
+    found = report(cloud)
+    assert found["az-one"]["days"] == [{**figures, "used": 6, "max_used": 9}]
+    assert found["az-two"]["days"] == [{**figures, "used": 2, "max_used": 6}]
+    assert (found["az-one"]["recommended_amount"], found["az-two"]["recommended_amount"]) == (0, 0)
+    for _ in range(24):
+        cloud.clock.advance(3600)
+        look(cloud)
+    assert report(cloud)["az-one"]["days"][-1]["min_used"] == 9
+    with cloud.engine.connection():  # what was not used at all on a day has no row for it
+        assert (
+            cloud.engine.rows("SELECT az FROM commitment_use WHERE day = 20455 AND project_id = 1 AND az = 'az-two'")
+            == []
+        )
 
 
 def test_resources_that_are_committed_for_all_azs_together(cloud):

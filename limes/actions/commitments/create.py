@@ -21,10 +21,10 @@ from limes.core.commitment_request import (
 from limes.core.commitments import Commitment, Status, advance
 from limes.core.committable import Balance, choose_confirmable
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import commitment_keys, quotas
+from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
 from limes.db.queries.reports import ProjectRow
-from limes.errors import Conflict, NotReady, Unprocessable
+from limes.errors import Conflict, Unprocessable
 
 NO_CAPACITY = "not enough capacity available for immediate confirmation"
 
@@ -128,11 +128,7 @@ class CreateCommitment:
 
     def _resource_id(self, project: ProjectRow, request: CommitmentRequest) -> int:
         resource_id = catalog_queries.resource_ids(self.ledger.engine)[request.ref]
-        if not quotas.project_quotas(self.ledger.engine, project.id, [resource_id]):
-            raise NotReady(
-                f"no project report for resource {'/'.join(request.ref)}"
-                " (please retry in a few seconds after initial scraping is done)"
-            )
+        self.ledger.require_report(project.id, resource_id, request.ref)
         return resource_id
 
     def _balance_after_queue(

@@ -23,7 +23,7 @@ from limes.db.queries import commitment_balance, commitment_events
 from limes.db.queries import commitments as queries
 from limes.db.queries import projects as project_queries
 from limes.db.queries import quotas as quota_queries
-from limes.errors import NotFound
+from limes.errors import NotFound, NotReady
 from limes.seams import Clock, IdSource
 
 log = logging.getLogger(__name__)
@@ -72,9 +72,26 @@ class Ledger:
         factor = self.catalog.behavior(ref).overcommit_factor
         return commitment_balance.read_balance(self.engine, resource_id, az, factor, projects, now)
 
+    def ref_of(self, commitment: Commitment) -> Ref:
+        """Its resource. Raises `NotFound` if that is not configured any more: then the commitment can only end."""
+        ref = self.refs()[commitment.resource_id]
+        if self.catalog.find(ref) is None:
+            raise NotFound(f"resource {'/'.join(ref)} is not configured any more")
+        return ref
+
+    def require_report(self, project_id: int, resource_id: int, ref: Ref) -> None:
+        """Raises `NotReady` for a resource of which the project was never scraped."""
+        if not quota_queries.project_quotas(self.engine, project_id, [resource_id]):
+            raise NotReady(
+                f"no project report for resource {'/'.join(ref)}"
+                " (please retry in a few seconds after initial scraping is done)"
+            )
+
     def described(self, commitment: Commitment) -> Described:
-        """With its resource's name and unit."""
-        return self.describe_all([commitment])[0]
+        """With its resource's name and unit. Raises `NotFound` if that is not configured any more."""
+        ref = self.ref_of(commitment)
+        resource = self.catalog.find(ref)
+        return Described(commitment, ref, resource.unit if resource else Unit.COUNT)
 
     def describe_all(self, commitments: Iterable[Commitment]) -> list[Described]:
         """The same for many. Those of resources that are not configured any more are left out."""
@@ -174,7 +191,7 @@ class Ledger:
             if change.related:
                 document["related"] = list(change.related)
             rows.append(
-                commitment_events.EventRow(now, change.event, commitment.uuid, project, orjson.dumps(document).decode())
+                commitment_events.EventRow(change.event, commitment.uuid, project, orjson.dumps(document).decode())
             )
             log.info(
                 "commitment %s of project %s: %s (%d %s/%s in %s)",
@@ -185,4 +202,4 @@ class Ledger:
                 *ref,
                 commitment.az,
             )
-        commitment_events.append(self.engine, rows)
+        commitment_events.append(self.engine, rows, lambda: max(now, self.now()))

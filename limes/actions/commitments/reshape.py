@@ -12,6 +12,7 @@ from limes.core.commitment_request import (
     check_amount,
     check_az,
     check_duration,
+    check_earliest,
     committable_resource,
 )
 from limes.core.commitment_rules import CommitmentRules
@@ -68,7 +69,7 @@ class ReshapeCommitments:
             renewed = life.renew(commitment, now, ledger.ids.uuid(), self.rules.renewal_window)
             if queries.was_renewed(ledger.engine, commitment.id):
                 raise Conflict(f"commitment {commitment.id} was already renewed")
-            ref = ledger.refs()[commitment.resource_id]
+            ref = ledger.ref_of(commitment)
             check_duration(commitment.duration, committable_resource(ref, ledger.catalog)[1])
             stored = ledger.store(renewed)
             ledger.record([*changes, Change("created", stored, (commitment.uuid,))], now)
@@ -84,7 +85,7 @@ class ReshapeCommitments:
             now = ledger.now()
             project = find_project(ledger.engine, domain_uuid, project_uuid)
             commitment, changes = ledger.take(project.id, id_, now)
-            ref = ledger.refs()[commitment.resource_id]
+            ref = ledger.ref_of(commitment)
             check_duration(wanted, committable_resource(ref, ledger.catalog)[1])
             changed = life.change_duration(commitment, wanted, now)
             if changed != commitment:
@@ -120,7 +121,8 @@ class ReshapeCommitments:
             target_id = ids[wanted.target]
             changes = ledger.lock([before.resource_id, target_id], now)
             commitment = ledger.again(before)
-            self._check(commitment, ledger.refs()[commitment.resource_id], wanted)
+            self._check(commitment, ledger.ref_of(commitment), wanted, now)
+            ledger.require_report(project.id, target_id, wanted.target)
             uuids = (ledger.ids.uuid(), ledger.ids.uuid())
             converted = life.convert(commitment, wanted.source_amount, target_id, wanted.target_amount, now, uuids)
             if commitment.is_confirmed:
@@ -128,13 +130,13 @@ class ReshapeCommitments:
                 if not balance.allows(project.id, wanted.target_amount):
                     raise Conflict("not enough capacity available to confirm the converted commitment")
             new, more = ledger.replace(converted)
-            changes += [*more, *ledger.settle(commitment.resource_id, now)]
+            changes += [*more, *ledger.settle(commitment.resource_id, now), *ledger.settle(target_id, now)]
             ledger.record(changes, now)
-            return ledger.described(new[0])
+            return ledger.described(queries.find(ledger.engine, new[0].id) or new[0])
 
         return ledger.engine.atomic(work)
 
-    def _check(self, commitment: Commitment, source: Ref, wanted: Conversion) -> None:
+    def _check(self, commitment: Commitment, source: Ref, wanted: Conversion, now: float) -> None:
         """Whether the target accepts it, and the amounts fit the rate."""
         rate = rates(self.rules.conversions, source).get(wanted.target)
         if rate is None:
@@ -142,6 +144,7 @@ class ReshapeCommitments:
         resource, behavior = committable_resource(wanted.target, self.ledger.catalog)
         check_az(commitment.az, behavior, self.ledger.catalog)
         check_duration(commitment.duration, behavior)
+        check_earliest(now if commitment.is_confirmed else commitment.starts_at, behavior)
         check_amount(wanted.source_amount, resource)
         right = rate.apply(wanted.source_amount)
         if wanted.target_amount != right:

@@ -7,8 +7,7 @@ from limes.actions.commitments.ledger import Change, Described, Ledger
 from limes.actions.reports.projects import find_project
 from limes.core.commitments import hand_over, offer, split, withdraw
 from limes.db.queries import commitments as queries
-from limes.db.queries import quotas
-from limes.errors import Conflict, NotFound, NotReady
+from limes.errors import Conflict, NotFound
 
 NO_MATCH = "no matching commitment found"
 
@@ -66,12 +65,8 @@ class TransferCommitment:
             commitment = queries.find(ledger.engine, id_)
             if commitment is None or not _matches(commitment.transfer_token, token):
                 raise NotFound(NO_MATCH)
-            ref = ledger.refs()[commitment.resource_id]
-            if not quotas.project_quotas(ledger.engine, target.id, [commitment.resource_id]):
-                raise NotReady(
-                    f"no project report for resource {'/'.join(ref)}"
-                    " (please retry in a few seconds after initial scraping is done)"
-                )
+            ref = ledger.ref_of(commitment)
+            ledger.require_report(target.id, commitment.resource_id, ref)
             source = commitment.project_id
             balance = ledger.balance(ref, commitment.resource_id, commitment.az, {source, target.id}, now)
             if source != target.id and not balance.allows_move(source, target.id, commitment.amount):

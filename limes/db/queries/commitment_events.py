@@ -2,10 +2,11 @@
 
 The number's row in `commitment_event_counter` stays locked until the transaction ends. So when a reader sees a number,
 all smaller ones are there as well, and whoever asks for what comes after a number misses nothing and sees nothing
-twice. Take numbers as the last deed of a transaction: until its end, no other change of a commitment gets one.
+twice. Take numbers as the last deed of a transaction: until its end, no other change of a commitment gets one. The time
+is read under the same lock, so that it does not run backwards from one number to the next.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from limes.db.engine import Engine
@@ -16,7 +17,6 @@ _LIMIT = 500
 class EventRow(NamedTuple):
     """A change. `document` is JSON."""
 
-    at: float
     event: str
     commitment_uuid: str
     project_uuid: str
@@ -32,19 +32,19 @@ class NumberedEvent(NamedTuple):
     document: str
 
 
-def append(engine: Engine, events: Sequence[EventRow]) -> None:
-    """Numbers the events in this order."""
+def append(engine: Engine, events: Sequence[EventRow], clock: Callable[[], float]) -> None:
+    """Numbers the events in this order. `clock` gives the present, in seconds since the epoch."""
     for start in range(0, len(events), _LIMIT):
         some = events[start : start + _LIMIT]
         row = engine.row(
             "UPDATE commitment_event_counter SET last = last + %s WHERE id = 1 RETURNING last", [len(some)]
         )
         assert row is not None
-        first = int(row[0]) - len(some) + 1
+        first, at = int(row[0]) - len(some) + 1, clock()
         engine.execute(
             "INSERT INTO commitment_events (number, at, event, commitment_uuid, project_uuid, document) VALUES "
             + ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(some)),
-            [value for index, event in enumerate(some) for value in (first + index, *event)],
+            [value for index, event in enumerate(some) for value in (first + index, at, *event)],
         )
 
 

@@ -16,36 +16,45 @@ class UseRow(NamedTuple):
 
 
 def add_look(engine: Engine, resources: Collection[int], *, by_az: bool, day: int, now: float) -> None:
-    """Adds what is used and confirmed now, over all projects, to this day's figures: one statement.
+    """Adds what is used and confirmed now, over all projects, to this day's figures.
 
-    With `by_az` AZ by AZ, else all AZs together as `any`. Where nothing is used nor committed, nothing is added.
+    With `by_az` AZ by AZ, else all AZs together as `any`. A row is made where something is used or committed for the
+    first time on that day; the day's earlier looks count for it as well, with nothing, and so do the later ones.
     """
     if not resources:
         return
-    az, marks = "az" if by_az else "'any'", placeholders(len(resources))
+    marks, az = placeholders(len(resources)), "az" if by_az else "'any'"
+    row = engine.row(
+        f"SELECT COALESCE(MAX(looks), 0) FROM commitment_use WHERE day = %s AND resource_id IN ({marks})",
+        [day, *resources],
+    )
+    assert row is not None
     engine.execute(
         f"""
         INSERT INTO commitment_use
                (project_id, resource_id, az, day, looks, usage_sum, usage_min, usage_max, committed_sum)
-        SELECT x.project_id, x.resource_id, x.az, %s, 1, SUM(x.used), SUM(x.used), SUM(x.used), SUM(x.committed)
+        SELECT x.project_id, x.resource_id, x.az, %s, %s, SUM(x.used), SUM(x.used) * %s, SUM(x.used), SUM(x.committed)
           FROM (SELECT project_id, resource_id, {az} AS az, usage AS used, 0 AS committed
                   FROM project_az_resources WHERE resource_id IN ({marks}) AND usage > 0
                  UNION ALL
                 SELECT project_id, resource_id, {az} AS az, 0 AS used, amount AS committed
                   FROM project_commitments
-                 WHERE resource_id IN ({marks}) AND status = 'confirmed' AND expires_at > %s) x
+                 WHERE resource_id IN ({marks}) AND status = 'confirmed' AND expires_at > %s
+                 UNION ALL
+                SELECT project_id, resource_id, az, 0 AS used, 0 AS committed
+                  FROM commitment_use WHERE resource_id IN ({marks}) AND day = %s) x
          WHERE 1 = 1
          GROUP BY x.project_id, x.resource_id, x.az
             ON CONFLICT (project_id, resource_id, az, day) DO UPDATE
            SET looks = commitment_use.looks + 1,
                usage_sum = commitment_use.usage_sum + excluded.usage_sum,
-               usage_min = CASE WHEN excluded.usage_min < commitment_use.usage_min
-                                THEN excluded.usage_min ELSE commitment_use.usage_min END,
+               usage_min = CASE WHEN excluded.usage_sum < commitment_use.usage_min
+                                THEN excluded.usage_sum ELSE commitment_use.usage_min END,
                usage_max = CASE WHEN excluded.usage_max > commitment_use.usage_max
                                 THEN excluded.usage_max ELSE commitment_use.usage_max END,
                committed_sum = commitment_use.committed_sum + excluded.committed_sum
         """,
-        [day, *resources, *resources, now],
+        [day, row[0] + 1, 0 if row[0] else 1, *resources, *resources, now, *resources, day],
     )
 
 

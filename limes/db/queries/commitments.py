@@ -106,6 +106,15 @@ def waiting_places(engine: Engine) -> set[tuple[int, str]]:
     return {(resource, az) for resource, az in rows}
 
 
+def live_services(engine: Engine) -> list[str]:
+    """The types of services that have commitments which are neither expired nor superseded."""
+    rows = engine.rows(
+        "SELECT type FROM services WHERE id IN (SELECT r.service_id FROM resources r"
+        f" WHERE EXISTS (SELECT 1 FROM project_commitments c WHERE c.resource_id = r.id AND {LIVE}))"
+    )
+    return [row[0] for row in rows]
+
+
 def unconfirmed_of(engine: Engine, project_uuids: Sequence[str]) -> list[Commitment]:
     """The commitments of these projects that are not confirmed yet."""
     if not project_uuids:

@@ -1,0 +1,135 @@
+"""What a second look at commitments found: resources that left the configuration, and odd conversions."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from limes.actions.commitments.reshape import Conversion
+from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.use_cases import CommitmentUseCases
+from limes.actions.sync_catalog import SyncCatalog
+from limes.core.catalog import BehaviorRule, Catalog
+from limes.core.commitment_rules import CommitmentRules
+from limes.core.selection import select
+from limes.errors import NotFound
+from limes.seams import SystemIds
+from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, commit, events, listed, offer
+from tests.api.world import BERLIN, DRESDEN, GERMANY, SERVICES
+from tests.support.rows import all_rows, changes
+
+RULES = CommitmentRules(conversions=({("compute", "cores"): 4, ("volume", "capacity"): 6},))
+YEAR = 365 * 86400
+
+
+@pytest.fixture
+def cloud(make):
+    return with_volumes(make(behaviors=BEHAVIORS, commitment_rules=RULES))
+
+
+def with_volumes(world, capacity=20):
+    world.engine.execute(
+        "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
+        " SELECT id, 'az-one', %s, '[]' FROM resources WHERE name = 'capacity'",
+        [capacity],
+    )
+    return world
+
+
+def convert(world, number, source, target):
+    part = {"target_service": "volume", "target_resource": "capacity", "source_amount": source, "target_amount": target}
+    path = f"{PATHS['berlin']}/commitments/{number}/convert"
+    return world.request("POST", path, json={"commitment": part})
+
+
+# -- the service is not configured any more ----------------------------------------------------------------------------
+
+
+def without_compute(world):
+    """The use cases of a process whose configuration has volumes only, after a collector with the same one started."""
+    catalog = Catalog(["az-one"], SERVICES[1:], behaviors=BEHAVIORS)
+    SyncCatalog(world.engine, catalog, ["inventory"], world.clock).run(prune=True)
+    return catalog, CommitmentUseCases.build(world.engine, catalog, world.clock, SystemIds(), RULES)
+
+
+def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud):
+    made = commit(cloud, amount=10)
+    token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
+    planned = commit(cloud, amount=3, confirm_by=NOW + 9000)
+    before = all_rows(cloud.engine)["project_commitments"]
+    catalog, cases = without_compute(cloud)
+    assert all_rows(cloud.engine)["project_commitments"] == before
+    assert cases.read.of_project(GERMANY, BERLIN, select(catalog)) == []
+    wanted = Conversion(("volume", "capacity"), 3, 2)
+    for deed in (
+        lambda: cases.transfer.start(GERMANY, BERLIN, made["id"], 5, "public"),
+        lambda: cases.transfer.take(GERMANY, DRESDEN, made["id"], token),
+        lambda: cases.read.by_token(token),
+        lambda: cases.reshape.change_duration(GERMANY, BERLIN, made["id"], "1 year"),
+        lambda: cases.reshape.convert(GERMANY, BERLIN, made["id"], wanted),
+    ):
+        with pytest.raises(NotFound, match="resource compute/cores is not configured any more"):
+            deed()
+    assert all_rows(cloud.engine)["project_commitments"] == before
+    cases.delete.run(GERMANY, BERLIN, planned["id"], as_admin=True)
+    cloud.clock.advance(3600)
+    SettleCommitments(cases.create.ledger).run()
+    assert events(cloud)[-2:] == [("deleted", 3), ("expired", 10)]
+
+
+def test_a_service_without_promises_goes(cloud):
+    made = commit(cloud, amount=10)
+    cloud.clock.advance(3600)
+    SettleCommitments(cloud.commitments.create.ledger).run()
+    without_compute(cloud)
+    with cloud.engine.connection():
+        assert cloud.engine.rows("SELECT type FROM services") == [("volume",)]
+        assert cloud.engine.rows("SELECT COUNT(*) FROM project_commitments WHERE id = %s", [made["id"]]) == [(0,)]
+
+
+# -- conversion --------------------------------------------------------------------------------------------------------
+
+
+def test_one_that_waits_is_confirmed_where_there_is_room(cloud):
+    commit(cloud, amount=60)
+    waits = commit(cloud, amount=30, confirm_by=NOW + 10, duration="1 year")
+    cloud.clock.advance(20)
+    result = convert(cloud, waits["id"], 6, 4)
+    assert (result.status_code, result.json["commitment"]["status"]) == (202, "confirmed")
+    assert result.json["commitment"]["confirmed_at"] == NOW + 20
+    assert amounts(cloud) == [(60, "confirmed"), (4, "confirmed"), (24, "pending")]
+    assert events(cloud)[-4:] == [("superseded", 30), ("created", 4), ("created", 24), ("confirmed", 4)]
+    assert listed(cloud)[2]["created_at"] == NOW  # the rest keeps its place in the queue
+    assert listed(cloud)[1]["created_at"] == NOW + 20
+
+
+def test_no_conversion_before_the_earliest_date_of_the_other_resource(make):
+    late = replace(BEHAVIORS[2], commitment_min_confirm_date=NOW + 5000.0)
+    world = with_volumes(make(behaviors=[*BEHAVIORS[:2], late], commitment_rules=RULES))
+    before = [commit(world, amount=3, duration="1 year"), commit(world, amount=3, confirm_by=NOW + 4999)]
+    rows = all_rows(world.engine)
+    result = convert(world, before[0]["id"], 3, 2)
+    text = "this commitment needs a `confirm_by` timestamp at or after 2026-01-01T01:23:20Z\n"
+    assert (result.status_code, result.text) == (422, text)
+    assert convert(world, before[1]["id"], 3, 2).status_code == 422
+    assert changes(rows, all_rows(world.engine)) == {}
+    planned = commit(world, amount=3, confirm_by=NOW + 5000, duration="1 year")
+    assert convert(world, planned["id"], 3, 2).json["commitment"]["status"] == "planned"
+
+
+def test_no_conversion_to_what_was_never_scraped(cloud):
+    made = commit(cloud, "dresden", amount=3, duration="1 year")  # dresden has no volumes yet
+    rows = all_rows(cloud.engine)
+    part = {"target_service": "volume", "target_resource": "capacity", "source_amount": 3, "target_amount": 2}
+    path = f"{PATHS['dresden']}/commitments/{made['id']}/convert"
+    result = cloud.request("POST", path, json={"commitment": part})
+    assert (result.status_code, result.text[:46]) == (423, "no project report for resource volume/capacity")
+    assert changes(rows, all_rows(cloud.engine)) == {}
+
+
+def test_an_az_that_the_other_resource_does_not_have(make):
+    rule = BehaviorRule(re.compile("volume/capacity"), commitment_durations=("1 year",))
+    world = with_volumes(make(behaviors=[*BEHAVIORS[:2], rule], commitment_rules=RULES))
+    made = commit(world, amount=3, duration="1 year")
+    result = convert(world, made["id"], 3, 2)
+    assert (result.status_code, result.text[:41]) == (422, "resource does not accept AZ-aware commitm")
