@@ -301,7 +301,7 @@ class CommitmentUse(BaseModel):
     project = ForeignKeyField(Project, on_delete="CASCADE", index=False)
     resource = ForeignKeyField(Resource, on_delete="CASCADE")
     az = TextField()
-    day = IntegerField()
+    day = IntegerField(index=True)
     """Days since the epoch."""
     looks = IntegerField()
     usage_sum = BigIntegerField()
