@@ -10,11 +10,8 @@ class Telemetry:
     def drift_repaired(self, service_type: str) -> None:
         """The backend was told the right quota again."""
 
-    def report_refused(self, kind: str, name: str) -> None:
-        """A backend answered something that is no valid report: `kind` is `usage` or `capacity`."""
-
     def lease_taken_over(self, task: str) -> None:
-        """A task was claimed whose former claim had ended without an outcome."""
+        """A task of this job (`Job.name`) was claimed whose former claim had ended without an outcome."""
 
 
 SILENT = Telemetry()

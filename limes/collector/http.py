@@ -1,6 +1,7 @@
 """The collector's own small HTTP server, with `/healthcheck` and `/metrics`."""
 
 import logging
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -9,10 +10,12 @@ from socketserver import ThreadingMixIn
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import falcon
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
 
 from limes.db.engine import Engine
 from limes.errors import StartupError
+from limes.metrics.data import DataMetrics
+from limes.metrics.text import spool
 from limes.web.operational import HealthcheckEndpoint, render_metrics
 
 log = logging.getLogger(__name__)
@@ -34,21 +37,28 @@ class _Handler(WSGIRequestHandler):
 class MetricsEndpoint:
     """The metrics of the process, and those of one collector in it."""
 
-    def __init__(self, registry: CollectorRegistry) -> None:
+    def __init__(self, registry: CollectorRegistry, data: DataMetrics | None = None) -> None:
         self._registry = registry
+        self._data = data
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Answers in Prometheus' text format."""
-        resp.data = render_metrics() + generate_latest(self._registry)
-        resp.content_type = CONTENT_TYPE_LATEST
+        resp.content_type = CONTENT_TYPE_PLAIN_0_0_4
+        own = render_metrics() + generate_latest(self._registry)
+        file = spool(own, self._data.write if self._data is not None else None)
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        resp.set_stream(file, size)
 
 
 @contextmanager
-def operational_server(listen: str, engine: Engine, registry: CollectorRegistry) -> Iterator[int]:
+def operational_server(
+    listen: str, engine: Engine, registry: CollectorRegistry, data: DataMetrics | None = None
+) -> Iterator[int]:
     """Serves on `HOST:PORT` while the block lasts, and gives the port. Raises `StartupError` if it cannot listen."""
     app = falcon.App()
     app.add_route("/healthcheck", HealthcheckEndpoint(engine))
-    app.add_route("/metrics", MetricsEndpoint(registry))
+    app.add_route("/metrics", MetricsEndpoint(registry, data))
     host, _, port = listen.rpartition(":")
     host = host.strip("[]")
     try:

@@ -2,6 +2,8 @@
 
 import logging
 import threading
+import time
+from collections.abc import Callable
 from typing import Protocol
 
 from limes.errors import LimesError
@@ -35,8 +37,10 @@ class Loop:
     claimed by another collector when their lease is over.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, done: Callable[[str, float], None] = lambda name, seconds: None) -> None:
+        """`done` is told the name of the job and how long a task took, in seconds, after each."""
         self.job = job
+        self._done = done
         self._stopping = threading.Event()
         self._abandoned = threading.Event()
         self._lock = threading.Lock()
@@ -73,10 +77,17 @@ class Loop:
             self._workers.add(worker)
         worker.start()
 
+    def _step(self) -> bool:
+        started = time.monotonic()
+        found = self.job.step()
+        if found:
+            self._done(self.job.name, time.monotonic() - started)
+        return found
+
     def _work(self) -> None:
         request_id.set(f"job-{self.job.name}")
         try:
-            while not self._stopping.is_set() and self.job.step():
+            while not self._stopping.is_set() and self._step():
                 self._start_worker()
         except LimesError as error:
             log.error("%s: %s", self.job.name, error)

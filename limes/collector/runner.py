@@ -4,7 +4,7 @@ import logging
 import signal
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 
@@ -16,6 +16,7 @@ from prometheus_client.registry import Collector as MetricsSource
 from limes.collector.http import operational_server
 from limes.collector.loop import Job, Loop
 from limes.db.engine import Engine
+from limes.metrics.data import DataMetrics
 
 log = logging.getLogger(__name__)
 
@@ -29,17 +30,21 @@ class Collector:
         jobs: Sequence[Job],
         *,
         metrics: Sequence[MetricsSource] = (),
+        done: Callable[[str, float], None] = lambda name, seconds: None,
+        data: DataMetrics | None = None,
         listen: str = "127.0.0.1:0",
         poll_interval: float = 3.0,
     ) -> None:
-        """`listen` is where `/healthcheck` and `/metrics` are served; port 0 means any that is free."""
+        """`listen` is where `/healthcheck` and `/metrics` are served; port 0 means any that is free. `done` is told the
+        name of a job and how long a task of it took, in seconds; `data` goes to `/metrics` as well."""
         self._engine = engine
-        self.loops = [Loop(job) for job in jobs]
+        self.loops = [Loop(job, done) for job in jobs]
         """One for each job."""
         self.registry = CollectorRegistry()
         """The metrics of this collector."""
         for source in metrics:
             self.registry.register(source)
+        self._data = data
         self._listen = listen
         self._poll_interval = poll_interval
         self._running = ExitStack()
@@ -49,7 +54,9 @@ class Collector:
 
     def start(self) -> None:
         """Begins to work, and returns. Raises `StartupError` if the address cannot be used."""
-        self.port = self._running.enter_context(operational_server(self._listen, self._engine, self.registry))
+        self.port = self._running.enter_context(
+            operational_server(self._listen, self._engine, self.registry, self._data)
+        )
         # It warns about each look that it leaves out because the one before is still busy, which is what we want.
         logging.getLogger("apscheduler.scheduler").setLevel(logging.ERROR)
         self._scheduler = BackgroundScheduler(

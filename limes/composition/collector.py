@@ -8,6 +8,7 @@ from limes.actions.run_job import RunJob
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
 from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.telemetry import Telemetry
 from limes.collector.jobs.capacity import CapacityJob
 from limes.collector.jobs.cluster_wide import ClusterWideJob
 from limes.collector.jobs.push import PushJob
@@ -19,6 +20,8 @@ from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.use_cases import discover, measure_utilisation, push_quota, settle_commitments
 from limes.db.engine import Engine
+from limes.metrics.data import DataMetrics
+from limes.metrics.jobs import JobMetrics
 from limes.metrics.outcomes import OutcomeCounter
 from limes.metrics.scrapes import ScrapeGauges
 from limes.seams import Clock, Jitter, RandomJitter, SystemClock
@@ -52,15 +55,20 @@ def build_collector(
     names = {service.service_type: service.type for service in settings.services}
     services = [(service, names[service]) for service in cluster.catalog.services]
     counters = _counters(services, list(cluster.backends.capacity))
+    counted = JobMetrics(services)
     jobs: list[Job] = [
-        *_service_jobs(engine, cluster, settings, services, clock, jitter, counters),
+        *_service_jobs(engine, cluster, settings, services, clock, jitter, counters, counted),
         _capacity_job(engine, cluster, settings, clock, jitter, counters["limes_capacity_scrapes"]),
         *_cluster_wide_jobs(engine, cluster, settings, sync_catalog, clock, jitter, counters),
     ]
+    counted.start_at_zero([job.name for job in jobs])
+    data = settings.collector.data_metrics
     return Collector(
         engine,
         jobs,
-        metrics=[*counters.values(), ScrapeGauges(engine, names)],
+        metrics=[*counters.values(), counted, ScrapeGauges(engine, names, clock, settings.collector.stale_after)],
+        done=counted.task_done,
+        data=DataMetrics(engine, cluster.catalog, data.skip_zero) if data.expose else None,
         listen=settings.collector.listen,
         poll_interval=settings.collector.poll_interval,
     )
@@ -88,6 +96,7 @@ def _service_jobs(
     clock: Clock,
     jitter: Jitter,
     counters: dict[str, OutcomeCounter],
+    telemetry: Telemetry,
 ) -> list[Job]:
     collector = settings.collector
     scrape = ScrapeUsage(
@@ -102,8 +111,9 @@ def _service_jobs(
         interval=collector.scrape_interval,
         retry=collector.scrape_retry,
         lease=collector.lease,
+        telemetry=telemetry,
     )
-    push = replace(push_quota(settings, engine, cluster), clock=clock, jitter=jitter)
+    push = replace(push_quota(settings, engine, cluster), clock=clock, jitter=jitter, telemetry=telemetry)
     workers = max(1, collector.threads // max(1, len(services)))
     jobs: list[Job] = []
     for service, name in services:

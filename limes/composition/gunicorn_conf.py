@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any
 
 # Before anything imports prometheus_client: it decides by this variable how to keep its values.
@@ -40,6 +41,14 @@ proc_name = f"limes-{process}"
 accesslog = None  # the logger limes.access writes one line a request
 errorlog = "-"
 loglevel = "warning"
+
+
+def on_starting(server: Any) -> None:
+    """Empties the metrics' folder: what workers of an earlier run have left would be counted again."""
+    if "GUNICORN_PID" in os.environ:  # a new gunicorn takes over from one that still runs
+        return
+    for file in Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]).glob("*.db"):
+        file.unlink(missing_ok=True)
 
 
 def when_ready(server: Any) -> None:

@@ -1,4 +1,4 @@
-"""Gauges about the state of scraping, read from the database when Prometheus asks."""
+"""Gauges about the collector's work, read from the database when Prometheus asks."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -8,65 +8,109 @@ from prometheus_client.registry import Collector
 
 from limes.db.engine import Engine
 from limes.db.queries import scrape_state as queries
+from limes.db.queries.scrape_state import ServiceState, WorkState
 from limes.errors import Unavailable
+from limes.seams import Clock
 
 log = logging.getLogger(__name__)
 
-_HELP = {
-    "limes_oldest_scraped_at": "Time of the oldest last scrape of a project, by service, in seconds since the epoch",
-    "limes_newest_scraped_at": "Time of the newest scrape of a project, by service, in seconds since the epoch",
-    "limes_capacity_plugin_metrics_ok": "Whether the last scrape of the capacitor succeeded (1 or 0)",
-    "limes_plugin_metrics_ok": "Whether the last scrape of the project's service succeeded (1 or 0)",
-    "limes_quota_pushes_pending": "Projects whose backend quota has to be written, by service",
+_SERVICE = ("service", "service_name")
+_TASK = ("task", "service")
+_PROJECT = ("domain", "domain_id", "project", "project_id", "service")
+
+FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "limes_oldest_scraped_at": (_SERVICE, "Time of the oldest last scrape of a project, in seconds since the epoch"),
+    "limes_newest_scraped_at": (_SERVICE, "Time of the newest scrape of a project, in seconds since the epoch"),
+    "limes_unscraped_projects": (_SERVICE, "Projects that were never scraped with success"),
+    "limes_stale_projects": (_SERVICE, "Projects whose figures are older than collector.stale_after"),
+    "limes_scrape_errors": (_SERVICE, "Projects whose last scrape failed"),
+    "limes_quota_pushes_pending": (_SERVICE, "Projects whose backend quota has to be written"),
+    "limes_quota_push_age_seconds": (_SERVICE, "For how long the quota that has waited longest is not in force"),
+    "limes_quota_push_errors": (_SERVICE, "Projects whose backend quota could not be written at the last try"),
+    "limes_quota_drifted_projects": (_SERVICE, "Projects whose backend quota was changed past Limes, and still is"),
+    "limes_tasks_due": (_TASK, "Tasks that wait for a collector"),
+    "limes_task_lag_seconds": (_TASK, "For how long the oldest due task has waited; 0 if none is due"),
+    "limes_capacity_scraped_at": (("capacitor",), "Time of the last scrape that succeeded, in seconds since the epoch"),
+    "limes_capacity_stale": (("capacitor",), "1 if the figures are older than collector.stale_after, or missing"),
+    "limes_capacity_plugin_metrics_ok": (("capacitor",), "1 if the last scrape of the capacitor succeeded, else 0"),
+    "limes_plugin_metrics_ok": (_PROJECT, "1 if the last scrape of the project's service succeeded, else 0"),
 }
+"""The labels and the help of each gauge."""
 
 
 class ScrapeGauges(Collector):
     """The gauges. While the database does not answer there are none."""
 
-    def __init__(self, engine: Engine, service_names: Mapping[str, str]) -> None:
-        """`service_names` are the values of the label `service_name` by service type."""
+    def __init__(self, engine: Engine, service_names: Mapping[str, str], clock: Clock, stale_after: float) -> None:
+        """`service_names` are the values of the label `service_name` by service type; `stale_after` is in seconds."""
         self._engine = engine
         self._names = service_names
+        self._clock = clock
+        self._stale_after = stale_after
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """The present figures."""
+        now = self._clock.now().timestamp()
+        stale_before = now - self._stale_after
+
+        def read() -> tuple[WorkState, list[queries.ProjectScrape]]:
+            return queries.read(self._engine, now, stale_before), list(queries.project_scrapes(self._engine))
+
         try:
-            state = self._engine.snapshot(lambda: queries.read(self._engine))
+            state, projects = self._engine.snapshot(read)
         except Unavailable as error:
             log.error("metrics: %s", error)
             return
-        labels = ("service", "service_name")
-        oldest, newest, pending = (
-            _gauge(name, labels)
-            for name in ("limes_oldest_scraped_at", "limes_newest_scraped_at", "limes_quota_pushes_pending")
-        )
-        for row in state.services:
-            values = (row.service, self._names.get(row.service, ""))
-            if row.oldest is not None and row.newest is not None:
-                oldest.add_metric(values, row.oldest)
-                newest.add_metric(values, row.newest)
-            pending.add_metric(values, row.pending)
-        yield from (oldest, newest, pending)
-        yield self._capacitors(state)
-        yield self._projects(state)
+        families = {name: GaugeMetricFamily(name, text, labels=labels) for name, (labels, text) in FAMILIES.items()}
+        for service in state.services:
+            self._service(families, service, now)
+        self._tasks(families, state, now)
+        for capacitor in state.capacitors:
+            values = (capacitor.name,)
+            if capacitor.scraped_at is not None:
+                families["limes_capacity_scraped_at"].add_metric(values, capacitor.scraped_at)
+            stale = capacitor.scraped_at is None or capacitor.scraped_at < stale_before
+            families["limes_capacity_stale"].add_metric(values, int(stale))
+            families["limes_capacity_plugin_metrics_ok"].add_metric(values, int(capacitor.ok))
+        for project in projects:
+            families["limes_plugin_metrics_ok"].add_metric(project[:5], int(project.ok))
+        yield from families.values()
 
-    def _capacitors(self, state: queries.ScrapeState) -> GaugeMetricFamily:
-        family = _gauge("limes_capacity_plugin_metrics_ok", ("capacitor",))
-        for name, ok in state.capacitors:
-            family.add_metric((name,), int(ok))
-        return family
+    def _service(self, families: Mapping[str, GaugeMetricFamily], state: ServiceState, now: float) -> None:
+        values = (state.service, self._names.get(state.service, ""))
+        figures = {
+            "limes_oldest_scraped_at": state.oldest,
+            "limes_newest_scraped_at": state.newest,
+            "limes_unscraped_projects": state.unscraped,
+            "limes_stale_projects": state.stale,
+            "limes_scrape_errors": state.scrape_errors,
+            "limes_quota_pushes_pending": state.pending,
+            "limes_quota_push_age_seconds": _age(now, state.pending_since),
+            "limes_quota_push_errors": state.push_errors,
+            "limes_quota_drifted_projects": state.drifted,
+        }
+        for name, value in figures.items():
+            if value is not None:
+                families[name].add_metric(values, value)
 
-    def _projects(self, state: queries.ScrapeState) -> GaugeMetricFamily:
-        family = _gauge("limes_plugin_metrics_ok", ("domain", "domain_id", "project", "project_id", "service"))
-        for row in state.projects:
-            family.add_metric((row.domain, row.domain_id, row.project, row.project_id, row.service), int(row.ok))
-        return family
+    def _tasks(self, families: Mapping[str, GaugeMetricFamily], state: WorkState, now: float) -> None:
+        due: list[tuple[str, str, int, float | None]] = []
+        for one in state.services:
+            due.append(("scrape-usage", one.service, one.due_scrapes, one.due_scrape_since))
+            due.append(("push-quota", one.service, one.due_pushes, one.due_push_since))
+        waiting = [capacitor.next_scrape_at for capacitor in state.capacitors if capacitor.next_scrape_at <= now]
+        due.append(("scrape-capacity", "", len(waiting), min(waiting, default=None)))
+        for job in state.jobs:
+            is_due = job.next_run_at <= now
+            due.append((job.name, "", int(is_due), job.next_run_at if is_due else None))
+        for task, service, count, since in due:
+            families["limes_tasks_due"].add_metric((task, service), count)
+            families["limes_task_lag_seconds"].add_metric((task, service), _age(now, since))
 
     def describe(self) -> list[GaugeMetricFamily]:
         """The names, for the registry."""
-        return [_gauge(name, ()) for name in _HELP]
+        return [GaugeMetricFamily(name, text, labels=labels) for name, (labels, text) in FAMILIES.items()]
 
 
-def _gauge(name: str, labels: tuple[str, ...]) -> GaugeMetricFamily:
-    return GaugeMetricFamily(name, _HELP[name], labels=labels)
+def _age(now: float, since: float | None) -> float:
+    return 0.0 if since is None else max(0.0, now - since)

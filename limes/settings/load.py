@@ -46,6 +46,8 @@ OVERRIDES: Mapping[str, tuple[tuple[str, ...], Callable[[str], Any]]] = {
     "LIMES_PLACEMENT_DATABASE_URL": (("placement", "database_url"), str),
     "LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS": (("collector", "listen"), str),
     "LIMES_AUTHORITATIVE": (("collector", "authoritative"), _boolean),
+    "LIMES_COLLECTOR_DATA_METRICS_EXPOSE": (("collector", "data_metrics", "expose"), _boolean),
+    "LIMES_COLLECTOR_DATA_METRICS_SKIP_ZERO": (("collector", "data_metrics", "skip_zero"), _boolean),
     "LIMES_CONSTRAINTS_PATH": (("constraints_path",), str),
     "LIMES_LOG_LEVEL": (("logging", "level"), str),
     "LIMES_IDENTITY_PASSWORD": (("identity", "keystone", "password"), str),

@@ -49,6 +49,16 @@ class ApiSettings(Section):
     the collector's work."""
 
 
+class DataMetricsSettings(Section):
+    """Capacity, quota, usage and commitments as metrics, on the collector's `/metrics`."""
+
+    expose: bool = False
+    """Whether they are there. One collector that has them is enough. Environment:
+    `LIMES_COLLECTOR_DATA_METRICS_EXPOSE`."""
+    skip_zero: bool = False
+    """Leaves out figures of projects that are zero. Environment: `LIMES_COLLECTOR_DATA_METRICS_SKIP_ZERO`."""
+
+
 class CollectorSettings(Section):
     """The background work. The defaults are the original's."""
 
@@ -83,6 +93,9 @@ class CollectorSettings(Section):
     """How long a claimed task belongs to the collector that claimed it; then another one may take it."""
     threads: int = Field(default=8, ge=1, le=256)
     """Tasks that one collector works on at the same time."""
+    stale_after: Seconds = 7200.0
+    """Figures that are older than this are marked as stale: in reports, in metrics, and by `limes status`."""
+    data_metrics: DataMetricsSettings = DataMetricsSettings()
 
 
 class LoggingSettings(Section):

@@ -6,24 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 import falcon
-from prometheus_client import Counter, Histogram
 
 from limes import logs
 from limes.auth.context import Authenticator, Identity
 from limes.db.engine import Engine
 from limes.errors import Unauthorized
 from limes.seams import Clock, IdSource
+from limes.web import metrics
 
 access_log = logging.getLogger("limes.access")
 
 _REQUEST_ID = re.compile(r"req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z", re.IGNORECASE)
-
-REQUESTS = Counter("limes_http_requests", "HTTP requests answered.", ["app", "method", "route", "status"])
-DURATION = Histogram(
-    "limes_http_request_duration_seconds",
-    "Time from the request's start to the answer's end.",
-    ["app", "method"],
-)
 
 
 class RequestContext(falcon.Context):
@@ -66,10 +59,7 @@ class AccessLogMiddleware:
     def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:
         seconds = self._clock.monotonic() - req.context.started
         status = resp.status_code
-        # a client may make up as many methods as it likes, and each label is kept for ever
-        method = req.method if req.method in falcon.HTTP_METHODS else "other"
-        REQUESTS.labels(self._app_name, method, req.uri_template or "-", str(status)).inc()
-        DURATION.labels(self._app_name, method).observe(seconds)
+        metrics.observe(self._app_name, req, resp, seconds)
         if req.path in self._quiet_paths and status < 500:
             return
         identity: Identity | None = getattr(req.context, "identity", None)

@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 import falcon
-from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from limes.db.engine import Engine
@@ -44,7 +44,7 @@ class MetricsEndpoint:
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Answers in Prometheus' text format."""
         resp.data = render_metrics()
-        resp.content_type = CONTENT_TYPE_LATEST
+        resp.content_type = CONTENT_TYPE_PLAIN_0_0_4
 
 
 def render_metrics() -> bytes:

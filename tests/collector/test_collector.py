@@ -106,6 +106,16 @@ def test_metrics_and_healthcheck(cloud):
         'limes_keystone_syncs{task_outcome="success"} 1.0',
         'limes_cron_consistency_runs{task_outcome="success"} 1.0',
         'limes_quota_pushes_pending{service="compute",service_name="fake-nova"} 0.0',
+        'limes_scrape_errors{service="volume",service_name="fake-cinder"} 3.0',
+        'limes_unscraped_projects{service="volume",service_name="fake-cinder"} 3.0',
+        'limes_unscraped_projects{service="compute",service_name="fake-nova"} 0.0',
+        'limes_tasks_due{service="compute",task="scrape-usage"} 0.0',
+        'limes_task_lag_seconds{service="",task="discovery"} 0.0',
+        'limes_task_duration_seconds_count{service="compute",task="scrape-usage"} 3.0',
+        'limes_task_duration_seconds_count{service="",task="discovery"} 1.0',
+        'limes_quota_drift_found_total{service_name="fake-nova",service_type="compute"} 0.0',
+        'limes_lease_takeovers_total{task="scrape-usage"} 0.0',
+        'limes_capacity_stale{capacitor="nova"} 0.0',
         'limes_capacity_plugin_metrics_ok{capacitor="nova"} 1.0',
         'limes_plugin_metrics_ok{domain="germany",domain_id="d-germany",project="berlin",project_id="p-berlin",'
         'service="compute"} 1.0',
@@ -113,7 +123,7 @@ def test_metrics_and_healthcheck(cloud):
         'service="volume"} 0.0',
     ):
         assert line in lines
-    scraped_at = {line.partition(" ")[0] for line in lines if "scraped_at{" in line}
+    scraped_at = {line.partition(" ")[0] for line in lines if "est_scraped_at{" in line}
     labels = '{service="compute",service_name="fake-nova"}'
     assert scraped_at == {f"limes_oldest_scraped_at{labels}", f"limes_newest_scraped_at{labels}"}
 

@@ -205,4 +205,4 @@ def test_cors_is_off_by_default_and_answers_preflights_when_it_is_on(world: Worl
 
 def test_operational_paths_need_no_token(world: World):
     assert world.call("GET", "/healthcheck", token=None).text == "ok\n"
-    assert "limes_http_requests" in world.call("GET", "/metrics", token=None).text
+    assert "httpmux_response_duration_seconds_count" in world.call("GET", "/metrics", token=None).text

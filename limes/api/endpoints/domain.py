@@ -7,6 +7,7 @@ from limes.actions.reports import domains as report_domains
 from limes.api.bodies import quota_changes, read_json, read_quota_body
 from limes.api.collaborators import ApiCollaborators
 from limes.api.errors import answer
+from limes.api.lowpriv_metrics import LowPrivCounter
 from limes.api.policy import Access
 from limes.api.preconditions import answer_unchanged, condition_of
 from limes.api.query import answer_json, next_link, page_of, render_context_of, selection_of
@@ -79,10 +80,14 @@ class DomainEndpoint:
         access.require("domain:show")
         report_domains.find_domain(self._deps.engine, domain_id)
         body = read_quota_body(read_json(req, self._deps.max_body_size), "domain")
-        return self._deps.set_domain_quota.run(
+        permissions = LowPrivCounter("domain", lambda ref: access.quota_permissions("domain", ref))
+        outcome = self._deps.set_domain_quota.run(
             domain_id,
             quota_changes(body.services or ()),
-            lambda ref: access.quota_permissions("domain", ref),
+            permissions,
             dry_run=dry_run,
             condition=condition_of(req),
         )
+        if not dry_run:
+            permissions.count(outcome)
+        return outcome

@@ -7,6 +7,7 @@ from limes.actions.reports import projects as report_projects
 from limes.api.bodies import quota_changes, read_json, read_quota_body
 from limes.api.collaborators import ApiCollaborators
 from limes.api.errors import answer
+from limes.api.lowpriv_metrics import LowPrivCounter
 from limes.api.policy import Access
 from limes.api.preconditions import answer_unchanged, condition_of
 from limes.api.query import answer_json, next_link, page_of, render_context_of, selection_of
@@ -117,11 +118,15 @@ class ProjectEndpoint:
                 domain_id, project_id, enabled=body.bursting.enabled, dry_run=dry_run, condition=condition_of(req)
             )
             return QuotaOutcome(backend_errors=errors)
-        return self._deps.set_project_quota.run(
+        permissions = LowPrivCounter("project", lambda ref: access.quota_permissions("project", ref))
+        outcome = self._deps.set_project_quota.run(
             domain_id,
             project_id,
             quota_changes(body.services or ()),
-            lambda ref: access.quota_permissions("project", ref),
+            permissions,
             dry_run=dry_run,
             condition=condition_of(req),
         )
+        if not dry_run:
+            permissions.count(outcome)
+        return outcome

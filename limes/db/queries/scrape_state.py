@@ -1,18 +1,66 @@
-"""How scraping goes: what the collector's gauges show."""
+"""How the collector's work goes: what its gauges and `limes status` show."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from limes.db.engine import Engine
 
 
-class ServiceScrapes(NamedTuple):
-    """The scrapes of one service over all projects."""
+class ServiceState(NamedTuple):
+    """One service over all projects. Times are seconds since the epoch; None where there is none."""
 
     service: str
+    projects: int
     oldest: float | None
     newest: float | None
+    unscraped: int
+    """Projects that were never scraped with success."""
+    stale: int
+    """Projects whose figures are older than the given time."""
+    scrape_errors: int
+    due_scrapes: int
+    due_scrape_since: float | None
+    """When the oldest due scrape became due. One that was asked for is due at once and has no time."""
+    running_scrapes: int
     pending: int
     """Projects whose quota has to be written."""
+    pending_since: float | None
+    push_errors: int
+    due_pushes: int
+    due_push_since: float | None
+    drifted: int
+    """Projects whose backend quota somebody else has changed."""
+
+
+class CapacitorState(NamedTuple):
+    """One capacitor."""
+
+    name: str
+    scraped_at: float | None
+    next_scrape_at: float
+    error: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether the last scrape succeeded."""
+        return self.scraped_at is not None and not self.error
+
+
+class JobState(NamedTuple):
+    """A job that is done for the whole cluster."""
+
+    name: str
+    ran_at: float | None
+    next_run_at: float
+    error: str
+
+
+class WorkState(NamedTuple):
+    """Everything."""
+
+    services: list[ServiceState]
+    capacitors: list[CapacitorState]
+    jobs: list[JobState]
 
 
 class ProjectScrape(NamedTuple):
@@ -26,27 +74,40 @@ class ProjectScrape(NamedTuple):
     ok: bool
 
 
-class ScrapeState(NamedTuple):
-    """Everything."""
+_CLAIMED = "ps.scrape_claimed_until IS NOT NULL AND ps.scrape_claimed_until > %s"
+_SERVICES = f"""
+SELECT s.type, COUNT(ps.id), MIN(ps.scraped_at), MAX(ps.scraped_at),
+       COUNT(CASE WHEN ps.id IS NOT NULL AND ps.scraped_at IS NULL THEN 1 END),
+       COUNT(CASE WHEN ps.scraped_at < %s THEN 1 END),
+       COUNT(CASE WHEN ps.scrape_error <> '' THEN 1 END),
+       COUNT(CASE WHEN ps.next_scrape_at <= %s OR (ps.is_stale AND NOT ({_CLAIMED})) THEN 1 END),
+       MIN(CASE WHEN ps.next_scrape_at <= %s THEN ps.next_scrape_at END),
+       COUNT(CASE WHEN {_CLAIMED} THEN 1 END),
+       COUNT(ps.quota_desynced_at), MIN(ps.quota_desynced_at),
+       COUNT(CASE WHEN ps.push_error <> '' THEN 1 END),
+       COUNT(CASE WHEN ps.next_push_at <= %s THEN 1 END),
+       MIN(CASE WHEN ps.next_push_at <= %s THEN ps.next_push_at END),
+       COUNT(ps.drifted_at)
+  FROM services s LEFT JOIN project_services ps ON ps.service_id = s.id
+ GROUP BY s.type ORDER BY s.type
+"""
 
-    services: list[ServiceScrapes]
-    capacitors: list[tuple[str, bool]]
-    projects: list[ProjectScrape]
 
-
-def read(engine: Engine) -> ScrapeState:
-    """Three queries, whatever the number of projects."""
-    services = engine.rows(
-        """
-        SELECT s.type, MIN(ps.scraped_at), MAX(ps.scraped_at), COUNT(ps.quota_desynced_at)
-          FROM services s LEFT JOIN project_services ps ON ps.service_id = s.id GROUP BY s.type ORDER BY s.type
-        """
+def read(engine: Engine, now: float, stale_before: float) -> WorkState:
+    """Three queries, whatever the number of projects. To be called in a snapshot."""
+    services = engine.rows(_SERVICES, [stale_before, now, now, now, now, now, now])
+    capacitors = engine.rows("SELECT name, scraped_at, next_scrape_at, scrape_error FROM capacitors ORDER BY name")
+    jobs = engine.rows("SELECT name, ran_at, next_run_at, error FROM jobs ORDER BY name")
+    return WorkState(
+        [ServiceState._make(row) for row in services],
+        [CapacitorState._make(row) for row in capacitors],
+        [JobState._make(row) for row in jobs],
     )
-    capacitors = engine.rows(
-        "SELECT name, CASE WHEN scraped_at IS NOT NULL AND scrape_error = '' THEN 1 ELSE 0 END"
-        " FROM capacitors ORDER BY name"
-    )
-    projects = engine.rows(
+
+
+def project_scrapes(engine: Engine) -> Iterator[ProjectScrape]:
+    """How the last scrape of every project's every service went, where there was one."""
+    rows = engine.rows(
         """
         SELECT d.name, d.uuid, p.name, p.uuid, s.type,
                CASE WHEN ps.scraped_at IS NOT NULL AND ps.scrape_error = '' THEN 1 ELSE 0 END
@@ -57,8 +118,4 @@ def read(engine: Engine) -> ScrapeState:
          WHERE ps.checked_at IS NOT NULL ORDER BY d.uuid, p.uuid, s.type
         """
     )
-    return ScrapeState(
-        [ServiceScrapes._make(row) for row in services],
-        [(name, bool(ok)) for name, ok in capacitors],
-        [ProjectScrape._make([*row[:5], bool(row[5])]) for row in projects],
-    )
+    return (ProjectScrape._make([*row[:5], bool(row[5])]) for row in rows)

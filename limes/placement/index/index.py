@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass, field
 
 from limes.db.engine import Engine
+from limes.placement.index import metrics
 from limes.placement.index.load import ProviderLoader, Vocabulary, load_vocabulary
 from limes.placement.index.look import BEGINNING, Look, Mark, look
 from limes.placement.objects.change import TOMBSTONE_SECONDS
@@ -65,6 +66,7 @@ class ProviderIndex:
                 return state.cloud
             with self._lock:
                 self._state = self._engine.snapshot(self._next)
+                metrics.PROVIDERS.set(len(self._state.stamps))
                 return self._state.cloud
 
     def _next(self) -> _State:
@@ -88,6 +90,7 @@ class ProviderIndex:
     def _follow(self, state: _State, found: Look, vocabulary: Vocabulary, now: float) -> _State:
         changed = [key for key, stamp in found.providers.items() if state.stamps.get(key) != stamp]
         everything = state.mark is BEGINNING
+        started = self._clock.monotonic()
         providers = list(self._loader.load(vocabulary, None if everything else changed))
         gone = found.gone & state.stamps.keys()
         stamps = {**state.stamps, **found.providers}
@@ -99,4 +102,6 @@ class ProviderIndex:
             traits={name: key for key, name in vocabulary.traits.items()},
             classes={name: key for key, name in vocabulary.classes.items()},
         )
+        kind = "everything" if everything else "changes"
+        metrics.REFRESH.labels(kind).observe(self._clock.monotonic() - started)
         return _State(found.mark, cloud, stamps, vocabulary, {**state.vocabulary_stamps, **found.vocabularies}, now)

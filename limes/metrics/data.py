@@ -1,0 +1,193 @@
+"""The figures themselves as metrics: capacity, quota, usage and commitments, under the names of the original.
+
+They are rendered from one state of the database, so a project that vanishes meanwhile is there with all of its figures
+or with none. However many projects there are, only their names are held in memory.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import IO
+
+from limes.core.capacity import effective, effective_total
+from limes.core.catalog import Catalog, Ref
+from limes.db.engine import Engine
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import data_metrics as queries
+from limes.metrics.text import gauge, labels
+
+_RESOURCE = ("resource", "service")
+_PROJECT = ("domain", "domain_id", "project", "project_id", *_RESOURCE)
+_AZ = "availability_zone"
+
+FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "limes_cluster_capacity": (_RESOURCE, "Capacity, with overcommit; 0 where none is known"),
+    "limes_cluster_capacity_per_az": ((_AZ, *_RESOURCE), "Capacity by availability zone, with overcommit"),
+    "limes_cluster_usage_per_az": ((_AZ, *_RESOURCE), "What backends say is used of the capacity"),
+    "limes_domain_quota": (("domain", "domain_id", *_RESOURCE), "Quota of a domain"),
+    "limes_project_quota": (_PROJECT, "Quota of a project"),
+    "limes_project_backendquota": (_PROJECT, "Quota that the backend enforces for a project; -1 if it enforces none"),
+    "limes_project_usage": (_PROJECT, "Usage of a project"),
+    "limes_project_physical_usage": (_PROJECT, "What the usage really fills, where that is known"),
+    "limes_project_usage_per_az": ((_AZ, *_PROJECT), "Usage of a project by availability zone"),
+    "limes_project_committed_per_az": (
+        (_AZ, *_PROJECT, "state"),
+        "Sum of a project's commitments; state is active, pending or planned",
+    ),
+    "limes_project_used_and_or_committed_per_az": (
+        (_AZ, *_PROJECT),
+        "Usage or active commitments of a project, whichever is more",
+    ),
+    "limes_project_commitment_min_expires_at": (
+        _PROJECT,
+        "When the first of a project's commitments ends, in seconds since the epoch",
+    ),
+    "limes_unit_multiplier": (_RESOURCE, "Bytes in one unit of the resource; 1 for counted ones"),
+}
+"""The labels and the help of each family."""
+
+_COLUMNS = {
+    "limes_project_quota": "quota",
+    "limes_project_backendquota": "backend_quota",
+    "limes_project_usage": "usage",
+    "limes_project_physical_usage": "physical_usage",
+}
+_STATES = {"confirmed": "active", "pending": "pending", "planned": "planned"}
+
+Samples = Iterator[tuple[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class DataMetrics:
+    """What renders them. With `skip_zero`, figures of projects that are 0 are left out."""
+
+    engine: Engine
+    catalog: Catalog
+    skip_zero: bool = False
+
+    def write(self, file: IO[bytes]) -> None:
+        """Writes all families in the text format. When it raises `Unavailable`, some may have been written."""
+        self.engine.snapshot(lambda: file.writelines(self._render()))
+
+    def _render(self) -> Iterator[bytes]:
+        for name, samples in self._families(_State(self.engine, self.catalog)):
+            yield from gauge(name, FAMILIES[name][1], samples)
+
+    def _families(self, state: "_State") -> Iterator[tuple[str, Samples]]:
+        yield from state.cluster()
+        yield "limes_domain_quota", state.domain_quotas()
+        for name, column in _COLUMNS.items():
+            yield name, self._nonzero(state.of_projects(column))
+        yield "limes_project_usage_per_az", self._nonzero(state.usage_per_az())
+        yield "limes_project_committed_per_az", state.committed_per_az()
+        yield "limes_project_used_and_or_committed_per_az", self._nonzero(state.used_or_committed_per_az())
+        yield "limes_project_commitment_min_expires_at", state.first_ends()
+
+    def _nonzero(self, samples: Samples) -> Samples:
+        return (sample for sample in samples if sample[1]) if self.skip_zero else samples
+
+
+class _State:
+    """One state of the database, with the labels of what has a name in it."""
+
+    def __init__(self, engine: Engine, catalog: Catalog) -> None:
+        self._engine = engine
+        self._catalog = catalog
+        known = {id_: ref for ref, id_ in catalog_queries.resource_ids(engine).items() if catalog.find(ref)}
+        self._refs: dict[int, Ref] = known
+        self._resources = {id_: _of_resource(ref) for id_, ref in known.items()}
+        self._projects = {
+            row.id: labels(
+                {
+                    "domain": row.domain_name,
+                    "domain_id": row.domain_uuid,
+                    "project": row.name,
+                    "project_id": row.uuid,
+                }
+            )
+            for row in queries.projects(engine)
+        }
+
+    @cached_property
+    def _committed(self) -> list[queries.CommittedFigure]:
+        return [row for row in queries.committed(self._engine) if row.resource_id in self._refs]
+
+    def cluster(self) -> Iterator[tuple[str, Samples]]:
+        """The families about capacity and units."""
+        rows = [row for row in queries.capacities(self._engine) if row[0] in self._refs]
+        raw: dict[Ref, list[int]] = {ref: [] for ref in self._catalog.refs()}
+        for resource_id, _, capacity, _ in rows:
+            raw[self._refs[resource_id]].append(capacity)
+        yield (
+            "limes_cluster_capacity",
+            ((_of_resource(ref), effective_total(amounts, self._overcommit(ref))) for ref, amounts in raw.items()),
+        )
+        yield (
+            "limes_cluster_capacity_per_az",
+            ((self._in_az(row[1], row[0]), effective(row[2], self._overcommit(self._refs[row[0]]))) for row in rows),
+        )
+        yield (
+            "limes_cluster_usage_per_az",
+            ((self._in_az(row[1], row[0]), row[3]) for row in rows if row[3] is not None),
+        )
+        yield "limes_unit_multiplier", ((_of_resource(ref), self._multiplier(ref)) for ref in raw)
+
+    def domain_quotas(self) -> Samples:
+        """Quota of all domains."""
+        for uuid, name, resource_id, quota in queries.domain_quotas(self._engine):
+            if resource_id in self._refs:
+                yield f"{labels({'domain': name, 'domain_id': uuid})},{self._resources[resource_id]}", quota
+
+    def of_projects(self, column: str) -> Samples:
+        """One figure of all projects."""
+        for project_id, resource_id, value in queries.project_figures(self._engine, column):
+            if resource_id in self._refs:
+                yield f"{self._projects[project_id]},{self._resources[resource_id]}", value
+
+    def usage_per_az(self) -> Samples:
+        """Usage of all projects by AZ."""
+        for project_id, resource_id, az, value in queries.project_az_usage(self._engine):
+            if resource_id in self._refs:
+                yield self._of_project_in_az(az, project_id, resource_id), value
+
+    def committed_per_az(self) -> Samples:
+        """Commitments of all projects by AZ and state."""
+        for row in self._committed:
+            inside = self._of_project_in_az(row.az, row.project_id, row.resource_id)
+            yield f'{inside},state="{_STATES[row.status]}"', row.amount
+
+    def used_or_committed_per_az(self) -> Samples:
+        """What projects claim of each AZ's capacity."""
+        active = {row[:3]: row.amount for row in self._committed if row.status == "confirmed"}
+        for project_id, resource_id, az, usage in queries.project_az_usage(self._engine):
+            if resource_id in self._refs:
+                amount = max(usage, active.pop((project_id, resource_id, az), 0))
+                yield self._of_project_in_az(az, project_id, resource_id), amount
+        for (project_id, resource_id, az), amount in active.items():
+            yield self._of_project_in_az(az, project_id, resource_id), amount
+
+    def first_ends(self) -> Samples:
+        """When the first commitment of each project and resource ends."""
+        ends: dict[tuple[int, int], float] = {}
+        for row in self._committed:
+            key = (row.project_id, row.resource_id)
+            ends[key] = min(row.expires_at, ends.get(key, row.expires_at))
+        for (project_id, resource_id), end in ends.items():
+            yield f"{self._projects[project_id]},{self._resources[resource_id]}", end
+
+    def _overcommit(self, ref: Ref) -> float:
+        return self._catalog.behavior(ref).overcommit_factor
+
+    def _multiplier(self, ref: Ref) -> int:
+        resource = self._catalog.find(ref)
+        return resource.unit.multiplier if resource else 1
+
+    def _in_az(self, az: str, resource_id: int) -> str:
+        return f"{labels({_AZ: az})},{self._resources[resource_id]}"
+
+    def _of_project_in_az(self, az: str, project_id: int, resource_id: int) -> str:
+        return f"{labels({_AZ: az})},{self._projects[project_id]},{self._resources[resource_id]}"
+
+
+def _of_resource(ref: Ref) -> str:
+    return labels({"resource": ref[1], "service": ref[0]})

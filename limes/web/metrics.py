@@ -1,0 +1,46 @@
+"""What both HTTP APIs measure of their requests, under the names of the original."""
+
+from functools import lru_cache
+
+import falcon
+from prometheus_client import Histogram
+
+_LABELS = ["app", "method", "status", "endpoint"]
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_BYTES = (256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216)
+
+FIRST_BYTE = Histogram(
+    "httpmux_first_byte_seconds", "Time until the answer's first byte is ready", _LABELS, buckets=_SECONDS
+)
+DURATION = Histogram(
+    "httpmux_response_duration_seconds", "Time until the whole answer is ready", _LABELS, buckets=_SECONDS
+)
+REQUEST_SIZE = Histogram("httpmux_request_size_bytes", "Size of the request's body", _LABELS, buckets=_BYTES)
+RESPONSE_SIZE = Histogram("httpmux_response_size_bytes", "Size of the answer's body", _LABELS, buckets=_BYTES)
+
+
+@lru_cache(maxsize=4096)
+def _series(app: str, method: str, status: str, endpoint: str) -> tuple[Histogram, Histogram, Histogram, Histogram]:
+    """The four histograms of these labels, of which there are as many as routes have methods and statuses."""
+    values = (app, method, status, endpoint)
+    return (
+        FIRST_BYTE.labels(*values),
+        DURATION.labels(*values),
+        REQUEST_SIZE.labels(*values),
+        RESPONSE_SIZE.labels(*values),
+    )
+
+
+def observe(app: str, req: falcon.Request, resp: falcon.Response, seconds: float) -> None:
+    """Counts one request that was answered in so many seconds. Answers are made as a whole, so their first byte is
+    ready when the last one is."""
+    # a client may make up as many methods and paths as it likes, and each label is kept for ever
+    method = req.method if req.method in falcon.HTTP_METHODS else "other"
+    first_byte, duration, request_size, response_size = _series(
+        app, method, str(resp.status_code), req.uri_template or "-"
+    )
+    first_byte.observe(seconds)
+    duration.observe(seconds)
+    request_size.observe(req.content_length or 0)
+    body = None if resp.stream is not None else resp.render_body()
+    response_size.observe(len(body) if body else 0)

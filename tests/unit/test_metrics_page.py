@@ -1,0 +1,72 @@
+"""docs/metrics.md has every metric that there is, with its type, its labels and its help; and no other."""
+
+import re
+from pathlib import Path
+
+import pytest
+from prometheus_client import REGISTRY
+
+import limes.api.lowpriv_metrics
+import limes.placement.index.metrics
+import limes.web.metrics
+from limes.composition.collector import build_collector
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.metrics import data
+from limes.metrics.circuits import CircuitGauge
+from tests.collector.lab import COMPUTE, VOLUME, FakeCapacitor, FakeKeystone, FakeService
+from tests.collector.process import cluster, settings
+
+PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
+MODULES = (limes.web.metrics, limes.api.lowpriv_metrics, limes.placement.index.metrics)
+
+
+def describe(name, kind, labels, help_text):
+    shown = ", ".join(f"`{label}`" for label in labels) or "-"
+    return f"| `{name}` | {kind} | {shown} | {help_text} |"
+
+
+def of_client(metric):
+    """A row for one of prometheus-client's own metrics."""
+    name = metric._name + ("_total" if metric._type == "counter" else "")
+    return describe(name, metric._type, metric._labelnames, metric._documentation)
+
+
+def global_metrics():
+    """Those of prometheus-client's default registry that are ours."""
+    found = REGISTRY._collector_to_names
+    return [metric for metric in found if getattr(metric, "_name", "").startswith(("limes", "httpmux"))]
+
+
+def family_rows(families):
+    for family in families:
+        labels = getattr(family, "_labelnames", ())
+        kind = "counter" if family.type == "unknown" else family.type
+        yield describe(family.name, kind, labels, family.documentation)
+
+
+@pytest.fixture
+def rows(tmp_path):
+    engine = Engine(f"sqlite:///{tmp_path}/limes.db")
+    limes_migrations.upgrade(engine)
+    parts = cluster(FakeService(COMPUTE), FakeService(VOLUME), FakeCapacitor(), FakeKeystone())
+    collector = build_collector(engine, parts, settings())
+    assert MODULES
+    found = {of_client(metric) for metric in global_metrics()}
+    for source in collector.registry._collector_to_names:
+        own = getattr(source, "metrics", None)
+        found |= {of_client(metric) for metric in own} if own else set(family_rows(source.collect()))
+    found |= set(family_rows(CircuitGauge(dict).collect()))
+    found |= {describe(name, "gauge", labels, text) for name, (labels, text) in data.FAMILIES.items()}
+    engine.close()
+    return found
+
+
+def test_the_page_has_exactly_what_there_is(rows):
+    page = {line for line in PAGE.read_text().splitlines() if re.match(r"\| `(limes|httpmux)_", line)}
+    missing, wrong = "\n".join(sorted(rows - page)), "\n".join(sorted(page - rows))
+    assert not missing and not wrong, f"missing:\n{missing}\nwrong:\n{wrong}"
+
+
+def test_every_metric_says_what_it_means(rows):
+    assert [row for row in rows if len(row.split("|")[-2].strip()) < 10] == []
