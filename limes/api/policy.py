@@ -160,6 +160,12 @@ RULES = (
         (("GET", "/v1/clusters/current"),),
     ),
     Rule(
+        "cluster:list_projects",
+        "rule:cluster_viewer",
+        "List the projects of all domains.",
+        (("GET", "/v1/projects"),),
+    ),
+    Rule(
         "cluster:show_errors",
         "rule:cluster_viewer",
         "Show the errors of scrapes.",

@@ -48,7 +48,8 @@ def transfer_token_of(req: falcon.Request) -> str:
 
 def render_context_of(deps: ApiCollaborators, req: falcon.Request) -> RenderContext:
     """How the answer is to be rendered. `detail` counts by its presence."""
-    return RenderContext(deps.catalog, deps.clock, detail="detail" in req.params)
+    per_az = "per-az" in (req.get_header("X-Limes-V2-Api-Preview") or "")
+    return RenderContext(deps.catalog, deps.clock, detail="detail" in req.params, per_az=per_az)
 
 
 MAX_LIMIT = 1000

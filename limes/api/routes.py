@@ -3,6 +3,7 @@
 from typing import Any
 
 from limes.api.collaborators import ApiCollaborators
+from limes.api.endpoints.all_projects import AllProjectsEndpoint
 from limes.api.endpoints.cluster import ClusterEndpoint
 from limes.api.endpoints.commitment_shapes import ConversionRatesEndpoint, ReshapeEndpoint
 from limes.api.endpoints.commitments import (
@@ -54,6 +55,7 @@ def routes(deps: ApiCollaborators) -> list[Route]:
         (f"{of_project}/commitments/{{id}}/convert", reshape, "convert"),
         (f"{of_project}/commitments/{{id}}/start-transfer", commitment, "start_transfer"),
         (f"{of_project}/transfer-commitment/{{id}}", commitment, "transfer"),
+        ("/v1/projects", AllProjectsEndpoint(deps), None),
         ("/v1/commitments", CommitmentEventsEndpoint(deps), None),
         ("/v1/commitments/by-token", OfferedCommitmentEndpoint(deps), None),
         ("/v1/commitment-conversion/{service_type}/{resource_name}", ConversionRatesEndpoint(deps), None),

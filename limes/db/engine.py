@@ -18,7 +18,7 @@ import contextlib
 import logging
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
 import peewee
@@ -177,6 +177,18 @@ class Engine:
         try:
             with self.connection(), self._read_only_transaction():
                 return work()
+        except DATABASE_ERRORS as error:
+            self._fail(error)
+
+    def snapshot_stream(self, work: Callable[[], Iterator[T]]) -> Generator[T, None, None]:
+        """As `snapshot`, for work that answers bit by bit.
+
+        The connection is this thread's until the last bit is taken or the iterator is closed; so close it in the
+        thread that has begun it, and do nothing else with the database there meanwhile.
+        """
+        try:
+            with self.connection(), self._read_only_transaction():
+                yield from work()
         except DATABASE_ERRORS as error:
             self._fail(error)
 

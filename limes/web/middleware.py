@@ -13,6 +13,7 @@ from limes.db.engine import Engine
 from limes.errors import Unauthorized
 from limes.seams import Clock, IdSource
 from limes.web import metrics
+from limes.web.stream import BodyStream
 
 access_log = logging.getLogger("limes.access")
 
@@ -77,7 +78,10 @@ class AccessLogMiddleware:
 
 
 class ConnectionMiddleware:
-    """Holds one pooled database connection for the length of a request, except on the paths that need none."""
+    """Holds one pooled database connection for the length of a request, except on the paths that need none.
+
+    A body that is made while it is sent keeps it until then.
+    """
 
     def __init__(self, engine: Engine, without: frozenset[str] = frozenset()) -> None:
         self._engine = engine
@@ -92,9 +96,15 @@ class ConnectionMiddleware:
 
     def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:
         held = getattr(req.context, "held", None)
-        if held is not None:
-            req.context.held = None
+        stream = resp.stream
+        if isinstance(stream, BodyStream):
+            if held is not None:
+                stream.on_close(lambda: held.__exit__(None, None, None))
+            if req.method == "HEAD" or not ok:  # falcon sends another body, or none, and forgets this one
+                stream.close()
+        elif held is not None:
             held.__exit__(None, None, None)
+        req.context.held = None
 
 
 class AuthMiddleware:

@@ -42,6 +42,7 @@ ROUTES = [
     ("DELETE", f"{PROJECT}/commitments/4711", {"cloud-admin"}, 404),
     ("POST", f"{PROJECT}/commitments/4711/start-transfer", PROJECT_EDITORS, 400),
     ("POST", f"{PROJECT}/transfer-commitment/4711", PROJECT_EDITORS, 400),
+    ("GET", "/v1/projects", CLOUD, 200),
     ("GET", "/v1/commitments", {"cloud-admin"}, 200),
     ("GET", "/v1/commitments/by-token", EVERYBODY, 400),
     ("GET", "/v1/public-commitments", EVERYBODY, 200),

@@ -46,6 +46,6 @@ def test_pages_of_domains(world):
     ],
 )
 def test_bad_pages(world, query, text):
-    for path in ("/v1/domains", PROJECTS):
+    for path in ("/v1/domains", PROJECTS, "/v1/projects"):
         result = world.request("GET", path, query_string=query)
         assert (result.status_code, result.text) == (400, text)

@@ -83,6 +83,7 @@ class World:
     engine: Engine
     clock: FrozenClock
     client: falcon.testing.TestClient
+    app: falcon.App[Any, Any]
     commitments: CommitmentUseCases
     pushed: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
     push_errors: list[str] = field(default_factory=list)
@@ -117,13 +118,14 @@ def make_world(
     lowpriv: LowPrivRules | None = None,
     constraints: ConstraintSet | None = None,
     commitment_rules: CommitmentRules | None = None,
+    fill: bool = True,
     **catalog_options: Any,
 ) -> World:
-    """Fills a migrated database and puts the API on it."""
+    """Fills a migrated database and puts the API on it. Without `fill` the database has been filled before."""
     clock = FrozenClock()
     catalog = Catalog(["az-one", "az-two"], SERVICES, **catalog_options)
     commitments = CommitmentUseCases.build(engine, catalog, clock, SystemIds(), commitment_rules or CommitmentRules())
-    world = World(engine, clock, None, commitments)  # type: ignore[arg-type]  # the client is put in below
+    world = World(engine, clock, None, None, commitments)  # type: ignore[arg-type]  # both are put in below
     deps = ApiCollaborators(
         engine=engine,
         catalog=catalog,
@@ -142,9 +144,11 @@ def make_world(
         request_sync=world.request_sync,
         catalog_url="https://limes.example.com",
     )
-    world.client = falcon.testing.TestClient(create_app(deps))
-    SyncCatalog(engine, catalog, ["inventory"], clock).run()
-    engine.atomic(lambda: _fill(engine))
+    world.app = create_app(deps)
+    world.client = falcon.testing.TestClient(world.app)
+    if fill:
+        SyncCatalog(engine, catalog, ["inventory"], clock).run()
+        engine.atomic(lambda: _fill(engine))
     return world
 
 

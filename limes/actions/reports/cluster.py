@@ -3,11 +3,14 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
+from limes.actions.reports import az_breakdown
+from limes.actions.reports.az_breakdown import AZBreakdown
 from limes.core.catalog import Catalog, Ref
 from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import reports as queries
+from limes.db.queries.az_breakdown import Among
 
 ScrapeRange = tuple[float | None, float | None]
 
@@ -23,14 +26,16 @@ class ClusterReport:
     """In the order `any`, AZs by name, `unknown`."""
     capacity_scraped_at: ScrapeRange
     service_scraped_at: dict[str, ScrapeRange]
+    azs: AZBreakdown
+    """Only filled if asked for."""
 
 
-def run(engine: Engine, catalog: Catalog, selection: Selection) -> ClusterReport:
-    """Reads the report in five queries."""
-    return engine.snapshot(lambda: _read(engine, catalog, selection))
+def run(engine: Engine, catalog: Catalog, selection: Selection, *, per_az_at: float | None = None) -> ClusterReport:
+    """Reads the report in five queries, and three more with the breakdown by AZ."""
+    return engine.snapshot(lambda: _read(engine, catalog, selection, per_az_at))
 
 
-def _read(engine: Engine, catalog: Catalog, selection: Selection) -> ClusterReport:
+def _read(engine: Engine, catalog: Catalog, selection: Selection, per_az_at: float | None) -> ClusterReport:
     types, ids = catalog_queries.all_ids(engine)
     refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
     selected = list(refs)
@@ -43,6 +48,9 @@ def _read(engine: Engine, catalog: Catalog, selection: Selection) -> ClusterRepo
     for (_, resource_id), quota in queries.domain_quotas(engine, selected, None).items():
         domains_quota[refs[resource_id]] += quota
     ranges = queries.scrape_ranges(engine, None, by_domain=False)
+    azs: AZBreakdown = {}
+    if per_az_at is not None:
+        azs = az_breakdown.totals(engine, refs, per_az_at, "cluster", Among("domain", None)).get(0, {})
     return ClusterReport(
         selection=selection,
         sums={refs[row.resource_id]: row for row in queries.sums(engine, selected, None, by_domain=False)},
@@ -52,4 +60,5 @@ def _read(engine: Engine, catalog: Catalog, selection: Selection) -> ClusterRepo
         service_scraped_at={
             types[row.service_id]: (row.min_scraped_at, row.max_scraped_at) for row in ranges if row.service_id in types
         },
+        azs=azs,
     )

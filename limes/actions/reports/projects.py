@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from limes.actions.quota_state import project_tag, tag_of_project
+from limes.actions.reports import az_breakdown
 from limes.actions.reports.domains import find_domain
 from limes.core.catalog import Catalog, Ref
 from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import reports as queries
+from limes.db.queries.az_breakdown import Among
 from limes.errors import NotFound
 
 
@@ -24,6 +26,8 @@ class ProjectReport:
     scraped_at: dict[str, float | None] = field(default_factory=dict)
     azs: dict[Ref, list[queries.ProjectAZRow]] = field(default_factory=lambda: defaultdict(list))
     """Only filled if asked for; in the order `any`, AZs by name, `unknown`."""
+    committed: az_breakdown.AZBreakdown = field(default_factory=dict)
+    """Only filled if asked for."""
     tag: str = ""
     """Of all its quotas, selected or not (`limes.core.quota_tag`). Only of a project that was asked for alone."""
 
@@ -35,6 +39,7 @@ def run_all(
     domain_uuid: str,
     *,
     with_azs: bool,
+    commitments_at: float | None = None,
     page: queries.Page | None = None,
 ) -> Sequence[ProjectReport]:
     """All projects of a domain in the order of their UUIDs, or a page of them. Raises `NotFound`."""
@@ -43,13 +48,24 @@ def run_all(
         domain = find_domain(engine, domain_uuid)
         projects = queries.projects(engine, domain.id, page=page)
         ids = None if page is None else [project.id for project in projects]
-        return _read(engine, catalog, selection, projects, domain.id, ids, with_azs)
+        reports = read_figures(engine, catalog, selection, projects, domain.id, ids, with_azs)
+        if commitments_at is not None:
+            among = Among("domain", [domain.id]) if ids is None else Among("project", ids)
+            add_commitments(engine, selection, reports, commitments_at, among)
+        return reports
 
     return engine.snapshot(read)
 
 
 def run_one(
-    engine: Engine, catalog: Catalog, selection: Selection, domain_uuid: str, uuid: str, *, with_azs: bool
+    engine: Engine,
+    catalog: Catalog,
+    selection: Selection,
+    domain_uuid: str,
+    uuid: str,
+    *,
+    with_azs: bool,
+    commitments_at: float | None = None,
 ) -> ProjectReport:
     """One project. Raises `NotFound` for an unknown domain or project, and for one of another domain."""
     if not with_azs:
@@ -59,8 +75,10 @@ def run_one(
 
     def read() -> ProjectReport:
         project = find_project(engine, domain_uuid, uuid)
-        report = _read(engine, catalog, selection, [project], project.domain_id, [project.id], with_azs)[0]
+        report = read_figures(engine, catalog, selection, [project], project.domain_id, [project.id], with_azs)[0]
         report.tag = _tag(engine, catalog, report)
+        if commitments_at is not None:
+            add_commitments(engine, selection, [report], commitments_at, Among("project", [project.id]))
         return report
 
     return engine.snapshot(read)
@@ -106,7 +124,7 @@ def _without_azs(
     return report
 
 
-def _read(
+def read_figures(
     engine: Engine,
     catalog: Catalog,
     selection: Selection,
@@ -115,6 +133,7 @@ def _read(
     project_ids: Sequence[int] | None,
     with_azs: bool,
 ) -> Sequence[ProjectReport]:
+    """The reports of these projects, which are all of the domain or, with `project_ids`, of any."""
     if not projects:
         return []
     types, ids = catalog_queries.all_ids(engine)
@@ -132,3 +151,16 @@ def _read(
             for rows in report.azs.values():
                 rows.sort(key=lambda row: catalog.az_order(row.az))
     return list(reports.values())
+
+
+def add_commitments(
+    engine: Engine, selection: Selection, reports: Sequence[ProjectReport], now: float, among: Among
+) -> None:
+    """Fills in what these projects, which are those of `among`, have committed to by the time `now`."""
+    if not reports:
+        return
+    ids = catalog_queries.resource_ids(engine)
+    refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
+    found = az_breakdown.commitments(engine, refs, now, "project", among)
+    for report in reports:
+        report.committed = found.get(report.project.id, {})

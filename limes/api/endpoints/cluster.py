@@ -25,5 +25,8 @@ class ClusterEndpoint:
         def may_see_subcapacities(ref: Ref) -> bool:
             return access.allows("cluster:show_subcapacity", service=ref[0], resource=ref[1])
 
-        report = report_cluster.run(self._deps.engine, self._deps.catalog, selection_of(self._deps, req))
-        answer_json(resp, render_cluster(render_context_of(self._deps, req), report, may_see_subcapacities))
+        context = render_context_of(self._deps, req)
+        report = report_cluster.run(
+            self._deps.engine, self._deps.catalog, selection_of(self._deps, req), per_az_at=context.commitments_at
+        )
+        answer_json(resp, render_cluster(context, report, may_see_subcapacities))

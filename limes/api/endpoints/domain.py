@@ -26,8 +26,9 @@ class DomainListEndpoint:
         """Lists all domains, or a page of them."""
         Access(self._deps.policy, req, {}).require("domain:list")
         page = page_of(req)
-        reports = report_domains.run_all(self._deps.engine, selection_of(self._deps, req), page)
         context = render_context_of(self._deps, req)
+        selection = selection_of(self._deps, req)
+        reports = report_domains.run_all(self._deps.engine, selection, page, per_az_at=context.commitments_at)
         document: Json = {"domains": [render_domain(context, report) for report in reports]}
         links = next_link(req, page, [report.domain.uuid for report in reports])
         answer_json(resp, document if links is None else document | {"domains_links": links})
@@ -58,9 +59,16 @@ class DomainEndpoint:
     def on_get(self, req: falcon.Request, resp: falcon.Response, domain_id: str) -> None:
         """Shows a domain."""
         Access(self._deps.policy, req, {"domain_id": domain_id}).require("domain:show")
-        report = report_domains.run_one(self._deps.engine, self._deps.catalog, selection_of(self._deps, req), domain_id)
+        context = render_context_of(self._deps, req)
+        report = report_domains.run_one(
+            self._deps.engine,
+            self._deps.catalog,
+            selection_of(self._deps, req),
+            domain_id,
+            per_az_at=context.commitments_at,
+        )
         if not answer_unchanged(req, resp, report.tag):
-            answer_json(resp, {"domain": render_domain(render_context_of(self._deps, req), report)})
+            answer_json(resp, {"domain": render_domain(context, report)})
 
     def on_put(self, req: falcon.Request, resp: falcon.Response, domain_id: str) -> None:
         """Sets quotas: 202 without a body, or a text that says what is not acceptable."""

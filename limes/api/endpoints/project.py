@@ -33,7 +33,8 @@ class ProjectListEndpoint:
             self._deps.catalog,
             selection_of(self._deps, req),
             domain_id,
-            with_azs=context.detail,
+            with_azs=context.with_azs,
+            commitments_at=context.commitments_at,
             page=page,
         )
         # one project at a time, so that the objects of thousands of projects never stand in memory together
@@ -76,7 +77,8 @@ class ProjectEndpoint:
             selection_of(self._deps, req),
             domain_id,
             project_id,
-            with_azs=context.detail,
+            with_azs=context.with_azs,
+            commitments_at=context.commitments_at,
         )
         if not answer_unchanged(req, resp, report.tag):
             answer_json(resp, {"project": render_project(context, report)})

@@ -12,6 +12,7 @@ from limes.api.render.common import (
     scrape_range,
     service_head,
 )
+from limes.api.render.per_az import cluster_azs
 from limes.core.capacity import effective, effective_total
 from limes.core.catalog import ANY_AZ, Ref, ResourceDef
 from limes.db.queries.reports import CapacityRow
@@ -41,10 +42,15 @@ def _resource(
     document = resource_head(context, ref, resource)
     capacities = report.capacities.get(ref, [])
     document |= _capacity(capacities, behavior.overcommit_factor)
-    if context.detail and capacities:
-        subcapacities = json_lists([row.subcapacities for row in capacities])
-        if subcapacities and may_see_subcapacities(ref):
-            document["subcapacities"] = subcapacities
+    subcapacities = json_lists([row.subcapacities for row in capacities]) if context.detail else []
+    shows_subcapacities = bool(subcapacities) and may_see_subcapacities(ref)
+    if shows_subcapacities:
+        document["subcapacities"] = subcapacities
+    if context.per_az:
+        azs = report.azs.get(ref, {})
+        document["per_az"] = cluster_azs(
+            context.catalog, capacities, azs, behavior.overcommit_factor, subcapacities=shows_subcapacities
+        )
     if resource.tracks_quota:
         document["domains_quota"] = report.domains_quota.get(ref, 0)
     sums = report.sums.get(ref)

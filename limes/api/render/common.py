@@ -13,12 +13,24 @@ Json = dict[str, Any]
 class RenderContext:
     """What rendering needs besides the figures. One for each request."""
 
-    def __init__(self, catalog: Catalog, clock: Clock, *, detail: bool = False) -> None:
+    def __init__(self, catalog: Catalog, clock: Clock, *, detail: bool = False, per_az: bool = False) -> None:
         self.catalog = catalog
         self.now = clock.now().timestamp()
         self.detail = detail
         """Whether subresources and subcapacities are shown (`?detail`)."""
+        self.per_az = per_az
+        """Whether the breakdown `per_az` is shown."""
         self._heads: dict[tuple[Ref, int], Json] = {}
+
+    @property
+    def with_azs(self) -> bool:
+        """Whether figures of projects by AZ are needed at all."""
+        return self.detail or self.per_az
+
+    @property
+    def commitments_at(self) -> float | None:
+        """The time at which commitments are to be summed up; None if they are not shown."""
+        return self.now if self.per_az else None
 
     def head(self, ref: Ref, resource: ResourceDef, behavior: Behavior) -> Json:
         """All that does not depend on numbers, of a resource in a domain or project. Shared: copy it, don't change it.

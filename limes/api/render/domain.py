@@ -7,6 +7,7 @@ from limes.api.render.common import (
     scrape_range,
     service_head,
 )
+from limes.api.render.per_az import domain_azs
 from limes.core.catalog import Ref, ResourceDef
 
 
@@ -39,4 +40,6 @@ def _resource(context: RenderContext, report: DomainReport, ref: Ref, resource: 
             document["backend_quota"] = sums.backend_quota
         if sums.has_infinite_backend_quota:
             document["infinite_backend_quota"] = True
+    if context.per_az:
+        document["per_az"] = domain_azs(context.catalog, report.azs.get(ref, {}))
     return document

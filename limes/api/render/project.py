@@ -1,5 +1,6 @@
 """GET /v1/domains/:id/projects and GET /v1/domains/:id/projects/:id."""
 
+from limes.actions.reports.all_projects import PlacedProject
 from limes.actions.reports.projects import ProjectReport
 from limes.api.render.common import (
     Json,
@@ -8,6 +9,7 @@ from limes.api.render.common import (
     service_head,
     unix,
 )
+from limes.api.render.per_az import project_azs
 from limes.core.bursting import usable_quota
 from limes.core.catalog import Behavior, Ref, ResourceDef
 from limes.db.queries.reports import ProjectResourceRow
@@ -40,6 +42,12 @@ def render_project(context: RenderContext, report: ProjectReport) -> Json:
     return document
 
 
+def render_placed_project(context: RenderContext, placed: PlacedProject) -> Json:
+    """The object of one project in a list over all domains."""
+    domain = {"id": placed.domain_uuid, "name": placed.report.project.domain_name}
+    return {"domain": domain, **render_project(context, placed.report)}
+
+
 def _resource(
     context: RenderContext,
     report: ProjectReport,
@@ -54,6 +62,9 @@ def _resource(
     document["usage"] = row.usage
     if row.physical_usage is not None:
         document["physical_usage"] = row.physical_usage
+    if context.per_az:
+        azs, committed = report.azs.get(ref, ()), report.committed.get(ref, {})
+        document["per_az"] = project_azs(context.catalog, azs, committed, detail=context.detail)
     if context.detail:
         subresources = [az.subresources for az in report.azs.get(ref, ())]
         if any(subresources):

@@ -185,6 +185,16 @@ def projects(engine: Engine, domain_id: int, page: Page | None = None) -> list[P
     return [ProjectRow._make(row) for row in rows]
 
 
+def projects_everywhere(engine: Engine, page: Page) -> list[tuple[ProjectRow, str]]:
+    """One page of the projects of all domains, in the order of their UUIDs, each with its domain's UUID."""
+    rows = engine.rows(
+        "SELECT p.id, p.uuid, p.name, p.parent_uuid, p.has_bursting, d.id, d.name, d.uuid"
+        " FROM projects p JOIN domains d ON d.id = p.domain_id WHERE p.uuid > %s ORDER BY p.uuid LIMIT %s",
+        [page.marker, page.limit],
+    )
+    return [(ProjectRow._make(row[:7]), row[7]) for row in rows]
+
+
 def project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow | None:
     """The project of that UUID, if it is in the domain of that UUID."""
     row = engine.row(f"{_PROJECT} WHERE p.uuid = %s AND d.uuid = %s", [uuid, domain_uuid])

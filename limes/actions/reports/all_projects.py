@@ -1,0 +1,67 @@
+"""Quota and usage of the projects of all domains."""
+
+from collections.abc import Generator, Iterator
+from typing import NamedTuple
+
+from limes.actions.reports.projects import ProjectReport, add_commitments, read_figures
+from limes.core.catalog import Catalog
+from limes.core.selection import Selection
+from limes.db.engine import Engine
+from limes.db.queries import reports as queries
+from limes.db.queries.az_breakdown import Among
+
+CHUNK = 200
+"""Projects that are read, and stand in memory, at a time."""
+
+
+class PlacedProject(NamedTuple):
+    """A project, and the UUID of its domain."""
+
+    domain_uuid: str
+    report: ProjectReport
+
+
+def run_page(
+    engine: Engine,
+    catalog: Catalog,
+    selection: Selection,
+    page: queries.Page,
+    *,
+    with_azs: bool,
+    commitments_at: float | None = None,
+) -> list[PlacedProject]:
+    """One page of them, in the order of their UUIDs."""
+    return engine.snapshot(lambda: _read(engine, catalog, selection, page, with_azs, commitments_at))
+
+
+def stream(
+    engine: Engine, catalog: Catalog, selection: Selection, *, with_azs: bool, commitments_at: float | None = None
+) -> Generator[PlacedProject, None, None]:
+    """All of them, in the order of their UUIDs and from one state of the database. See `Engine.snapshot_stream`."""
+
+    def read() -> Iterator[PlacedProject]:
+        page = queries.Page(CHUNK)
+        while found := _read(engine, catalog, selection, page, with_azs, commitments_at):
+            yield from found
+            if len(found) < CHUNK:
+                return
+            page = queries.Page(CHUNK, found[-1].report.project.uuid)
+
+    return engine.snapshot_stream(read)
+
+
+def _read(
+    engine: Engine,
+    catalog: Catalog,
+    selection: Selection,
+    page: queries.Page,
+    with_azs: bool,
+    commitments_at: float | None,
+) -> list[PlacedProject]:
+    rows = queries.projects_everywhere(engine, page)
+    projects = [project for project, _ in rows]
+    ids = [project.id for project in projects]
+    reports = read_figures(engine, catalog, selection, projects, 0, ids, with_azs)
+    if commitments_at is not None:
+        add_commitments(engine, selection, reports, commitments_at, Among("project", ids))
+    return [PlacedProject(domain_uuid, report) for (_, domain_uuid), report in zip(rows, reports, strict=True)]

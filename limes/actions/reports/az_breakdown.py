@@ -1,0 +1,60 @@
+"""What the reports know by AZ, for those who ask for the breakdown: usage, and commitments by duration."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from limes.core.catalog import Ref
+from limes.core.commitments import Status
+from limes.db.engine import Engine
+from limes.db.queries import az_breakdown as queries
+from limes.db.queries.az_breakdown import Among, Level
+
+
+@dataclass(slots=True)
+class AZFigures:
+    """One resource in one AZ. What is committed to goes by duration."""
+
+    usage: int | None = None
+    """Of all projects together; None where nobody reported on this AZ, and on the level of projects."""
+    physical_usage: int | None = None
+    unused: int = 0
+    confirmed: dict[str, int] = field(default_factory=dict)
+    pending: dict[str, int] = field(default_factory=dict)
+    planned: dict[str, int] = field(default_factory=dict)
+
+    def by_status(self, status: str) -> dict[str, int]:
+        """The amounts by duration of one status."""
+        return {Status.CONFIRMED: self.confirmed, Status.PENDING: self.pending, Status.PLANNED: self.planned}[
+            Status(status)
+        ]
+
+
+AZBreakdown = dict[Ref, dict[str, AZFigures]]
+"""By resource and AZ. What nobody uses or has committed to is missing."""
+
+
+def commitments(
+    engine: Engine, refs: Mapping[int, Ref], now: float, by: Level, among: Among
+) -> defaultdict[int, AZBreakdown]:
+    """Commitments only, by the id of the project or domain. `refs` are the resources, by id. One statement."""
+    found: defaultdict[int, AZBreakdown] = defaultdict(lambda: defaultdict(lambda: defaultdict(AZFigures)))
+    if refs:
+        for row in queries.committed(engine, list(refs), now, by, among):
+            found[row.key][refs[row.resource_id]][row.az].by_status(row.status)[row.duration] = row.amount
+    return found
+
+
+def totals(
+    engine: Engine, refs: Mapping[int, Ref], now: float, by: Level, among: Among
+) -> defaultdict[int, AZBreakdown]:
+    """Sums over projects, with commitments, by the id of the domain. Three statements."""
+    found = commitments(engine, refs, now, by, among)
+    if refs:
+        for row in queries.usage_sums(engine, list(refs), by, among):
+            figures = found[row.key][refs[row.resource_id]][row.az]
+            figures.usage = row.usage
+            figures.physical_usage = row.physical_usage if row.has_physical_usage else None
+        for (key, resource, az), amount in queries.unused(engine, list(refs), now, by, among).items():
+            found[key][refs[resource]][az].unused = amount
+    return found

@@ -1,0 +1,107 @@
+"""`per_az`, the breakdown that clients of the original ask for with `X-Limes-V2-API-Preview: per-az`.
+
+An object with the names of AZs as keys. What a project has not bound to an AZ is `any`; that key is left out where it
+is empty and there are others.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from limes.actions.reports.az_breakdown import AZFigures
+from limes.api.render.common import Json, json_lists
+from limes.core.capacity import effective
+from limes.core.catalog import ANY_AZ, Catalog
+from limes.db.queries.reports import CapacityRow, ProjectAZRow
+
+
+def project_azs(
+    catalog: Catalog, rows: Sequence[ProjectAZRow], figures: Mapping[str, AZFigures], *, detail: bool
+) -> Json:
+    """Of one resource of a project: usage, and what is committed to."""
+    by_az = {row.az: row for row in rows}
+    document: Json = {}
+    for az in _shown(catalog, {ANY_AZ, *by_az, *figures}, _busy_rows(rows) | set(figures)):
+        row = by_az.get(az)
+        item: Json = {"usage": row.usage if row else 0}
+        if row and row.physical_usage is not None:
+            item["physical_usage"] = row.physical_usage
+        item |= _commitments(figures.get(az))
+        if detail and row and row.subresources:
+            item["subresources"] = json_lists([row.subresources])
+        document[az] = item
+    return document
+
+
+def domain_azs(catalog: Catalog, figures: Mapping[str, AZFigures]) -> Json:
+    """Of one resource of a domain: the same, summed over projects."""
+    busy = {az for az, one in figures.items() if one.usage or _commitments(one)}
+    return {
+        az: {"usage": figures[az].usage or 0 if az in figures else 0, **_commitments(figures.get(az))}
+        for az in _shown(catalog, {ANY_AZ, *figures}, busy)
+    }
+
+
+def cluster_azs(
+    catalog: Catalog,
+    rows: Sequence[CapacityRow],
+    figures: Mapping[str, AZFigures],
+    overcommit: float,
+    *,
+    subcapacities: bool,
+) -> Json:
+    """Of one resource of the cluster: capacity, `usage` as the capacitor measures it, and that of all projects."""
+    by_az = {row.az: row for row in rows}
+    busy = {az for az, one in figures.items() if one.usage or _commitments(one)} | {
+        row.az for row in rows if row.raw_capacity
+    }
+    return {
+        az: _capacity(by_az.get(az), overcommit, subcapacities=subcapacities) | _projects(figures.get(az))
+        for az in _shown(catalog, {*by_az, *figures}, busy)
+    }
+
+
+def _capacity(row: CapacityRow | None, overcommit: float, *, subcapacities: bool) -> Json:
+    if row is None:
+        return {"capacity": 0}
+    item: Json = {"capacity": effective(row.raw_capacity, overcommit)}
+    if item["capacity"] != row.raw_capacity:
+        item["raw_capacity"] = row.raw_capacity
+    if row.usage is not None:
+        item["usage"] = row.usage
+    if subcapacities and (shown := json_lists([row.subcapacities])):
+        item["subcapacities"] = shown
+    return item
+
+
+def _projects(figures: AZFigures | None) -> Json:
+    if figures is None:
+        return {}
+    item: Json = {} if figures.usage is None else {"projects_usage": figures.usage}
+    if figures.physical_usage is not None:
+        item["physical_usage"] = figures.physical_usage
+    return item | _commitments(figures)
+
+
+def _commitments(figures: AZFigures | None) -> Json:
+    """Only what there is."""
+    if figures is None:
+        return {}
+    item: Json = {
+        "committed": figures.confirmed,
+        "unused_commitments": figures.unused,
+        "pending_commitments": figures.pending,
+        "planned_commitments": figures.planned,
+    }
+    return {
+        name: dict(sorted(value.items())) if isinstance(value, dict) else value for name, value in item.items() if value
+    }
+
+
+def _shown(catalog: Catalog, azs: set[str], busy: set[str]) -> list[str]:
+    """The AZs in their order, without an empty `any` that has others beside it."""
+    if ANY_AZ not in busy and len(azs) > 1:
+        azs = azs - {ANY_AZ}
+    return sorted(azs, key=catalog.az_order)
+
+
+def _busy_rows(rows: Sequence[ProjectAZRow]) -> set[str]:
+    return {row.az for row in rows if row.usage}

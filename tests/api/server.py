@@ -1,0 +1,76 @@
+"""The small cloud behind a real gunicorn, configured as in production: `python -m tests.api.server`.
+
+Reads $PORT and $DATABASE_URL (a database with migrations applied, and nothing else in it).
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from gunicorn.app.base import BaseApplication
+
+from limes.core.catalog import BehaviorRule
+from limes.db.engine import Engine
+from tests.api.commitments import BEHAVIORS
+from tests.api.world import World, make_world
+from tests.support.processes import ServerProcess, free_port, http_answers
+
+THREADS = 4
+
+RICH = BehaviorRule(
+    re.compile("compute/.*"),
+    overcommit_factor=1.5,
+    scales_with=("volume", "capacity"),
+    scaling_factor=2,
+    annotations={"display_name": "Something", "order": 3},
+)
+"""Whatever a resource can have besides commitments."""
+
+
+def cloud(engine: Engine, *, fill: bool) -> World:
+    """The cloud with everything switched on."""
+    return make_world(engine, fill=fill, burst_multiplier=0.5, behaviors=[*BEHAVIORS, RICH])
+
+
+class Server(BaseApplication):  # type: ignore[misc]
+    """gunicorn with this app, configured here and nowhere else."""
+
+    def load_config(self) -> None:
+        options = {
+            "bind": f"127.0.0.1:{os.environ['PORT']}",
+            "threads": THREADS,
+            "worker_class": "limes.web.worker.StayingThreadWorker",
+            "graceful_timeout": 1,
+            "control_socket_disable": True,
+        }
+        for key, value in options.items():
+            self.cfg.set(key, value)
+
+    def load(self) -> Any:
+        return cloud(Engine(os.environ["DATABASE_URL"], pool_size=THREADS, pool_timeout=5), fill=False).app
+
+
+def main() -> None:
+    """Serves until it is stopped."""
+    engine = Engine(os.environ["DATABASE_URL"])
+    cloud(engine, fill=True)
+    engine.close()
+    sys.argv = sys.argv[:1]
+    Server().run()
+
+
+def serve(database_url: str, folder: Path) -> tuple[int, ServerProcess]:
+    """The port, and the process: to be started."""
+    port = free_port()
+    return port, ServerProcess(
+        [sys.executable, "-m", "tests.api.server"],
+        ready=http_answers(f"http://127.0.0.1:{port}/healthcheck"),
+        log=folder / "gunicorn.log",
+        env={"PORT": str(port), "DATABASE_URL": database_url, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+if __name__ == "__main__":
+    main()

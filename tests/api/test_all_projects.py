@@ -1,0 +1,132 @@
+"""`GET /v1/projects`: the projects of all domains, sent while they are read."""
+
+import json
+import threading
+
+import pytest
+
+from limes.actions.reports import all_projects
+from limes.core.catalog import Catalog
+from limes.core.selection import select
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, SERVICES
+
+GERMAN, FRENCH = {"id": GERMANY, "name": "germany"}, {"id": FRANCE, "name": "france"}
+
+
+def add_projects(engine, count, name="many"):
+    """Makes projects of France, of which each has one resource: more than one chunk."""
+
+    def work():
+        values = [(f"z-{number:06d}", f"{name}-{number}", FRANCE, 2, False) for number in range(count)]
+        for start in range(0, count, 500):
+            chunk = values[start : start + 500]
+            engine.execute(
+                "INSERT INTO projects (uuid, name, parent_uuid, domain_id, has_bursting) VALUES "
+                + ", ".join(["(%s, %s, %s, %s, %s)"] * len(chunk)),
+                [value for row in chunk for value in row],
+            )
+        engine.execute(
+            "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"
+            " SELECT p.id, r.id, 7, 7, 1 FROM projects p CROSS JOIN resources r"
+            " WHERE p.uuid LIKE 'z-%%' AND r.name = 'cores'"
+        )
+
+    engine.atomic(work)
+
+
+@pytest.mark.parametrize(
+    "query", ["", "?service=compute", "?resource=cores&resource=ram", "?area=storage&detail", "?service="]
+)
+def test_it_is_the_lists_of_the_domains_together(world, query):
+    german = world.get(f"/v1/domains/{GERMANY}/projects{query}")["projects"]
+    french = world.get(f"/v1/domains/{FRANCE}/projects{query}")["projects"]
+    whole = world.get(f"/v1/projects{query}")
+    placed = [{"domain": GERMAN, **one} for one in german] + [{"domain": FRENCH, **one} for one in french]
+    assert whole == {"projects": sorted(placed, key=lambda one: one["id"])}
+    assert [one["id"] for one in whole["projects"]] == [BERLIN, DRESDEN, PARIS]
+
+
+def test_one_project_a_line(world):
+    result = world.request("GET", "/v1/projects")
+    assert result.headers["content-type"] == "application/json"
+    first, *lines, last = result.text.splitlines()
+    assert (first, last) == ('{"projects":[', "]}")
+    assert [json.loads(line.removesuffix(","))["id"] for line in lines] == [BERLIN, DRESDEN, PARIS]
+
+
+def test_no_projects_at_all(world):
+    world.engine.atomic(lambda: world.engine.execute("DELETE FROM projects"))
+    assert world.get("/v1/projects") == {"projects": []}
+    assert world.get("/v1/projects?limit=5") == {"projects": [], "projects_links": []}
+
+
+def test_pages(world):
+    add_projects(world.engine, 5)
+    whole = world.get("/v1/projects?service=compute")["projects"]
+    found, path = [], "/v1/projects?limit=3&service=compute"
+    for size in (3, 3, 2):
+        page = world.get(path)
+        assert len(page["projects"]) == size
+        found += page["projects"]
+        path = page["projects_links"][0]["href"] if page["projects_links"] else ""
+    assert (found, path) == (whole, "")
+
+
+def test_more_than_one_chunk(world):
+    count = 2 * all_projects.CHUNK + 17
+    add_projects(world.engine, count)
+    found = world.get("/v1/projects?resource=cores")["projects"]
+    assert [one["id"] for one in found[3:]] == [f"z-{number:06d}" for number in range(count)]
+    assert all(one["services"][0]["resources"][0]["quota"] == 7 for one in found[3:])
+
+
+@pytest.fixture
+def reading(world):
+    """The stream of all projects of a large cloud, and how many statements were sent so far."""
+    add_projects(world.engine, 3 * all_projects.CHUNK)
+    statements = []
+    rows = world.engine.rows
+    world.engine.rows = lambda sql, params=(): [statements.append(sql), rows(sql, params)][1]
+    catalog = Catalog(["az-one", "az-two"], SERVICES)
+    stream = all_projects.stream(world.engine, catalog, select(catalog), with_azs=False)
+    yield stream, statements
+    stream.close()
+
+
+def test_only_a_chunk_is_read_ahead(reading):
+    """So that memory is bounded; and the number of statements is, too."""
+    stream, statements = reading
+    next(stream)
+    of_a_chunk = len(statements)
+    for _ in range(all_projects.CHUNK - 1):
+        next(stream)
+    assert len(statements) == of_a_chunk
+    assert sum(1 for _ in stream) == 3 + 2 * all_projects.CHUNK
+    assert of_a_chunk <= 4
+    assert len(statements) <= 4 * of_a_chunk
+
+
+def test_it_is_one_state_of_the_database(world, reading):
+    stream, _ = reading
+    next(stream)
+    engine = world.engine
+    change = "UPDATE project_resources SET quota = 8 WHERE project_id > 3"
+    writer = threading.Thread(target=lambda: engine.atomic(lambda: engine.execute(change)))
+    writer.start()
+    writer.join(30)
+    figures = [placed.report.resources.values() for placed in stream if placed.report.project.id > 3]
+    assert {row.quota for rows in figures for row in rows} == {7}
+    assert engine.rows("SELECT DISTINCT quota FROM project_resources WHERE project_id > 3") == [(8,)]
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_the_connection_is_given_back(world, method):
+    for _ in range(3):
+        assert world.request(method, "/v1/projects").status_code == 200
+        assert world.engine.db._in_use == {}
+
+
+def test_what_fails_at_once_has_a_status(world):
+    world.engine.atomic(lambda: world.engine.execute("ALTER TABLE project_services RENAME TO elsewhere"))
+    assert world.request("GET", "/v1/projects").status_code == 500
+    assert world.engine.db._in_use == {}
