@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
-from keystoneauth1 import exceptions, noauth, token_endpoint
+from keystoneauth1 import discover, exceptions, noauth, token_endpoint
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
 
@@ -31,11 +31,15 @@ class ServiceClient:
         *,
         name: str,
         service_type: str,
+        major: int | None = None,
         microversion: str | None = None,
         at_least: str | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         """`name` is what the service is called in messages, `service_type` its type in Keystone's catalog.
 
+        `major` is the version of the API to look for below the catalog's endpoint; a configured endpoint has to have it
+        in its path already. `headers` are sent with each request.
         With a `microversion` each request asks for it; where `at_least` is given too, for the newest one up to
         `microversion` that the service knows, which must not be older than `at_least`.
         """
@@ -43,6 +47,10 @@ class ServiceClient:
         self._context = context
         self._params = params
         self._service_type = service_type
+        self._versions: dict[str, Any] = {}
+        if major is not None:
+            self._versions = {"min_version": (major, 0), "max_version": (major, discover.LATEST)}
+        self._headers = {"Accept": "application/json", **(headers or {})}
         self._wanted = microversion
         self._at_least = at_least
         self._lock = threading.Lock()
@@ -65,6 +73,10 @@ class ServiceClient:
     def put(self, path: str, document: Mapping[str, Any]) -> dict[str, Any] | None:
         """Replaces what is at `path`, and gives the answer. None if the service says that there is no such thing."""
         return self._document("PUT", path, json=document)
+
+    def patch(self, path: str, document: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Changes what is at `path`, and gives the answer. None if the service says that there is no such thing."""
+        return self._document("PATCH", path, json=document)
 
     def pages(self, path: str, key: str, params: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
         """The entries of a list, page by page: along `<key>_links` or `links.next`, whichever the service has.
@@ -92,8 +104,10 @@ class ServiceClient:
 
         Raises `BackendError` for these, and if the service is not in the catalog.
         """
+        headers = {**self._headers, **options.pop("headers", {})}
         try:
-            answer = self._adapter(self.microversion()).request(path, method, raise_exc=False, **options)
+            adapter = self._adapter(self.microversion())
+            answer = adapter.request(path, method, raise_exc=False, headers=headers, **options)
         except exceptions.CatalogException as error:
             raise self._not_in_catalog() from error
         status = answer.status_code
@@ -113,7 +127,7 @@ class ServiceClient:
         return BackendError(f"{method} {path}: {self.name} answered with {answer.status_code}{_detail(answer)}")
 
     def _document(self, method: str, path: str, **options: Any) -> dict[str, Any] | None:
-        answer = self.request(method, path, headers={"Accept": "application/json"}, **options)
+        answer = self.request(method, path, **options)
         if answer.status_code == 404:
             return None
         if answer.status_code >= 400:
@@ -192,6 +206,7 @@ class ServiceClient:
             region_name=self._params.region_name,
             endpoint_override=self._params.endpoint,
             default_microversion=microversion,
+            **self._versions,
         )
 
     def _session(self) -> Session | None:

@@ -1,0 +1,93 @@
+"""Usage and quota of a project in Designate.
+
+The quota of recordsets is one for each zone, so the usage is that of the project's largest zone. Zones are listed for
+all projects at once and the list is kept for `max_age` seconds; the recordsets of each zone take one request.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from limes.backends import (
+    BackendContext,
+    BackendError,
+    ProjectInfo,
+    QuotaBackend,
+    ResourceDef,
+    ServiceDef,
+    UsageReport,
+)
+from limes_plugins.openstack.amounts import quota_of, whole_number
+from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.counted import Counted, by_name, report
+from limes_plugins.openstack.params import ConnectionParams, Text
+from limes_plugins.openstack.snapshot import Snapshot
+
+RECORDS_PER_RECORDSET = 20
+"""Designate counts single records as well. They get so much, as in the original, that they are never in the way."""
+
+_RESOURCES = by_name([Counted(ResourceDef("recordsets"), "zone_recordsets"), Counted(ResourceDef("zones"), "zones")])
+
+
+class DnsParams(ConnectionParams):
+    """Of a service. A configured `endpoint` ends in `/v2`."""
+
+    area: Text = "dns"
+    max_age: float = Field(default=120, ge=0, le=3600)
+    """For how many seconds the list of zones may be used once it is read; 0 reads it anew for each project."""
+    page_size: int = Field(default=1000, ge=1)
+
+
+class DnsService(QuotaBackend):
+    """Designate's resources. The user of Limes has to be allowed to see all projects."""
+
+    def __init__(self, params: DnsParams, context: BackendContext) -> None:
+        everywhere = {"X-Auth-All-Projects": "true"}
+        self._client = ServiceClient(context, params, name="Designate", service_type="dns", major=2, headers=everywhere)
+        self._page_size = params.page_size
+        self._zones = Snapshot(self._list_zones, params.max_age)
+        definitions = {name: resource.definition for name, resource in _RESOURCES.items()}
+        self._service = ServiceDef(context.name, params.area, definitions)
+
+    def describe(self) -> ServiceDef:
+        """The resources, which are always the same."""
+        return self._service
+
+    def report_usage(self, project: ProjectInfo) -> UsageReport:
+        """One request for quota, one for each zone, and now and then the list of zones."""
+        zones = self._zones.get().get(project.id, ())
+        counts = self._client.map(self._recordsets, zones, self._client.deadline())
+        usage = {"zones": len(zones), "zone_recordsets": max(counts, default=0)}
+        path = f"/quotas/{project.id}"
+        limits = self._client.get(path)
+        quotas = {key: quota_of(limits.get(key), f"GET {path}: the quota of {key}") for key in usage}
+        return report(_RESOURCES, usage, quotas)
+
+    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+        """One request."""
+        path = f"/quotas/{project.id}"
+        document = {resource.key: quotas[name] for name, resource in _RESOURCES.items()}
+        document["zone_records"] = quotas["recordsets"] * RECORDS_PER_RECORDSET
+        if self._client.patch(path, document) is None:
+            raise BackendError(f"PATCH {path}: Designate answered with 404")
+
+    def _list_zones(self) -> Mapping[str, Sequence[str]]:
+        """The ids of zones, by project id."""
+        zones: dict[str, list[str]] = defaultdict(list)
+        for zone in self._client.pages("/zones", "zones", {"limit": self._page_size}):
+            if not isinstance(zone.get("id"), str) or not isinstance(zone.get("project_id"), str):
+                raise BackendError("GET /zones: an entry has no id or no project_id")
+            zones[zone["project_id"]].append(zone["id"])
+        return zones
+
+    def _recordsets(self, zone_id: str) -> int:
+        """How many recordsets a zone has; 0 if it was deleted just now."""
+        path = f"/zones/{zone_id}/recordsets"
+        document = self._client.find(path, {"limit": 1})
+        if document is None:
+            return 0
+        metadata: Any = document.get("metadata")
+        total = metadata.get("total_count") if isinstance(metadata, dict) else None
+        return whole_number(total, f"GET {path}: metadata.total_count")

@@ -1,0 +1,134 @@
+"""The plugin `dns` against recorded shapes of Designate's API reference (v2: quotas, zones, recordsets)."""
+
+import pytest
+
+from limes.backends import BackendError, ask
+from limes.backends.contract import QuotaBackendContract
+from limes.core.catalog import Catalog
+from tests.backends.conftest import AZS, load_quota
+from tests.support.processes import free_port
+from tests.support.recorded import RecordedService
+
+TOKEN = {"type": "token", "token": "secret-token"}
+ZONES = {"z1": ("p1", 5), "z2": ("p1", 12), "z3": ("p2", 2)}
+
+
+class Designate:
+    """Three zones on two pages, and quotas."""
+
+    def __init__(self):
+        self.quotas = {}
+        self.service = RecordedService(
+            {
+                ("GET", "/v2/quotas/(.+)"): lambda request, project: (200, self.quota(project)),
+                ("PATCH", "/v2/quotas/(.+)"): self.set_quota,
+                ("GET", "/v2/zones"): self.zones,
+                ("GET", "/v2/zones/(.+)/recordsets"): self.recordsets,
+            }
+        )
+
+    def quota(self, project):
+        defaults = {"api_export_size": 1000, "recordset_records": 20, "zone_records": 500, "zone_recordsets": 500}
+        return defaults | {"zones": 10} | self.quotas.get(project, {})
+
+    def set_quota(self, request, project):
+        assert request.headers["X-Auth-All-Projects"] == "true"
+        self.quotas.setdefault(project, {}).update(request.body)
+        return 200, self.quota(project)
+
+    def zones(self, request):
+        assert request.headers["X-Auth-All-Projects"] == "true"
+        ids = sorted(ZONES)
+        begin = ids.index(request.query["marker"][0]) + 1 if "marker" in request.query else 0
+        page = ids[begin : begin + int(request.query["limit"][0])]
+        document = {
+            "zones": [{"id": one, "name": f"{one}.example.", "project_id": ZONES[one][0]} for one in page],
+            "links": {"self": "https://elsewhere.example/v2/zones"},
+            "metadata": {"total_count": 3},
+        }
+        if page and page[-1] != ids[-1]:
+            document["links"]["next"] = f"https://elsewhere.example/v2/zones?limit=2&marker={page[-1]}"
+        return 200, document
+
+    def recordsets(self, request, zone):
+        if zone not in ZONES:
+            return 404, {"code": 404, "type": "zone_not_found", "message": "Could not find Zone"}
+        return 200, {"recordsets": [{}], "links": {}, "metadata": {"total_count": ZONES[zone][1]}}
+
+
+@pytest.fixture
+def designate():
+    fake = Designate()
+    yield fake
+    fake.service.close()
+
+
+def load(url, **params):
+    params = {"endpoint": f"{url}/v2", "auth": TOKEN, "page_size": 2, **params}
+    return load_quota("dns", params, name="dns").quota["dns"]
+
+
+class TestDns(QuotaBackendContract):
+    @pytest.fixture
+    def backend(self, designate):
+        return load(designate.service.url)
+
+    @pytest.fixture
+    def broken_backend(self):
+        return load(f"http://127.0.0.1:{free_port()}")
+
+    @pytest.fixture
+    def service(self, backend):
+        return backend.describe()
+
+    @pytest.fixture
+    def catalog(self, service):
+        return Catalog(AZS, [service])
+
+    def report(self, backend, service, catalog, project):
+        report = ask.report_usage(backend, service, project, catalog)
+        return {name: (one.per_az["any"].usage, one.quota) for name, one in report.resources.items()}
+
+    def test_usage(self, backend, service, catalog, project, other_project, new_project):
+        assert self.report(backend, service, catalog, project) == {"zones": (2, 10), "recordsets": (12, 500)}
+        assert self.report(backend, service, catalog, other_project) == {"zones": (1, 10), "recordsets": (2, 500)}
+        assert self.report(backend, service, catalog, new_project) == {"zones": (0, 10), "recordsets": (0, 500)}
+
+    def test_zones_are_listed_once_for_all_projects(self, designate, backend, service, catalog, project, other_project):
+        for one in (project, other_project, project):
+            self.report(backend, service, catalog, one)
+        assert designate.service.count("GET", "/v2/zones") == 2  # pages
+
+    def test_without_age_they_are_listed_for_each(self, designate, service, catalog, project):
+        backend = load(designate.service.url, max_age=0)
+        for _ in range(2):
+            self.report(backend, service, catalog, project)
+        assert designate.service.count("GET", "/v2/zones") == 4
+
+    def test_records_follow_recordsets(self, designate, backend, service, project):
+        ask.set_quota(backend, service, project, {"zones": 3, "recordsets": 40})
+        assert designate.quotas["p1"] == {"zones": 3, "zone_recordsets": 40, "zone_records": 800}
+
+    @pytest.mark.parametrize(
+        ("answer", "message"),
+        [
+            ((403, {"code": 403, "message": "Forbidden"}), "Designate refuses the user of Limes with 403: Forbidden"),
+            ((500, {"code": 500, "message": "boom"}), "Designate answered with 500: boom"),
+            ((200, b"<html>"), "Designate's answer is not JSON"),
+            ((200, {"zones": 10}), "the quota of zone_recordsets is None"),
+            ((200, {"zones": "10", "zone_recordsets": 1}), "the quota of zones is '10'"),
+            ((404, {"code": 404}), "GET /quotas/p1: Designate answered with 404"),
+        ],
+    )
+    def test_odd_answers(self, designate, backend, service, catalog, project, answer, message):
+        designate.service.routes[("GET", "/v2/quotas/(.+)")] = lambda request, project: answer
+        with pytest.raises(BackendError, match=message) as caught:
+            ask.report_usage(backend, service, project, catalog)
+        assert "secret-token" not in str(caught.value)
+
+    def test_a_list_that_turns_in_circles(self, designate, backend, service, catalog, project):
+        link = {"next": f"{designate.service.url}/v2/zones?limit=2"}
+        zones = [{"id": "z1", "project_id": "p1"}]
+        designate.service.routes[("GET", "/v2/zones")] = lambda request: (200, {"zones": zones, "links": link})
+        with pytest.raises(BackendError, match="names the same page again"):
+            ask.report_usage(backend, service, project, catalog)

@@ -1,0 +1,111 @@
+"""The plugin `loadbalancing` against recorded shapes of Octavia's API reference (v2: lists, quotas)."""
+
+import pytest
+
+from limes.backends import BackendError, ask
+from limes.backends.contract import QuotaBackendContract
+from limes.core.catalog import Catalog
+from tests.backends.conftest import AZS, load_quota
+from tests.support.processes import free_port
+from tests.support.recorded import RecordedService
+
+TOKEN = {"type": "token", "token": "secret-token"}
+DEFAULTS = {
+    "load_balancer": 10, "loadbalancer": 10, "listener": -1, "member": 50, "pool": 20, "health_monitor": 20,
+    "healthmonitor": 20, "l7policy": 30, "l7rule": 40,
+}  # fmt: skip
+THINGS = {
+    "loadbalancers": ["p1", "p1", "p2"],
+    "listeners": ["p1", "p1", "p1"],
+    "pools": ["p1", "p2"],
+    "healthmonitors": ["p2"],
+    "l7policies": [],
+}
+MEMBERS = {0: 3, 1: 1}
+
+
+class Octavia:
+    """Things in lists of one entry a page, and quotas."""
+
+    def __init__(self):
+        self.quotas = {}
+        self.service = RecordedService(
+            {
+                ("GET", "/v2/lbaas/quotas/(.+)"): lambda request, project: (200, {"quota": self.quota(project)}),
+                ("PUT", "/v2/lbaas/quotas/(.+)"): self.set_quota,
+                ("GET", "/v2/lbaas/(.+)"): self.things,
+            }
+        )
+
+    def quota(self, project):
+        return DEFAULTS | self.quotas.get(project, {})
+
+    def set_quota(self, request, project):
+        self.quotas.setdefault(project, {}).update(request.body["quota"])
+        return 202, {"quota": self.quota(project)}
+
+    def things(self, request, collection):
+        position = int(request.query.get("marker", ["0"])[0])
+        page = [
+            {"id": str(number), "project_id": project}
+            | ({"members": [{"id": str(n)} for n in range(MEMBERS[number])]} if collection == "pools" else {})
+            for number, project in enumerate(THINGS[collection])
+        ][position : position + 1]
+        document = {collection: page, f"{collection}_links": []}
+        if position + 1 < len(THINGS[collection]):
+            href = f"http://elsewhere.example/v2/lbaas/{collection}?limit=1&marker={position + 1}"
+            document[f"{collection}_links"].append({"rel": "next", "href": href})
+        return 200, document
+
+
+@pytest.fixture
+def octavia():
+    fake = Octavia()
+    yield fake
+    fake.service.close()
+
+
+def load(url, **params):
+    params = {"endpoint": f"{url}/v2", "auth": TOKEN, "page_size": 1, **params}
+    return load_quota("loadbalancing", params, name="loadbalancing").quota["loadbalancing"]
+
+
+class TestLoadBalancing(QuotaBackendContract):
+    @pytest.fixture
+    def backend(self, octavia):
+        return load(octavia.service.url)
+
+    @pytest.fixture
+    def broken_backend(self):
+        return load(f"http://127.0.0.1:{free_port()}")
+
+    @pytest.fixture
+    def service(self, backend):
+        return backend.describe()
+
+    @pytest.fixture
+    def catalog(self, service):
+        return Catalog(AZS, [service])
+
+    def usage(self, backend, service, catalog, project):
+        report = ask.report_usage(backend, service, project, catalog)
+        return {name: one.per_az["any"].usage for name, one in report.resources.items()}
+
+    def test_usage(self, backend, service, catalog, project, other_project):
+        assert self.usage(backend, service, catalog, project) == {
+            "loadbalancers": 2, "listeners": 3, "pools": 1, "pool_members": 3, "healthmonitors": 0, "l7policies": 0,
+        }  # fmt: skip
+        assert self.usage(backend, service, catalog, other_project) == {
+            "loadbalancers": 1, "listeners": 0, "pools": 1, "pool_members": 1, "healthmonitors": 1, "l7policies": 0,
+        }  # fmt: skip
+
+    def test_lists_are_read_once_for_all_projects(self, octavia, backend, service, catalog, project, other_project):
+        for one in (project, other_project, project):
+            self.usage(backend, service, catalog, one)
+        assert octavia.service.count("GET", "/v2/lbaas/listeners") == 3  # pages
+
+    def test_a_pool_without_members_in_it_is_an_error(self, octavia, backend, service, catalog, project):
+        answer = 200, {"pools": [{"id": "1", "project_id": "p1"}]}
+        octavia.service.routes = {("GET", "/v2/lbaas/pools"): lambda request: answer, **octavia.service.routes}
+        with pytest.raises(BackendError, match="GET /lbaas/pools: an entry lacks one of project_id, members"):
+            ask.report_usage(backend, service, project, catalog)

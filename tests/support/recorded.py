@@ -1,0 +1,89 @@
+"""An HTTP server that answers as a service does according to its public API reference, for services that don't run here.
+
+What it answers is a table of functions; what it was asked is kept. It is real HTTP, so that the client's own handling of
+paths, headers, pages and errors is under test as well.
+"""
+
+import json
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request."""
+
+    method: str
+    path: str
+    query: Mapping[str, list[str]]
+    headers: Mapping[str, str]
+    body: Any
+
+
+Answer = tuple[int, Any]
+Handler = Callable[..., Answer]
+
+
+@dataclass
+class RecordedService:
+    """Routes are (method, regular expression of the path) to a function of the request and the expression's groups."""
+
+    routes: Mapping[tuple[str, str], Handler]
+    asked: list[Asked] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, args=[0.05], daemon=True).start()
+
+    def close(self) -> None:
+        """Stops listening."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def answer(self, request: Asked) -> Answer:
+        """The answer of the route that fits. 404 if there is none."""
+        self.asked.append(request)
+        for (method, pattern), handler in self.routes.items():
+            match = re.fullmatch(pattern, request.path)
+            if match and method == request.method:
+                return handler(request, *match.groups())
+        return 404, {"error": {"code": 404, "message": f"no route for {request.method} {request.path}"}}
+
+    def count(self, method: str, path: str) -> int:
+        """How often a path was asked for."""
+        return sum(one.method == method and one.path == path for one in self.asked)
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def handle_any(self) -> None:
+                parts = urlsplit(self.path)
+                data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                query = parse_qs(parts.query)
+                body = json.loads(data) if data else None
+                asked = Asked(self.command, parts.path, query, dict(self.headers.items()), body)
+                status, document = service.answer(asked)
+                answer = document if isinstance(document, bytes) else json.dumps(document).encode()
+                if status == 204:
+                    answer = b""
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = do_HEAD = handle_any
+
+            def log_message(self, *args: object) -> None:
+                """Keeps quiet."""
+
+        return Handler
