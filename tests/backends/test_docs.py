@@ -56,8 +56,18 @@ def test_the_example_can_be_installed_and_passes_the_contract(installed):
 
 @pytest.mark.parametrize("name", Plugins().names)
 def test_every_plugin_is_described(name):
-    assert f"| `{name}` |" in PAGE
-    assert f"\n### {name}\n" in PAGE
+    """In the page of plugins, or, with all of its params, in a page of its own."""
+    own = ROOT / "docs" / "plugins" / f"{name}.md"
+    if not own.exists():
+        assert f"| `{name}` |" in PAGE
+        assert f"\n### {name}\n" in PAGE
+        return
+    assert f"| [`{name}`](plugins/{name}.md) |" in PAGE
+    text = own.read_text(encoding="utf-8") + (own.parent / "openstack.md").read_text(encoding="utf-8")
+    plugin = Plugins().get(name)
+    offers = [offer for offer in (plugin.quota, plugin.capacity, plugin.discovery) if offer]
+    params = {key for offer in offers for key in offer.params.model_fields}
+    assert [key for key in sorted(params) if not re.search(rf"\b{key}\b", text)] == []
 
 
 @pytest.mark.parametrize("model", [ServiceParams, CapacityParams, QuotaParams])
