@@ -61,3 +61,11 @@ class Unavailable(LimesError):
 
 class BackendError(LimesError):
     """A backend could not be asked, or gave an answer that is not a valid report."""
+
+
+class BackendOutage(BackendError):
+    """The backend does not answer, or says that it cannot: another call would not fare better just now."""
+
+
+class BackendPaused(BackendError):
+    """The backend was not asked at all, because it has not answered before (`limes.backends.breaker`)."""

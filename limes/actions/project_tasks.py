@@ -1,12 +1,31 @@
 """What scraping a project's service and writing its quota have in common."""
 
 from collections.abc import Mapping
+from typing import Protocol
 
 from limes.backends import DomainInfo, ProjectInfo
 from limes.core.bursting import usable_quota
 from limes.core.catalog import Catalog
 from limes.db.queries.tasks import ProjectTask
-from limes.db.queries.usage import QuotaRow
+
+
+class HasQuota(Protocol):
+    """A stored row of a project's resource."""
+
+    @property
+    def quota(self) -> int | None:
+        """The project's quota; None where the resource tracks none."""
+        ...
+
+    @property
+    def backend_quota(self) -> int | None:
+        """What the backend enforces (stored form); None where the resource tracks no quota."""
+        ...
+
+    @property
+    def usage(self) -> int:
+        """Over all AZs."""
+        ...
 
 
 def project_info(task: ProjectTask) -> ProjectInfo:
@@ -15,13 +34,18 @@ def project_info(task: ProjectTask) -> ProjectInfo:
     return ProjectInfo(task.project_uuid, task.project_name, task.parent_uuid, domain)
 
 
+def next_pause(failures: int, first: float, longest: float) -> float:
+    """Seconds to wait after so many failures in a row: twice as long each time, up to the longest."""
+    return min(longest, first * 2.0 ** min(max(failures - 1, 0), 20))
+
+
 def scope(task: ProjectTask) -> str:
     """The project's name in the patterns of `resource_behavior`."""
     return f"{task.domain_name}/{task.project_name}"
 
 
 def wanted_quotas(
-    catalog: Catalog, task: ProjectTask, ids: Mapping[str, int], stored: Mapping[int, QuotaRow]
+    catalog: Catalog, task: ProjectTask, ids: Mapping[str, int], stored: Mapping[int, HasQuota]
 ) -> dict[str, int]:
     """The quota that the backend should enforce for each quota-tracking resource of the service, by name: what the
     project may use, with bursting; and where the backend would refuse that, what it uses already. A resource without a

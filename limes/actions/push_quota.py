@@ -2,6 +2,8 @@
 
 Invariants:
 
+- Nobody begins to write the quota of a project's service while somebody else's lease on it holds; a quota that changes
+  meanwhile is written afterwards.
 - The desync mark is cleared only by a write that was in force for the quota of that time, while nobody else could have
   written: the writer still holds its lease, and neither mark nor quota has changed since its claim.
 - A writer that has lost its lease may have overwritten something newer. It leaves a new mark behind, so that the quota
@@ -15,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from limes.actions.project_tasks import project_info, wanted_quotas
+from limes.actions.project_tasks import next_pause, project_info, wanted_quotas
 from limes.actions.telemetry import SILENT, Telemetry
 from limes.backends import BackendError, QuotaBackend, ResourceDef, ask
 from limes.core.catalog import Catalog
@@ -24,6 +26,7 @@ from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import tasks
 from limes.db.queries import usage as queries
 from limes.db.queries.tasks import ProjectTask
+from limes.errors import BackendPaused
 from limes.seams import Clock, Jitter
 
 log = logging.getLogger(__name__)
@@ -59,20 +62,25 @@ class PushQuota:
         if not service_types:
             return []
         deadline = self.clock.monotonic() + self.patience
-        errors = []
+        errors: list[str | None] = []
         for task, quotas in self.engine.atomic(claim):
-            late = self.clock.monotonic() > deadline
-            errors.append(self._leave_to_the_job(task) if late else self._push(task, quotas))
+            if self.clock.monotonic() > deadline:
+                self._give_back(task)
+                errors.append(f"service {task.service_type}: not written yet, as other backends took too long")
+                continue
+            try:
+                errors.append(self._push(task, quotas))
+            except BackendPaused as pause:
+                errors.append(str(pause))
         return [error for error in errors if error]
 
-    def _leave_to_the_job(self, task: ProjectTask) -> str:
+    def _give_back(self, task: ProjectTask) -> None:
         self.engine.atomic(lambda: tasks.release_push(self.engine, task.id, task.lease, self._now()))
-        return f"service {task.service_type}: not written yet, as other backends took too long"
 
     def run_next(self, service_type: str) -> bool | None:
         """Writes the quota of the project that has waited for the longest.
 
-        Answers whether that succeeded; None if there was nothing to do.
+        Answers whether that succeeded; None if there was nothing to do, or the backend is not asked at present.
         """
 
         def claim() -> tuple[ProjectTask, dict[str, int] | None] | None:
@@ -83,7 +91,10 @@ class PushQuota:
         if claimed is None:
             return None
         task, quotas = claimed
-        return quotas is None or not self._push(task, quotas)
+        try:
+            return quotas is None or not self._push(task, quotas)
+        except BackendPaused:
+            return None
 
     def _wanted(self, task: ProjectTask) -> dict[str, int] | None:
         """What to write. None if a resource was never scraped: its backend quota may be wanted as it is, so a scrape is
@@ -94,16 +105,22 @@ class PushQuota:
         if all(ids[name] in stored for name in wanted):
             return wanted
         queries.request_scrape(self.engine, task.id)
-        failures = queries.push_failures(self.engine, task.id)
-        self._retry_later(task, failures, "waits for a scrape")
+        state = queries.lock_state(self.engine, task.id)
+        self._retry_later(task, state.push_failures if state else 0, "waits for a scrape")
         return None
 
     def _push(self, task: ProjectTask, quotas: dict[str, int]) -> str | None:
-        """Tells the backend and records how that went. Answers the error, if any."""
+        """Tells the backend and records how that went. Answers the error, if any.
+
+        Raises `BackendPaused` if the backend is not asked at present; the claim is given back then.
+        """
         service = self.catalog.services[task.service_type]
         error: str | None = None
         try:
             ask.set_quota(self.backends[task.service_type], service, project_info(task), quotas)
+        except BackendPaused:
+            self._give_back(task)
+            raise
         except BackendError as caught:
             error = str(caught)
             log.error("quota of project %s was not written: %s", task.project_uuid, error)
@@ -116,10 +133,10 @@ class PushQuota:
         state = queries.lock_state(self.engine, task.id)
         if state is None:  # the project has vanished
             return
-        if state.next_push_at != task.lease:
+        if state.push_claimed_until != task.lease:
             self._leave_new_mark(task, state)
         elif error is not None:
-            self._retry_later(task, queries.push_failures(self.engine, task.id) + 1, error)
+            self._retry_later(task, state.push_failures + 1, error)
             if any(resource.quota_at_least_usage for resource in self._resources(task)):
                 queries.request_scrape(self.engine, task.id)  # the usage that it was told may have grown since
         else:
@@ -128,7 +145,7 @@ class PushQuota:
                 self.engine, task.project_id, {ids[name]: quota for name, quota in written.items() if name in ids}
             )
             unchanged = wanted_quotas(self.catalog, task, ids, stored) == written
-            if unchanged and state.quota_desynced_at == task.desynced_at:
+            if unchanged and state.quota_desynced_at in (task.desynced_at, None):
                 queries.mark_synced(self.engine, task.id)
                 if state.drifted_at is not None:
                     self.engine.after_commit(partial(self.telemetry.drift_repaired, task.service_type))
@@ -139,13 +156,17 @@ class PushQuota:
         return self.catalog.services[task.service_type].resources.values()
 
     def _leave_new_mark(self, task: ProjectTask, state: queries.ServiceState) -> None:
-        log.warning("quota of project %s, service %s: lease lost", task.project_uuid, task.service_type)
+        log.warning(
+            "quota of project %s, service %s: written after the lease was over, so it is written once more",
+            task.project_uuid,
+            task.service_type,
+        )
         # later than the old mark, whatever the clock says, so that a present writer sees that it changed
         mark = max(self._now(), (state.quota_desynced_at or 0) + 1e-3)
-        queries.mark_desynced(self.engine, task.id, mark, state.next_push_at or self._now())
+        queries.mark_once_more(self.engine, task.id, mark, self._now())
 
     def _retry_later(self, task: ProjectTask, failures: int, error: str) -> None:
-        pause = min(self.retry_max, self.retry * 2 ** min(max(failures - 1, 0), 20))
+        pause = next_pause(failures, self.retry, self.retry_max)
         queries.record_failed_push(self.engine, task.id, self._now() + self.jitter.spread(pause), failures, error)
 
     def _now(self) -> float:

@@ -10,28 +10,38 @@ original did, and they showed up as inconsistencies). Quota can be set as soon a
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import orjson
 
+from limes.actions import drift
 from limes.actions.commitments.settle import SettleCommitments
-from limes.actions.project_tasks import project_info, scope, wanted_quotas
+from limes.actions.project_tasks import next_pause, project_info, scope, wanted_quotas
 from limes.actions.telemetry import SILENT, Telemetry
-from limes.backends import BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, ask
+from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, ask
 from limes.core.catalog import Catalog
 from limes.core.constraint_set import ConstraintSet
 from limes.core.quota import to_stored
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import scrapes as queries
 from limes.db.queries import tasks
-from limes.db.queries import usage as queries
+from limes.db.queries.scrapes import AZRow, Figures, Outcome, ResourceRow
 from limes.db.queries.tasks import ProjectTask
-from limes.db.queries.usage import AZUsageRow, QuotaRow
+from limes.errors import BackendPaused
 from limes.seams import Clock, Jitter
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ScrapeTask:
+    """A claimed project, and the ids of the service's resources that its backend still offers, by name."""
+
+    project: ProjectTask
+    resource_ids: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,67 +59,125 @@ class ScrapeUsage:
     """Whether a backend quota that differs is put right."""
     interval: float = 1800.0
     retry: float = 300.0
+    retry_max: float = 1800.0
     lease: float = 300.0
     telemetry: Telemetry = SILENT
 
+    def claim(self, service_type: str, limit: int) -> list[ScrapeTask]:
+        """Claims up to `limit` projects whose turn it is. Each is to be given to `run`, or back."""
+
+        def work() -> list[ScrapeTask]:
+            now = self._now()
+            claimed = tasks.claim_scrapes(self.engine, service_type, now, now + self.lease, limit)
+            ids = catalog_queries.service_resource_ids(self.engine, claimed[0].service_id) if claimed else {}
+            return [ScrapeTask(task, ids) for task in claimed]
+
+        found = self.engine.atomic(work)
+        for one in found:
+            if one.project.taken_over:
+                log.warning("%s: taken over from a collector that did not finish it", _name(one.project))
+        return found
+
+    def give_back(self, claimed: Sequence[ScrapeTask]) -> None:
+        """Ends claims that were not begun."""
+        self.engine.atomic(lambda: tasks.release_scrapes(self.engine, [one.project for one in claimed]))
+
     def run_next(self, service_type: str) -> bool | None:
-        """Scrapes the project whose turn it is. Answers whether that succeeded; None if there was nothing to do."""
-        now = self._now()
-        task = self.engine.atomic(lambda: tasks.claim_scrape(self.engine, service_type, now, now + self.lease))
-        if task is None:
-            return None
+        """Scrapes the project whose turn it is. Answers as `run`; None if there was nothing to do, too."""
+        for task in self.claim(service_type, 1):
+            return self.run(task)
+        return None
+
+    def run(self, claimed: ScrapeTask) -> bool | None:
+        """Scrapes a claimed project. Answers whether that succeeded; None if the backend is not asked at present, and
+        the claim was given back."""
+        task = claimed.project
         begun, started = self._now(), self.clock.monotonic()
-        service = self.catalog.services[service_type]
+        service = self.catalog.services[task.service_type]
         try:
-            report = ask.report_usage(self.backends[service_type], service, project_info(task), self.catalog)
+            report = ask.report_usage(self.backends[task.service_type], service, project_info(task), self.catalog)
+        except BackendPaused:
+            self.give_back([claimed])
+            return None
         except BackendError as error:
             message = str(error)
-            log.error("scrape of project %s failed: %s", task.project_uuid, message)
+            log.error("%s failed: %s", _name(task), message)
             self.engine.atomic(lambda: self._record_failure(task, message))
             return False
         duration = self.clock.monotonic() - started
-        self.engine.atomic(lambda: self._record(task, report, duration, begun))
+        if not self.engine.atomic(lambda: self._record(claimed, report, duration, begun)):
+            log.warning("%s: not recorded, as its lease is over or the project is gone", _name(task))
         return True
 
     def _record_failure(self, task: ProjectTask, message: str) -> None:
-        if self._still_ours(task, queries.lock_state(self.engine, task.id)):
+        before = queries.lock_claim(self.engine, task.id, task.lease)
+        if before is not None:
             now = self._now()
-            queries.record_failed_scrape(self.engine, task.id, now, now + self.jitter.spread(self.retry), message)
+            pause = self.jitter.spread(next_pause(before + 1, self.retry, self.retry_max))
+            queries.record_failure(self.engine, task.id, now, now + pause, before + 1, message)
 
-    def _record(self, task: ProjectTask, report: UsageReport, duration: float, begun: float) -> None:
-        ids = catalog_queries.service_resource_ids(self.engine, task.service_id)
-        stored = queries.lock_quotas(self.engine, task.project_id, ids.values())
-        state = queries.lock_state(self.engine, task.id)
-        if state is None or not self._still_ours(task, state):
-            return
-        resources = {name: usage for name, usage in report.resources.items() if name in ids}
-        quotas = {ids[name]: self._quota(task, name, usage, stored.get(ids[name])) for name, usage in resources.items()}
-        queries.write_quotas(self.engine, task.project_id, quotas)
-        rows = [row for name, usage in resources.items() for row in _az_rows(ids[name], usage)]
-        if freed := queries.write_usage(self.engine, task.project_id, quotas, rows):
+    def _record(self, claimed: ScrapeTask, report: UsageReport, duration: float, begun: float) -> bool:
+        """Writes the outcome. False if the claim is lost: then nothing is written.
+
+        Marks the service if its backend quota is not the wanted one, and takes the mark away if it is.
+        """
+        task, ids = claimed.project, claimed.resource_ids
+        stored = queries.lock_figures(self.engine, task.project_id, ids.values())
+        usages = {name: usage for name, usage in report.resources.items() if name in ids}
+        after = {name: self._row(task, name, one, stored.resources.get(ids[name])) for name, one in usages.items()}
+        present = Figures(
+            {ids[name]: row for name, row in after.items()},
+            {(ids[name], az): _az_row(item) for name, usage in usages.items() for az, item in usage.per_az.items()},
+        )
+        wanted = wanted_quotas(self.catalog, task, ids, present.resources)
+        outcome = self._outcome(all(after[name].backend_quota == quota for name, quota in wanted.items()), duration)
+        state = queries.record_success(self.engine, task.id, task.lease, outcome, task.desynced_at)
+        if state is None:
+            return False
+        queries.write_figures(self.engine, task.project_id, stored, present)
+        if freed := queries.less_used(stored, present):
             self.engine.after_commit(partial(self.commitments.freed, freed))
-        now = self._now()
-        queries.record_scrape(self.engine, task.id, now, now + self.jitter.spread(self.interval), duration)
-        wanted = wanted_quotas(self.catalog, task, ids, quotas)
-        after = {name: quotas[ids[name]] for name in resources}
-        self._compare(task, wanted, after, state)
+        # while a quota waits to be written, or after one was written since the backend was asked, it proves nothing
         told_meanwhile = state.pushed_at is not None and state.pushed_at >= begun
-        if state.quota_desynced_at is None and task.desynced_at is None and not told_meanwhile:
-            before = {name: stored[id_] for name, id_ in ids.items() if id_ in stored}
-            self._look_for_drift(task, wanted, before, after, state.drifted_at)
+        if task.desynced_at is None and state.quota_desynced_at in (None, outcome.mark_at) and not told_meanwhile:
+            before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
+            self._note_drift(task, drift.moved(wanted, before, after), state.drifted_at)
+        return True
 
-    def _still_ours(self, task: ProjectTask, state: queries.ServiceState | None) -> bool:
-        if state is not None and state.next_scrape_at == task.lease:
-            return True
-        log.warning("scrape of project %s, service %s: lease lost", task.project_uuid, task.service_type)
-        return False
+    def _outcome(self, in_sync: bool, duration: float) -> Outcome:
+        now = self._now()
+        mark_at = now if self.authoritative and not in_sync else None
+        return Outcome(now, now + self.jitter.spread(self.interval), duration, in_sync, mark_at)
 
-    def _quota(self, task: ProjectTask, name: str, usage: ResourceUsage, stored: QuotaRow | None) -> QuotaRow:
-        """The project's quota, after this report, and the backend's."""
+    def _note_drift(
+        self, task: ProjectTask, moved: Mapping[str, tuple[int | None, int | None]], since: float | None
+    ) -> None:
+        """`since` is when a drift was noted already."""
+        if not moved:
+            return
+        if since is None:
+            queries.set_drift(self.engine, task.id, self._now())
+        texts = [f"{name} {before} -> {after}" for name, (before, after) in moved.items()]
+        what = f"the backend quota of {scope(task)}, service {task.service_type}, was changed by somebody else"
+        then = "it is put right" if self.authoritative else "it is left alone"
+        self.engine.after_commit(partial(log.warning, "%s: %s; %s", what, ", ".join(texts), then))
+        self.engine.after_commit(partial(self.telemetry.drift_found, task.service_type))
+
+    def _row(self, task: ProjectTask, name: str, usage: ResourceUsage, stored: ResourceRow | None) -> ResourceRow:
+        """The project's quota, after this report, and the backend's, and the totals over all AZs."""
+        quota, backend_quota = self._quota(task, name, usage, stored)
+        items = usage.per_az.values()
+        physical = None
+        if any(item.physical_usage is not None for item in items):
+            physical = sum(item.usage if item.physical_usage is None else item.physical_usage for item in items)
+        return ResourceRow(quota, backend_quota, sum(item.usage for item in items), physical)
+
+    def _quota(
+        self, task: ProjectTask, name: str, usage: ResourceUsage, stored: ResourceRow | None
+    ) -> tuple[int | None, int | None]:
         resource = self.catalog.services[task.service_type].resources[name]
-        used = sum(item.usage for item in usage.per_az.values())
         if usage.quota is None:
-            return QuotaRow(None, None, used)
+            return None, None
         backend_quota = to_stored(usage.quota)
         quota = stored.quota if stored and stored.quota is not None else _initial_quota(resource, backend_quota)
         constraint = self.constraints.for_project((task.service_type, name), task.domain_name, task.project_name)
@@ -119,58 +187,10 @@ class ScrapeUsage:
             demanded = constraint.render(resource.unit)
             text = f"AUDIT: quota of {where}: {old} -> {quota}, as its constraint demands ({demanded})"
             self.engine.after_commit(partial(log.warning, "%s", text))
-        return QuotaRow(quota, backend_quota, used)
-
-    def _compare(
-        self, task: ProjectTask, wanted: Mapping[str, int], quotas: Mapping[str, QuotaRow], state: queries.ServiceState
-    ) -> None:
-        """Marks the service if its backend quota is not the wanted one, and takes the mark away if it is.
-
-        A mark that was made after the claim stays: the report may be older than the change that it stands for.
-        """
-        in_sync = all(quotas[name].backend_quota == quota for name, quota in wanted.items())
-        if in_sync:
-            if state.quota_desynced_at is None:
-                if state.drifted_at is not None:
-                    queries.set_drift(self.engine, task.id, None)
-            elif state.quota_desynced_at == task.desynced_at:
-                queries.mark_synced(self.engine, task.id)
-        elif state.quota_desynced_at is None and self.authoritative:
-            now = self._now()
-            queries.mark_desynced(self.engine, task.id, now, now)
-
-    def _look_for_drift(
-        self,
-        task: ProjectTask,
-        wanted: Mapping[str, int],
-        before: Mapping[str, QuotaRow],
-        after: Mapping[str, QuotaRow],
-        since: float | None,
-    ) -> None:
-        """Notes where the backend enforces something else than at the last look, and not what is wanted either.
-
-        `since` is when that was noted already. Not to be asked while a quota waits to be written, or when one was
-        written since the backend was asked: then a difference proves nothing.
-        """
-        moved = [name for name in sorted(after) if _has_moved(before.get(name), after[name], wanted.get(name))]
-        if not moved:
-            return
-        if since is None:
-            queries.set_drift(self.engine, task.id, self._now())
-        texts = [f"{name} {before[name].backend_quota} -> {after[name].backend_quota}" for name in moved]
-        what = f"the backend quota of {scope(task)}, service {task.service_type}, was changed by somebody else"
-        then = "it is put right" if self.authoritative else "it is left alone"
-        self.engine.after_commit(partial(log.warning, "%s: %s; %s", what, ", ".join(texts), then))
-        self.engine.after_commit(partial(self.telemetry.drift_found, task.service_type))
+        return quota, backend_quota
 
     def _now(self) -> float:
         return self.clock.now().timestamp()
-
-
-def _has_moved(before: QuotaRow | None, after: QuotaRow, wanted: int | None) -> bool:
-    if before is None or before.backend_quota is None:  # the first look at it
-        return False
-    return after.backend_quota not in (before.backend_quota, wanted)
 
 
 def _initial_quota(resource: ResourceDef, backend_quota: int) -> int:
@@ -179,14 +199,10 @@ def _initial_quota(resource: ResourceDef, backend_quota: int) -> int:
     return approved if approved and backend_quota == approved else 0
 
 
-def _az_rows(resource_id: int, usage: ResourceUsage) -> list[AZUsageRow]:
-    return [
-        AZUsageRow(
-            resource_id,
-            az,
-            item.usage,
-            item.physical_usage,
-            orjson.dumps(item.subresources).decode() if item.subresources else "",
-        )
-        for az, item in usage.per_az.items()
-    ]
+def _az_row(item: AZUsage) -> AZRow:
+    subresources = orjson.dumps(item.subresources).decode() if item.subresources else ""
+    return AZRow(item.usage, item.physical_usage, subresources)
+
+
+def _name(task: ProjectTask) -> str:
+    return f"scrape of project {task.project_uuid}, service {task.service_type}"

@@ -88,7 +88,7 @@ def _as_backend_error(where: str) -> Iterator[None]:
     try:
         yield
     except BackendError as error:
-        raise (error if str(error).startswith(where) else BackendError(f"{where}: {error}")) from error
+        raise (error if str(error).startswith(where) else type(error)(f"{where}: {error}")) from error
     except (ClientException, requests.RequestException) as error:
         raise BackendError(f"{where}: {_one_line(error)}") from error
     except Exception as error:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
+from limes.backends.breaker import CircuitBreaker
 from limes.backends.plugin import BackendContext, Offer, Plugin, SessionFactory
 from limes.errors import ConfigError
 
@@ -43,6 +44,8 @@ class Backends:
     capacity: Mapping[str, CapacityBackend]
     """By capacitor id."""
     discovery: DiscoveryBackend
+    breakers: Mapping[str, CircuitBreaker] = field(default_factory=dict)
+    """The circuits to the quota backends, by service type; none where they are not guarded."""
 
 
 class Plugins:

@@ -29,6 +29,10 @@ class Job(Protocol):
         """Does one task, if one is due, and records its outcome. Answers whether there was one."""
         ...
 
+    def close(self) -> None:
+        """No more steps follow: gives back what was claimed and not begun."""
+        ...
+
 
 class Loop:
     """Drains one job: one worker looks for tasks, and each task that was found makes room for one more worker.

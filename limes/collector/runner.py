@@ -16,6 +16,7 @@ from prometheus_client.registry import Collector as MetricsSource
 from limes.collector.http import operational_server
 from limes.collector.loop import Job, Loop
 from limes.db.engine import Engine
+from limes.errors import LimesError
 from limes.metrics.data import DataMetrics
 
 log = logging.getLogger(__name__)
@@ -88,6 +89,10 @@ class Collector:
         unfinished = [loop.job.name for loop in self.loops if not loop.wait(max(0.0, deadline - time.monotonic()))]
         for loop in self.loops:
             loop.abandon()
+            try:
+                loop.job.close()
+            except LimesError as error:
+                log.error("%s: %s", loop.job.name, error)
         if unfinished:
             log.warning("stopped in the middle of: %s", ", ".join(unfinished))
         self._running.close()

@@ -1,5 +1,7 @@
 """The Limes API's collaborators."""
 
+from dataclasses import replace
+
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
@@ -20,10 +22,14 @@ def build_api(settings: Settings) -> ApiCollaborators:
     refuse_exposure(settings, "api")
     engine = open_checked_engine(settings, "limes-api")
     cloud = open_cloud(settings)
-    cluster = build_cluster(settings, cloud, settings.api.backend_timeout)
+    cluster = build_cluster(
+        settings, cloud, time_limit=settings.api.backend_timeout, at_once=max(1, settings.api.threads // 2)
+    )
     clock = SystemClock()
     SyncCatalog(engine, cluster.catalog, list(cluster.backends.capacity), clock).run()
-    push = push_quota(settings, engine, cluster).now
+    # a backend has no longer than that, so whoever has to take over from a killed worker need not wait longer either
+    lease = min(settings.collector.lease, 2 * settings.api.backend_timeout + 10)
+    push = replace(push_quota(settings, engine, cluster), lease=lease).now
     discovery = discover(settings, engine, cluster)
     ids = SystemIds()
     return ApiCollaborators(

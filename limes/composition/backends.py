@@ -1,11 +1,14 @@
 """From the configuration to backends: the entries that name plugins."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from keystoneauth1.session import Session
 
 from limes.auth.session import CloudSession
+from limes.backends.breaker import BreakerRules, CircuitBreaker
+from limes.backends.guard import GuardedQuotaBackend
 from limes.backends.loader import Backends, BackendSpec, load
 from limes.errors import ConfigError
 from limes.settings import Settings
@@ -14,14 +17,18 @@ _TIME_LIMIT = 0.8
 """Of a lease: a backend that takes longer would have its task taken away."""
 
 
-def open_backends(settings: Settings, cloud: CloudSession, time_limit: float | None = None) -> Backends:
-    """All backends; none is asked. `time_limit` (seconds) is for whoever cannot wait as long as a collector.
+def open_backends(
+    settings: Settings, cloud: CloudSession, time_limit: float | None = None, at_once: int | None = None
+) -> Backends:
+    """All backends; none is asked. `time_limit` (seconds) is for whoever cannot wait as long as a collector, and
+    `at_once` for whoever cannot spare more threads than that for one backend.
 
     Raises `ConfigError` with every problem.
     """
     discovery = settings.discovery
     longest = settings.collector.lease * _TIME_LIMIT
-    return load(
+    time_limit = min(longest, time_limit or longest)
+    backends = load(
         [
             BackendSpec(f"services[{index}]", entry.service_type, entry.type, entry.params)
             for index, entry in enumerate(settings.services)
@@ -33,8 +40,17 @@ def open_backends(settings: Settings, cloud: CloudSession, time_limit: float | N
         BackendSpec("discovery", discovery.method, discovery.method, discovery.params, plugin_key="method"),
         availability_zones=settings.availability_zones,
         session_factory=lambda: cloud.session,
-        time_limit=min(longest, time_limit or longest),
+        time_limit=time_limit,
     )
+    return _guarded(backends, settings, time_limit, at_once)
+
+
+def _guarded(backends: Backends, settings: Settings, time_limit: float, at_once: int | None) -> Backends:
+    section = settings.circuit_breaker
+    rules = BreakerRules(section.failures, section.pause, section.pause_max, at_once)
+    breakers = {name: CircuitBreaker(f"service {name}", rules) for name in backends.quota}
+    quota = {name: GuardedQuotaBackend(inner, breakers[name], time_limit) for name, inner in backends.quota.items()}
+    return replace(backends, quota=quota, breakers=breakers)
 
 
 def backend_problems(document: Any) -> list[str]:

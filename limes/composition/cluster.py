@@ -36,8 +36,10 @@ class Cluster:
     commitment_rules: CommitmentRules = field(default_factory=CommitmentRules)
 
 
-def build_cluster(settings: Settings, cloud: CloudSession, time_limit: float | None = None) -> Cluster:
-    """Makes all parts without asking any backend; `time_limit` is that of `open_backends`.
+def build_cluster(
+    settings: Settings, cloud: CloudSession, time_limit: float | None = None, at_once: int | None = None
+) -> Cluster:
+    """Makes all parts without asking any backend; `time_limit` and `at_once` are those of `open_backends`.
 
     Raises `ConfigError` with all problems.
     """
@@ -47,7 +49,7 @@ def build_cluster(settings: Settings, cloud: CloudSession, time_limit: float | N
         for index, entry in enumerate(settings.resource_behavior)
     ]
     try:
-        backends = open_backends(settings, cloud, time_limit)
+        backends = open_backends(settings, cloud, time_limit, at_once)
     except ConfigError as error:
         raise ConfigError([*problems, *error.problems]) from error
     catalog = Catalog(

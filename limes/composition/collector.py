@@ -9,6 +9,7 @@ from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
 from limes.actions.sync_catalog import SyncCatalog
 from limes.actions.telemetry import Telemetry
+from limes.backends.breaker import CircuitBreaker
 from limes.collector.jobs.capacity import CapacityJob
 from limes.collector.jobs.cluster_wide import ClusterWideJob
 from limes.collector.jobs.push import PushJob
@@ -110,15 +111,19 @@ def _service_jobs(
         authoritative=collector.authoritative,
         interval=collector.scrape_interval,
         retry=collector.scrape_retry,
+        retry_max=collector.scrape_retry_max,
         lease=collector.lease,
         telemetry=telemetry,
     )
     push = replace(push_quota(settings, engine, cluster), clock=clock, jitter=jitter, telemetry=telemetry)
-    workers = max(1, collector.threads // max(1, len(services)))
+    share = max(1, collector.threads // max(1, len(services)))
+    threads = {entry.service_type: entry.threads or share for entry in settings.services}
     jobs: list[Job] = []
     for service, name in services:
-        jobs.append(UsageJob(service, name, scrape, counters["limes_resource_scrapes"], workers))
-        jobs.append(PushJob(service, name, push, counters["limes_quota_pushes"], workers))
+        breaker = cluster.backends.breakers.get(service) or CircuitBreaker(f"service {service}")
+        scrapes, pushes = counters["limes_resource_scrapes"], counters["limes_quota_pushes"]
+        jobs.append(UsageJob(service, name, scrape, scrapes, breaker, workers=threads[service], batch=collector.batch))
+        jobs.append(PushJob(service, name, push, pushes, breaker, threads[service]))
     return jobs
 
 

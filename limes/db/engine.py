@@ -103,6 +103,10 @@ class Engine:
         self._sql_cache: dict[str, str] = {}
         self._prepared = PreparedReads(self.db) if self.dialect == "postgresql" else None
 
+    def skip_locked_of(self, table: str) -> str:
+        """`skip_locked` for one table of a join, by its name in the statement."""
+        return f" FOR UPDATE OF {table} SKIP LOCKED" if self.dialect == "postgresql" else ""
+
     # -- connections -------------------------------------------------------------------------------------------------
 
     def ping(self) -> None:

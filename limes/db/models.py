@@ -154,11 +154,15 @@ class ProjectService(BaseModel):
     push_failures = IntegerField(default=0)
     push_error = TextField(default="")
     scrape_claimed_until = DoubleField(null=True)
-    """While a collector asks the backend: until when it may."""
+    """While a collector asks the backend: until when it may. The proof of its claim."""
     drifted_at = DoubleField(null=True)
     """Since when the backend is known to enforce another quota than it was told, though nobody changed it here."""
     pushed_at = DoubleField(null=True)
     """When the backend was last told its quota."""
+    scrape_failures = IntegerField(default=0)
+    """In a row."""
+    push_claimed_until = DoubleField(null=True)
+    """While somebody writes the quota into the backend: until when nobody else does. The proof of the claim."""
 
     class Meta:
         table_name = "project_services"

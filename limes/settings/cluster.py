@@ -50,6 +50,9 @@ class ServiceSettings(Section):
     """The name of the backend plugin."""
     params: dict[str, Any] = Field(default_factory=dict)
     """What the plugin needs; see the plugin."""
+    threads: int | None = Field(default=None, ge=1, le=256)
+    """Tasks of this service that one collector works on at the same time. Not given: its share of
+    `collector.threads`."""
     rate_limits: RateLimitsSettings = RateLimitsSettings()
 
 

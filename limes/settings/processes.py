@@ -59,6 +59,17 @@ class DataMetricsSettings(Section):
     """Leaves out figures of projects that are zero. Environment: `LIMES_COLLECTOR_DATA_METRICS_SKIP_ZERO`."""
 
 
+class CircuitBreakerSettings(Section):
+    """When a backend that does not answer is left alone, by each process for itself."""
+
+    failures: int = Field(default=5, ge=1)
+    """After so many calls in a row without an answer."""
+    pause: Seconds = 30.0
+    """For so long. Then one call tries, and each that finds no answer doubles the pause."""
+    pause_max: Seconds = 300.0
+    """The longest pause."""
+
+
 class CollectorSettings(Section):
     """The background work. The defaults are the original's."""
 
@@ -70,7 +81,9 @@ class CollectorSettings(Section):
     scrape_interval: Seconds = 1800.0
     """Between two scrapes of one service in one project."""
     scrape_retry: Seconds = 300.0
-    """The same after a failed scrape."""
+    """The same after a failed scrape; it doubles with each further failure, up to `scrape_retry_max`."""
+    scrape_retry_max: Seconds = 1800.0
+    """Longest pause after failed scrapes of one service in one project."""
     capacity_interval: Seconds = 900.0
     """Between two scrapes of one capacitor."""
     capacity_retry: Seconds = 180.0
@@ -92,7 +105,9 @@ class CollectorSettings(Section):
     lease: Seconds = 300.0
     """How long a claimed task belongs to the collector that claimed it; then another one may take it."""
     threads: int = Field(default=8, ge=1, le=256)
-    """Tasks that one collector works on at the same time."""
+    """Tasks that one collector works on at the same time, shared evenly by the services that set no `threads`."""
+    batch: int = Field(default=50, ge=1, le=1000)
+    """The most tasks of one service that a collector claims in one go, while its backend is fast."""
     stale_after: Seconds = 7200.0
     """Figures that are older than this are marked as stale: in reports, in metrics, and by `limes status`."""
     data_metrics: DataMetricsSettings = DataMetricsSettings()

@@ -17,7 +17,14 @@ from limes.settings.cluster import (
 from limes.settings.commitments import CommitmentSettings
 from limes.settings.identity import IdentitySettings
 from limes.settings.placement import PlacementSettings
-from limes.settings.processes import ApiSettings, CollectorSettings, DatabaseSettings, LoggingSettings, ServeSettings
+from limes.settings.processes import (
+    ApiSettings,
+    CircuitBreakerSettings,
+    CollectorSettings,
+    DatabaseSettings,
+    LoggingSettings,
+    ServeSettings,
+)
 
 
 class Settings(Section):
@@ -41,6 +48,7 @@ class Settings(Section):
     database: DatabaseSettings = DatabaseSettings()
     api: ApiSettings = ApiSettings()
     collector: CollectorSettings = CollectorSettings()
+    circuit_breaker: CircuitBreakerSettings = CircuitBreakerSettings()
     placement: PlacementSettings = PlacementSettings()
     identity: IdentitySettings = IdentitySettings()
     logging: LoggingSettings = LoggingSettings()

@@ -27,7 +27,6 @@ from limes.core.constraint_set import ConstraintSet
 from limes.core.permissions import LowPrivRules
 from limes.core.units import Unit
 from limes.db.engine import Engine
-from limes.db.queries.usage import refresh_totals
 from limes.errors import NotFound, Unauthorized, Unavailable
 from limes.seams import SystemIds
 from tests.support.clock import FrozenClock
@@ -197,8 +196,13 @@ def _fill(engine: Engine) -> None:
                 " VALUES (%s, %s, %s, %s, %s, %s)",
                 [project, ids[resource], az, usage, physical, subresources],
             )
-    for project in (1, 2, 3):
-        refresh_totals(engine, project, list(ids.values()))
+    of_resource = "FROM project_az_resources az WHERE az.project_id = pr.project_id AND az.resource_id = pr.resource_id"
+    run(
+        f"UPDATE project_resources AS pr SET usage = (SELECT COALESCE(SUM(az.usage), 0) {of_resource}),"
+        " physical_usage = (SELECT CASE WHEN MAX(az.physical_usage) IS NOT NULL"
+        f" THEN SUM(COALESCE(az.physical_usage, az.usage)) END {of_resource})",
+        [],
+    )
     run("UPDATE capacitors SET scraped_at = 900 WHERE name = 'inventory'")
     for resource, az, raw, usage in (
         ("cores", "az-one", 100, 33),

@@ -99,6 +99,28 @@ def test_a_change_during_a_write_is_written_afterwards(scraped):
     assert scraped.service(*MARK) == SYNCED
 
 
+def test_nobody_writes_a_newer_quota_while_an_older_one_is_being_written(scraped, caplog):
+    """Else the older one might land last."""
+    scraped.set_quota("cores", 20)
+    answers = []
+
+    def newer():
+        scraped.clock.advance(1)
+        scraped.set_quota("cores", 30)
+        answers.append(scraped.push().now(scraped.project_id(), ["compute"]))
+        answers.append(scraped.push().run_next("compute"))
+
+    scraped.compute.during = once(newer)
+    assert scraped.push().run_next("compute") is True
+    assert answers == [[], None]
+    assert [quotas["cores"] for _, quotas in scraped.compute.written] == [20]
+    assert scraped.service("next_push_at", "push_claimed_until") == (scraped.now, None)
+    assert scraped.push().run_next("compute") is True
+    assert [quotas["cores"] for _, quotas in scraped.compute.written] == [20, 30]
+    assert scraped.service(*MARK) == SYNCED
+    assert "lease" not in caplog.text, "nothing unusual has happened"
+
+
 def test_a_request_leaves_to_the_collector_what_that_is_just_writing(scraped):
     scraped.set_quota("cores", 20)
     answers = []
@@ -133,6 +155,7 @@ def test_a_slow_writer_makes_the_present_one_write_again(scraped):
 
     def second_writer():
         scraped.set_quota("cores", 30)
+        scraped.clock.advance(301)
         scraped.compute.during = once(lambda: None)
         claimed = []
 

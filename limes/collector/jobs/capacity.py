@@ -22,3 +22,6 @@ class CapacityJob:
             return False
         self.scrapes.count(outcome.success, outcome.capacitor)
         return True
+
+    def close(self) -> None:
+        """Nothing is claimed before it is begun."""

@@ -26,3 +26,6 @@ class ClusterWideJob:
             return False
         self.runs.count(success)
         return True
+
+    def close(self) -> None:
+        """Nothing is claimed before it is begun."""

@@ -1,8 +1,8 @@
 """Claims of work that is due, by its rows. To be called inside a transaction.
 
-A claim moves the row's next time forward, to the end of a lease; that time is at the same time the proof of the claim.
-Nobody else finds the row due before. Whoever finishes later than that finds another time in the row, and knows that
-the task is not theirs any more. On PostgreSQL a row that another collector is just claiming is skipped.
+A claim writes the end of a lease into the row; that time is at the same time the proof of the claim. Nobody else finds
+the row due before. Whoever finishes later than that finds another time in the row, and knows that the task is not
+theirs any more. On PostgreSQL a row that another collector is just claiming is skipped.
 """
 
 from collections.abc import Sequence
@@ -27,6 +27,12 @@ class ProjectTask(NamedTuple):
     service_type: str
     desynced_at: float | None
     """The desync mark at the time of the claim."""
+    due_at: float
+    """Since when the task has waited."""
+    asked_for: bool
+    """Whether a sync had asked for the scrape."""
+    taken_over: bool
+    """Whether somebody else had claimed the task before, and has not finished it within the lease."""
     lease: float
     """When the claim ends, and the proof of it."""
 
@@ -39,51 +45,44 @@ class CapacitorTask(NamedTuple):
     lease: float
 
 
-def claim_scrape(engine: Engine, service_type: str, now: float, lease: float) -> ProjectTask | None:
-    """The project whose scrape was asked for (the oldest first), else the one that has been due for the longest.
+def claim_scrapes(engine: Engine, service_type: str, now: float, lease: float, limit: int) -> list[ProjectTask]:
+    """Up to `limit` projects: first those whose scrape was asked for, then those that are due; the oldest ones first.
 
     A scrape that is asked for while one is running comes after it: else a user who asks again and again would take
     each scrape's lease away, and none would ever be recorded.
     """
-    service = "service_id = (SELECT id FROM services WHERE type = %s)"
-    idle = "(scrape_claimed_until IS NULL OR scrape_claimed_until <= %s)"
-    found = _due(
-        engine, f"{service} AND is_stale = %s AND {idle}", [service_type, True, now], "next_scrape_at"
-    ) or _due(
-        engine, f"{service} AND is_stale = %s AND next_scrape_at <= %s", [service_type, False, now], "next_scrape_at"
-    )
-    if found is None:
-        return None
-    # a sync that is asked for from now on is about newer figures: it marks the row again
-    engine.execute(
-        "UPDATE project_services SET is_stale = %s, next_scrape_at = %s, scrape_claimed_until = %s WHERE id = %s",
-        [False, lease, lease, found],
-    )
-    return _task(engine, found, lease)
+    idle = "(ps.scrape_claimed_until IS NULL OR ps.scrape_claimed_until <= %s)"
+    of_service = "ps.service_id = (SELECT id FROM services WHERE type = %s) AND ps.is_stale = %s"
+    found = _find(engine, _SCRAPE, f"{of_service} AND {idle}", [service_type, True, now], lease, limit)
+    if len(found) < limit:
+        due = f"{of_service} AND ps.next_scrape_at <= %s"
+        found += _find(engine, _SCRAPE, due, [service_type, False, now], lease, limit - len(found))
+    if found:
+        # a sync that is asked for from now on is about newer figures: it marks the row again
+        engine.execute(
+            "UPDATE project_services SET is_stale = %s, next_scrape_at = %s, scrape_claimed_until = %s"
+            f" WHERE id IN ({placeholders(len(found))})",
+            [False, lease, lease, *(task.id for task in found)],
+        )
+    return found
 
 
 def claim_push(engine: Engine, service_type: str, now: float, lease: float) -> ProjectTask | None:
     """The project whose quota has to be written and that has been due for the longest."""
-    found = _due(
-        engine,
-        "service_id = (SELECT id FROM services WHERE type = %s) AND next_push_at <= %s",
-        [service_type, now],
-        "next_push_at",
-    )
-    return None if found is None else _lease_push(engine, found, lease)
+    of_service = "ps.service_id = (SELECT id FROM services WHERE type = %s)"
+    found = _find(engine, _PUSH, f"{of_service} AND {_PUSH_IS_DUE}", [service_type, now, now], lease, 1)
+    _lease_pushes(engine, found, lease)
+    return found[0] if found else None
 
 
 def claim_push_of(
     engine: Engine, project_id: int, service_types: Sequence[str], now: float, lease: float
 ) -> list[ProjectTask]:
     """The services of this project, among these, whose quota has to be written and that nobody has claimed."""
-    rows = engine.rows(
-        "SELECT id FROM project_services WHERE project_id = %s AND next_push_at <= %s"
-        f" AND service_id IN (SELECT id FROM services WHERE type IN ({placeholders(len(service_types))}))"
-        f" ORDER BY id{engine.skip_locked}",
-        [project_id, now, *service_types],
-    )
-    return [_lease_push(engine, row[0], lease) for row in rows]
+    wanted = f"ps.project_id = %s AND s.type IN ({placeholders(len(service_types))}) AND {_PUSH_IS_DUE}"
+    found = _find(engine, _PUSH, wanted, [project_id, *service_types, now, now], lease, len(service_types))
+    _lease_pushes(engine, found, lease)
+    return found
 
 
 def claim_capacity(engine: Engine, names: Sequence[str], now: float, lease: float) -> CapacitorTask | None:
@@ -122,37 +121,55 @@ def finish_job(engine: Engine, name: str, lease: float, now: float, next_run_at:
     return touched == 1
 
 
-def _due(engine: Engine, condition: str, params: Sequence[Any], order: str) -> int | None:
-    row = engine.row(
-        f"SELECT id FROM project_services WHERE {condition} ORDER BY {order} LIMIT 1{engine.skip_locked}", params
-    )
-    return None if row is None else int(row[0])
+def release_scrapes(engine: Engine, claimed: Sequence[ProjectTask]) -> None:
+    """Gives claims back that were not begun: the rows are due as they were. What is lost already stays so."""
+    for task in claimed:
+        engine.execute(
+            "UPDATE project_services SET next_scrape_at = %s, is_stale = (is_stale OR %s), scrape_claimed_until = NULL"
+            " WHERE id = %s AND scrape_claimed_until = %s",
+            [task.due_at, task.asked_for, task.id, task.lease],
+        )
 
 
 def release_push(engine: Engine, id_: int, lease: float, now: float) -> None:
     """Gives a claim back, so that whoever looks next finds the row due. Nothing happens if the claim is lost."""
     engine.execute(
-        "UPDATE project_services SET next_push_at = %s WHERE id = %s AND next_push_at = %s", [now, id_, lease]
+        "UPDATE project_services SET next_push_at = CASE WHEN quota_desynced_at IS NOT NULL THEN %s END,"
+        " push_claimed_until = NULL WHERE id = %s AND push_claimed_until = %s",
+        [now, id_, lease],
     )
 
 
-def _lease_push(engine: Engine, id_: int, lease: float) -> ProjectTask:
-    engine.execute("UPDATE project_services SET next_push_at = %s WHERE id = %s", [lease, id_])
-    return _task(engine, id_, lease)
+def _lease_pushes(engine: Engine, claimed: Sequence[ProjectTask], lease: float) -> None:
+    if claimed:
+        engine.execute(
+            "UPDATE project_services SET next_push_at = %s, push_claimed_until = %s"
+            f" WHERE id IN ({placeholders(len(claimed))})",
+            [lease, lease, *(task.id for task in claimed)],
+        )
 
 
-def _task(engine: Engine, id_: int, lease: float) -> ProjectTask:
-    row = engine.row(
-        """
+_PUSH_IS_DUE = "ps.next_push_at <= %s AND (ps.push_claimed_until IS NULL OR ps.push_claimed_until <= %s)"
+_SCRAPE = ("next_scrape_at", "scrape_claimed_until")
+_PUSH = ("next_push_at", "push_claimed_until")
+
+
+def _find(
+    engine: Engine, kind: tuple[str, str], condition: str, params: Sequence[Any], lease: float, limit: int
+) -> list[ProjectTask]:
+    """Locks rows that nobody else has locked. `kind` names the columns with the time when due and with the claim."""
+    due, claimed_until = kind
+    rows = engine.rows(
+        f"""
         SELECT ps.id, p.id, p.uuid, p.name, p.parent_uuid, p.has_bursting, d.uuid, d.name, s.id, s.type,
-               ps.quota_desynced_at
+               ps.quota_desynced_at, ps.{due}, ps.is_stale, ps.{claimed_until}
           FROM project_services ps
           JOIN projects p ON p.id = ps.project_id
           JOIN domains d ON d.id = p.domain_id
           JOIN services s ON s.id = ps.service_id
-         WHERE ps.id = %s
+         WHERE {condition}
+         ORDER BY ps.{due} LIMIT %s{engine.skip_locked_of("ps")}
         """,
-        [id_],
+        [*params, limit],
     )
-    assert row is not None  # the row is locked, and has no existence without those that it refers to
-    return ProjectTask._make([*row, lease])
+    return [ProjectTask._make([*row[:12], bool(row[12]), row[13] is not None, lease]) for row in rows]

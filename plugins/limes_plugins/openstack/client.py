@@ -11,7 +11,7 @@ from keystoneauth1 import discover, exceptions, noauth, token_endpoint
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
 
-from limes.backends import BackendContext, BackendError
+from limes.backends import BackendContext, BackendError, BackendOutage
 from limes_plugins.openstack.params import ConnectionParams
 
 _THREADS = 8
@@ -118,8 +118,8 @@ class ServiceClient:
             )
         if status == 406 and self._wanted is not None:
             raise BackendError(f"this {self.name} does not know the microversion {self.microversion()}")
-        if status >= 500:
-            raise BackendError(f"{method} {path}: {self.name} answered with {status}{_detail(answer)}")
+        if status == 429 or status >= 500:
+            raise BackendOutage(f"{method} {path}: {self.name} answered with {status}{_detail(answer)}")
         return answer
 
     def refused(self, method: str, path: str, answer: Any) -> BackendError:
@@ -156,7 +156,7 @@ class ServiceClient:
 
         def timed(item: T) -> R:
             if time.monotonic() > deadline:
-                raise BackendError(f"{self.name} did not give all answers within {self._context.time_limit:.0f} s")
+                raise BackendOutage(f"{self.name} did not give all answers within {self._context.time_limit:.0f} s")
             return function(item)
 
         pool = ThreadPoolExecutor(_THREADS, thread_name_prefix=self._service_type)

@@ -1,0 +1,169 @@
+"""A circuit breaker for each backend: one that does not answer is left alone for a while, and then asked by one call.
+
+Each process finds out for itself, in memory: asking the database about each call would cost more than it saves, and a
+backend that one process cannot reach may well answer another. (pybreaker holds its lock for as long as a call takes,
+so it would let only one thread at a time ask a backend.)
+
+What counts as an outage: no connection, no answer in time, HTTP 429 and 5xx, `BackendOutage`. An answer that says no
+(a quota that is refused, a report that makes no sense) shows that the backend is there; it is for the pauses of the
+single project to deal with.
+"""
+
+import itertools
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+
+import requests
+from keystoneauth1 import exceptions as ksa_errors
+
+from limes.errors import BackendOutage, BackendPaused
+from limes.seams import Jitter, RandomJitter
+
+log = logging.getLogger(__name__)
+
+
+class CircuitState(Enum):
+    """Closed: calls go through. Open: none does. Half-open: one does, to see whether the backend is back."""
+
+    CLOSED = "closed"
+    HALF_OPEN = "half-open"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerRules:
+    """When a circuit opens, and for how long. Durations are in seconds."""
+
+    failures: int = 5
+    """Outages in a row."""
+    pause: float = 30.0
+    """The first pause; it doubles with each call that finds the backend still out, up to `pause_max`."""
+    pause_max: float = 300.0
+    at_once: int | None = None
+    """How many calls may be under way at the same time, so that one backend cannot hold all threads; None: any."""
+
+
+class CircuitBreaker:
+    """The circuit to one backend. Safe to use from many threads."""
+
+    def __init__(
+        self,
+        name: str,
+        rules: BreakerRules | None = None,
+        *,
+        jitter: Jitter | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`name` is for messages, such as `service compute`."""
+        self.name = name
+        self._rules = rules or BreakerRules()
+        self._jitter = jitter or RandomJitter()
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._numbers = itertools.count()
+        self._calls: set[int] = set()
+        self._probe: int | None = None
+        self._failures = 0
+        self._pauses = 0
+        self._open_until: float | None = None
+
+    @property
+    def state(self) -> CircuitState:
+        """The present state."""
+        with self._lock:
+            return self._state()
+
+    @property
+    def failures(self) -> int:
+        """How many calls in a row have found no answer."""
+        return self._failures
+
+    def ready(self) -> bool:
+        """Whether a call would be let through now."""
+        with self._lock:
+            return not self._refusal()
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Lets the block ask the backend, and learns from how that ends. Raises `BackendPaused` instead of asking."""
+        number = self._begin()
+        try:
+            yield
+        except BaseException as error:
+            self._end(number, outage=is_outage(error))
+            raise
+        self._end(number, outage=False)
+
+    def _state(self) -> CircuitState:
+        if self._open_until is None:
+            return CircuitState.CLOSED
+        return CircuitState.OPEN if self._monotonic() < self._open_until else CircuitState.HALF_OPEN
+
+    def _refusal(self) -> str:
+        state = self._state()
+        if state is CircuitState.OPEN or (state is CircuitState.HALF_OPEN and self._probe is not None):
+            wait = max(0.0, (self._open_until or 0.0) - self._monotonic())
+            return f"is not asked, as it did not answer {self._failures} times in a row; next try in {wait:.0f} s"
+        if self._rules.at_once is not None and len(self._calls) >= self._rules.at_once:
+            return f"is not asked, as it has not answered {len(self._calls)} other requests yet"
+        return ""
+
+    def _begin(self) -> int:
+        with self._lock:
+            refusal = self._refusal()
+            if refusal:
+                raise BackendPaused(f"{self.name}: the backend {refusal}")
+            number = next(self._numbers)
+            self._calls.add(number)
+            if self._open_until is not None:
+                self._probe = number
+            return number
+
+    def _end(self, number: int, *, outage: bool) -> None:
+        with self._lock:
+            self._calls.discard(number)
+            probed, self._probe = self._probe == number, None if self._probe == number else self._probe
+            if not outage:
+                self._close()
+            else:
+                self._failures += 1
+                # calls that began before the circuit opened say nothing new when they fail
+                if probed or (self._open_until is None and self._failures >= self._rules.failures):
+                    self._open()
+
+    def _open(self) -> None:
+        pause = min(self._rules.pause_max, self._rules.pause * 2 ** min(self._pauses, 20))
+        self._pauses += 1
+        self._open_until = self._monotonic() + self._jitter.spread(pause)
+        log.error("%s: no answer %d times in a row, no more calls for %.0f s", self.name, self._failures, pause)
+
+    def _close(self) -> None:
+        if self._open_until is not None:
+            log.warning("%s: answers again", self.name)
+        self._failures, self._pauses, self._open_until = 0, 0, None
+
+
+_NO_ANSWER = (
+    BackendOutage,
+    ksa_errors.ConnectionError,
+    requests.ConnectionError,
+    requests.Timeout,
+    TimeoutError,
+    ConnectionError,
+)
+
+
+def is_outage(error: BaseException | None) -> bool:
+    """Whether the error, or the one that it comes from, says that the backend as a whole does not answer."""
+    while error is not None:
+        if isinstance(error, _NO_ANSWER):
+            return True
+        if isinstance(error, ksa_errors.HttpError) and (error.http_status == 429 or (error.http_status or 0) >= 500):
+            return True
+        error = error.__cause__
+    return False

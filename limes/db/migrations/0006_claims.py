@@ -1,0 +1,11 @@
+"""Claims of pushes by a time of their own, and how many scrapes failed in a row."""
+
+from typing import Any
+
+import peewee
+
+
+def up(migrator: Any, db: peewee.Database) -> None:
+    """Adds the columns; the previous release leaves them as they are."""
+    db.execute_sql("ALTER TABLE project_services ADD COLUMN scrape_failures INTEGER NOT NULL DEFAULT 0")
+    db.execute_sql("ALTER TABLE project_services ADD COLUMN push_claimed_until DOUBLE PRECISION")

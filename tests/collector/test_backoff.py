@@ -1,0 +1,231 @@
+"""A backend that does not answer is asked less and less often, and then only by one call at a time."""
+
+import threading
+from dataclasses import replace
+
+import pytest
+import requests
+from keystoneauth1 import exceptions as ksa_errors
+
+from limes.backends import BackendError, BackendOutage, ask
+from limes.backends.breaker import BreakerRules, CircuitBreaker, CircuitState, is_outage
+from limes.backends.guard import GuardedQuotaBackend
+from limes.collector.jobs.push import PushJob
+from limes.collector.jobs.usage import UsageJob
+from limes.errors import BackendPaused
+from limes.metrics.outcomes import OutcomeCounter
+from tests.collector.lab import BERLIN, COMPUTE, FakeService, NoJitter
+
+OUTAGE = BackendOutage("no answer")
+
+
+class Watch:
+    """A monotonic clock."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def watch():
+    return Watch()
+
+
+@pytest.fixture
+def breaker(watch):
+    rules = BreakerRules(failures=3, pause=30, pause_max=100)
+    return CircuitBreaker("service compute", rules, jitter=NoJitter(), monotonic=watch)
+
+
+def fail(breaker, error=OUTAGE):
+    with pytest.raises(type(error)), breaker.call():
+        raise error
+
+
+def fail_during(breaker, meanwhile):
+    def call():
+        with breaker.call():
+            meanwhile()
+            raise OUTAGE
+
+    with pytest.raises(BackendOutage):
+        call()
+
+
+def refuse(breaker):
+    assert not breaker.ready()
+    with pytest.raises(BackendPaused), breaker.call():
+        pass
+
+
+def succeed(breaker):
+    with breaker.call():
+        pass
+
+
+def test_the_circuit_opens_after_outages_in_a_row(breaker):
+    fail(breaker)
+    fail(breaker)
+    succeed(breaker)
+    for _ in range(3):
+        assert breaker.state is CircuitState.CLOSED
+        fail(breaker)
+    assert (breaker.state, breaker.failures, breaker.ready()) == (CircuitState.OPEN, 3, False)
+    with pytest.raises(BackendPaused, match="did not answer 3 times in a row; next try in 30 s"), breaker.call():
+        raise AssertionError("it must not be asked")
+
+
+def test_one_call_at_a_time_finds_out_whether_it_is_back(breaker, watch):
+    for _ in range(3):
+        fail(breaker)
+    pauses = []
+    for _ in range(4):
+        began = watch.now
+        while not breaker.ready():
+            watch.now += 1
+        pauses.append(watch.now - began)
+        assert breaker.state is CircuitState.HALF_OPEN
+        fail_during(breaker, lambda: refuse(breaker))
+    assert pauses == [30, 60, 100, 100]
+    watch.now += 100
+    succeed(breaker)
+    assert (breaker.state, breaker.failures) == (CircuitState.CLOSED, 0)
+    for _ in range(3):
+        fail(breaker)
+    watch.now += 30
+    assert breaker.ready(), "the pauses begin anew"
+
+
+def test_stragglers_do_not_lengthen_the_pause(breaker, watch):
+
+    def others_fail():
+        for _ in range(3):
+            fail(breaker)
+        watch.now += 29
+
+    fail_during(breaker, others_fail)
+    watch.now += 1
+    assert breaker.ready()
+
+
+def test_an_answer_that_says_no_is_an_answer(breaker):
+    for _ in range(10):
+        fail(breaker, BackendError("the quota is below the usage"))
+    assert breaker.state is CircuitState.CLOSED
+
+
+@pytest.mark.parametrize(
+    ("error", "outage"),
+    [
+        (ksa_errors.ConnectFailure("x"), True),
+        (ksa_errors.ConnectTimeout("x"), True),
+        (ksa_errors.ServiceUnavailable(), True),
+        (ksa_errors.InternalServerError(), True),
+        (ksa_errors.HttpError("x", http_status=429), True),
+        (requests.ReadTimeout(), True),
+        (TimeoutError(), True),
+        (ksa_errors.BadRequest(), False),
+        (ksa_errors.Unauthorized(), False),
+        (ZeroDivisionError(), False),
+    ],
+)
+def test_what_is_an_outage(error, outage):
+    wrapped = BackendError("could not be asked")
+    wrapped.__cause__ = error
+    assert (is_outage(error), is_outage(wrapped)) == (outage, outage)
+
+
+def test_one_backend_cannot_hold_all_threads(watch):
+    breaker = CircuitBreaker("service compute", BreakerRules(at_once=2), monotonic=watch)
+    with breaker.call(), breaker.call():
+        assert not breaker.ready()
+        with pytest.raises(BackendPaused, match="has not answered 2 other requests yet"), breaker.call():
+            pass
+    assert breaker.ready()
+
+
+def test_a_plugin_that_never_comes_back_does_not_hold_its_caller(breaker):
+    backend, released = FakeService(COMPUTE), threading.Event()
+    backend.during = lambda: released.wait(60)
+    guarded = GuardedQuotaBackend(backend, breaker, time_limit=0.05)
+    try:
+        for _ in range(3):
+            with pytest.raises(BackendError, match=r"service compute: no answer within 0\.05 s"):
+                ask.set_quota(guarded, COMPUTE, BERLIN, {"cores": 1, "ram": 2})
+        with pytest.raises(BackendPaused):
+            ask.set_quota(guarded, COMPUTE, BERLIN, {"cores": 1, "ram": 2})
+    finally:
+        released.set()
+
+
+def test_failed_scrapes_pause_longer_and_longer(lab):
+    lab.execute("UPDATE project_services SET next_scrape_at = %s WHERE project_id <> %s", 9e9, lab.project_id())
+    lab.compute.error = BackendError("nonsense")
+    for failures, pause in enumerate([300, 600, 1200, 1800, 1800], start=1):
+        assert lab.scrape().run_next("compute") is False
+        assert lab.service("next_scrape_at", "scrape_failures") == (lab.now + pause, failures)
+        assert lab.service("scrape_error") == ("service compute: nonsense",)
+        lab.clock.advance(pause)
+    lab.compute.error = None
+    assert lab.scrape().run_next("compute") is True
+    assert lab.service("next_scrape_at", "scrape_failures", "scrape_error") == (lab.now + 1800, 0, "")
+
+
+@pytest.fixture
+def guarded(lab, breaker):
+    """The lab with compute behind its circuit."""
+    lab.backends["compute"] = GuardedQuotaBackend(lab.compute, breaker, 10)
+    return lab
+
+
+def test_claims_are_given_back_while_the_backend_is_left_alone(guarded, breaker):
+    for _ in range(3):
+        fail(breaker)
+    before = guarded.rows("SELECT * FROM project_services ORDER BY id")
+    assert guarded.scrape().run_next("compute") is None
+    assert guarded.rows("SELECT * FROM project_services ORDER BY id") == before
+    assert guarded.compute.reports == []
+
+
+def test_quota_is_accepted_at_once_while_the_backend_is_left_alone(guarded, breaker, watch):
+    guarded.scrape_all()
+    guarded.set_quota("cores", 20)
+    for _ in range(3):
+        fail(breaker)
+    (error,) = guarded.push().now(guarded.project_id(), ["compute"])
+    assert "the backend is not asked, as it did not answer" in error
+    assert guarded.service("next_push_at", "push_claimed_until", "push_failures") == (guarded.now, None, 0)
+    watch.now += 30
+    assert guarded.push().run_next("compute") is True
+    assert guarded.compute.written == [("berlin", {"cores": 20, "ram": 0})]
+
+
+def test_jobs_claim_nothing_while_the_backend_is_left_alone(guarded, breaker, watch):
+    counter = OutcomeCounter("x", "x", ("service_type", "service_name"), [])
+    usage = UsageJob("compute", "fake", guarded.scrape(), counter, breaker, batch=10)
+    push = PushJob("compute", "fake", guarded.push(), counter, breaker)
+    guarded.compute.error = requests.ConnectionError("refused")
+    assert [usage.step() for _ in range(4)] == [True, True, True, False]
+    assert breaker.state is CircuitState.OPEN
+    assert guarded.rows("SELECT COUNT(*) FROM project_services WHERE scrape_claimed_until IS NOT NULL") == [(0,)]
+    guarded.compute.error = None
+    assert push.step() is False
+    watch.now += 30
+    guarded.clock.advance(2000)
+    while usage.step():
+        pass
+    assert breaker.state is CircuitState.CLOSED
+    guarded.set_quota("cores", 1)
+    assert push.step() is True
+
+
+def test_a_takeover_is_told(lab, caplog):
+    action = replace(lab.scrape(), lease=10)
+    assert len(action.claim("compute", 2)) == 2
+    lab.clock.advance(10)
+    taken = action.claim("compute", 3)
+    assert [one.project.taken_over for one in taken] == [False, True, True]
+    assert caplog.text.count("taken over from a collector that did not finish it") == 2

@@ -1,0 +1,57 @@
+"""How many tasks are claimed in one go."""
+
+from limes.collector.claims import ClaimQueue
+
+
+class World:
+    """Tasks are numbers; time moves when it is told to."""
+
+    def __init__(self, **options):
+        self.now = 0.0
+        self.next = 0
+        self.claims = []
+        self.returned = []
+        options = {"workers": 1, "largest": 50, "lease": 100, **options}
+        self.queue = ClaimQueue(self.claim, self.returned.extend, monotonic=lambda: self.now, **options)
+
+    def claim(self, limit):
+        self.claims.append(limit)
+        self.next += limit
+        return range(self.next - limit, self.next)
+
+    def work(self, seconds, times=1):
+        for _ in range(times):
+            assert self.queue.take() is not None
+            with self.queue.timed():
+                self.now += seconds
+
+
+def test_a_fast_backend_has_large_claims():
+    world = World()
+    world.work(0.01, times=101)
+    assert world.claims == [1, 50, 50]
+
+
+def test_a_slow_backend_has_claims_of_one():
+    world = World(workers=2)
+    world.work(20, times=4)
+    assert world.claims == [1, 1, 1, 1]
+    assert world.returned == []
+
+
+def test_what_waits_too_long_is_given_back():
+    world = World()
+    world.work(0.01, times=1)
+    world.work(0.01, times=1)
+    assert world.claims == [1, 50]
+    world.now += 11
+    assert world.queue.take() == 51
+    assert world.returned == list(range(2, 51))
+
+
+def test_what_waits_at_the_end_is_given_back():
+    world = World()
+    world.work(0.01, times=2)
+    world.queue.close()
+    assert world.returned == list(range(2, 51))
+    assert world.queue.take() is None
