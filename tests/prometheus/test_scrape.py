@@ -1,0 +1,136 @@
+"""A real Prometheus scrapes real processes: whatever the rules and the dashboard ask for is there."""
+
+import json
+import os
+import signal
+import time
+
+import pytest
+import requests
+
+from tests.prometheus.test_rules import rules
+from tests.support.prometheus import CONFIG, OUR_NAME
+
+ACME, SHOP = "8f1c26b2a9b94b4b8b9f4d1f2c3d4e01", "1a000000000000000000000000000001"
+DOMAIN, PROJECT = f"/v1/domains/{ACME}", f"/v1/domains/{ACME}/projects/{SHOP}"
+
+
+def eventually(check, timeout=60.0):
+    deadline = time.monotonic() + timeout
+    while not (found := check()):
+        assert time.monotonic() < deadline, "did not happen"
+        time.sleep(0.2)
+    return found
+
+
+def quota(level, cores):
+    return {level: {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": cores}]}]}}
+
+
+@pytest.fixture(scope="module")
+def busy_cloud(cloud):
+    """With something of everything: quota, a commitment, drift."""
+    eventually(lambda: cloud.call("GET", PROJECT).status_code == 200)
+    eventually(lambda: '"usage"' in cloud.call("GET", PROJECT).text)
+    assert cloud.call("PUT", DOMAIN, json=quota("domain", 50)).status_code == 202
+    assert cloud.call("PUT", PROJECT, json=quota("project", 20)).status_code == 202
+    commitment = {"service_type": "object-store", "resource_name": "capacity", "availability_zone": "any"}
+    body = {"commitment": {**commitment, "amount": 5, "duration": "1 year"}}
+    answer = eventually(
+        lambda: (made := cloud.call("POST", f"{PROJECT}/commitments/new", json=body)).status_code in (201, 202) and made
+    )
+    assert answer.json()["commitment"]["amount"] == 5
+    place = f"/quotas/{SHOP}"
+    limits = cloud.call("GET", place, job="limes-placement").json()
+    assert limits["quotas"]["VCPU"]["limit"] == 20
+    limits["quotas"]["VCPU"]["limit"] = 99
+    drift = cloud.call("PUT", place, job="limes-placement", json=limits)
+    assert drift.status_code in (200, 204), drift.text
+    assert cloud.call("POST", f"{PROJECT}/sync").status_code == 202
+    return cloud
+
+
+def dashboard_queries():
+    for panel in json.loads((CONFIG / "grafana" / "limes.json").read_text())["panels"]:
+        for target in panel.get("targets", ()):
+            expression = target["expr"].replace("$__rate_interval", "1m")
+            for variable in ("$service", "$domain"):
+                expression = expression.replace(variable, ".*")
+            assert "$" not in expression, f"{panel['title']}: a variable that is not declared"
+            yield panel["title"], expression
+
+
+def test_all_targets_are_up(busy_cloud, prometheus):
+    prometheus.wait_for('count(up{job=~"limes-.+"} == 1) == 3')
+    targets = prometheus.get("targets")["activeTargets"]
+    assert [(target["labels"]["job"], target["lastError"]) for target in targets if target["lastError"]] == []
+
+
+def test_every_metric_of_rules_and_dashboard_is_scraped(busy_cloud, prometheus):
+    names = {name for rule in rules() for name in OUR_NAME.findall(rule["expr"])}
+    names |= {name for _, expression in dashboard_queries() for name in OUR_NAME.findall(expression)}
+    assert len(names) > 30
+    for name in sorted(names):
+        assert prometheus.wait_for(f'count({{__name__="{name}"}})'), name
+
+
+def test_rules_and_dashboard_can_be_evaluated(busy_cloud, prometheus):
+    prometheus.wait_for('count(up{job=~"limes-.+"} == 1) == 3')
+    eventually(lambda: all(group["lastEvaluation"] > "0002" for group in prometheus.get("rules")["groups"]))
+    states = [
+        (rule["name"], rule["health"], rule.get("lastError", ""))
+        for group in prometheus.get("rules")["groups"]
+        for rule in group["rules"]
+    ]
+    assert len(states) == len(rules())
+    assert [state for state in states if state[1] != "ok"] == []
+    for title, expression in dashboard_queries():
+        assert prometheus.query(expression) is not None, title
+
+
+def test_panels_without_conditions_show_something(busy_cloud, prometheus):
+    """Nearly all: only what nobody reports here, and rates of what has just begun, may be empty."""
+    prometheus.wait_for('limes_project_committed_per_az{state="active"}')
+    empty = [title for title, expression in dashboard_queries() if not prometheus.query(expression)]
+    assert [title for title in empty if "rate" not in title] in ([], ["Measured capacity in bytes"]), empty
+
+
+def test_drift_is_seen_repaired_and_counted(busy_cloud, prometheus):
+    place = f"/quotas/{SHOP}"
+    eventually(lambda: busy_cloud.call("GET", place, job="limes-placement").json()["quotas"]["VCPU"]["limit"] == 20)
+    prometheus.wait_for('limes_quota_drift_found_total{service_type="compute"} == 1')
+    prometheus.wait_for('limes_quota_drift_repaired_total{service_type="compute"} == 1')
+    prometheus.wait_for('limes_quota_drifted_projects{service="compute"} == 0')
+
+
+def test_figures_are_those_of_the_api(busy_cloud, prometheus):
+    labels = f'project="shop",project_id="{SHOP}",domain="acme",domain_id="{ACME}",service="compute",resource="cores"'
+    prometheus.wait_for(f"limes_project_quota{{{labels}}} == 20")
+    prometheus.wait_for(f'limes_domain_quota{{domain="acme",domain_id="{ACME}",resource="cores"}} == 50')
+    prometheus.wait_for(f'limes_project_committed_per_az{{project_id="{SHOP}",availability_zone="any"}} == 5')
+
+
+def requests_counted(cloud):
+    text = requests.get(f"http://{cloud.targets['limes-api']}/metrics", timeout=10).text
+    wanted = 'httpmux_response_duration_seconds_count{app="limes",endpoint="/v1/domains/{domain_id}/projects/{project_id}/sync"'
+    return [float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(wanted)]
+
+
+def workers(cloud):
+    master = cloud.processes["api"].pid
+    with open(f"/proc/{master}/task/{master}/children") as children:
+        return [int(pid) for pid in children.read().split()]
+
+
+def test_workers_are_counted_together_and_one_that_dies_takes_nothing_away(busy_cloud):
+    (before,) = requests_counted(busy_cloud)
+    for _ in range(20):
+        assert busy_cloud.call("POST", f"{PROJECT}/sync").status_code == 202
+    # whichever worker answers
+    assert {tuple(requests_counted(busy_cloud)) for _ in range(10)} == {(before + 20,)}
+    killed, other = workers(busy_cloud)
+    os.kill(killed, signal.SIGKILL)
+    eventually(lambda: len(workers(busy_cloud)) == 2 and killed not in workers(busy_cloud))
+    assert other in workers(busy_cloud)
+    eventually(lambda: busy_cloud.call("GET", "/v1/").status_code == 200)
+    assert {tuple(requests_counted(busy_cloud)) for _ in range(5)} == {(before + 20,)}

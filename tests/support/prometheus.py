@@ -1,0 +1,71 @@
+"""Prometheus' own programs, from Debian's package `prometheus` or from $PROMETHEUS_BIN, and a server of them."""
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+import yaml
+
+from tests.support.processes import ServerProcess, free_port, http_answers
+
+CONFIG = Path(__file__).parents[2] / "config"
+OUR_NAME = re.compile(r"\b(?:limes|httpmux)_\w+")
+"""A metric of ours in a query."""
+
+
+def find_program(name: str) -> str:
+    """The path of `prometheus` or `promtool`. Skips the test where there is none."""
+    found = shutil.which(name, path=os.pathsep.join([os.environ.get("PROMETHEUS_BIN", ""), os.environ["PATH"]]))
+    if found is None:
+        pytest.skip(f"{name} is missing: install Debian's package prometheus, or name its folder in $PROMETHEUS_BIN")
+    return found
+
+
+class PrometheusServer:
+    """A Prometheus with our alert rules that scrapes the given `HOST:PORT` every second."""
+
+    def __init__(self, folder: Path, targets: Mapping[str, str]) -> None:
+        """`targets` are addresses by the name of the job."""
+        shutil.copy(CONFIG / "prometheus" / "alerts.yaml", folder)
+        config = yaml.safe_load((CONFIG / "prometheus" / "scrape.yaml").read_text())
+        for job in config["scrape_configs"]:
+            job |= {"scrape_interval": "1s", "scrape_timeout": "1s"}
+            job["static_configs"] = [{"targets": [targets[job["job_name"]]]}]
+        config["global"] = {"evaluation_interval": "1s"}
+        file = folder / "prometheus.yaml"
+        file.write_text(yaml.safe_dump(config))
+        self.url = f"http://127.0.0.1:{free_port()}"
+        self.process = ServerProcess(
+            [
+                find_program("prometheus"),
+                f"--config.file={file}",
+                f"--storage.tsdb.path={folder / 'data'}",
+                f"--web.listen-address={self.url.removeprefix('http://')}",
+            ],
+            ready=http_answers(f"{self.url}/-/ready"),
+            log=folder / "prometheus.log",
+        )
+
+    def get(self, path: str, **params: str) -> Any:
+        """The `data` that a call of its API answers."""
+        answer = requests.get(f"{self.url}/api/v1/{path}", params=params, timeout=10).json()
+        assert answer["status"] == "success", f"{path} {params}: {answer}"
+        return answer["data"]
+
+    def query(self, expression: str) -> list[dict[str, Any]]:
+        """The samples of an expression, now."""
+        return list(self.get("query", query=expression)["result"])
+
+    def wait_for(self, expression: str, timeout: float = 60.0) -> list[dict[str, Any]]:
+        """The samples, as soon as there are any."""
+        deadline = time.monotonic() + timeout
+        while not (found := self.query(expression)):
+            assert time.monotonic() < deadline, f"nothing in {timeout:.0f} s: {expression}"
+            time.sleep(0.3)
+        return found
