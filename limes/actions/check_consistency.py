@@ -7,7 +7,10 @@ import logging
 from dataclasses import dataclass
 from functools import partial
 
+from limes.actions.automatic_steps import constrained
+from limes.actions.scopes import scope_of_domain
 from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.trail import Trail
 from limes.core.catalog import Catalog
 from limes.core.constraint_set import ConstraintSet
 from limes.db.engine import Engine
@@ -26,6 +29,7 @@ class CheckConsistency:
     catalog: Catalog
     constraints: ConstraintSet
     sync_catalog: SyncCatalog
+    trail: Trail
 
     def run(self) -> None:
         """Brings everything in line; running it again changes nothing more."""
@@ -59,3 +63,8 @@ class CheckConsistency:
                 self.engine.after_commit(partial(log.warning, "%s", text))
             if changed:
                 queries.write_domain_quotas(self.engine, domain.id, changed)
+                steps = [
+                    constrained(self.catalog, names[id_], quotas[domain.id, id_], quota, wanted[id_])
+                    for id_, quota in changed.items()
+                ]
+                self.trail.quotas(scope_of_domain(domain), steps)

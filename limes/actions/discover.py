@@ -11,14 +11,17 @@ have used is free for commitments that wait.
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from limes.actions.automatic_steps import constrained, write_off
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.reports.domains import find_domain
 from limes.actions.reports.projects import find_project
+from limes.actions.trail import Trail
+from limes.audit.cadf import Scope
 from limes.backends import DiscoveryBackend, DomainInfo, ProjectInfo, ask
-from limes.core.catalog import Catalog
+from limes.core.catalog import Catalog, Ref
 from limes.core.constraint_set import ConstraintSet
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
@@ -39,6 +42,7 @@ class Discover:
     constraints: ConstraintSet
     clock: Clock
     commitments: SettleCommitments
+    trail: Trail
     except_domains: re.Pattern[str] | None = None
     only_domains: re.Pattern[str] | None = None
 
@@ -122,6 +126,7 @@ class Discover:
             id_ = queries.upsert_domain(self.engine, domain.id, domain.name)
             if domain.id in new:
                 queries.add_domain_quotas(self.engine, id_, self._initial_quotas(domain, resources))
+                self._write_trail(domain, resources)
         if vanished:
             queries.lock_projects(self.engine, queries.projects_of_domains(self.engine, vanished))
             self.engine.after_commit(self.commitments.freed)
@@ -129,9 +134,23 @@ class Discover:
         for uuid in kept:
             log.warning("domain %s has vanished, but is kept: projects of it have commitments", uuid)
             projects = set(queries.projects_of(self.engine, before[uuid]))
-            queries.delete_projects(self.engine, sorted(projects - queries.committed_projects(self.engine, projects)))
+            self._delete_projects(projects - queries.committed_projects(self.engine, projects))
+        write_off(self.trail, self.catalog, domains=vanished - kept)
         queries.delete_domains(self.engine, sorted(vanished - kept))
         return new
+
+    def _delete_projects(self, uuids: Collection[str]) -> None:
+        write_off(self.trail, self.catalog, projects=uuids)
+        queries.delete_projects(self.engine, sorted(uuids))
+
+    def _write_trail(self, domain: DomainInfo, resources: Collection[Ref]) -> None:
+        """What constraints have given to a new domain."""
+        steps = [
+            constrained(self.catalog, ref, None, constraint.apply_to(0), constraint)
+            for ref, constraint in self.constraints.domains.get(domain.name, {}).items()
+            if ref in resources and constraint.apply_to(0)
+        ]
+        self.trail.quotas(Scope(domain.id, domain.name), steps)
 
     def _initial_quotas(self, domain: DomainInfo, resources: dict[tuple[str, str], int]) -> dict[int, int]:
         """0, or what the constraint of the domain demands."""
@@ -177,5 +196,5 @@ class Discover:
         kept = queries.committed_projects(self.engine, vanished)
         for uuid in kept:
             log.warning("project %s of domain %s has vanished, but is kept: it has commitments", uuid, domain.name)
-        queries.delete_projects(self.engine, sorted(vanished - kept))
+        self._delete_projects(vanished - kept)
         return new

@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from limes.actions.trail import RefusedQuota, Trail
+from limes.audit.cadf import Scope
 from limes.core.catalog import Catalog, Ref, ResourceDef
 from limes.core.hierarchy import NO_QUOTA, NO_SUCH_RESOURCE, NO_SUCH_SERVICE, Refusal, invalid_value
+from limes.core.history import QuotaStep
 from limes.core.permissions import Permissions
-from limes.core.units import MAX_AMOUNT, UnitError, convert
+from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ class QuotaOutcome:
     changed: Sequence[ChangedQuota] = ()
     backend_errors: Sequence[str] = ()
     """Why backends could not be told yet. The quotas are accepted all the same."""
+    attempted: Sequence[ChangedQuota] = ()
+    """What would have changed, where something is refused."""
 
 
 PermissionSource = Callable[[Ref], Permissions]
@@ -49,16 +54,15 @@ def decide(
 ) -> QuotaOutcome:
     """Judges every value that differs from the present one. One refusal, or one from before, refuses all."""
     found = dict(refusals)
-    changed = []
+    attempted: list[ChangedQuota] = []
     for ref, quota in wanted.items():
         if quota == present(ref):
             continue
+        attempted.append(ChangedQuota(ref, present(ref), quota))
         refusal = judge(ref, quota)
         if refusal is not None:
             found[ref] = refusal
-        else:
-            changed.append(ChangedQuota(ref, present(ref), quota))
-    return QuotaOutcome(found) if found else QuotaOutcome(changed=changed)
+    return QuotaOutcome(found, attempted=attempted) if found else QuotaOutcome(changed=attempted)
 
 
 def read_changes(catalog: Catalog, changes: Iterable[QuotaChange]) -> tuple[dict[Ref, int], dict[Ref, Refusal]]:
@@ -89,3 +93,34 @@ def _amount(change: QuotaChange, resource: ResourceDef) -> int:
             f" the maximum is {resource.unit.render(MAX_AMOUNT)}"
         )
     return change.amount
+
+
+SPOILT = "cannot commit this because other values in this request are unacceptable"
+
+
+def write_trail(trail: Trail, catalog: Catalog, scope: Scope, outcome: QuotaOutcome) -> None:
+    """Writes down what a request has changed, or that it was refused. Belongs into the transaction of the request."""
+    if not outcome.refusals:
+        steps = [QuotaStep(one.ref, _unit(catalog, one.ref), one.old, one.new) for one in outcome.changed]
+        trail.quotas(scope, steps)
+    elif trail.has_sinks:
+        trail.refused(scope, _refused(catalog, outcome))
+
+
+def _refused(catalog: Catalog, outcome: QuotaOutcome) -> list[RefusedQuota]:
+    """All of the request's quotas that would have changed, and those that could not even be read."""
+    attempted = {one.ref: one for one in outcome.attempted}
+    refs = [ref for ref in {**attempted, **outcome.refusals} if catalog.find(ref) is not None]
+    found = []
+    for ref in refs:
+        refusal, wanted = outcome.refusals.get(ref), attempted.get(ref)
+        message = refusal.message if refusal else SPOILT
+        old, new = (wanted.old, wanted.new) if wanted else (None, None)
+        found.append(RefusedQuota(ref, _unit(catalog, ref), old, new, message))
+    return found
+
+
+def _unit(catalog: Catalog, ref: Ref) -> Unit:
+    resource = catalog.find(ref)
+    assert resource is not None
+    return resource.unit

@@ -16,10 +16,11 @@ from functools import partial
 
 import orjson
 
-from limes.actions import drift
+from limes.actions import automatic_steps, drift
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.project_tasks import next_pause, project_info, scope, wanted_quotas
 from limes.actions.telemetry import SILENT, Telemetry
+from limes.actions.trail import Trail
 from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, ask
 from limes.core.catalog import Catalog
 from limes.core.constraint_set import ConstraintSet
@@ -55,6 +56,7 @@ class ScrapeUsage:
     clock: Clock
     jitter: Jitter
     commitments: SettleCommitments
+    trail: Trail
     authoritative: bool = True
     """Whether a backend quota that differs is put right."""
     interval: float = 1800.0
@@ -135,13 +137,14 @@ class ScrapeUsage:
         if state is None:
             return False
         queries.write_figures(self.engine, task.project_id, stored, present)
+        before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
+        automatic_steps.write_scrape(self.trail, self.catalog, self.constraints, task, before, after)
         if freed := queries.less_used(stored, present):
             self.engine.after_commit(partial(self.commitments.freed, freed))
         # while a quota waits to be written, or after one was written since the backend was asked, it proves nothing
         told_meanwhile = state.pushed_at is not None and state.pushed_at >= begun
         if task.desynced_at is None and state.quota_desynced_at in (None, outcome.mark_at) and not told_meanwhile:
-            before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
-            self._note_drift(task, drift.moved(wanted, before, after), state.drifted_at)
+            self._note_drift(task, drift.moved(wanted, before, after), wanted, state.drifted_at)
         return True
 
     def _outcome(self, in_sync: bool, duration: float) -> Outcome:
@@ -150,13 +153,20 @@ class ScrapeUsage:
         return Outcome(now, now + self.jitter.spread(self.interval), duration, in_sync, mark_at)
 
     def _note_drift(
-        self, task: ProjectTask, moved: Mapping[str, tuple[int | None, int | None]], since: float | None
+        self,
+        task: ProjectTask,
+        moved: Mapping[str, tuple[int | None, int | None]],
+        wanted: Mapping[str, int],
+        since: float | None,
     ) -> None:
         """`since` is when a drift was noted already."""
         if not moved:
             return
         if since is None:
             queries.set_drift(self.engine, task.id, self._now())
+        if self.authoritative:
+            found = {name: (after, wanted.get(name)) for name, (_, after) in moved.items()}
+            automatic_steps.write_repair(self.trail, self.catalog, task, found)
         texts = [f"{name} {before} -> {after}" for name, (before, after) in moved.items()]
         what = f"the backend quota of {scope(task)}, service {task.service_type}, was changed by somebody else"
         then = "it is put right" if self.authoritative else "it is left alone"

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from limes.actions.precondition import Unchanged
 from limes.actions.quota_state import project_tag
 from limes.actions.reports.projects import find_project
+from limes.actions.scopes import scope_of
 from limes.actions.set_project_quota import PushQuota
+from limes.actions.trail import Trail
 from limes.core.catalog import Catalog, Ref
 from limes.db.engine import Engine
 from limes.db.queries import bursting as queries
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import quotas as quota_queries
+from limes.db.queries.reports import ProjectRow
 from limes.errors import BadRequest, Conflict
 from limes.seams import Clock
 
@@ -28,6 +31,7 @@ class SetBursting:
     catalog: Catalog
     clock: Clock
     push: PushQuota
+    trail: Trail
 
     def run(
         self,
@@ -55,20 +59,36 @@ class SetBursting:
                 return project.id, ()
             if not enabled:
                 self._refuse_while_bursted(project.id)
-            return project.id, () if dry_run else self._write(project.id, enabled)
+            return project.id, () if dry_run else self._write(project, domain_uuid, enabled)
 
         if dry_run:
             self.engine.snapshot(work)
             return ()
-        project_id, services = self.engine.atomic(work)
+        try:
+            project_id, services = self.engine.atomic(work)
+        except Conflict as error:
+            self._write_refusal(domain_uuid, project_uuid, enabled, str(error))
+            raise
         return self.push(project_id, services) if services else ()
 
-    def _write(self, project_id: int, enabled: bool) -> Sequence[str]:
+    def _write(self, project: ProjectRow, domain_uuid: str, enabled: bool) -> Sequence[str]:
+        project_id = project.id
         queries.write_bursting(self.engine, project_id, enabled)
+        self.trail.bursting(scope_of(project, domain_uuid), enabled)
         services = catalog_queries.service_ids(self.engine)
         known = sorted(services[service] for service in self.catalog.services)
         quota_queries.mark_desynced(self.engine, project_id, known, self.clock.now().timestamp())
         return list(self.catalog.services)
+
+    def _write_refusal(self, domain_uuid: str, project_uuid: str, enabled: bool, message: str) -> None:
+        """In a transaction of its own, as that of the request is undone."""
+
+        def work() -> None:
+            project = find_project(self.engine, domain_uuid, project_uuid)
+            self.trail.bursting_refused(scope_of(project, domain_uuid), enabled, message)
+
+        if self.trail.has_sinks:
+            self.engine.atomic(work)
 
     def _refuse_while_bursted(self, project_id: int) -> None:
         bursted: list[Ref] = sorted(

@@ -10,9 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from limes.actions.precondition import Unchanged
-from limes.actions.quota import PermissionSource, QuotaChange, QuotaOutcome, decide, read_changes
+from limes.actions.quota import PermissionSource, QuotaChange, QuotaOutcome, decide, read_changes, write_trail
 from limes.actions.quota_state import domain_tag
 from limes.actions.reports.domains import find_domain
+from limes.actions.scopes import scope_of_domain
+from limes.actions.trail import Trail
 from limes.core.capacity import effective
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraint_set import ConstraintSet
@@ -32,6 +34,7 @@ class SetDomainQuota:
     catalog: Catalog
     constraints: ConstraintSet
     lowpriv: LowPrivRules
+    trail: Trail
 
     def run(
         self,
@@ -50,7 +53,10 @@ class SetDomainQuota:
             domain = find_domain(self.engine, domain_uuid)
             ids = catalog_queries.resource_ids(self.engine) if wanted else {}
             self._lock(domain, [ids[ref] for ref in wanted], condition, dry_run)
-            return self._decide(domain, ids, wanted, refusals, allowed, dry_run)
+            outcome = self._decide(domain, ids, wanted, refusals, allowed, dry_run)
+            if not dry_run:
+                write_trail(self.trail, self.catalog, scope_of_domain(domain), outcome)
+            return outcome
 
         return self.engine.snapshot(work) if dry_run else self.engine.atomic(work)
 

@@ -12,9 +12,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from limes.actions.precondition import Unchanged
-from limes.actions.quota import ChangedQuota, PermissionSource, QuotaChange, QuotaOutcome, decide, read_changes
+from limes.actions.quota import (
+    ChangedQuota,
+    PermissionSource,
+    QuotaChange,
+    QuotaOutcome,
+    decide,
+    read_changes,
+    write_trail,
+)
 from limes.actions.quota_state import project_tag
 from limes.actions.reports.projects import find_project
+from limes.actions.scopes import scope_of
+from limes.actions.trail import Trail
 from limes.core.capacity import effective
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraint_set import ConstraintSet
@@ -42,6 +52,7 @@ class SetProjectQuota:
     lowpriv: LowPrivRules
     clock: Clock
     push: PushQuota
+    trail: Trail
 
     def run(
         self,
@@ -64,7 +75,10 @@ class SetProjectQuota:
             project = find_project(self.engine, domain_uuid, project_uuid)
             ids = catalog_queries.resource_ids(self.engine) if wanted else {}
             self._lock(project, [ids[ref] for ref in wanted], condition, dry_run)
-            return project, self._decide(project, ids, wanted, refusals, allowed, dry_run)
+            outcome = self._decide(project, ids, wanted, refusals, allowed, dry_run)
+            if not dry_run:
+                write_trail(self.trail, self.catalog, scope_of(project, domain_uuid), outcome)
+            return project, outcome
 
         if dry_run:
             return self.engine.snapshot(work)[1]

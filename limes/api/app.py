@@ -6,6 +6,7 @@ import falcon
 
 from limes.api.collaborators import ApiCollaborators
 from limes.api.errors import install_error_handlers
+from limes.api.initiator import InitiatorMiddleware
 from limes.api.routes import PUBLIC_PATHS, routes
 from limes.errors import BadRequest
 from limes.web import operational
@@ -75,6 +76,7 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
             PathMiddleware(),
             ClusterHeaderMiddleware(),
             AuthMiddleware(deps.authenticator, _is_public),
+            InitiatorMiddleware(),
             ConnectionMiddleware(deps.engine, without=operational.PUBLIC_PATHS | PUBLIC_PATHS),
         ]
     )

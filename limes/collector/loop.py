@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from limes.audit import initiator
 from limes.errors import LimesError
 from limes.logs import request_id
 
@@ -90,6 +91,7 @@ class Loop:
 
     def _work(self) -> None:
         request_id.set(f"job-{self.job.name}")
+        initiator.current.set(initiator.of_job(self.job.name))
         try:
             while not self._stopping.is_set() and self._step():
                 self._start_worker()

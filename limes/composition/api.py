@@ -12,7 +12,7 @@ from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_authenticator, open_cloud, refuse_exposure
 from limes.composition.policy import limes_policy
-from limes.composition.use_cases import discover, push_quota
+from limes.composition.use_cases import discover, open_trail, push_quota
 from limes.seams import SystemClock, SystemIds
 from limes.settings import Settings
 
@@ -30,7 +30,8 @@ def build_api(settings: Settings) -> ApiCollaborators:
     # a backend has no longer than that, so whoever has to take over from a killed worker need not wait longer either
     lease = min(settings.collector.lease, 2 * settings.api.backend_timeout + 10)
     push = replace(push_quota(settings, engine, cluster), lease=lease).now
-    discovery = discover(settings, engine, cluster)
+    trail = open_trail(settings, engine, clock)
+    discovery = discover(settings, engine, cluster, trail)
     ids = SystemIds()
     return ApiCollaborators(
         engine=engine,
@@ -39,7 +40,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         ids=ids,
         authenticator=open_authenticator(settings, cloud),
         policy=limes_policy(settings),
-        set_domain_quota=SetDomainQuota(engine, cluster.catalog, cluster.constraints, cluster.lowpriv),
+        set_domain_quota=SetDomainQuota(engine, cluster.catalog, cluster.constraints, cluster.lowpriv, trail),
         set_project_quota=SetProjectQuota(
             engine,
             cluster.catalog,
@@ -47,9 +48,10 @@ def build_api(settings: Settings) -> ApiCollaborators:
             cluster.lowpriv,
             clock,
             push,
+            trail,
         ),
-        set_bursting=SetBursting(engine, cluster.catalog, clock, push),
-        commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules),
+        set_bursting=SetBursting(engine, cluster.catalog, clock, push, trail),
+        commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, trail),
         discover_domains=discovery.domains,
         discover_projects=discovery.projects,
         request_sync=discovery.request_sync,

@@ -9,6 +9,7 @@ from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
 from limes.actions.sync_catalog import SyncCatalog
 from limes.actions.telemetry import Telemetry
+from limes.actions.trail import Trail
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.jobs.capacity import CapacityJob
 from limes.collector.jobs.cluster_wide import ClusterWideJob
@@ -19,7 +20,7 @@ from limes.collector.runner import Collector
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
-from limes.composition.use_cases import discover, measure_utilisation, push_quota, settle_commitments
+from limes.composition.use_cases import discover, measure_utilisation, open_trail, push_quota, settle_commitments
 from limes.db.engine import Engine
 from limes.metrics.data import DataMetrics
 from limes.metrics.jobs import JobMetrics
@@ -56,11 +57,12 @@ def build_collector(
     names = {service.service_type: service.type for service in settings.services}
     services = [(service, names[service]) for service in cluster.catalog.services]
     counters = _counters(services, list(cluster.backends.capacity))
+    trail = open_trail(settings, engine, clock)
     counted = JobMetrics(services)
     jobs: list[Job] = [
-        *_service_jobs(engine, cluster, settings, services, clock, jitter, counters, counted),
-        _capacity_job(engine, cluster, settings, clock, jitter, counters["limes_capacity_scrapes"]),
-        *_cluster_wide_jobs(engine, cluster, settings, sync_catalog, clock, jitter, counters),
+        *_service_jobs(engine, cluster, settings, services, clock, jitter, counters, counted, trail),
+        _capacity_job(engine, cluster, settings, clock, jitter, counters["limes_capacity_scrapes"], trail),
+        *_cluster_wide_jobs(engine, cluster, settings, sync_catalog, clock, jitter, counters, trail),
     ]
     counted.start_at_zero([job.name for job in jobs])
     data = settings.collector.data_metrics
@@ -98,6 +100,7 @@ def _service_jobs(
     jitter: Jitter,
     counters: dict[str, OutcomeCounter],
     telemetry: Telemetry,
+    trail: Trail,
 ) -> list[Job]:
     collector = settings.collector
     scrape = ScrapeUsage(
@@ -107,7 +110,8 @@ def _service_jobs(
         cluster.backends.quota,
         clock,
         jitter,
-        settle_commitments(engine, cluster, clock),
+        settle_commitments(engine, cluster, clock, trail),
+        trail,
         authoritative=collector.authoritative,
         interval=collector.scrape_interval,
         retry=collector.scrape_retry,
@@ -128,7 +132,13 @@ def _service_jobs(
 
 
 def _capacity_job(
-    engine: Engine, cluster: Cluster, settings: Settings, clock: Clock, jitter: Jitter, scrapes: OutcomeCounter
+    engine: Engine,
+    cluster: Cluster,
+    settings: Settings,
+    clock: Clock,
+    jitter: Jitter,
+    scrapes: OutcomeCounter,
+    trail: Trail,
 ) -> Job:
     collector = settings.collector
     action = ScrapeCapacity(
@@ -137,7 +147,7 @@ def _capacity_job(
         cluster.backends.capacity,
         clock,
         jitter,
-        settle_commitments(engine, cluster, clock),
+        settle_commitments(engine, cluster, clock, trail),
         interval=collector.capacity_interval,
         retry=collector.capacity_retry,
         lease=collector.lease,
@@ -153,11 +163,12 @@ def _cluster_wide_jobs(
     clock: Clock,
     jitter: Jitter,
     counters: dict[str, OutcomeCounter],
+    trail: Trail,
 ) -> list[Job]:
     collector = settings.collector
-    settle = settle_commitments(engine, cluster, clock)
-    discovery = replace(discover(settings, engine, cluster), clock=clock, commitments=settle)
-    consistency = CheckConsistency(engine, cluster.catalog, cluster.constraints, sync_catalog)
+    settle = settle_commitments(engine, cluster, clock, trail)
+    discovery = replace(discover(settings, engine, cluster, trail), clock=clock, commitments=settle)
+    consistency = CheckConsistency(engine, cluster.catalog, cluster.constraints, sync_catalog, trail)
 
     def job(name: str, work: Callable[[], object], interval: float, counter: str) -> Job:
         return ClusterWideJob(RunJob(engine, clock, jitter, name, work, interval, collector.lease), counters[counter])
@@ -172,7 +183,7 @@ def _cluster_wide_jobs(
         ),
         job(
             "commitment-use",
-            measure_utilisation(engine, cluster, clock).look,
+            measure_utilisation(engine, cluster, clock, trail).look,
             collector.commitment_use_interval,
             "limes_commitment_use_runs",
         ),

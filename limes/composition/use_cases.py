@@ -5,13 +5,20 @@ from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.commitments.utilisation import MeasureUtilisation
 from limes.actions.discover import Discover
 from limes.actions.push_quota import PushQuota
+from limes.actions.trail import Trail
 from limes.composition.cluster import Cluster
 from limes.db.engine import Engine
 from limes.seams import Clock, RandomJitter, SystemClock, SystemIds
 from limes.settings import Settings
 
 
-def discover(settings: Settings, engine: Engine, cluster: Cluster) -> Discover:
+def open_trail(settings: Settings, engine: Engine, clock: Clock) -> Trail:
+    """What writes down each change."""
+    ids = SystemIds()
+    return Trail(engine, clock, ids, sinks=settings.audit.sinks, observer=ids.uuid())
+
+
+def discover(settings: Settings, engine: Engine, cluster: Cluster, trail: Trail) -> Discover:
     """The use case that follows Keystone."""
     return Discover(
         engine=engine,
@@ -19,7 +26,8 @@ def discover(settings: Settings, engine: Engine, cluster: Cluster) -> Discover:
         catalog=cluster.catalog,
         constraints=cluster.constraints,
         clock=SystemClock(),
-        commitments=settle_commitments(engine, cluster, SystemClock()),
+        commitments=settle_commitments(engine, cluster, SystemClock(), trail),
+        trail=trail,
         except_domains=settings.discovery.except_domains,
         only_domains=settings.discovery.only_domains,
     )
@@ -40,15 +48,15 @@ def push_quota(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuot
     )
 
 
-def settle_commitments(engine: Engine, cluster: Cluster, clock: Clock) -> SettleCommitments:
+def settle_commitments(engine: Engine, cluster: Cluster, clock: Clock, trail: Trail) -> SettleCommitments:
     """The use case that expires, confirms and forgets commitments."""
-    return SettleCommitments(_ledger(engine, cluster, clock), cluster.commitment_rules.retention)
+    return SettleCommitments(_ledger(engine, cluster, clock, trail), cluster.commitment_rules.retention)
 
 
-def measure_utilisation(engine: Engine, cluster: Cluster, clock: Clock) -> MeasureUtilisation:
+def measure_utilisation(engine: Engine, cluster: Cluster, clock: Clock, trail: Trail) -> MeasureUtilisation:
     """The use case that looks at how much of their commitments projects use."""
-    return MeasureUtilisation(_ledger(engine, cluster, clock), cluster.commitment_rules.use_days)
+    return MeasureUtilisation(_ledger(engine, cluster, clock, trail), cluster.commitment_rules.use_days)
 
 
-def _ledger(engine: Engine, cluster: Cluster, clock: Clock) -> Ledger:
-    return Ledger(engine, cluster.catalog, clock, SystemIds())
+def _ledger(engine: Engine, cluster: Cluster, clock: Clock, trail: Trail) -> Ledger:
+    return Ledger(engine, cluster.catalog, clock, SystemIds(), trail)

@@ -332,6 +332,54 @@ class Job(BaseModel):
         table_name = "jobs"
 
 
+class QuotaHistory(BaseModel):
+    """A change of a quota. It names what it is about by UUID and name, and outlives it."""
+
+    number = BigAutoField()
+    at = DoubleField()
+    domain_uuid = TextField()
+    project_uuid = TextField()
+    """Empty for the quotas of the domain itself."""
+    service_type = TextField()
+    """Empty, like the next one, for what concerns the whole project."""
+    resource_name = TextField()
+    what = TextField()
+    """As `limes.core.history.What`; `reason` as `Reason` there."""
+    old = BigIntegerField(null=True)
+    new = BigIntegerField(null=True)
+    reason = TextField()
+    detail = TextField()
+    initiator_id = TextField()
+    """A user's id; empty for a job."""
+    initiator_name = TextField()
+    request_id = TextField()
+
+    class Meta:
+        table_name = "quota_history"
+        indexes = ((("domain_uuid", "project_uuid", "number"), False),)
+
+
+class OutboxEvent(BaseModel):
+    """An audit event for one sink. Its stream is the UUID of the project, or of the domain, that it is about."""
+
+    number = BigAutoField()
+    at = DoubleField()
+    sink = TextField()
+    stream = TextField()
+    event_id = TextField()
+    document = TextField()
+    """JSON."""
+    tries = IntegerField()
+    """How often the sink has refused it."""
+    next_try_at = DoubleField()
+    error = TextField()
+    delivered_at = DoubleField(null=True)
+
+    class Meta:
+        table_name = "audit_outbox"
+        indexes = ((("sink", "delivered_at", "number"), False),)
+
+
 MODELS: tuple[type[BaseModel], ...] = (
     Service,
     Capacitor,
@@ -349,6 +397,8 @@ MODELS: tuple[type[BaseModel], ...] = (
     CommitmentKey,
     CommitmentUse,
     Job,
+    QuotaHistory,
+    OutboxEvent,
 )
 
 

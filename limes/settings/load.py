@@ -37,6 +37,10 @@ def _boolean(text: str) -> bool:
     raise ValueError("expected true or false")
 
 
+def _rabbitmq_or_none(text: str) -> list[str]:
+    return ["rabbitmq"] if _boolean(text) else []
+
+
 OVERRIDES: Mapping[str, tuple[tuple[str, ...], Callable[[str], Any]]] = {
     "LIMES_DATABASE_URL": (("database", "url"), str),
     "LIMES_DB_PASSWORD": (("database", "password"), str),
@@ -49,6 +53,10 @@ OVERRIDES: Mapping[str, tuple[tuple[str, ...], Callable[[str], Any]]] = {
     "LIMES_COLLECTOR_DATA_METRICS_EXPOSE": (("collector", "data_metrics", "expose"), _boolean),
     "LIMES_COLLECTOR_DATA_METRICS_SKIP_ZERO": (("collector", "data_metrics", "skip_zero"), _boolean),
     "LIMES_CONSTRAINTS_PATH": (("constraints_path",), str),
+    "LIMES_AUDIT_ENABLE": (("audit", "sinks"), _rabbitmq_or_none),
+    "LIMES_AUDIT_RABBITMQ_URL": (("audit", "rabbitmq", "url"), str),
+    "LIMES_AUDIT_RABBITMQ_PASSWORD": (("audit", "rabbitmq", "password"), str),
+    "LIMES_AUDIT_QUEUE_NAME": (("audit", "rabbitmq", "queue_name"), str),
     "LIMES_LOG_LEVEL": (("logging", "level"), str),
     "LIMES_IDENTITY_PASSWORD": (("identity", "keystone", "password"), str),
 }
@@ -100,6 +108,9 @@ def _override(document: dict[str, Any], environ: Mapping[str, str]) -> list[str]
     url = _original_database_url(environ)
     if url is not None:
         document.setdefault("database", {})["url"] = url
+    broker = _original_broker_url(environ)
+    if broker is not None:
+        document.setdefault("audit", {}).setdefault("rabbitmq", {})["url"] = broker
     for variable, (path, convert) in OVERRIDES.items():
         if variable not in environ:
             continue
@@ -132,6 +143,15 @@ def _original_database_url(environ: Mapping[str, str]) -> str | None:
     return f"postgresql://{user}@{host}:{environ.get('LIMES_DB_PORT', '5432')}/{name}" + (
         f"?{options}" if options else ""
     )
+
+
+def _original_broker_url(environ: Mapping[str, str]) -> str | None:
+    """The original's way to name the broker: one variable for each part."""
+    parts = {part: environ.get(f"LIMES_AUDIT_RABBITMQ_{part}") for part in ("HOSTNAME", "PORT", "USERNAME")}
+    if not any(parts.values()):
+        return None
+    user = quote(parts["USERNAME"] or "guest", safe="")
+    return f"amqp://{user}@{parts['HOSTNAME'] or 'localhost'}:{parts['PORT'] or '5672'}/"
 
 
 def _problem(item: Any) -> str:

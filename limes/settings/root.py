@@ -4,6 +4,7 @@ from collections import Counter
 
 from pydantic import model_validator
 
+from limes.settings.audit import AuditSettings
 from limes.settings.base import ConfigPath, Name, Section
 from limes.settings.cluster import (
     BehaviorSettings,
@@ -49,6 +50,7 @@ class Settings(Section):
     api: ApiSettings = ApiSettings()
     collector: CollectorSettings = CollectorSettings()
     circuit_breaker: CircuitBreakerSettings = CircuitBreakerSettings()
+    audit: AuditSettings = AuditSettings()
     placement: PlacementSettings = PlacementSettings()
     identity: IdentitySettings = IdentitySettings()
     logging: LoggingSettings = LoggingSettings()

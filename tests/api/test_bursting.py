@@ -29,14 +29,14 @@ def test_on_and_off(bursting):
     assert (result.status_code, result.text) == (202, "")
     assert changed["projects"][1][0][-1]
     assert len(changed["project_services"][1]) == 2, "the backends of both services have to be told"
-    assert set(changed) == {"projects", "project_services"}
+    assert set(changed) == {"projects", "project_services", "quota_history"}
     assert bursting.pushed == [(1, ("compute", "volume"))]
     cores, _, _ = bursting.get(BERLIN_PATH)["project"]["services"][0]["resources"]
     assert (cores["quota"], cores["usable_quota"]) == (20, 24)
     capacity = bursting.get(BERLIN_PATH)["project"]["services"][1]["resources"][0]
     assert "usable_quota" not in capacity, "this resource does not burst"
     result, changed = switch(bursting, BERLIN_PATH, False)
-    assert (result.status_code, set(changed)) == (202, {"projects"}), (
+    assert (result.status_code, set(changed)) == (202, {"projects", "quota_history"}), (
         "the clock stands still, so the marks are the same"
     )
 

@@ -48,6 +48,10 @@ def test_domain_admin_gives_quota_to_projects(world):
     # the backend has to be told, even if this process dies now
     _, desynced = changed.pop("project_services")
     assert [(row[9], row[10]) for row in desynced] == [(world.clock.now().timestamp(),) * 2]
+    assert [row[4:9] for row in changed.pop("quota_history")[1]] == [
+        ("compute", "cores", "quota", 20, 70),
+        ("compute", "ram", "quota", 1024, 2048),
+    ]
     assert changed == {}
     assert world.pushed == [(1, ("compute",))]
 
@@ -55,7 +59,7 @@ def test_domain_admin_gives_quota_to_projects(world):
 def test_cloud_admin_gives_quota_to_domains(world):
     result, changed = put(world, DOMAIN, body("domain", compute={"cores": 500}, volume={"capacity": (1, "TiB")}))
     assert (result.status_code, result.text) == (202, "")
-    assert list(changed) == ["domain_resources"]
+    assert set(changed) == {"domain_resources", "quota_history"}
     assert sorted(row[2] for row in changed["domain_resources"][1]) == [500, 1024]
     assert world.pushed == []
 

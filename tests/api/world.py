@@ -16,6 +16,7 @@ from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.trail import Trail
 from limes.api.app import create_app
 from limes.api.collaborators import ApiCollaborators
 from limes.api.policy import RULES
@@ -117,13 +118,17 @@ def make_world(
     lowpriv: LowPrivRules | None = None,
     constraints: ConstraintSet | None = None,
     commitment_rules: CommitmentRules | None = None,
+    sinks: tuple[str, ...] = (),
     fill: bool = True,
     **catalog_options: Any,
 ) -> World:
     """Fills a migrated database and puts the API on it. Without `fill` the database has been filled before."""
     clock = FrozenClock()
     catalog = Catalog(["az-one", "az-two"], SERVICES, **catalog_options)
-    commitments = CommitmentUseCases.build(engine, catalog, clock, SystemIds(), commitment_rules or CommitmentRules())
+    trail = Trail(engine, clock, SystemIds(), sinks)
+    commitments = CommitmentUseCases.build(
+        engine, catalog, clock, SystemIds(), commitment_rules or CommitmentRules(), trail
+    )
     world = World(engine, clock, None, None, commitments)  # type: ignore[arg-type]  # both are put in below
     deps = ApiCollaborators(
         engine=engine,
@@ -132,11 +137,13 @@ def make_world(
         ids=SystemIds(),
         authenticator=Tokens(),
         policy=Policy(RULES),
-        set_domain_quota=SetDomainQuota(engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules()),
-        set_project_quota=SetProjectQuota(
-            engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), clock, world.push
+        set_domain_quota=SetDomainQuota(
+            engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), trail
         ),
-        set_bursting=SetBursting(engine, catalog, clock, world.push),
+        set_project_quota=SetProjectQuota(
+            engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), clock, world.push, trail
+        ),
+        set_bursting=SetBursting(engine, catalog, clock, world.push, trail),
         commitments=commitments,
         discover_domains=lambda: world.new_domains,
         discover_projects=lambda domain_uuid: world.new_projects,

@@ -15,6 +15,7 @@ from limes.actions.push_quota import PushQuota
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
 from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.trail import Trail
 from limes.backends import (
     AZCapacity,
     AZUsage,
@@ -153,6 +154,7 @@ class Lab:
     compute: FakeService = field(default_factory=lambda: FakeService(COMPUTE))
     volume: FakeService = field(default_factory=lambda: FakeService(VOLUME))
     capacitors: dict[str, FakeCapacitor] = field(default_factory=lambda: {"nova": FakeCapacitor()})
+    sinks: tuple[str, ...] = ()
     keystone: FakeKeystone = field(default_factory=lambda: FakeKeystone(BERLIN, DRESDEN, PARIS))
 
     def __post_init__(self) -> None:
@@ -161,13 +163,19 @@ class Lab:
         SyncCatalog(self.engine, self.catalog, sorted(self.capacitors), self.clock).run()
 
     @property
+    def trail(self) -> Trail:
+        return Trail(self.engine, self.clock, SystemIds(), self.sinks)
+
+    @property
     def now(self) -> float:
         """The present, in seconds since the epoch."""
         return self.clock.now().timestamp()
 
     def discover(self, **patterns: Any) -> Discover:
         settle = self.settle_commitments()
-        return Discover(self.engine, self.keystone, self.catalog, self.constraints, self.clock, settle, **patterns)
+        return Discover(
+            self.engine, self.keystone, self.catalog, self.constraints, self.clock, settle, self.trail, **patterns
+        )
 
     def scrape(self) -> ScrapeUsage:
         return ScrapeUsage(
@@ -178,6 +186,7 @@ class Lab:
             self.clock,
             NoJitter(),
             self.settle_commitments(),
+            self.trail,
             self.authoritative,
         )
 
@@ -187,7 +196,7 @@ class Lab:
         )
 
     def settle_commitments(self) -> SettleCommitments:
-        return SettleCommitments(Ledger(self.engine, self.catalog, self.clock, SystemIds()))
+        return SettleCommitments(Ledger(self.engine, self.catalog, self.clock, SystemIds(), self.trail))
 
     def push(self) -> PushQuota:
         return PushQuota(self.engine, self.catalog, self.backends, self.clock, NoJitter())

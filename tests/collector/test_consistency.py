@@ -12,7 +12,7 @@ from tests.support.rows import all_rows, changes
 def job(lab, services, capacitors, constraints=None):
     catalog = Catalog(["az-one"], services)
     sync = SyncCatalog(lab.engine, catalog, capacitors, lab.clock)
-    return CheckConsistency(lab.engine, catalog, constraints or ConstraintSet(), sync)
+    return CheckConsistency(lab.engine, catalog, constraints or ConstraintSet(), sync, lab.trail)
 
 
 def names(lab, table, column):

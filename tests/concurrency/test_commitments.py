@@ -57,7 +57,9 @@ def test_storm(world):
     """16 clients commit, split, transfer and merge; a watcher never sees more claimed than there is."""
     done = threading.Event()
     statuses: list[int] = []
-    settle = SettleCommitments(Ledger(world.engine, world_catalog(world), world.clock, SystemIds()))
+    settle = SettleCommitments(
+        Ledger(world.engine, world_catalog(world), world.clock, SystemIds(), world.commitments.create.ledger.trail)
+    )
 
     def client(seed):
         dice = random.Random(seed)

@@ -12,6 +12,9 @@ from dataclasses import dataclass, replace
 
 import orjson
 
+from limes.actions.trail import Trail
+from limes.audit.cadf import Scope
+from limes.audit.events import CommitmentStep
 from limes.core.catalog import Catalog, Ref
 from limes.core.commitment_document import describe
 from limes.core.commitments import Commitment, Reshaped, Status, advance, confirm
@@ -56,6 +59,7 @@ class Ledger:
     catalog: Catalog
     clock: Clock
     ids: IdSource
+    trail: Trail
 
     def now(self) -> float:
         """The present, in seconds since the epoch."""
@@ -202,4 +206,28 @@ class Ledger:
                 *ref,
                 commitment.az,
             )
+        self._audit(rows)
         commitment_events.append(self.engine, rows, lambda: max(now, self.now()))
+
+    def _audit(self, rows: Sequence[commitment_events.EventRow]) -> None:
+        """What a commitment was before is what its last event says."""
+        if not self.trail.has_sinks:
+            return
+        scopes = {
+            project: Scope(domain_uuid, domain, project, name)
+            for project, (name, domain_uuid, domain) in project_queries.names(
+                self.engine, {row.project_uuid for row in rows}
+            ).items()
+        }
+        known = commitment_events.latest_documents(self.engine, {row.commitment_uuid for row in rows})
+        before = {uuid: orjson.loads(document) for uuid, document in known.items()}
+        steps = []
+        for row in rows:
+            after = orjson.loads(row.document)
+            steps.append(
+                CommitmentStep(
+                    row.event, row.commitment_uuid, scopes[row.project_uuid], before.get(row.commitment_uuid), after
+                )
+            )
+            before[row.commitment_uuid] = after
+        self.trail.commitments(steps)

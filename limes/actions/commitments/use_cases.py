@@ -10,6 +10,7 @@ from limes.actions.commitments.reading import ReadCommitments
 from limes.actions.commitments.reshape import ReshapeCommitments
 from limes.actions.commitments.transfer import TransferCommitment
 from limes.actions.commitments.utilisation import MeasureUtilisation
+from limes.actions.trail import Trail
 from limes.core.catalog import Catalog
 from limes.core.commitment_rules import CommitmentRules
 from limes.db.engine import Engine
@@ -30,10 +31,10 @@ class CommitmentUseCases:
 
     @classmethod
     def build(
-        cls, engine: Engine, catalog: Catalog, clock: Clock, ids: IdSource, rules: CommitmentRules
+        cls, engine: Engine, catalog: Catalog, clock: Clock, ids: IdSource, rules: CommitmentRules, trail: Trail
     ) -> "CommitmentUseCases":
         """All of them on one ledger."""
-        ledger = Ledger(engine, catalog, clock, ids)
+        ledger = Ledger(engine, catalog, clock, ids, trail)
         return cls(
             create=CreateCommitment(ledger),
             transfer=TransferCommitment(ledger),

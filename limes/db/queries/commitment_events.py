@@ -6,10 +6,10 @@ twice. Take numbers as the last deed of a transaction: until its end, no other c
 is read under the same lock, so that it does not run backwards from one number to the next.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from limes.db.engine import Engine
+from limes.db.engine import Engine, placeholders
 
 _LIMIT = 500
 
@@ -63,3 +63,18 @@ def of_commitment(engine: Engine, uuid: str) -> list[NumberedEvent]:
         "SELECT number, at, event, document FROM commitment_events WHERE commitment_uuid = %s ORDER BY number", [uuid]
     )
     return [NumberedEvent._make(row) for row in rows]
+
+
+def latest_documents(engine: Engine, uuids: Collection[str]) -> dict[str, str]:
+    """The document of each commitment's last event, by the commitment's UUID."""
+    found: dict[str, str] = {}
+    ordered = sorted(uuids)
+    for start in range(0, len(ordered), _LIMIT):
+        some = ordered[start : start + _LIMIT]
+        rows = engine.rows(
+            "SELECT commitment_uuid, document FROM commitment_events WHERE number IN (SELECT MAX(number)"
+            f" FROM commitment_events WHERE commitment_uuid IN ({placeholders(len(some))}) GROUP BY commitment_uuid)",
+            some,
+        )
+        found |= dict(rows)
+    return found

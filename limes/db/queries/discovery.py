@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from limes.db.engine import Engine, placeholders
+from limes.db.engine import Engine, Row, placeholders
 
 _LIVE = "('planned', 'pending', 'confirmed')"
 _CHUNK = 500
@@ -117,6 +117,41 @@ def _select_in(engine: Engine, sql: str, values: Collection[str]) -> set[str]:
     if not values:
         return set()
     return {row[0] for row in engine.rows(f"{sql}({placeholders(len(values))})", list(values))}
+
+
+class VanishedQuota(NamedTuple):
+    """A quota above 0 that is about to go. Domain quotas have no project."""
+
+    domain_uuid: str
+    domain_name: str
+    project_uuid: str
+    project_name: str
+    service_type: str
+    resource_name: str
+    quota: int
+
+
+def quotas_of_vanished(engine: Engine, projects: Collection[str], domains: Collection[str]) -> list[VanishedQuota]:
+    """The quotas above 0 of these projects, and of these domains with all of their projects, by UUID."""
+    resource = "JOIN resources r ON r.id = q.resource_id JOIN services s ON s.id = r.service_id"
+    of_projects = (
+        "SELECT d.uuid, d.name, p.uuid, p.name, s.type, r.name, q.quota FROM project_resources q"
+        f" JOIN projects p ON p.id = q.project_id JOIN domains d ON d.id = p.domain_id {resource} WHERE q.quota > 0"
+    )
+    found = _rows_in(engine, f"{of_projects} AND p.uuid IN", projects)
+    found += _rows_in(engine, f"{of_projects} AND d.uuid IN", domains)
+    of_domains = (
+        "SELECT d.uuid, d.name, '', '', s.type, r.name, q.quota FROM domain_resources q"
+        f" JOIN domains d ON d.id = q.domain_id {resource} WHERE q.quota > 0"
+    )
+    found += _rows_in(engine, f"{of_domains} AND d.uuid IN", domains)
+    return [VanishedQuota._make(row) for row in found]
+
+
+def _rows_in(engine: Engine, sql: str, values: Collection[str]) -> list[Row]:
+    ordered = sorted(values)
+    chunks = [ordered[start : start + _CHUNK] for start in range(0, len(ordered), _CHUNK)]
+    return [row for chunk in chunks for row in engine.rows(f"{sql} ({placeholders(len(chunk))})", chunk)]
 
 
 def delete_projects(engine: Engine, uuids: Collection[str]) -> None:

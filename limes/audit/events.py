@@ -1,0 +1,97 @@
+"""Which events there are, by what happened. Source of types, payloads and codes: the original's audit events."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from limes.audit.cadf import Event, Scope
+from limes.audit.initiator import Initiator, of_job
+from limes.core.catalog import Ref
+from limes.core.history import QuotaStep, Reason
+from limes.core.units import Unit
+
+_OK, _REFUSED = "200", "422"
+_COMMITMENT_ACTIONS = {"created": ("create", "201"), "deleted": ("delete", "204")}
+_BY_ITSELF = frozenset({"confirmed", "pending", "expired"})
+"""What happens to commitments by time and capacity, whoever's request has given occasion to look."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitmentStep:
+    """What happened to a commitment: the name of its event, and its documents before and after, without tokens."""
+
+    event: str
+    uuid: str
+    scope: Scope
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any]
+
+
+def quota_changed(scope: Scope, step: QuotaStep, who: Initiator) -> Event:
+    """A quota has another value now."""
+    payload: dict[str, Any] = {"oldQuota": step.old, "newQuota": step.new, "unit": step.unit.value or None}
+    if step.reason is not Reason.REQUEST:
+        payload |= {"reason": step.reason.value, "detail": step.detail or None}
+    return _event(scope, _quota_type(step.ref), payload, who, step.reason)
+
+
+def quota_refused(
+    scope: Scope, ref: Ref, unit: Unit, old: int | None, new: int | None, message: str, who: Initiator
+) -> Event:
+    """A quota was asked for, and not given. `new` is None where the request was no amount of the resource's unit."""
+    payload = {"oldQuota": old, "newQuota": new, "unit": unit.value or None, "rejectReason": message}
+    return _refused(_event(scope, _quota_type(ref), payload, who, Reason.REQUEST))
+
+
+def bursting_changed(scope: Scope, enabled: bool, who: Initiator) -> Event:
+    """Bursting was switched."""
+    payload = {"oldStatus": not enabled, "newStatus": enabled}
+    return _event(scope, "service/resources/bursting", payload, who, Reason.REQUEST)
+
+
+def bursting_refused(scope: Scope, enabled: bool, message: str, who: Initiator) -> Event:
+    """Bursting was not switched."""
+    payload = {"newStatus": enabled, "rejectReason": message}
+    refused = _refused(_event(scope, "service/resources/bursting", payload, who, Reason.REQUEST))
+    return replace(refused, reason_code="409")
+
+
+def commitment_changed(step: CommitmentStep, who: Initiator) -> Event:
+    """A commitment was made, changed or deleted."""
+    action, code = _COMMITMENT_ACTIONS.get(step.event, ("update", "202"))
+    automatic = step.event in _BY_ITSELF
+    if automatic and who.is_user:
+        who = replace(of_job("commitments"), request_id=who.request_id)
+    return Event(
+        action=action,
+        target_type="service/resources/commitment",
+        target_id=step.uuid,
+        scope=step.scope,
+        payload={"event": step.event, "old": step.before, "new": None if action == "delete" else step.after},
+        initiator=who,
+        success=True,
+        reason_type="limes" if automatic else "HTTP",
+        reason_code=step.event if automatic else code,
+    )
+
+
+def _quota_type(ref: Ref) -> str:
+    return f"service/{ref[0]}/{ref[1]}/quota"
+
+
+def _event(scope: Scope, type_: str, payload: Mapping[str, Any], who: Initiator, reason: Reason) -> Event:
+    return Event(
+        action="update",
+        target_type=type_,
+        target_id=scope.stream,
+        scope=scope,
+        payload={name: value for name, value in payload.items() if value is not None},
+        initiator=who,
+        success=True,
+        reason_type="HTTP" if reason is Reason.REQUEST else "limes",
+        reason_code=_OK if reason is Reason.REQUEST else reason.value,
+    )
+
+
+def _refused(event: Event) -> Event:
+    return replace(event, success=False, reason_code=_REFUSED)

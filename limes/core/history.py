@@ -1,0 +1,48 @@
+"""What the history of a quota says: which number was changed, from what to what, and why."""
+
+import enum
+from dataclasses import dataclass
+
+from limes.core.catalog import Ref
+from limes.core.units import Unit
+
+
+class What(enum.StrEnum):
+    """Which number was changed."""
+
+    QUOTA = "quota"
+    BACKEND_QUOTA = "backend_quota"
+    """What the backend enforces: put right, while the quota stays as it is."""
+    BURSTING = "bursting"
+    """Of the whole project: 1 for on, 0 for off."""
+
+
+class Reason(enum.StrEnum):
+    """Why it was changed. All but the first are what Limes does by itself."""
+
+    REQUEST = "request"
+    """Somebody asked for it."""
+    AUTO_APPROVAL = "auto-approval"
+    """The first scrape found what the backend gives to every new project."""
+    CONSTRAINT = "constraint"
+    """An operator's constraint demands it."""
+    BACKEND_DRIFT = "backend-drift"
+    """The backend enforced something else."""
+    VANISHED = "vanished"
+    """The project or domain is gone from Keystone."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaStep:
+    """A change of one number of one resource, in its unit."""
+
+    ref: Ref
+    unit: Unit
+    old: int | None
+    """None where there was no number before."""
+    new: int | None
+    """None where there is none any more."""
+    reason: Reason = Reason.REQUEST
+    detail: str = ""
+    """More about the reason, for people: `exactly 5 GiB`."""
+    what: What = What.QUOTA

@@ -1,0 +1,174 @@
+"""What the collector does to quotas by itself leaves a dated reason in the history, and an event that names the job."""
+
+import json
+
+import pytest
+
+from limes.actions.check_consistency import CheckConsistency
+from limes.actions.sync_catalog import SyncCatalog
+from limes.audit import initiator
+from limes.backends import AZUsage
+from limes.collector.loop import Loop
+from limes.core.constraint_set import ConstraintSet
+from limes.core.constraints import Constraint
+from tests.collector.lab import DRESDEN, GERMANY, PARIS
+
+CORES = ("compute", "cores")
+DRIFT = "the backend was changed by somebody else"
+
+
+@pytest.fixture
+def make_audited(make_lab):
+    def make(domains=None, projects=None):
+        constraints = ConstraintSet(domains=domains or {}, projects=projects or {})
+        return make_lab(constraints=constraints, sinks=("log",))
+
+    return make
+
+
+def history(lab):
+    return lab.rows(
+        "SELECT at, domain_uuid, project_uuid, service_type, resource_name, what, old, new, reason, detail,"
+        " initiator_id, initiator_name FROM quota_history ORDER BY number"
+    )
+
+
+def events(lab):
+    found = []
+    for (document,) in lab.rows("SELECT document FROM audit_outbox ORDER BY number"):
+        event = json.loads(document)
+        (attachment,) = event["target"]["attachments"]
+        target = (event["target"]["typeURI"], event["target"]["id"])
+        assert event["initiator"]["typeURI"] == "service/resources/job"
+        assert event["reason"]["reasonType"] == "limes"
+        found.append((*target, event["reason"]["reasonCode"], json.loads(attachment["content"])))
+    return found
+
+
+def test_auto_approval(make_audited):
+    lab = make_audited()
+    lab.discover().everything()
+    lab.compute.quota["berlin"] = {"cores": 8}
+    lab.compute.quota["dresden"] = {"cores": 7}
+    assert lab.scrape_all() == 3
+    assert history(lab) == [
+        (lab.now, "d-germany", "p-berlin", *CORES, "quota", None, 8, "auto-approval", "", "", "limes")
+    ]
+    assert events(lab) == [
+        ("service/compute/cores/quota", "p-berlin", "auto-approval", {"newQuota": 8, "reason": "auto-approval"})
+    ]
+    lab.clock.advance(3600)
+    assert lab.scrape_all() == 3
+    assert len(history(lab)) == len(events(lab)) == 1, "only what changes is told"
+
+
+def test_a_constraint_of_a_project(make_audited):
+    lab = make_audited(projects={"germany/berlin": {CORES: Constraint(minimum=20, maximum=30)}})
+    lab.discover().everything()
+    lab.compute.quota["berlin"] = {"cores": 8}  # would be approved
+    lab.scrape_all()
+    row = (lab.now, "d-germany", "p-berlin", *CORES, "quota", None, 20, "constraint", "at least 20, at most 30")
+    assert history(lab) == [(*row, "", "limes")]
+    lab.set_quota("cores", 50)
+    lab.clock.advance(3600)
+    lab.scrape_all()
+    assert history(lab)[1][6:10] == (50, 30, "constraint", "at least 20, at most 30")
+    assert [one[3] for one in events(lab)] == [
+        {"newQuota": 20, "reason": "constraint", "detail": "at least 20, at most 30"},
+        {"oldQuota": 50, "newQuota": 30, "reason": "constraint", "detail": "at least 20, at most 30"},
+    ]
+
+
+def test_a_constraint_of_a_domain(make_audited):
+    lab = make_audited(domains={"germany": {CORES: Constraint(minimum=40), ("compute", "ram"): Constraint(maximum=9)}})
+    lab.discover().everything()
+    first = (lab.now, "d-germany", "", *CORES, "quota", None, 40, "constraint", "at least 40", "", "limes")
+    assert history(lab) == [first]
+    lab.execute("UPDATE domain_resources SET quota = 39 WHERE quota = 40")
+    sync = SyncCatalog(lab.engine, lab.catalog, ["nova"], lab.clock)
+    check = CheckConsistency(lab.engine, lab.catalog, lab.constraints, sync, lab.trail)
+    check.run()
+    check.run()
+    assert [row[6:10] for row in history(lab)[1:]] == [(39, 40, "constraint", "at least 40")]
+    assert [one[:2] for one in events(lab)] == [("service/compute/cores/quota", "d-germany")] * 2
+
+
+def test_vanished_projects_and_domains(make_audited):
+    lab = make_audited()
+    lab.discover().everything()
+    lab.compute.quota.update({"berlin": {"cores": 8}, "dresden": {"cores": 8}, "paris": {"cores": 8}})
+    lab.scrape_all()
+    lab.execute(
+        "UPDATE domain_resources SET quota = 3 WHERE domain_id = (SELECT id FROM domains WHERE name = 'france')"
+    )
+    before = len(history(lab))
+    lab.keystone.found[GERMANY].remove(DRESDEN)
+    lab.discover().everything()
+    assert [row[1:9] for row in history(lab)[before:]] == [
+        ("d-germany", "p-dresden", *CORES, "quota", 8, None, "vanished")
+    ]
+    del lab.keystone.found[PARIS.domain]
+    lab.discover().everything()
+    gone = [row[1:9] for row in history(lab)[before + 1 :]]
+    assert gone[0] == ("d-france", "p-paris", *CORES, "quota", 8, None, "vanished")
+    assert sorted((row[1], row[3], row[5]) for row in gone[1:]) == [
+        ("", "capacity", 3),
+        ("", "cores", 3),
+        ("", "ram", 3),
+    ]
+    assert events(lab)[-1][2] == "vanished"
+    assert len(events(lab)) == len(history(lab))
+
+
+def test_nothing_is_written_for_a_scrape_whose_lease_is_lost(make_audited):
+    lab = make_audited()
+    lab.discover().everything()
+    lab.compute.quota["berlin"] = {"cores": 8}
+    lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(1)}}
+    lab.compute.during = lambda: lab.execute("UPDATE project_services SET next_scrape_at = 1, scrape_claimed_until = 1")
+    lab.scrape().run_next("compute")
+    assert (history(lab), events(lab)) == ([], [])
+
+
+def test_a_job_is_the_initiator_in_its_own_threads():
+    seen = []
+
+    class Job:
+        name = "scrape-usage:compute"
+        workers = 1
+
+        def step(self):
+            seen.append(initiator.current.get())
+            return False
+
+    Loop(Job()).drain()
+    assert seen == [initiator.of_job("scrape-usage:compute")]
+    assert (seen[0].is_user, seen[0].request_id) == (False, "job-scrape-usage:compute")
+
+
+def test_a_backend_that_was_changed_by_somebody_else(make_audited):
+    lab = make_audited()
+    lab.discover().everything()
+    lab.compute.quota["berlin"] = {"cores": 8}
+    lab.scrape_all()
+    before = len(events(lab))
+    lab.clock.advance(3600)
+    lab.compute.quota["berlin"] = {"cores": 9}
+    lab.scrape_all()
+    assert [row[:10] for row in history(lab)[1:]] == [
+        (lab.now, "d-germany", "p-berlin", *CORES, "backend_quota", 9, 8, "backend-drift", DRIFT)
+    ]
+    assert lab.push().run_next("compute")
+    assert lab.compute.quota["berlin"]["cores"] == 8
+    assert len(events(lab)) == before, "the quota itself is what it was"
+
+
+def test_a_backend_that_is_left_alone(make_lab):
+    lab = make_lab(authoritative=False)
+    lab.discover().everything()
+    lab.compute.quota["berlin"] = {"cores": 8}
+    lab.scrape_all()
+    lab.clock.advance(3600)
+    lab.compute.quota["berlin"] = {"cores": 9}
+    lab.scrape_all()
+    assert len(history(lab)) == 1
