@@ -43,6 +43,8 @@ CATALOG = {
     # type: (name, URL); tests that start the service point the entry at it
     "resources": ("limes", "http://127.0.0.1:9/"),
     "placement": ("placement", "http://127.0.0.1:9/"),
+    "network": ("neutron", "http://127.0.0.1:9/"),
+    "object-store": ("swift", "http://127.0.0.1:9/"),
 }
 
 

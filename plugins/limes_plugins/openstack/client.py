@@ -171,6 +171,13 @@ class ServiceClient:
         """Whether Keystone's catalog has the service (or an endpoint is configured)."""
         return self._params.endpoint is not None or bool(self._adapter(None).get_endpoint())
 
+    def endpoint(self) -> str:
+        """The URL that paths are appended to. Raises `BackendError` if the service is not in the catalog."""
+        found = self._params.endpoint or self._adapter(None).get_endpoint()
+        if not found:
+            raise self._not_in_catalog()
+        return str(found)
+
     def microversion(self) -> str | None:
         """The microversion that requests ask for. Raises `BackendError` if the service is too old."""
         if self._at_least is None or self._wanted is None:

@@ -1,0 +1,152 @@
+"""The plugin `network` against a real Neutron; what it has of Octavia against recorded shapes."""
+
+import subprocess
+import uuid
+
+import pytest
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.identity import v3
+from keystoneauth1.session import Session
+
+from limes.backends import BackendError, DomainInfo, ProjectInfo, ask
+from limes.backends.contract import QuotaBackendContract
+from limes.core.catalog import Catalog
+from tests.backends.conftest import AZS, load_quota
+from tests.backends.test_loadbalancing import Octavia
+from tests.support.neutron import start_neutron
+from tests.support.processes import free_port
+
+pytestmark = pytest.mark.real
+
+
+@pytest.fixture(scope="module")
+def neutron(real_venv, keystone, tmp_path_factory):
+    server = start_neutron(real_venv, tmp_path_factory.mktemp("neutron"), keystone.credentials("placement"))
+    keystone.set_endpoint("network", server.url)
+    yield server
+    server.process.stop()
+
+
+@pytest.fixture(scope="module")
+def session(keystone, neutron):
+    return Session(v3.Password(**keystone.credentials("limes")))
+
+
+@pytest.fixture(scope="module")
+def berlin(keystone):
+    return ProjectInfo(keystone.ids.projects["berlin"], "berlin", "x", DomainInfo("x", "north"))
+
+
+@pytest.fixture(scope="module")
+def api(keystone, neutron):
+    """Neutron as a member of berlin sees it."""
+    return Adapter(Session(v3.Password(**keystone.credentials("berlin-member", "berlin"))), service_type="network")
+
+
+def load(session, **params):
+    return load_quota("network", params, name="network", session_factory=lambda: session).quota["network"]
+
+
+def report(backend, project):
+    service = backend.describe()
+    return ask.report_usage(backend, service, project, Catalog(AZS, [service]))
+
+
+def usage(backend, project):
+    return {name: one.per_az["any"].usage for name, one in report(backend, project).resources.items()}
+
+
+def some_project():
+    return ProjectInfo(uuid.uuid4().hex, "some", "x", DomainInfo("x", "north"))
+
+
+class TestNeutron(QuotaBackendContract):
+    @pytest.fixture
+    def backend(self, session):
+        return load(session)
+
+    @pytest.fixture
+    def broken_backend(self):
+        url = f"http://127.0.0.1:{free_port()}/v2.0"
+        return load(None, endpoint=url, auth={"type": "token", "token": "t"})
+
+    @pytest.fixture
+    def service(self, backend):
+        return backend.describe()
+
+    @pytest.fixture
+    def catalog(self, service):
+        return Catalog(AZS, [service])
+
+    @pytest.fixture
+    def project(self):
+        return some_project()
+
+    @pytest.fixture
+    def other_project(self):
+        return some_project()
+
+    @pytest.fixture
+    def new_project(self):
+        return some_project()
+
+    def test_what_is_created_is_usage(self, backend, api, berlin):
+        before = usage(backend, berlin)
+        network = api.post("/v2.0/networks", json={"network": {"name": "n"}}).json()["network"]["id"]
+        subnet = {"network_id": network, "ip_version": 4, "cidr": "10.1.0.0/24"}
+        api.post("/v2.0/subnets", json={"subnet": subnet})
+        api.post("/v2.0/ports", json={"port": {"network_id": network}})
+        api.post("/v2.0/routers", json={"router": {"name": "r"}})
+        after = usage(backend, berlin)
+        assert {
+            name: after[name] - before[name] for name in ("networks", "subnets", "ports", "routers")
+        } == dict.fromkeys(("networks", "subnets", "ports", "routers"), 1)
+        # made by Neutron for the first port
+        assert after["security_groups"] == 1
+
+    def test_quota_is_enforced_and_shown_to_others(self, backend, service, api, berlin, keystone, real_venv):
+        used = usage(backend, berlin)
+        ask.set_quota(backend, service, berlin, used | {"networks": used["networks"] + 1, "security_groups": 7})
+        api.post("/v2.0/networks", json={"network": {"name": "last"}})
+        refused = api.post("/v2.0/networks", json={"network": {"name": "too-much"}}, raise_exc=False)
+        assert (refused.status_code, refused.json()["NeutronError"]["type"]) == (409, "OverQuota")
+        credentials = {f"OS_{key.upper()}": value for key, value in keystone.credentials("operator").items()}
+        shown = subprocess.run(
+            [real_venv.bin("openstack"), "quota", "show", "--network", berlin.id, "-f", "value", "-c", "Resource", "-c", "Limit"],
+            env={**credentials, "OS_IDENTITY_API_VERSION": "3", "PATH": "/usr/bin:/bin"},
+            capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert "secgroups 7" in shown.stdout.replace("security_groups", "secgroups"), shown.stdout + shown.stderr
+
+    def test_a_quota_changed_behind_our_back_is_seen(self, backend, service, berlin, session):
+        ask.set_quota(backend, service, berlin, dict.fromkeys(service.resources, 50))
+        admin = Adapter(session, service_type="network")
+        admin.put(f"/v2.0/quotas/{berlin.id}", json={"quota": {"router": 1, "port": -1}})
+        quotas = {name: one.quota for name, one in report(backend, berlin).resources.items()}
+        assert (quotas["routers"], str(quotas["ports"]), quotas["networks"]) == (1, "Unlimited.UNLIMITED", 50)
+
+    def test_an_extension_that_is_off(self, session, berlin):
+        with pytest.raises(BackendError, match="Neutron does not count 'bgpvpn'"):
+            report(load(session, with_bgpvpns=True), berlin)
+
+    def test_a_user_without_the_role(self, keystone, neutron, berlin):
+        session = Session(v3.Password(**keystone.credentials("munich-member", "munich")))
+        with pytest.raises(BackendError, match=r"Neutron (refuses the user of Limes with 403|answered with 404)"):
+            report(load(session), berlin)
+
+    def test_without_the_service_in_the_catalog(self, session, berlin):
+        with pytest.raises(BackendError, match=r"no service of type .network. .*region Atlantis"):
+            report(load(session, region_name="Atlantis"), berlin)
+
+    def test_octavia_in_the_same_service(self, session, berlin):
+        octavia = Octavia()
+        params = {"endpoint": f"{octavia.service.url}/v2", "auth": {"type": "token", "token": "t"}}
+        backend = load(session, loadbalancing=params)
+        try:
+            service = backend.describe()
+            assert {one.category for one in service.resources.values()} == {"networking", "loadbalancing"}
+            quotas = {name: 100 + position for position, name in enumerate(service.resources)}
+            ask.set_quota(backend, service, berlin, quotas)
+            assert {name: one.quota for name, one in report(backend, berlin).resources.items()} == quotas
+        finally:
+            octavia.service.close()

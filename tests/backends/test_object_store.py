@@ -1,0 +1,152 @@
+"""The plugin `object-store` against a real Swift."""
+
+import uuid
+
+import pytest
+import requests
+from keystoneauth1.identity import v3
+from keystoneauth1.session import Session
+
+from limes.backends import UNLIMITED, BackendError, DomainInfo, ProjectInfo, ask
+from limes.backends.contract import QuotaBackendContract
+from limes.core.catalog import Catalog
+from tests.backends.conftest import AZS, load_quota
+from tests.support.processes import free_port
+from tests.support.swift import start_swift
+
+pytestmark = pytest.mark.real
+
+FACTORS = {"gold": 3, "silver": 1.5}
+
+
+@pytest.fixture(scope="module")
+def swift(real_venv, keystone, tmp_path_factory):
+    server = start_swift(real_venv, tmp_path_factory.mktemp("swift"), keystone.credentials("placement"))
+    keystone.set_endpoint("object-store", f"{server.url}/v1/AUTH_%(project_id)s")
+    yield server
+    server.process.stop()
+
+
+@pytest.fixture(scope="module")
+def session(keystone, swift):
+    return Session(v3.Password(**keystone.credentials("limes")))
+
+
+@pytest.fixture(scope="module")
+def berlin(keystone):
+    return ProjectInfo(keystone.ids.projects["berlin"], "berlin", "x", DomainInfo("x", "north"))
+
+
+class Account:
+    """A project's account as a member of it sees it."""
+
+    def __init__(self, swift, keystone):
+        self.url = f"{swift.url}/v1/AUTH_{keystone.ids.projects['berlin']}"
+        self.token = keystone.project_token("berlin-member", "berlin")
+
+    def put(self, path, data=b"", **headers):
+        headers = {"X-Auth-Token": self.token} | {
+            f"X-{name.replace('_', '-')}": value for name, value in headers.items()
+        }
+        answer = requests.put(f"{self.url}/{path}", data=data, headers=headers, timeout=30)
+        if answer.ok and "/" in path:  # else the account's totals would follow only when Swift's updater comes along
+            self.put(path.split("/")[0])
+        return answer.status_code
+
+
+@pytest.fixture(scope="module")
+def account(swift, keystone):
+    return Account(swift, keystone)
+
+
+def load(session, **params):
+    params = {"physical_factors": FACTORS, **params}
+    return load_quota("object-store", params, name="object-store", session_factory=lambda: session).quota[
+        "object-store"
+    ]
+
+
+def report(backend, project):
+    service = backend.describe()
+    return ask.report_usage(backend, service, project, Catalog(AZS, [service])).resources
+
+
+def some_project():
+    return ProjectInfo(uuid.uuid4().hex, "some", "x", DomainInfo("x", "north"))
+
+
+class TestSwift(QuotaBackendContract):
+    @pytest.fixture
+    def backend(self, session):
+        return load(session)
+
+    @pytest.fixture
+    def broken_backend(self):
+        url = f"http://127.0.0.1:{free_port()}/v1"
+        return load(None, endpoint=url, auth={"type": "token", "token": "t"})
+
+    @pytest.fixture
+    def service(self, backend):
+        return backend.describe()
+
+    @pytest.fixture
+    def catalog(self, service):
+        return Catalog(AZS, [service])
+
+    @pytest.fixture
+    def project(self):
+        return some_project()
+
+    @pytest.fixture
+    def other_project(self):
+        return some_project()
+
+    @pytest.fixture
+    def new_project(self):
+        return some_project()
+
+    def test_what_is_stored_is_usage(self, backend, account, berlin):
+        assert account.put("plain") == 201
+        assert account.put("cheap", Storage_Policy="silver") == 201
+        assert account.put("plain/one", b"x" * 1000) == 201
+        assert account.put("cheap/two", b"x" * 100) == 201
+        found = report(backend, berlin)
+        capacity = found["capacity"].per_az["any"]
+        assert (capacity.usage, capacity.physical_usage) == (1100, 3150)
+        assert found["containers"].per_az["any"].usage == 2
+
+    def test_units_round_usage_up_and_quota_down(self, session, account, berlin, service):
+        account.put("plain")
+        account.put("plain/one", b"x" * 1000)
+        backend = load(session, unit="KiB", physical_factors={})
+        ask.set_quota(backend, backend.describe(), berlin, {"capacity": 10})
+        by_bytes = report(load(session), berlin)["capacity"]
+        assert by_bytes.quota == 10 * 1024
+        ask.set_quota(load(session), service, berlin, {"capacity": 10 * 1024 + 500})
+        capacity = report(backend, berlin)["capacity"]
+        assert (capacity.quota, capacity.per_az["any"].physical_usage) == (10, None)
+        assert capacity.per_az["any"].usage == -(-by_bytes.per_az["any"].usage // 1024)
+
+    def test_quota_is_enforced(self, backend, service, account, berlin):
+        account.put("plain")
+        used = report(backend, berlin)["capacity"].per_az["any"].usage
+        ask.set_quota(backend, service, berlin, {"capacity": used + 10})
+        assert account.put("plain/little", b"x" * 10) == 201
+        assert account.put("plain/much", b"x" * 11) == 413
+        ask.set_quota(backend, service, berlin, {"capacity": 10**6})
+        assert account.put("plain/much", b"x" * 11) == 201
+
+    def test_no_quota_was_ever_set(self, backend, keystone, swift):
+        vienna = ProjectInfo(keystone.ids.projects["vienna"], "vienna", "x", DomainInfo("x", "south"))
+        assert report(backend, vienna)["capacity"].quota is UNLIMITED
+
+    def test_a_policy_without_a_factor(self, session, account, berlin):
+        account.put("cheap", Storage_Policy="silver")
+        account.put("cheap/two", b"x" * 100)
+        with pytest.raises(BackendError, match="physical_factors has no storage policy 'silver'"):
+            report(load(session, physical_factors={"gold": 3}), berlin)
+
+    def test_a_user_without_the_role(self, keystone, swift, berlin):
+        session = Session(v3.Password(**keystone.credentials("munich-member", "munich")))
+        with pytest.raises(BackendError, match="Swift refuses the user of Limes with 403"):
+            report(load(session), berlin)
