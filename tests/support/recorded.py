@@ -33,8 +33,9 @@ Handler = Callable[..., Answer]
 class RecordedService:
     """Routes are (method, regular expression of the path) to a function of the request and the expression's groups."""
 
-    routes: Mapping[tuple[str, str], Handler]
+    routes: dict[tuple[str, str], Handler]
     asked: list[Asked] = field(default_factory=list)
+    content_type: str = "application/json"
 
     def __post_init__(self) -> None:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -69,14 +70,15 @@ class RecordedService:
                 parts = urlsplit(self.path)
                 data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 query = parse_qs(parts.query)
-                body = json.loads(data) if data else None
+                is_json = self.headers.get("Content-Type", "").startswith("application/json")
+                body = json.loads(data) if data and is_json else data
                 asked = Asked(self.command, parts.path, query, dict(self.headers.items()), body)
                 status, document = service.answer(asked)
                 answer = document if isinstance(document, bytes) else json.dumps(document).encode()
                 if status == 204:
                     answer = b""
                 self.send_response(status)
-                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Type", service.content_type)
                 self.send_header("Content-Length", str(len(answer)))
                 self.end_headers()
                 self.wfile.write(answer)
