@@ -7,6 +7,7 @@ import falcon
 from limes.api.collaborators import ApiCollaborators
 from limes.api.errors import install_error_handlers
 from limes.api.initiator import InitiatorMiddleware
+from limes.api.parameters import CLUSTER
 from limes.api.routes import PUBLIC_PATHS, routes
 from limes.errors import BadRequest
 from limes.web import operational
@@ -26,7 +27,7 @@ class ClusterHeaderMiddleware:
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Raises `BadRequest` for a cluster id other than `current`."""
-        if (req.get_header("X-Limes-Cluster-Id") or "current") != "current":
+        if (CLUSTER.of(req) or "current") != "current":
             raise BadRequest("multi-cluster support is removed: the X-Limes-Cluster-Id header is not allowed anymore")
 
 

@@ -5,7 +5,7 @@ the earlier one. Strict where a mistake would change quota: a missing amount is 
 """
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import falcon
 import orjson
@@ -42,18 +42,28 @@ class BurstingBody(RequestBody):
     enabled: Annotated[bool, Field(strict=True)]
 
 
-class ScopeBody(RequestBody):
-    """What is wanted of a domain or project."""
+class DomainScopeBody(RequestBody):
+    """What is wanted of a domain."""
 
     services: tuple[ServiceBody, ...] | None = None
+
+
+class DomainQuotaBody(RequestBody):
+    """The document of PUT and simulate-put of a domain."""
+
+    domain: DomainScopeBody | None = None
+
+
+class ProjectScopeBody(DomainScopeBody):
+    """What is wanted of a project: quotas or bursting."""
+
     bursting: BurstingBody | None = None
 
 
-class QuotaBody(RequestBody):
-    """The document of PUT and simulate-put."""
+class ProjectQuotaBody(RequestBody):
+    """The document of PUT and simulate-put of a project."""
 
-    domain: ScopeBody | None = None
-    project: ScopeBody | None = None
+    project: ProjectScopeBody | None = None
 
 
 def read_json(req: falcon.Request, max_size: int) -> Any:
@@ -75,10 +85,14 @@ def read_json(req: falcon.Request, max_size: int) -> Any:
 Body = TypeVar("Body", bound=BaseModel)
 
 
-def read_quota_body(document: Any, level: Literal["domain", "project"]) -> ScopeBody:
-    """The part of the document that is about this level; empty if there is none. Raises `BadRequest`."""
-    body = parse_body(QuotaBody, {} if document is None else document)
-    return (body.domain if level == "domain" else body.project) or ScopeBody()
+def read_domain_quotas(document: Any) -> DomainScopeBody:
+    """What is wanted of a domain; nothing if the document does not say. Raises `BadRequest`."""
+    return parse_body(DomainQuotaBody, {} if document is None else document).domain or DomainScopeBody()
+
+
+def read_project_quotas(document: Any) -> ProjectScopeBody:
+    """What is wanted of a project; nothing if the document does not say. Raises `BadRequest`."""
+    return parse_body(ProjectQuotaBody, {} if document is None else document).project or ProjectScopeBody()
 
 
 def parse_body(model: type[Body], document: Any) -> Body:

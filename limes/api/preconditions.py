@@ -10,6 +10,7 @@ import re
 import falcon
 
 from limes.actions.precondition import Unchanged
+from limes.api.parameters import IF_MATCH, IF_NONE_MATCH, Header
 from limes.errors import BadRequest
 
 _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
@@ -20,7 +21,7 @@ def condition_of(req: falcon.Request) -> Unchanged | None:
 
     Weak tags never match here.
     """
-    tags = _tags(req, "If-Match")
+    tags = _tags(req, IF_MATCH)
     return None if tags is None else Unchanged(frozenset(tag for weak, tag in tags if not weak))
 
 
@@ -31,20 +32,20 @@ def answer_unchanged(req: falcon.Request, resp: falcon.Response, tag: str) -> bo
     """
     resp.set_header("etag", f'"{tag}"')
     resp.set_header("cache-control", "no-store")
-    asked = req.get_header("If-None-Match") is not None
-    tags = _tags(req, "If-None-Match")
+    asked = IF_NONE_MATCH.of(req) is not None
+    tags = _tags(req, IF_NONE_MATCH)
     if not asked or (tags is not None and all(known != tag for _, known in tags)):
         return False
     resp.status = falcon.HTTP_304
     return True
 
 
-def _tags(req: falcon.Request, header: str) -> list[tuple[str, str]] | None:
+def _tags(req: falcon.Request, header: Header) -> list[tuple[str, str]] | None:
     """Pairs of `W/` or nothing, and the tag without quotes; None without the header and for `*`."""
-    text = req.get_header(header)
+    text = header.of(req)
     if text is None or text.strip() == "*":
         return None
     found = _TAG.findall(text)
     if not found or _TAG.sub("", text).strip(", \t"):
-        raise BadRequest(f'header {header}: expected * or entity tags in double quotes, such as "0123abcd"')
+        raise BadRequest(f'header {header.name}: expected * or entity tags in double quotes, such as "0123abcd"')
     return found

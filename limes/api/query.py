@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 import falcon
 
+from limes.api import parameters
 from limes.api.collaborators import ApiCollaborators
 from limes.api.render.common import RenderContext
 from limes.core.selection import Selection, select
@@ -17,30 +18,15 @@ def selection_of(deps: ApiCollaborators, req: falcon.Request) -> Selection:
     """What `service`, `area` and `resource` ask for. Each may repeat; an empty value selects nothing."""
     return select(
         deps.catalog,
-        services=_values(req, "service"),
-        areas=_values(req, "area"),
-        resources=_values(req, "resource"),
+        services=parameters.SERVICE.of(req),
+        areas=parameters.AREA.of(req),
+        resources=parameters.RESOURCE.of(req),
     )
-
-
-def _values(req: falcon.Request, name: str) -> list[str] | None:
-    if name not in req.params:
-        return None
-    value = req.params[name]
-    return value if isinstance(value, list) else [value]
-
-
-def int_param(req: falcon.Request, name: str, default: int, minimum: int, maximum: int) -> int:
-    """A whole number in the query. Raises `BadRequest`."""
-    text = (_values(req, name) or [str(default)])[-1]
-    if not text.isascii() or not text.isdigit() or not minimum <= int(text[:20]) <= maximum:
-        raise BadRequest(f"query parameter {name}: expected a whole number from {minimum} to {maximum}")
-    return int(text)
 
 
 def transfer_token_of(req: falcon.Request) -> str:
     """The token of a commitment's transfer: in the header `Transfer-Token`, or in the query. Raises `BadRequest`."""
-    token = req.get_header("Transfer-Token") or (_values(req, "token") or [""])[-1]
+    token = parameters.TRANSFER_TOKEN.of(req) or parameters.TOKEN.of(req)
     if not token:
         raise BadRequest("no transfer token provided")
     return token
@@ -48,27 +34,20 @@ def transfer_token_of(req: falcon.Request) -> str:
 
 def render_context_of(deps: ApiCollaborators, req: falcon.Request) -> RenderContext:
     """How the answer is to be rendered. `detail` counts by its presence."""
-    per_az = "per-az" in (req.get_header("X-Limes-V2-Api-Preview") or "")
-    return RenderContext(deps.catalog, deps.clock, detail="detail" in req.params, per_az=per_az)
-
-
-MAX_LIMIT = 1000
-"""Items of a page."""
+    per_az = "per-az" in (parameters.PREVIEW.of(req) or "")
+    return RenderContext(deps.catalog, deps.clock, detail=parameters.DETAIL.of(req), per_az=per_az)
 
 
 def page_of(req: falcon.Request) -> Page | None:
     """What `limit` and `marker` ask for; None without `limit`. Raises `BadRequest` for what is no such number."""
-    text = req.params.get("limit")
-    if text is None:
-        if "marker" in req.params:
+    limits, markers = (parameters.values_of(req, one.name) or [] for one in (parameters.LIMIT, parameters.MARKER))
+    if not limits:
+        if markers:
             raise BadRequest("marker goes with limit only")
         return None
-    if not isinstance(text, str) or not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MAX_LIMIT:
-        raise BadRequest(f"limit must be a whole number from 1 to {MAX_LIMIT}")
-    marker = req.params.get("marker", "")
-    if not isinstance(marker, str):
-        raise BadRequest("marker may be given once only")
-    return Page(int(text), marker)
+    if len(limits) > 1 or len(markers) > 1:
+        raise BadRequest("limit and marker may be given once only")
+    return Page(parameters.LIMIT.read(limits[0]), markers[0] if markers else "")
 
 
 def next_link(req: falcon.Request, page: Page | None, uuids: Sequence[str]) -> list[dict[str, str]] | None:

@@ -15,12 +15,13 @@ from limes.api.endpoints.commitments import (
 )
 from limes.api.endpoints.domain import DomainDiscoverEndpoint, DomainEndpoint, DomainListEndpoint
 from limes.api.endpoints.inconsistencies import InconsistenciesEndpoint, ScrapeErrorsEndpoint
+from limes.api.endpoints.openapi import OpenApiEndpoint
 from limes.api.endpoints.project import ProjectDiscoverEndpoint, ProjectEndpoint, ProjectListEndpoint
 from limes.api.endpoints.version import VersionEndpoint, VersionListEndpoint
 
 Route = tuple[str, Any, str | None]
 
-PUBLIC_PATHS = frozenset({"/", "/v1/"})
+PUBLIC_PATHS = frozenset({"/", "/v1/", "/v1/openapi.json"})
 """Paths that need no token."""
 
 
@@ -30,7 +31,7 @@ def routes(deps: ApiCollaborators) -> list[Route]:
     commitments, commitment = ProjectCommitmentsEndpoint(deps), ProjectCommitmentEndpoint(deps)
     reshape = ReshapeEndpoint(deps)
     of_project = "/v1/domains/{domain_id}/projects/{project_id}"
-    return [
+    table: list[Route] = [
         ("/", VersionListEndpoint(deps), None),
         ("/v1/", VersionEndpoint(deps), None),
         ("/v1/clusters/current", ClusterEndpoint(deps), None),
@@ -63,3 +64,5 @@ def routes(deps: ApiCollaborators) -> list[Route]:
         ("/v1/inconsistencies", InconsistenciesEndpoint(deps), None),
         ("/v1/admin/scrape-errors", ScrapeErrorsEndpoint(deps), None),
     ]
+    table.append(("/v1/openapi.json", OpenApiEndpoint(table, PUBLIC_PATHS), None))
+    return table

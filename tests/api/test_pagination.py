@@ -35,14 +35,15 @@ def test_pages_of_domains(world):
 @pytest.mark.parametrize(
     ("query", "text"),
     [
-        ("limit=0", "limit must be a whole number from 1 to 1000\n"),
-        ("limit=1001", "limit must be a whole number from 1 to 1000\n"),
-        ("limit=-1", "limit must be a whole number from 1 to 1000\n"),
-        ("limit=x", "limit must be a whole number from 1 to 1000\n"),
-        ("limit=", "limit must be a whole number from 1 to 1000\n"),
-        ("limit=1&limit=2", "limit must be a whole number from 1 to 1000\n"),
+        ("limit=0", "query parameter limit: expected a whole number from 1 to 1000\n"),
+        ("limit=1001", "query parameter limit: expected a whole number from 1 to 1000\n"),
+        ("limit=-1", "query parameter limit: expected a whole number from 1 to 1000\n"),
+        (f"limit={5000 * '1'}", "query parameter limit: expected a whole number from 1 to 1000\n"),
+        ("limit=x", "query parameter limit: expected a whole number from 1 to 1000\n"),
+        ("limit=", "query parameter limit: expected a whole number from 1 to 1000\n"),
+        ("limit=1&limit=2", "limit and marker may be given once only\n"),
         ("marker=x", "marker goes with limit only\n"),
-        ("limit=1&marker=x&marker=y", "marker may be given once only\n"),
+        ("limit=1&marker=x&marker=y", "limit and marker may be given once only\n"),
     ],
 )
 def test_bad_pages(world, query, text):

@@ -30,6 +30,7 @@ from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.errors import NotFound, Unauthorized, Unavailable
 from limes.seams import SystemIds
+from tests.api.contract import check_answer
 from tests.support.clock import FrozenClock
 
 GERMANY, FRANCE = "uuid-for-germany", "uuid-for-france"
@@ -103,7 +104,9 @@ class World:
     def request(self, method: str, path: str, token: str | None = "cloud-admin", **kwargs: Any) -> Any:
         """Makes a request. A `json` goes into the body."""
         headers = kwargs.pop("headers", {}) | ({"X-Auth-Token": token} if token else {})
-        return self.client.simulate_request(method, path, headers=headers, **kwargs)
+        result = self.client.simulate_request(method, path, headers=headers, **kwargs)
+        check_answer(method, path, result)
+        return result
 
     def get(self, path: str, token: str = "cloud-admin") -> Any:
         """The document that a GET answers."""

@@ -6,11 +6,12 @@ import orjson
 from limes.actions.commitments.create import Creator
 from limes.actions.commitments.ledger import Described
 from limes.actions.reports.projects import find_project
+from limes.api import parameters
 from limes.api.bodies import read_json
 from limes.api.collaborators import ApiCollaborators
 from limes.api.commitment_bodies import read_commitment, read_transfer
 from limes.api.policy import Access
-from limes.api.query import answer_json, int_param, selection_of, transfer_token_of
+from limes.api.query import answer_json, selection_of, transfer_token_of
 from limes.api.render.commitment import render_plan, render_utilisation
 from limes.core.commitment_document import describe
 from limes.errors import BadRequest, Forbidden, NotFound
@@ -55,7 +56,7 @@ class ProjectCommitmentsEndpoint:
         """Lists commitments. `?history` shows those that have ended, too."""
         access = enter(self._deps, req, domain_id, project_id, "project:show")
         found = self._deps.commitments.read.of_project(
-            domain_id, project_id, selection_of(self._deps, req), with_history="history" in req.params
+            domain_id, project_id, selection_of(self._deps, req), with_history=parameters.HISTORY.of(req)
         )
         may_move = access.allows("project:edit")
         documents = [describe(one.commitment, one.ref, one.unit, with_token=may_move) for one in found]
@@ -64,7 +65,7 @@ class ProjectCommitmentsEndpoint:
     def on_post_new(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
         """Makes a commitment: 201. An `Idempotency-Key` makes it safe to ask again."""
         enter(self._deps, req, domain_id, project_id, "project:edit")
-        key = req.get_header("Idempotency-Key")
+        key = parameters.IDEMPOTENCY_KEY.of(req)
         if key is not None and not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
             raise BadRequest("header Idempotency-Key: expected 1 to 255 printable ASCII characters")
         request = read_commitment(read_json(req, self._deps.max_body_size))
@@ -88,7 +89,7 @@ class ProjectCommitmentsEndpoint:
         """Shows how well commitments fit what is used, over the last `?days`, and what to commit to."""
         enter(self._deps, req, domain_id, project_id, "project:show")
         found = self._deps.commitments.utilisation.report(
-            domain_id, project_id, selection_of(self._deps, req), int_param(req, "days", 30, 1, 3660)
+            domain_id, project_id, selection_of(self._deps, req), parameters.DAYS.of(req)
         )
         answer_json(resp, {"utilisation": [render_utilisation(one) for one in found]})
 
@@ -185,8 +186,8 @@ class CommitmentEventsEndpoint:
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Lists changes after the number `since`, in order. `next` is the `since` of the next request."""
         Access(self._deps.policy, req, {}).require("cluster:list_commitments")
-        since = int_param(req, "since", 0, 0, 2**62)
-        found = self._deps.commitments.read.events(since, int_param(req, "limit", 1000, 1, 10_000))
+        since = parameters.SINCE.of(req)
+        found = self._deps.commitments.read.events(since, parameters.EVENTS.of(req))
         events = [
             {
                 "number": one.number,

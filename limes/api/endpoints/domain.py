@@ -4,7 +4,7 @@ import falcon
 
 from limes.actions.quota import QuotaOutcome
 from limes.actions.reports import domains as report_domains
-from limes.api.bodies import quota_changes, read_json, read_quota_body
+from limes.api.bodies import quota_changes, read_domain_quotas, read_json
 from limes.api.collaborators import ApiCollaborators
 from limes.api.errors import answer
 from limes.api.lowpriv_metrics import LowPrivCounter
@@ -87,7 +87,7 @@ class DomainEndpoint:
         access = Access(self._deps.policy, req, {"domain_id": domain_id})
         access.require("domain:show")
         report_domains.find_domain(self._deps.engine, domain_id)
-        body = read_quota_body(read_json(req, self._deps.max_body_size), "domain")
+        body = read_domain_quotas(read_json(req, self._deps.max_body_size))
         permissions = LowPrivCounter("domain", lambda ref: access.quota_permissions("domain", ref))
         outcome = self._deps.set_domain_quota.run(
             domain_id,

@@ -4,7 +4,7 @@ import falcon
 
 from limes.actions.quota import QuotaOutcome
 from limes.actions.reports import projects as report_projects
-from limes.api.bodies import quota_changes, read_json, read_quota_body
+from limes.api.bodies import quota_changes, read_json, read_project_quotas
 from limes.api.collaborators import ApiCollaborators
 from limes.api.errors import answer
 from limes.api.lowpriv_metrics import LowPrivCounter
@@ -111,7 +111,7 @@ class ProjectEndpoint:
         access = self._access(req, domain_id, project_id)
         access.require("project:show")
         report_projects.find_project(self._deps.engine, domain_id, project_id)
-        body = read_quota_body(read_json(req, self._deps.max_body_size), "project")
+        body = read_project_quotas(read_json(req, self._deps.max_body_size))
         if body.bursting is not None:
             access.require("project:edit")
             if body.services:

@@ -1,0 +1,147 @@
+"""Query arguments and headers: each is described once, for the code that reads it and for the OpenAPI document."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import falcon
+
+from limes.errors import BadRequest
+
+Schema = Mapping[str, Any]
+
+
+def values_of(req: falcon.Request, name: str) -> list[str] | None:
+    """All values of a query argument; None if it is not there."""
+    if name not in req.params:
+        return None
+    value = req.params[name]
+    return value if isinstance(value, list) else [value]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """A query argument that may repeat, and selects nothing if it is empty."""
+
+    place: ClassVar[Literal["query"]] = "query"
+    name: str
+    description: str
+
+    def of(self, req: falcon.Request) -> list[str] | None:
+        """Its values; None if it is not there."""
+        return values_of(req, self.name)
+
+    def schema(self) -> Schema:
+        """As JSON schema."""
+        return {"type": "array", "items": {"type": "string"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A query argument that counts by being there, whatever its value."""
+
+    place: ClassVar[Literal["query"]] = "query"
+    name: str
+    description: str
+
+    def of(self, req: falcon.Request) -> bool:
+        """Whether it is there."""
+        return self.name in req.params
+
+    def schema(self) -> Schema:
+        """As JSON schema."""
+        return {"type": "string"}
+
+
+@dataclass(frozen=True, slots=True)
+class WholeNumber:
+    """A whole number in the query. Of several the last one counts."""
+
+    place: ClassVar[Literal["query"]] = "query"
+    name: str
+    description: str
+    minimum: int
+    maximum: int
+    default: int | None = None
+
+    def of(self, req: falcon.Request) -> int:
+        """Its value, or the default. Raises `BadRequest`."""
+        values = values_of(req, self.name)
+        if not values:
+            return self.default or 0
+        return self.read(values[-1])
+
+    def read(self, text: str) -> int:
+        """The number. Raises `BadRequest`."""
+        well_formed = text.isascii() and text.isdigit() and len(text) <= 20
+        if not well_formed or not self.minimum <= int(text) <= self.maximum:
+            raise BadRequest(
+                f"query parameter {self.name}: expected a whole number from {self.minimum} to {self.maximum}"
+            )
+        return int(text)
+
+    def schema(self) -> Schema:
+        """As JSON schema."""
+        schema = {"type": "integer", "minimum": self.minimum, "maximum": self.maximum}
+        return schema if self.default is None else schema | {"default": self.default}
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text in the query."""
+
+    place: ClassVar[Literal["query"]] = "query"
+    name: str
+    description: str
+
+    def of(self, req: falcon.Request) -> str | None:
+        """Its last value; None if it is not there."""
+        values = values_of(req, self.name)
+        return values[-1] if values else None
+
+    def schema(self) -> Schema:
+        """As JSON schema."""
+        return {"type": "string"}
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A header of the request."""
+
+    place: ClassVar[Literal["header"]] = "header"
+    name: str
+    description: str
+    pattern: str | None = None
+
+    def of(self, req: falcon.Request) -> str | None:
+        """Its value; None if it is not there."""
+        return req.get_header(self.name)
+
+    def schema(self) -> Schema:
+        """As JSON schema."""
+        return {"type": "string"} if self.pattern is None else {"type": "string", "pattern": self.pattern}
+
+
+Parameter = Names | Flag | WholeNumber | Text | Header
+
+MAX_LIMIT = 1000
+
+SERVICE = Names("service", "Only services of these types. A name that does not exist selects nothing.")
+AREA = Names("area", "Only services in these areas.")
+RESOURCE = Names("resource", "Only resources of these names.")
+DETAIL = Flag("detail", "Show subresources and subcapacities, too.")
+HISTORY = Flag("history", "Show commitments that have ended, too.")
+LIMIT = WholeNumber("limit", "At most so many items; the answer has a link to the next ones then.", 1, MAX_LIMIT)
+MARKER = Text("marker", "Only items after the one of this id. Goes with `limit` only.")
+DAYS = WholeNumber("days", "How many days to look back.", 1, 3660, 30)
+SINCE = WholeNumber("since", "Only changes after the one of this number.", 0, 2**62, 0)
+EVENTS = WholeNumber("limit", "At most so many changes.", 1, 10_000, 1000)
+TRANSFER_TOKEN = Header("Transfer-Token", "What was given out when the commitment was marked for transfer.")
+TOKEN = Text("token", "The same, for clients that cannot set headers.")
+PREVIEW = Header("X-Limes-V2-API-Preview", "With `per-az`, resources have a breakdown by availability zone.")
+CLUSTER = Header("X-Limes-Cluster-Id", "Nothing but `current`.", "^(current)?$")
+IF_MATCH = Header("If-Match", "Refuse with 412 if the quotas are not those of one of these entity tags any more.")
+IF_NONE_MATCH = Header("If-None-Match", "Answer 304 if the quotas are still those of one of these entity tags.")
+IDEMPOTENCY_KEY = Header(
+    "Idempotency-Key", "The same request with the same key is carried out only once.", "^[ -~]{1,255}$"
+)

@@ -1,0 +1,84 @@
+"""Parts that several answers share."""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+Amount = Annotated[int, Field(ge=0)]
+"""In the unit of the resource."""
+Time = Annotated[int, Field(ge=0, description="UNIX timestamp, in whole seconds")]
+Unit = Annotated[str, Field(description="only of measured resources")]
+QuotaModel = Literal["hierarchical"]
+ByDuration = Annotated[dict[str, Amount], Field(description="amounts by duration")]
+
+
+class Link(TypedDict):
+    """A link to another document."""
+
+    rel: str
+    href: str
+    type: NotRequired[str]
+
+
+class Id(TypedDict):
+    """Somebody who was found in Keystone."""
+
+    id: str
+
+
+class Named(TypedDict):
+    """A domain."""
+
+    id: str
+    name: str
+
+
+class PlacedNamed(TypedDict):
+    """A project, and its domain."""
+
+    id: str
+    name: str
+    domain: Named
+
+
+class ScalesWith(TypedDict):
+    """Which other resource's quota this one's should follow, and how fast."""
+
+    resource_name: str
+    service_type: str
+    factor: float
+
+
+class CommitmentConfig(TypedDict):
+    """Which commitments can be made."""
+
+    durations: list[str]
+    min_confirm_by: NotRequired[Time]
+
+
+class ResourceHead(TypedDict):
+    """What describes a resource on all levels."""
+
+    name: str
+    unit: NotRequired[Unit]
+    category: NotRequired[str]
+    contained_in: NotRequired[str]
+    quota_distribution_model: NotRequired[QuotaModel]
+    commitment_config: NotRequired[CommitmentConfig]
+
+
+class ResourceHints(ResourceHead):
+    """What describes a resource on the levels of domains and projects."""
+
+    scales_with: NotRequired[ScalesWith]
+    annotations: NotRequired[dict[str, Any]]
+
+
+class Commitments(TypedDict):
+    """What is committed to in one AZ."""
+
+    committed: NotRequired[ByDuration]
+    unused_commitments: NotRequired[Amount]
+    pending_commitments: NotRequired[ByDuration]
+    planned_commitments: NotRequired[ByDuration]

@@ -1,0 +1,127 @@
+"""Everything else: versions, discovery, the outcome of simulate-put, and what a cloud admin has to look after."""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from limes.api.shapes.common import Amount, Id, Link, Named, PlacedNamed, Time, Unit
+
+Message = Annotated[str, Field(description="what is wrong")]
+Document = dict[str, Any]
+"""An OpenAPI document."""
+
+
+class Version(TypedDict):
+    """A version of this API."""
+
+    status: Literal["CURRENT"]
+    id: Literal["v1"]
+    links: list[Link]
+
+
+class VersionAnswer(TypedDict):
+    """This version."""
+
+    version: Version
+
+
+class VersionsAnswer(TypedDict):
+    """All versions."""
+
+    versions: list[Version]
+
+
+class NewDomainsAnswer(TypedDict):
+    """Domains that were not known before."""
+
+    new_domains: list[Id]
+
+
+class NewProjectsAnswer(TypedDict):
+    """Projects that were not known before."""
+
+    new_projects: list[Id]
+
+
+class UnacceptableResource(TypedDict):
+    """A quota that would be refused, why, and what would be accepted."""
+
+    service_type: str
+    name: str
+    resource_name: str
+    status: Literal[403, 409, 422]
+    message: str
+    min_acceptable_quota: NotRequired[Amount]
+    max_acceptable_quota: NotRequired[Amount]
+    unit: NotRequired[Unit]
+
+
+class SimulationAnswer(TypedDict):
+    """What PUT would answer."""
+
+    success: bool
+    unacceptable_resources: NotRequired[list[UnacceptableResource]]
+
+
+class OvercommittedQuota(TypedDict):
+    """A domain whose projects have more quota than itself."""
+
+    domain: Named
+    service: str
+    resource: str
+    unit: NotRequired[Unit]
+    domain_quota: Amount
+    projects_quota: Amount
+
+
+class OverspentQuota(TypedDict):
+    """A project that uses more than its quota."""
+
+    project: PlacedNamed
+    service: str
+    resource: str
+    unit: NotRequired[Unit]
+    quota: Amount
+    usage: Amount
+
+
+class MismatchedQuota(TypedDict):
+    """A project whose backend enforces another quota."""
+
+    project: PlacedNamed
+    service: str
+    resource: str
+    unit: NotRequired[Unit]
+    quota: Amount
+    backend_quota: Annotated[int, Field(ge=-1)]
+
+
+class Inconsistencies(TypedDict):
+    """Quotas that contradict themselves, usage, or the backends."""
+
+    domain_quota_overcommitted: list[OvercommittedQuota]
+    project_quota_overspent: list[OverspentQuota]
+    project_quota_mismatch: list[MismatchedQuota]
+
+
+class InconsistenciesAnswer(TypedDict):
+    """The three lists."""
+
+    inconsistencies: Inconsistencies
+
+
+class ScrapeError(TypedDict):
+    """A scrape that fails, in this project and perhaps in others."""
+
+    project: PlacedNamed
+    affected_projects: NotRequired[Annotated[int, Field(ge=2)]]
+    service_type: str
+    checked_at: Time
+    message: str
+
+
+class ScrapeErrorsAnswer(TypedDict):
+    """One for each service and message."""
+
+    scrape_errors: list[ScrapeError]

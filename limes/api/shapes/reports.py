@@ -1,0 +1,189 @@
+"""Cluster, domains and projects."""
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from limes.api.shapes.common import Amount, Commitments, Link, Named, ResourceHead, ResourceHints, Time
+
+BackendQuota = Annotated[int, Field(ge=-1, description="-1 means unlimited")]
+
+
+class ClusterAZ(TypedDict):
+    """Capacity of a resource in one availability zone."""
+
+    name: str
+    capacity: Amount
+    raw_capacity: NotRequired[Amount]
+    usage: NotRequired[Amount]
+
+
+class ClusterPerAZ(Commitments):
+    """The same, for the breakdown; `usage` is what the capacitor says."""
+
+    capacity: Amount
+    raw_capacity: NotRequired[Amount]
+    usage: NotRequired[Amount]
+    projects_usage: NotRequired[Amount]
+    physical_usage: NotRequired[Amount]
+    subcapacities: NotRequired[list[Any]]
+
+
+class ClusterResource(ResourceHead):
+    """A resource of the whole cloud."""
+
+    capacity: NotRequired[Amount]
+    raw_capacity: NotRequired[Amount]
+    per_availability_zone: NotRequired[list[ClusterAZ]]
+    per_az: NotRequired[dict[str, ClusterPerAZ]]
+    domains_quota: NotRequired[Amount]
+    usage: Amount
+    burst_usage: NotRequired[Amount]
+    physical_usage: NotRequired[Amount]
+    subcapacities: NotRequired[list[Any]]
+
+
+class ScrapeRange(TypedDict):
+    """When the oldest and the newest figures come from."""
+
+    max_scraped_at: NotRequired[Time]
+    min_scraped_at: NotRequired[Time]
+
+
+class ClusterService(ScrapeRange):
+    """A service of the whole cloud."""
+
+    type: str
+    area: str
+    resources: list[ClusterResource]
+
+
+class Cluster(ScrapeRange):
+    """The whole cloud."""
+
+    id: Literal["current"]
+    services: list[ClusterService]
+
+
+class ClusterAnswer(TypedDict):
+    """Capacity, quota and usage of the whole cloud."""
+
+    cluster: Cluster
+
+
+class DomainPerAZ(Commitments):
+    """Usage of a domain's resource in one availability zone."""
+
+    usage: Amount
+
+
+class DomainResource(ResourceHints):
+    """A resource of a domain."""
+
+    quota: NotRequired[Amount]
+    projects_quota: NotRequired[Amount]
+    usage: Amount
+    burst_usage: NotRequired[Amount]
+    physical_usage: NotRequired[Amount]
+    backend_quota: NotRequired[Amount]
+    infinite_backend_quota: NotRequired[Literal[True]]
+    per_az: NotRequired[dict[str, DomainPerAZ]]
+
+
+class DomainService(ScrapeRange):
+    """A service of a domain."""
+
+    type: str
+    area: str
+    resources: list[DomainResource]
+
+
+class Domain(Named):
+    """Quota and usage of a domain."""
+
+    services: list[DomainService]
+
+
+class DomainAnswer(TypedDict):
+    """One domain."""
+
+    domain: Domain
+
+
+class DomainsAnswer(TypedDict):
+    """All domains, or a page of them with the link to the next."""
+
+    domains: list[Domain]
+    domains_links: NotRequired[list[Link]]
+
+
+class Bursting(TypedDict):
+    """Whether the project may exceed its quota for a while."""
+
+    enabled: bool
+    multiplier: float
+
+
+class ProjectPerAZ(Commitments):
+    """Usage of a project's resource in one availability zone."""
+
+    usage: Amount
+    physical_usage: NotRequired[Amount]
+    subresources: NotRequired[list[Any]]
+
+
+class ProjectResource(ResourceHints):
+    """A resource of a project."""
+
+    quota: NotRequired[Amount]
+    usable_quota: NotRequired[Amount]
+    usage: Amount
+    burst_usage: NotRequired[Amount]
+    physical_usage: NotRequired[Amount]
+    backend_quota: NotRequired[BackendQuota]
+    subresources: NotRequired[list[Any]]
+    per_az: NotRequired[dict[str, ProjectPerAZ]]
+
+
+class ProjectService(TypedDict):
+    """A service of a project."""
+
+    type: str
+    area: str
+    resources: list[ProjectResource]
+    scraped_at: NotRequired[Time]
+
+
+class Project(Named):
+    """Quota and usage of a project."""
+
+    parent_id: str
+    bursting: NotRequired[Bursting]
+    services: list[ProjectService]
+
+
+class PlacedProject(Project):
+    """Quota and usage of a project, and its domain."""
+
+    domain: Named
+
+
+class ProjectAnswer(TypedDict):
+    """One project."""
+
+    project: Project
+
+
+class ProjectsAnswer(TypedDict):
+    """The projects of a domain, or a page of them with the link to the next."""
+
+    projects: list[Project]
+    projects_links: NotRequired[list[Link]]
+
+
+class AllProjectsAnswer(TypedDict):
+    """The projects of all domains, or a page of them with the link to the next."""
+
+    projects: list[PlacedProject]
+    projects_links: NotRequired[list[Link]]
