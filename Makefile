@@ -18,7 +18,7 @@ make_venv = $(find_python); "$$one" -m venv $(1) || { rm -rf $(1); \
 bounded = $(if $(shell command -v timeout),timeout --kill-after=30 $(1),)
 pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
 
-.PHONY: help run check test lint format conformance bench-placement bench-limes real-venv clean
+.PHONY: help run check test lint format conformance bench-placement bench-limes bench-collector real-venv clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 26
@@ -54,6 +54,9 @@ bench-placement: $(VENV)/.installed-dev $(REAL_VENV)/.installed ## measures the 
 
 bench-limes: $(VENV)/.installed-dev ## measures the Limes API and the collector
 	$(BIN)/python -m tests.bench.limes
+
+bench-collector: $(VENV)/.installed-dev ## measures the collector: scrapes a second, statements, lag, memory
+	$(BIN)/python -m tests.bench.collector
 
 real-venv: $(REAL_VENV)/.installed ## the virtual environment with the real OpenStack components
 

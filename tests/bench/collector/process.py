@@ -1,0 +1,48 @@
+"""One collector of the measurement: `python -m tests.bench.collector.process URL INTERVAL`."""
+
+import sys
+
+from limes.backends.breaker import CircuitBreaker
+from limes.backends.guard import GuardedQuotaBackend
+from limes.backends.loader import Backends
+from limes.collector.runner import run_until_signal
+from limes.composition.cluster import Cluster
+from limes.composition.collector import build_collector
+from limes.core.catalog import Catalog
+from limes.core.constraint_set import ConstraintSet
+from limes.core.permissions import LowPrivRules
+from limes.db.engine import Engine
+from limes.logs import set_up
+from limes.settings import Settings
+from tests.bench.collector.cloud import AZS, SERVICES, FastService, NoCapacity, NoDiscovery, service
+
+
+def cluster() -> Cluster:
+    """Fast backends behind the circuit breakers and time limits of the real house."""
+    breakers = {name: CircuitBreaker(f"service {name}") for name in SERVICES}
+    quota = {name: GuardedQuotaBackend(FastService(name), breakers[name], 240) for name in SERVICES}
+    catalog = Catalog(AZS, [service(name) for name in SERVICES])
+    backends = Backends(quota, {"nothing": NoCapacity()}, NoDiscovery(), breakers)
+    return Cluster(backends, catalog, ConstraintSet(), LowPrivRules({}, {}))
+
+
+def settings(interval: float) -> Settings:
+    """The defaults, but for the interval."""
+    return Settings.model_validate(
+        {
+            "availability_zones": list(AZS),
+            "services": [{"service_type": name, "type": "fast"} for name in SERVICES],
+            "capacitors": [{"id": "nothing", "type": "fast"}],
+            "collector": {"listen": "127.0.0.1:0", "scrape_interval": interval},
+        }
+    )
+
+
+def main(url: str, interval: float) -> None:
+    """Runs until SIGTERM."""
+    set_up(level="WARNING")
+    run_until_signal(build_collector(Engine(url, application_name="limes-collector"), cluster(), settings(interval)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], float(sys.argv[2]))
