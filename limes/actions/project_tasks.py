@@ -39,6 +39,11 @@ def next_pause(failures: int, first: float, longest: float) -> float:
     return min(longest, first * 2.0 ** min(max(failures - 1, 0), 20))
 
 
+def never(now: float, *durations: float) -> float:
+    """A time that is later than any that is written at `now`, where these are the durations from then on."""
+    return now + 1.5 * max(durations) + 60
+
+
 def scope(task: ProjectTask) -> str:
     """The project's name in the patterns of `resource_behavior`."""
     return f"{task.domain_name}/{task.project_name}"

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from limes.actions.project_tasks import next_pause, project_info, wanted_quotas
+from limes.actions.project_tasks import never, next_pause, project_info, wanted_quotas
 from limes.actions.telemetry import SILENT, Telemetry
 from limes.backends import BackendError, QuotaBackend, ResourceDef, ask
 from limes.core.catalog import Catalog
@@ -56,7 +56,9 @@ class PushQuota:
         """
 
         def claim() -> list[tuple[ProjectTask, dict[str, int]]]:
-            claimed = tasks.claim_push_of(self.engine, project_id, service_types, self._now(), self._now() + self.lease)
+            now = self._now()
+            horizon = never(now, self.retry_max, self.lease)
+            claimed = tasks.claim_push_of(self.engine, project_id, service_types, now, now + self.lease, horizon)
             return [(task, quotas) for task in claimed if (quotas := self._wanted(task)) is not None]
 
         if not service_types:
@@ -84,7 +86,9 @@ class PushQuota:
         """
 
         def claim() -> tuple[ProjectTask, dict[str, int] | None] | None:
-            task = tasks.claim_push(self.engine, service_type, self._now(), self._now() + self.lease)
+            now = self._now()
+            horizon = never(now, self.retry_max, self.lease)
+            task = tasks.claim_push(self.engine, service_type, now, now + self.lease, horizon)
             return None if task is None else (task, self._wanted(task))
 
         claimed = self.engine.atomic(claim)

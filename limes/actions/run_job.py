@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from limes.actions.project_tasks import never
 from limes.db.engine import Engine
 from limes.db.queries import tasks
 from limes.errors import LimesError
@@ -30,8 +31,9 @@ class RunJob:
 
     def run_if_due(self) -> bool | None:
         """Answers whether the job succeeded; None if it was not due, or is being done elsewhere."""
-        lease = self._now() + self.lease
-        if not self.engine.atomic(lambda: tasks.claim_job(self.engine, self.name, self._now(), lease)):
+        started = self._now()
+        lease, horizon = started + self.lease, never(started, self.interval, self.lease)
+        if not self.engine.atomic(lambda: tasks.claim_job(self.engine, self.name, started, lease, horizon)):
             return None
         message = ""
         try:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import orjson
 
 from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.project_tasks import never
 from limes.backends import BackendError, CapacityBackend, CapacityReport, ask
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
@@ -51,8 +52,9 @@ class ScrapeCapacity:
     def run_next(self) -> CapacityOutcome | None:
         """Scrapes the capacitor whose turn it is. None if there was nothing to do."""
         now = self._now()
+        horizon = never(now, self.interval, self.retry, self.lease)
         task = self.engine.atomic(
-            lambda: tasks.claim_capacity(self.engine, sorted(self.backends), now, now + self.lease)
+            lambda: tasks.claim_capacity(self.engine, sorted(self.backends), now, now + self.lease, horizon)
         )
         if task is None:
             return None

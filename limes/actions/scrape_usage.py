@@ -18,7 +18,7 @@ import orjson
 
 from limes.actions import automatic_steps, drift
 from limes.actions.commitments.settle import SettleCommitments
-from limes.actions.project_tasks import next_pause, project_info, scope, wanted_quotas
+from limes.actions.project_tasks import never, next_pause, project_info, scope, wanted_quotas
 from limes.actions.telemetry import SILENT, Telemetry
 from limes.actions.trail import Trail
 from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, ask
@@ -70,7 +70,8 @@ class ScrapeUsage:
 
         def work() -> list[ScrapeTask]:
             now = self._now()
-            claimed = tasks.claim_scrapes(self.engine, service_type, now, now + self.lease, limit)
+            horizon = never(now, self.interval, self.retry_max, self.lease)
+            claimed = tasks.claim_scrapes(self.engine, service_type, now, now + self.lease, horizon, limit)
             ids = catalog_queries.service_resource_ids(self.engine, claimed[0].service_id) if claimed else {}
             return [ScrapeTask(task, ids) for task in claimed]
 

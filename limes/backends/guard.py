@@ -1,13 +1,13 @@
-"""A quota backend behind its circuit breaker, whose calls end in time even if the plugin does not keep to its own."""
+"""Backends whose calls end in time, even if the plugin does not keep to it; quota backends behind circuit breakers."""
 
 import contextvars
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from limes.backends.base import QuotaBackend
+from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
 from limes.backends.breaker import CircuitBreaker
-from limes.backends.reports import ProjectInfo, UsageReport
+from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
 from limes.core.catalog import ServiceDef
 from limes.errors import BackendOutage
 
@@ -39,6 +39,34 @@ class GuardedQuotaBackend(QuotaBackend):
     def _ask(self, question: Callable[[], T]) -> T:
         with self._breaker.call():
             return within(self._time_limit, question)
+
+
+class TimedCapacityBackend(CapacityBackend):
+    """Asks another backend, for so many seconds at most."""
+
+    def __init__(self, inner: CapacityBackend, time_limit: float) -> None:
+        self.inner = inner
+        self._time_limit = time_limit
+
+    def report_capacity(self) -> CapacityReport:
+        """The plugin's report."""
+        return within(self._time_limit, self.inner.report_capacity)
+
+
+class TimedDiscoveryBackend(DiscoveryBackend):
+    """Asks another backend, for so many seconds a list at most."""
+
+    def __init__(self, inner: DiscoveryBackend, time_limit: float) -> None:
+        self.inner = inner
+        self._time_limit = time_limit
+
+    def list_domains(self) -> list[DomainInfo]:
+        """The plugin's domains."""
+        return within(self._time_limit, lambda: list(self.inner.list_domains()))
+
+    def list_projects(self, domain: DomainInfo) -> list[ProjectInfo]:
+        """The plugin's projects."""
+        return within(self._time_limit, lambda: list(self.inner.list_projects(domain)))
 
 
 def within(seconds: float, question: Callable[[], T]) -> T:

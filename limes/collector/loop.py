@@ -42,9 +42,16 @@ class Loop:
     claimed by another collector when their lease is over.
     """
 
-    def __init__(self, job: Job, done: Callable[[str, float], None] = lambda name, seconds: None) -> None:
-        """`done` is told the name of the job and how long a task took, in seconds, after each."""
+    def __init__(
+        self,
+        job: Job,
+        done: Callable[[str, float], None] = lambda name, seconds: None,
+        may_work: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`done` is told the name of the job and how long a task took, in seconds, after each; `may_work` is asked
+        before each."""
         self.job = job
+        self._may_work = may_work
         self._done = done
         self._stopping = threading.Event()
         self._abandoned = threading.Event()
@@ -93,7 +100,7 @@ class Loop:
         request_id.set(f"job-{self.job.name}")
         initiator.current.set(initiator.of_job(self.job.name))
         try:
-            while not self._stopping.is_set() and self._step():
+            while not self._stopping.is_set() and self._may_work() and self._step():
                 self._start_worker()
         except LimesError as error:
             log.error("%s: %s", self.job.name, error)

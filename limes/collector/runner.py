@@ -13,6 +13,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from prometheus_client import CollectorRegistry
 from prometheus_client.registry import Collector as MetricsSource
 
+from limes.collector.clocks import JumpAlarm
 from limes.collector.http import operational_server
 from limes.collector.loop import Job, Loop
 from limes.db.engine import Engine
@@ -32,14 +33,16 @@ class Collector:
         *,
         metrics: Sequence[MetricsSource] = (),
         done: Callable[[str, float], None] = lambda name, seconds: None,
+        may_work: Callable[[], bool] = lambda: True,
         data: DataMetrics | None = None,
         listen: str = "127.0.0.1:0",
         poll_interval: float = 3.0,
     ) -> None:
         """`listen` is where `/healthcheck` and `/metrics` are served; port 0 means any that is free. `done` is told the
-        name of a job and how long a task of it took, in seconds; `data` goes to `/metrics` as well."""
+        name of a job and how long a task of it took, in seconds; `may_work` is asked before each task; `data` goes to
+        `/metrics` as well."""
         self._engine = engine
-        self.loops = [Loop(job, done) for job in jobs]
+        self.loops = [Loop(job, done, may_work) for job in jobs]
         """One for each job."""
         self.registry = CollectorRegistry()
         """The metrics of this collector."""
@@ -50,6 +53,7 @@ class Collector:
         self._poll_interval = poll_interval
         self._running = ExitStack()
         self._scheduler: BackgroundScheduler | None = None
+        self._alarm = JumpAlarm(self._look_now, poll_interval)
         self.port = 0
         """The port on which it serves, after `start()`."""
 
@@ -74,7 +78,13 @@ class Collector:
                 next_run_time=datetime.now(UTC),
             )
         self._scheduler.start()
+        # the scheduler goes by the clock of the day: after a jump back it would sleep until that time has come again
+        self._alarm.start()
         log.info("collector started with %d jobs, serving on port %d", len(self.loops), self.port)
+
+    def _look_now(self) -> None:
+        for job in self._scheduler.get_jobs() if self._scheduler else ():
+            job.modify(next_run_time=datetime.now(UTC))
 
     def stop(self, grace: float = 10.0) -> bool:
         """Begins nothing new and waits for what has begun, for `grace` seconds at most.
@@ -83,6 +93,7 @@ class Collector:
         """
         for loop in self.loops:
             loop.stop()
+        self._alarm.stop()
         if self._scheduler is not None:
             self._scheduler.shutdown(wait=False)
         deadline = time.monotonic() + grace

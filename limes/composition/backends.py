@@ -8,7 +8,7 @@ from keystoneauth1.session import Session
 
 from limes.auth.session import CloudSession
 from limes.backends.breaker import BreakerRules, CircuitBreaker
-from limes.backends.guard import GuardedQuotaBackend
+from limes.backends.guard import GuardedQuotaBackend, TimedCapacityBackend, TimedDiscoveryBackend
 from limes.backends.loader import Backends, BackendSpec, load
 from limes.errors import ConfigError
 from limes.settings import Settings
@@ -50,7 +50,9 @@ def _guarded(backends: Backends, settings: Settings, time_limit: float, at_once:
     rules = BreakerRules(section.failures, section.pause, section.pause_max, at_once)
     breakers = {name: CircuitBreaker(f"service {name}", rules) for name in backends.quota}
     quota = {name: GuardedQuotaBackend(inner, breakers[name], time_limit) for name, inner in backends.quota.items()}
-    return replace(backends, quota=quota, breakers=breakers)
+    capacity = {name: TimedCapacityBackend(inner, time_limit) for name, inner in backends.capacity.items()}
+    discovery = TimedDiscoveryBackend(backends.discovery, time_limit)
+    return replace(backends, quota=quota, capacity=capacity, discovery=discovery, breakers=breakers)
 
 
 def backend_problems(document: Any) -> list[str]:

@@ -11,6 +11,8 @@ from limes.actions.sync_catalog import SyncCatalog
 from limes.actions.telemetry import Telemetry
 from limes.actions.trail import Trail
 from limes.backends.breaker import CircuitBreaker
+from limes.collector.alone import claim_sqlite_file
+from limes.collector.clocks import ClockWatch
 from limes.collector.jobs.capacity import CapacityJob
 from limes.collector.jobs.cluster_wide import ClusterWideJob
 from limes.collector.jobs.push import PushJob
@@ -33,6 +35,7 @@ from limes.settings import Settings
 def open_collector(settings: Settings) -> Collector:
     """Opens everything that a collector works with. Raises `ConfigError`, `StartupError` and `Unavailable`."""
     engine = open_checked_engine(settings, "limes-collector")
+    claim_sqlite_file(engine)
     cloud = open_cloud(settings)
     if settings.identity.method == "keystone":
         cloud.check()
@@ -50,6 +53,8 @@ def build_collector(
 
     Makes the rows that mirror the configuration, and deletes those of services and capacitors that left it.
     """
+    watch = ClockWatch(engine, settings.collector.max_clock_skew, every=settings.collector.poll_interval)
+    may_work = watch.agrees if clock is None else lambda: True  # a clock that was given is meant to be another one
     clock = clock or SystemClock()
     jitter = jitter or RandomJitter()
     sync_catalog = SyncCatalog(engine, cluster.catalog, list(cluster.backends.capacity), clock)
@@ -71,6 +76,7 @@ def build_collector(
         jobs,
         metrics=[*counters.values(), counted, ScrapeGauges(engine, names, clock, settings.collector.stale_after)],
         done=counted.task_done,
+        may_work=may_work,
         data=DataMetrics(engine, cluster.catalog, data.skip_zero) if data.expose else None,
         listen=settings.collector.listen,
         poll_interval=settings.collector.poll_interval,

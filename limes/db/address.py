@@ -24,11 +24,15 @@ class DatabaseAddress:
 def parse_database_url(url: str) -> DatabaseAddress:
     """Reads `sqlite:///relative/path`, `sqlite:////absolute/path` or `postgresql://user:pass@host:port/name?options`.
 
+    Several hosts may be given, as for libpq: `postgresql://user@one:5432,two:5432/name`. Then the one that accepts
+    writes is looked for (`target_session_attrs=read-write`, if the URL does not say otherwise).
+
     Raises `StartupError` with one line that names the setting.
     """
     try:
         parts = urlsplit(url)
-        port = parts.port or 5432
+        hosts = [urlsplit(f"//{host}") for host in parts.netloc.rpartition("@")[2].split(",")]
+        ports = [host.port or 5432 for host in hosts]
     except ValueError:
         raise StartupError("database.url: not a URL; its port has to be a number from 1 to 65535") from None
     if parts.scheme == "sqlite":
@@ -43,11 +47,14 @@ def parse_database_url(url: str) -> DatabaseAddress:
             f"database.url: unknown scheme {parts.scheme!r}, expected sqlite:///path or postgresql://host/name"
         )
     given = {
-        "host": parts.hostname,
+        "host": ",".join(host.hostname or "" for host in hosts),
         "user": unquote(parts.username) if parts.username else None,
         "password": unquote(parts.password) if parts.password else None,
     }
-    options = {"port": port, **dict(parse_qsl(parts.query)), **{key: value for key, value in given.items() if value}}
+    default: dict[str, Any] = {"port": ",".join(map(str, ports)) if len(ports) > 1 else ports[0]}
+    if len(ports) > 1:
+        default["target_session_attrs"] = "read-write"
+    options = {**default, **dict(parse_qsl(parts.query)), **{key: value for key, value in given.items() if value}}
     name = str(options.pop("dbname", None) or unquote(parts.path)[1:] or "limes")
     place = options.get("host", "the default socket")
     return DatabaseAddress("postgresql", name, f"PostgreSQL database {name} on {place}", options)

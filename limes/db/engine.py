@@ -27,7 +27,7 @@ import psycopg2.extensions
 from playhouse.pool import MaxConnectionsExceeded, PooledSqliteDatabase
 
 from limes.db.address import DatabaseAddress, parse_database_url
-from limes.db.failures import DATABASE_ERRORS, Failure, classify
+from limes.db.failures import DATABASE_ERRORS, Failure, classify, is_read_only
 from limes.db.pool import PostgresqlPool
 from limes.db.prepared import PreparedReads
 from limes.errors import Unavailable
@@ -164,6 +164,8 @@ class Engine:
                 with self.connection(), self.db.atomic():
                     return work()
             except DATABASE_ERRORS as error:
+                if is_read_only(error):
+                    self._leave_standby(error)
                 if classify(error) is not Failure.COLLISION or not tries_left:
                     self._fail(error)
             # Full jitter, so that those who met once do not meet again: 0..2, 0..4, ... 0..250 ms.
@@ -227,6 +229,12 @@ class Engine:
     def _in_transaction(self) -> bool:
         return not self.db.is_closed() and bool(self.db.in_transaction())
 
+    def _leave_standby(self, error: Exception) -> NoReturn:
+        """For a write that was refused because the server has become a standby: the next connection finds another."""
+        self.db.close_idle()  # type: ignore[attr-defined]  # both pools have it
+        log.error("%s: %s", self.location, first_line(error))
+        raise Unavailable("the database accepts no writes just now; try again") from error
+
     def _fail(self, error: Exception) -> NoReturn:
         """Raises `Unavailable` if the error is the database's fault, and else the error itself."""
         failure = classify(error)
@@ -273,6 +281,8 @@ class Engine:
             with self.connection():
                 return take(self.db.execute_sql(self._text(sql), params or None))
         except DATABASE_ERRORS as error:
+            if is_read_only(error):
+                self._leave_standby(error)
             self._fail(error)
 
     def stream(self, sql: str, params: Sequence[Any] = (), *, chunk: int = 1000) -> Iterator[Row]:

@@ -52,6 +52,11 @@ def classify(error: BaseException) -> Failure:
     return Failure.OURS
 
 
+def is_read_only(error: BaseException) -> bool:
+    """Whether a PostgreSQL server has refused a write because the transaction is read-only: on a standby all are."""
+    return getattr(getattr(error, "orig", None) or error, "pgcode", None) == "25006"
+
+
 def _classify_postgresql(error: psycopg2.Error) -> Failure:
     code = error.pgcode
     if code is None:  # the connection is lost, or was never made

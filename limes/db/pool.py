@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import peewee
+import psycopg2
 from playhouse.pool import PooledPostgresqlDatabase
 
 TRUSTED_SECONDS = 1.0
@@ -21,6 +22,10 @@ TRUSTED_SECONDS = 1.0
 
 # PREPARE and EXECUTE are only used for reads, see limes.db.prepared
 _READS = ("SELECT", "PREPARE", "EXECUTE")
+
+
+class NotReplicated(psycopg2.OperationalError):
+    """The transaction is committed here, but would be lost in a fail-over just now."""
 
 
 class PostgresqlPool(PooledPostgresqlDatabase):
@@ -41,6 +46,18 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         """As peewee's."""
         run = super().begin
         self._first(lambda: run(*args, **kwargs), harmless=True)
+
+    def commit(self) -> None:
+        """As peewee's; and a commit that no standby has confirmed, though the server is told to wait for one, fails.
+
+        PostgreSQL calls such a commit a success when the waiting is cut short, as by `statement_timeout`. But after a
+        fail-over it may be gone, so nobody may be told that it is there.
+        """
+        super().commit()
+        notices = self.connection().notices
+        if any("canceling wait for synchronous replication" in notice for notice in notices):
+            notices.clear()
+            raise NotReplicated("the commit was not confirmed by a standby in time")
 
     def _first(self, statement: Callable[[], Any], *, harmless: bool) -> Any:
         """Runs a statement; where it is the first one on an unproven connection, with a second chance."""

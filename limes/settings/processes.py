@@ -108,6 +108,8 @@ class CollectorSettings(Section):
     """Tasks that one collector works on at the same time, shared evenly by the services that set no `threads`."""
     batch: int = Field(default=50, ge=1, le=1000)
     """The most tasks of one service that a collector claims in one go, while its backend is fast."""
+    max_clock_skew: Seconds = 30.0
+    """A collector whose clock differs by more from the database's begins nothing until they agree (PostgreSQL)."""
     stale_after: Seconds = 7200.0
     """Figures that are older than this are marked as stale: in reports, in metrics, and by `limes status`."""
     data_metrics: DataMetricsSettings = DataMetricsSettings()

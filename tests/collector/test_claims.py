@@ -93,7 +93,9 @@ def test_quotas_that_change_while_they_are_written_all_arrive(crowd):
 
 def test_a_cluster_wide_job_has_one_holder(lab):
     def claim():
-        return lab.engine.atomic(lambda: tasks.claim_job(lab.engine, "discovery", lab.now, lab.now + 300))
+        return lab.engine.atomic(
+            lambda: tasks.claim_job(lab.engine, "discovery", lab.now, lab.now + 300, lab.now + 9000)
+        )
 
     assert sorted(at_once(claim)) == [False] * (COLLECTORS - 1) + [True]
     lab.clock.advance(299)
@@ -106,7 +108,7 @@ def test_the_outcome_of_a_job_is_recorded_only_by_its_holder(lab):
     engine: Engine = lab.engine
 
     def claim(lease):
-        return engine.atomic(lambda: tasks.claim_job(engine, "discovery", lab.now, lease))
+        return engine.atomic(lambda: tasks.claim_job(engine, "discovery", lab.now, lease, lab.now + 9000))
 
     def finish(lease, next_run_at):
         return engine.atomic(lambda: tasks.finish_job(engine, "discovery", lease, lab.now, next_run_at, ""))

@@ -3,6 +3,9 @@
 A claim writes the end of a lease into the row; that time is at the same time the proof of the claim. Nobody else finds
 the row due before. Whoever finishes later than that finds another time in the row, and knows that the task is not
 theirs any more. On PostgreSQL a row that another collector is just claiming is skipped.
+
+`never` is a time so far ahead that nobody writes such times: where a row has a later one, the clock has been wrong, and
+the row is due.
 """
 
 from collections.abc import Sequence
@@ -45,18 +48,23 @@ class CapacitorTask(NamedTuple):
     lease: float
 
 
-def claim_scrapes(engine: Engine, service_type: str, now: float, lease: float, limit: int) -> list[ProjectTask]:
+def claim_scrapes(
+    engine: Engine, service_type: str, now: float, lease: float, never: float, limit: int
+) -> list[ProjectTask]:
     """Up to `limit` projects: first those whose scrape was asked for, then those that are due; the oldest ones first.
 
     A scrape that is asked for while one is running comes after it: else a user who asks again and again would take
     each scrape's lease away, and none would ever be recorded.
     """
-    idle = "(ps.scrape_claimed_until IS NULL OR ps.scrape_claimed_until <= %s)"
+    idle = "(ps.scrape_claimed_until IS NULL OR ps.scrape_claimed_until <= %s OR ps.scrape_claimed_until > %s)"
     of_service = "ps.service_id = (SELECT id FROM services WHERE type = %s) AND ps.is_stale = %s"
-    found = _find(engine, _SCRAPE, f"{of_service} AND {idle}", [service_type, True, now], lease, limit)
+    found = _find(engine, _SCRAPE, f"{of_service} AND {idle}", [service_type, True, now, never], lease, limit)
     if len(found) < limit:
         due = f"{of_service} AND ps.next_scrape_at <= %s"
         found += _find(engine, _SCRAPE, due, [service_type, False, now], lease, limit - len(found))
+    if not found:
+        lost = f"{of_service} AND ps.next_scrape_at > %s"
+        found = _find(engine, _SCRAPE, lost, [service_type, False, never], lease, limit)
     if found:
         # a sync that is asked for from now on is about newer figures: it marks the row again
         engine.execute(
@@ -67,32 +75,40 @@ def claim_scrapes(engine: Engine, service_type: str, now: float, lease: float, l
     return found
 
 
-def claim_push(engine: Engine, service_type: str, now: float, lease: float) -> ProjectTask | None:
+def claim_push(engine: Engine, service_type: str, now: float, lease: float, never: float) -> ProjectTask | None:
     """The project whose quota has to be written and that has been due for the longest."""
     of_service = "ps.service_id = (SELECT id FROM services WHERE type = %s)"
-    found = _find(engine, _PUSH, f"{of_service} AND {_PUSH_IS_DUE}", [service_type, now, now], lease, 1)
+    due = f"{of_service} AND ps.next_push_at <= %s AND {_NOT_BEING_PUSHED}"
+    lost = f"{of_service} AND ps.next_push_at > %s"
+    found = _find(engine, _PUSH, due, [service_type, now, now, never], lease, 1) or _find(
+        engine, _PUSH, lost, [service_type, never], lease, 1
+    )
     _lease_pushes(engine, found, lease)
     return found[0] if found else None
 
 
 def claim_push_of(
-    engine: Engine, project_id: int, service_types: Sequence[str], now: float, lease: float
+    engine: Engine, project_id: int, service_types: Sequence[str], now: float, lease: float, never: float
 ) -> list[ProjectTask]:
     """The services of this project, among these, whose quota has to be written and that nobody has claimed."""
-    wanted = f"ps.project_id = %s AND s.type IN ({placeholders(len(service_types))}) AND {_PUSH_IS_DUE}"
-    found = _find(engine, _PUSH, wanted, [project_id, *service_types, now, now], lease, len(service_types))
+    due = f"(ps.next_push_at <= %s OR ps.next_push_at > %s) AND {_NOT_BEING_PUSHED}"
+    wanted = f"ps.project_id = %s AND s.type IN ({placeholders(len(service_types))}) AND {due}"
+    params = [project_id, *service_types, now, never, now, never]
+    found = _find(engine, _PUSH, wanted, params, lease, len(service_types))
     _lease_pushes(engine, found, lease)
     return found
 
 
-def claim_capacity(engine: Engine, names: Sequence[str], now: float, lease: float) -> CapacitorTask | None:
+def claim_capacity(
+    engine: Engine, names: Sequence[str], now: float, lease: float, never: float
+) -> CapacitorTask | None:
     """The capacitor, among these, that has been due for the longest."""
     if not names:
         return None
     row = engine.row(
-        f"SELECT id, name FROM capacitors WHERE next_scrape_at <= %s AND name IN ({placeholders(len(names))})"
-        f" ORDER BY next_scrape_at, id LIMIT 1{engine.skip_locked}",
-        [now, *names],
+        "SELECT id, name FROM capacitors WHERE (next_scrape_at <= %s OR next_scrape_at > %s)"
+        f" AND name IN ({placeholders(len(names))}) ORDER BY next_scrape_at, id LIMIT 1{engine.skip_locked}",
+        [now, never, *names],
     )
     if row is None:
         return None
@@ -100,12 +116,15 @@ def claim_capacity(engine: Engine, names: Sequence[str], now: float, lease: floa
     return CapacitorTask(row[0], row[1], lease)
 
 
-def claim_job(engine: Engine, name: str, now: float, lease: float) -> bool:
+def claim_job(engine: Engine, name: str, now: float, lease: float, never: float) -> bool:
     """Whether the cluster-wide job of this name is due and nobody else has claimed it. Makes its row if needed."""
     engine.execute(
         "INSERT INTO jobs (name, next_run_at, error) VALUES (%s, %s, '') ON CONFLICT (name) DO NOTHING", [name, now]
     )
-    row = engine.row(f"SELECT name FROM jobs WHERE name = %s AND next_run_at <= %s{engine.skip_locked}", [name, now])
+    row = engine.row(
+        "SELECT name FROM jobs WHERE name = %s AND (next_run_at <= %s OR next_run_at > %s)" + engine.skip_locked,
+        [name, now, never],
+    )
     if row is None:
         return False
     engine.execute("UPDATE jobs SET next_run_at = %s WHERE name = %s", [lease, name])
@@ -149,7 +168,7 @@ def _lease_pushes(engine: Engine, claimed: Sequence[ProjectTask], lease: float) 
         )
 
 
-_PUSH_IS_DUE = "ps.next_push_at <= %s AND (ps.push_claimed_until IS NULL OR ps.push_claimed_until <= %s)"
+_NOT_BEING_PUSHED = "(ps.push_claimed_until IS NULL OR ps.push_claimed_until <= %s OR ps.push_claimed_until > %s)"
 _SCRAPE = ("next_scrape_at", "scrape_claimed_until")
 _PUSH = ("next_push_at", "push_claimed_until")
 

@@ -88,9 +88,10 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def server_cpu_seconds() -> float:
-    """CPU time of those server processes of PostgreSQL that are ours."""
-    found = subprocess.run(["pgrep", "-f", "postgres: .*test_"], capture_output=True, text=True, check=False)
+def server_cpu_seconds(server: PostgresServer) -> float:
+    """CPU time of the server's processes."""
+    postmaster = (server.socket_folder / "data" / "postmaster.pid").read_text().split()[0]
+    found = subprocess.run(["pgrep", "-P", postmaster], capture_output=True, text=True, check=False)
     total = 0.0
     for pid in found.stdout.split():
         with contextlib.suppress(FileNotFoundError):
@@ -109,12 +110,12 @@ def throughput(bench: Bench, count: int, seconds: float) -> float:
     bench.make_due()
     with bench.collectors(count, ONCE) as pids:
         start, before = time.monotonic(), bench.scraped()
-        cpu, server_cpu = sum(map(cpu_seconds, pids)), server_cpu_seconds()
+        cpu, server_cpu = sum(map(cpu_seconds, pids)), server_cpu_seconds(bench.server)
         memory_before = max(map(memory, pids))
         time.sleep(seconds)
         done, took = bench.scraped() - before, time.monotonic() - start
         used = 1000 * (sum(map(cpu_seconds, pids)) - cpu) / done
-        server_used = 1000 * (server_cpu_seconds() - server_cpu) / done
+        server_used = 1000 * (server_cpu_seconds(bench.server) - server_cpu) / done
         rate = done / took
         print(
             f"{count:10} {rate:12.0f} {used:18.2f} {server_used:18.2f}"

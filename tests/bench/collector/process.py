@@ -16,6 +16,10 @@ from limes.logs import set_up
 from limes.settings import Settings
 from tests.bench.collector.cloud import AZS, SERVICES, FastService, NoCapacity, NoDiscovery, service
 
+OTHER_INTERVALS = {
+    f"{job}_interval": 1e8 for job in ("discovery", "consistency", "commitment", "commitment_use", "capacity")
+}
+
 
 def cluster() -> Cluster:
     """Fast backends behind the circuit breakers and time limits of the real house."""
@@ -33,7 +37,7 @@ def settings(interval: float) -> Settings:
             "availability_zones": list(AZS),
             "services": [{"service_type": name, "type": "fast"} for name in SERVICES],
             "capacitors": [{"id": "nothing", "type": "fast"}],
-            "collector": {"listen": "127.0.0.1:0", "scrape_interval": interval},
+            "collector": {"listen": "127.0.0.1:0", "scrape_interval": interval, **OTHER_INTERVALS},
         }
     )
 

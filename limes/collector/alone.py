@@ -1,0 +1,32 @@
+"""One collector on a SQLite file: rows cannot be skipped there, so a second one would only be in the way."""
+
+import fcntl
+from pathlib import Path
+from typing import IO
+
+from limes.db.engine import Engine
+from limes.errors import StartupError
+
+_held: list[IO[str]] = []
+"""Files whose locks this process holds until it ends, however it ends."""
+
+
+def claim_sqlite_file(engine: Engine) -> None:
+    """Keeps other collectors off a SQLite file for as long as this process lives; does nothing on PostgreSQL.
+
+    Raises `StartupError` if there is another one.
+    """
+    if engine.dialect != "sqlite":
+        return
+    path = Path(f"{engine.name}.collector-lock")
+    try:
+        file = path.open("w")
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise StartupError(
+            f"a collector works on the {engine.location} already, and SQLite bears only one:"
+            " stop that one, or use PostgreSQL for any number"
+        ) from None
+    except OSError as error:
+        raise StartupError(f"{path}: cannot be locked: {error.strerror}") from None
+    _held.append(file)

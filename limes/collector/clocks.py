@@ -1,0 +1,95 @@
+"""What the collector does about clocks that are wrong.
+
+Claims and due times are compared by the clocks of all collectors, so a machine whose clock is ahead would take tasks
+away from those that work on them. The database's clock decides: who disagrees with it does nothing until they agree.
+Should the database's clock be the wrong one, or all of them, then nothing is lost either: a late outcome is dropped,
+and a due time that lies too far ahead counts as due (`limes.db.queries.tasks`).
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from limes.db.engine import Engine
+from limes.errors import Unavailable
+
+log = logging.getLogger(__name__)
+
+
+class ClockWatch:
+    """Compares this machine's clock with the database's. Safe to use from many threads. On SQLite they are the same."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        tolerance: float,
+        *,
+        every: float = 3.0,
+        wall: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Looks at most `every` so many seconds; up to `tolerance` seconds of difference are no difference."""
+        self._engine = engine
+        self._tolerance = tolerance
+        self._every = every
+        self._wall = wall
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._looked_at = float("-inf")
+        self._offset = wall() - monotonic()
+        self._agrees = True
+
+    def agrees(self) -> bool:
+        """Whether the clocks agree, as of the last look. A database that does not answer is no reason to say no."""
+        with self._lock:
+            # a jump is seen at once, without asking anybody
+            jumped = abs(self._wall() - self._monotonic() - self._offset) > self._tolerance
+            if self._engine.dialect == "postgresql" and (jumped or self._monotonic() - self._looked_at >= self._every):
+                self._look()
+            return self._agrees
+
+    def _look(self) -> None:
+        try:
+            before = self._wall()
+            ((there,),) = self._engine.rows("SELECT EXTRACT(EPOCH FROM clock_timestamp())::double precision")
+            after = self._wall()
+        except Unavailable:
+            return
+        self._looked_at = self._monotonic()
+        self._offset = after - self._monotonic()
+        ahead = max(before - there, min(0.0, after - there))
+        agrees = abs(ahead) <= self._tolerance
+        if self._agrees and not agrees:
+            text = "this machine's clock is %.0f s %s of the database's: nothing is begun until they agree"
+            log.error(text, abs(ahead), "ahead" if ahead > 0 else "behind")
+        elif agrees and not self._agrees:
+            log.warning("this machine's clock and the database's agree again")
+        self._agrees = agrees
+
+
+class JumpAlarm:
+    """Tells when this machine's clock has jumped. It runs a thread between `start()` and `stop()`."""
+
+    def __init__(self, on_jump: Callable[[], None], every: float) -> None:
+        """Looks `every` so many seconds."""
+        self._on_jump = on_jump
+        self._every = every
+        self._stopped = threading.Event()
+
+    def start(self) -> None:
+        """Begins to look."""
+        threading.Thread(target=self._run, name="clock", daemon=True).start()
+
+    def stop(self) -> None:
+        """Looks no more."""
+        self._stopped.set()
+
+    def _run(self) -> None:
+        offset = time.time() - time.monotonic()
+        while not self._stopped.wait(self._every):
+            now = time.time() - time.monotonic()
+            if abs(now - offset) > 1:
+                log.warning("this machine's clock has jumped by %+.0f s", now - offset)
+                self._on_jump()
+            offset = now

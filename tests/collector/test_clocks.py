@@ -1,0 +1,139 @@
+"""Clocks that are wrong, and come right again."""
+
+import threading
+
+import pytest
+
+from limes.actions.run_job import RunJob
+from limes.collector.clocks import ClockWatch, JumpAlarm
+from limes.collector.loop import Loop
+from tests.collector.lab import NoJitter
+
+YEAR = 365 * 86400
+
+
+def in_the_past(lab):
+    """Everything was done by a clock that was a year ahead; now it has been put right."""
+    lab.clock.advance(YEAR)
+    lab.scrape_all()
+    lab.scrape_all("volume")
+    lab.scrape_capacity().run_next()
+    lab.set_quota("cores", 20)
+    lab.compute.error = TimeoutError()
+    lab.push().run_next("compute")
+    lab.compute.error = None
+    lab.clock.advance(-YEAR)
+
+
+def test_work_goes_on_after_the_clock_was_put_back(lab):
+    in_the_past(lab)
+    lab.compute.reports.clear()
+    assert lab.scrape_all() == 3
+    assert sorted(lab.compute.reports) == ["berlin", "dresden", "paris"]
+    assert lab.scrape_all() == 0, "once, and then as usual"
+    assert lab.service("next_scrape_at") == (lab.now + 1800,)
+    assert lab.push().run_next("compute") is True
+    assert lab.compute.written == [("berlin", {"cores": 20, "ram": 0})]
+    assert lab.push().run_next("compute") is None
+    assert lab.scrape_capacity().run_next() is not None
+    assert lab.scrape_capacity().run_next() is None
+
+
+def test_a_request_writes_quota_after_the_clock_was_put_back(lab):
+    in_the_past(lab)
+    assert lab.push().now(lab.project_id(), ["compute"]) == []
+    assert lab.compute.written == [("berlin", {"cores": 20, "ram": 0})]
+
+
+def test_a_claim_by_a_clock_that_was_ahead_does_not_last(lab):
+    lab.clock.advance(YEAR)
+    assert len(lab.scrape().claim("compute", 3)) == 3
+    lab.clock.advance(-YEAR)
+    lab.discover().request_sync("d-germany", "p-berlin")
+    assert [one.project.taken_over for one in lab.scrape().claim("compute", 1)] == [True]
+    assert len(lab.scrape().claim("compute", 3)) == 2
+
+
+def test_a_job_for_the_cluster_runs_after_the_clock_was_put_back(lab):
+    runs = []
+    job = RunJob(lab.engine, lab.clock, NoJitter(), "sweep", lambda: runs.append(lab.now), interval=60)
+    lab.clock.advance(YEAR)
+    assert job.run_if_due() is True
+    lab.clock.advance(-YEAR)
+    assert job.run_if_due() is True
+    assert job.run_if_due() is None
+
+
+class Watch(ClockWatch):
+    """A watch on a machine whose clock can be moved."""
+
+    def __init__(self, engine):
+        self.ahead = 0.0
+        self.passed = 0.0
+        import time
+
+        started = time.time()
+        super().__init__(
+            engine,
+            tolerance=30,
+            wall=lambda: time.time() + self.ahead,
+            monotonic=lambda: time.time() - started + self.passed,
+        )
+
+
+@pytest.mark.parametrize("ahead", [3600.0, -3600.0])
+@pytest.mark.parametrize("databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True)
+def test_who_disagrees_with_the_database_does_nothing(lab, ahead, caplog):
+    watch = Watch(lab.engine)
+    assert watch.agrees()
+    watch.ahead = ahead
+    assert not watch.agrees(), "at once, as the jump is seen without asking"
+    assert "this machine's clock is 3600 s" in caplog.text
+    watch.passed += 10
+    assert not watch.agrees()
+    watch.ahead = 0
+    assert watch.agrees()
+    assert "agree again" in caplog.text
+
+
+def test_a_loop_begins_nothing_while_it_may_not():
+    steps, may = [], []
+
+    class Job:
+        name, workers = "job", 1
+
+        def step(self):
+            steps.append(1)
+            return True
+
+        def close(self):
+            pass
+
+    loop = Loop(Job(), may_work=lambda: len(may) == 1 and len(steps) < 3)
+    loop.drain()
+    assert steps == []
+    may.append(1)
+    loop.drain()
+    assert steps == [1, 1, 1]
+
+
+def test_a_jump_wakes_the_scheduler(monkeypatch):
+    import limes.collector.clocks as module
+
+    class Time:
+        ahead = 0.0
+
+        def time(self):
+            return self.monotonic() + self.ahead
+
+        def monotonic(self):
+            return 1.0
+
+    clock, heard = Time(), threading.Event()
+    monkeypatch.setattr(module, "time", clock)
+    alarm = JumpAlarm(heard.set, every=0.01)
+    alarm.start()
+    assert not heard.wait(0.1)
+    clock.ahead = -3600
+    assert heard.wait(10)
+    alarm.stop()
