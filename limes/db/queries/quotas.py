@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from limes.db.engine import Engine, placeholders
+from limes.db.queries.project_rows import of_projects
 
 
 class ProjectQuotaRow(NamedTuple):
@@ -55,10 +56,9 @@ def domain_quotas(engine: Engine, resources: Sequence[int]) -> dict[tuple[int, i
 
 def projects_quota(engine: Engine, domain_id: int, resources: Sequence[int]) -> dict[int, int]:
     """Sum of the project quotas in a domain, by resource id."""
+    where, params = of_projects(engine, resources, domain_id, None)
     rows = engine.rows(
-        "SELECT pr.resource_id, SUM(pr.quota) FROM project_resources pr JOIN projects p ON p.id = pr.project_id"
-        f" WHERE p.domain_id = %s AND pr.resource_id IN ({placeholders(len(resources))}) GROUP BY pr.resource_id",
-        [domain_id, *resources],
+        f"SELECT resource_id, SUM(quota) FROM project_resources WHERE {where} GROUP BY resource_id", params
     )
     return {resource: quota or 0 for resource, quota in rows}
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from limes.db.engine import Engine, placeholders
+from limes.db.queries.project_rows import in_projects, of_projects
 
 
 class SumRow(NamedTuple):
@@ -201,36 +202,13 @@ def project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow | None:
     return None if row is None else ProjectRow._make(row)
 
 
-_FEW = 3
-
-
-def _where(
-    engine: Engine, resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
-) -> tuple[str, Sequence[int]]:
-    """The rows of some projects and resources.
-
-    PostgreSQL is led to look at the rows of each project: for a domain it would take many times as long, because it
-    reads all rows of the resource, or descends the index for each project and resource.
-    """
-    column = "resource_id" if len(resources) <= _FEW or engine.dialect == "sqlite" else "resource_id + 0"
-    where, params = _in_projects(engine, domain_id, project_ids)
-    return f"{column} IN ({placeholders(len(resources))}) AND {where}", [*resources, *params]
-
-
-def _in_projects(engine: Engine, domain_id: int, project_ids: Sequence[int] | None) -> tuple[str, Sequence[int]]:
-    if project_ids is not None:
-        return f"project_id IN ({placeholders(len(project_ids))})", project_ids
-    ids = "SELECT id FROM projects WHERE domain_id = %s"
-    return f"project_id IN ({ids})" if engine.dialect == "sqlite" else f"project_id = ANY(ARRAY({ids}))", [domain_id]
-
-
 def project_scrapes(
     engine: Engine, services: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
 ) -> dict[tuple[int, int], float | None]:
     """When each project's services were scraped, by project id and service id."""
     if not services:
         return {}
-    where, params = _in_projects(engine, domain_id, project_ids)
+    where, params = in_projects(engine, domain_id, project_ids)
     rows = engine.rows(
         "SELECT project_id, service_id, scraped_at FROM project_services"
         f" WHERE service_id IN ({placeholders(len(services))}) AND {where}",
@@ -245,7 +223,7 @@ def project_resources(
     """Quota and usage of all projects of a domain, or of one, in no particular order."""
     if not resources:
         return iter(())
-    where, params = _where(engine, resources, domain_id, project_ids)
+    where, params = of_projects(engine, resources, domain_id, project_ids)
     rows = engine.rows(
         "SELECT project_id, resource_id, quota, backend_quota, usage, physical_usage"
         f" FROM project_resources WHERE {where}",
@@ -305,7 +283,7 @@ def project_azs(
     """Usage by AZ of all projects of a domain, or of one, in no particular order. For `?detail` and AZ breakdowns."""
     if not resources:
         return iter(())
-    where, params = _where(engine, resources, domain_id, project_ids)
+    where, params = of_projects(engine, resources, domain_id, project_ids)
     rows = engine.rows(
         "SELECT project_id, resource_id, az, usage, physical_usage, subresources"
         f" FROM project_az_resources WHERE {where}",
