@@ -1,5 +1,6 @@
 """One request as handlers see it, and their answer. Handlers know nothing else of HTTP: they answer or raise."""
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -10,12 +11,14 @@ import orjson
 import peewee
 
 from limes.auth.context import Identity
-from limes.db.engine import Engine
+from limes.db.engine import Engine, first_line
 from limes.placement.collaborators import PlacementCollaborators
-from limes.placement.errors import InvalidBody, TooLarge
+from limes.placement.errors import ConcurrentUpdate, InvalidBody, TooLarge
 from limes.placement.schemas.common import Schema, oversize
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
+_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +61,17 @@ class Call:
         return root_path(self.req, self.deps.settings.prefix)
 
     def transaction(self, work: Callable[[], T]) -> T:
-        """Runs `work` in a transaction, as `Engine.atomic` does, and once more if it violates a constraint.
+        """Runs `work` in a transaction, as `Engine.atomic` does, and again if it violates a constraint.
 
-        It looks before it writes, so somebody else was faster: the second run finds what they did, and says so.
+        It looks before it writes, so somebody else was faster: the next run finds what they did, and says so. Raises
+        `ConcurrentUpdate` if somebody is faster each time.
         """
-        try:
-            return self.engine.atomic(work)
-        except peewee.IntegrityError:
-            return self.engine.atomic(work)
+        for _ in range(_TRIES):
+            try:
+                return self.engine.atomic(work)
+            except peewee.IntegrityError as error:
+                log.info("%s %s: somebody was faster: %s", self.req.method, self.req.path, first_line(error))
+        raise ConcurrentUpdate("Others keep changing what this is about; try again.")
 
     def authorize(self, project_id: str | None = None) -> None:
         """Raises `Forbidden` unless the policy lets the identity do this to what belongs to `project_id`."""

@@ -114,12 +114,11 @@ def _document(req: falcon.Request, status: int, detail: str, code: str, more: di
 
 
 def _kind(req: falcon.Request) -> str:
-    accept = req.accept or "*/*"
-    if "application/json" in accept or "*/*" in accept or "application/*" in accept:
+    """JSON for clients that say nothing; else what they like best; plain text for those that like neither."""
+    if req.accept == "*/*":
         return "json"
-    if "text/html" in accept:
-        return "html"
-    return "text" if "text/" in accept else "json"
+    preferred = req.client_prefers(["text/html", falcon.MEDIA_JSON])
+    return {"text/html": "html", falcon.MEDIA_JSON: "json"}.get(preferred or "", "text")
 
 
 def _ours(req: falcon.Request, resp: falcon.Response, error: errors.LimesError, params: dict[str, Any]) -> None:

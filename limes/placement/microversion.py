@@ -12,7 +12,7 @@ MAX = 39
 HEADER = "openstack-api-version"
 SERVICE = "placement"
 
-_VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})")
+_VERSION = re.compile(r"(-?\d{1,9})\.(-?\d{1,9})")
 
 
 def text(version: int) -> str:
@@ -33,7 +33,7 @@ def negotiate(header: str | None) -> int:
             wanted = words[1]
     if wanted is None:
         return MIN
-    if wanted.lower() == "latest":
+    if wanted == "latest":
         return MAX
     match = _VERSION.fullmatch(wanted)
     if match is None:

@@ -18,14 +18,14 @@ _FIELDS = ("total", "reserved", "min_unit", "max_unit", "step_size")
 def parse(body: Mapping[str, Any], version: int, class_name: str, uuid: str) -> Inventory:
     """An inventory from a valid body. Raises `InvalidValue` if more is reserved than there is.
 
-    Below 1.26 something has to be left.
+    Below 1.26 some capacity has to be left.
     """
     numbers = {field: int(body[field]) for field in _FIELDS if field in body}
     one = Inventory(**numbers, allocation_ratio=float(body.get("allocation_ratio", 1.0)))
     problem = None
     if one.reserved > one.total:
         problem = "greater than total"
-    if version < 26 and one.reserved >= one.total:
+    if version < 26 and (one.reserved >= one.total or not one.capacity):
         problem = "greater than or equal to total"
     if problem:
         raise InvalidValue(
@@ -94,8 +94,8 @@ def update(call: Call) -> Answer:
     one = _parse_update(body, call.version, class_name, uuid)
 
     def write(provider: Locked) -> None:
-        class_id = resource_class.ids_of(call.engine, [class_name]).get(class_name)
-        if class_id not in inventories.class_ids_of(call.engine, provider.id) or class_id is None:
+        class_id = resource_class.get(call.engine, class_name).id
+        if class_id not in inventories.class_ids_of(call.engine, provider.id):
             raise InvalidValue(f"No inventory record with resource class for resource provider {uuid}: {class_name}")
         inventories.put(call.engine, provider.id, {class_id: one}, call.now)
 
@@ -111,7 +111,7 @@ def replace_all(call: Call) -> Answer:
 
     def write(provider: Locked) -> dict[str, Inventory]:
         wanted = {name: _parse_update(one, call.version, name, uuid) for name, one in body["inventories"].items()}
-        ids = resource_class.ids_of(call.engine, list(wanted))
+        ids = resource_class.hold(call.engine, list(wanted))
         unknown = [name for name in wanted if name not in ids]
         if unknown:
             raise InvalidValue(

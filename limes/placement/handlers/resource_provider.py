@@ -72,8 +72,10 @@ def create(call: Call) -> Answer:
 
 def update(call: Call) -> Answer:
     """PUT /resource_providers/{uuid}: another name, and from 1.14 a parent; from 1.37 another parent, or none."""
+    uuid = call.params["uuid"]
+    providers.identify(call.engine, uuid)
     body = call.body(schema.put(call.version))
-    uuid, name = call.params["uuid"], body["name"]
+    name = body["name"]
 
     def work() -> Provider:
         moving = "parent_provider_uuid" in body

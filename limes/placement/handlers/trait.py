@@ -36,10 +36,7 @@ def create(call: Call) -> Answer:
     if schema.NAME.problem(name) is not None:
         raise InvalidValue(_BAD_NAME)
 
-    def work() -> tuple[bool, Trait]:
-        return traits.create(call.engine, name, call.now), traits.get(call.engine, name)
-
-    is_new, one = call.transaction(work)
+    is_new, one = call.transaction(lambda: traits.ensure(call.engine, name, call.now))
     return Answer(status=201 if is_new else 204, location=f"/traits/{name}", last_modified=one.updated)
 
 
@@ -64,14 +61,15 @@ def list_of_provider(call: Call) -> Answer:
 
 
 def replace_of_provider(call: Call) -> Answer:
-    """PUT /resource_providers/{uuid}/traits."""
+    """PUT /resource_providers/{uuid}/traits. The generation counts up only if these are others than before."""
     body = call.body(schema.PUT_OF_PROVIDER)
 
     def work() -> tuple[list[Trait], int]:
         provider = resource_provider.lock(call.engine, call.params["uuid"])
         provider.check_generation(body["resource_provider_generation"], _STALE)
         wanted = traits.check_exist(call.engine, body["traits"])
-        traits.replace_of_provider(call.engine, provider.id, wanted)
+        if not traits.replace_of_provider(call.engine, provider.id, wanted):
+            return wanted, provider.generation
         return wanted, resource_provider.next_generation(call.engine, provider.id, call.now)
 
     return _answer(call, *call.transaction(work))

@@ -51,6 +51,7 @@ def replace(engine: Engine, claims: Sequence[Claim], now: float) -> None:
     if claims:
         write = AllocationWrite(engine, claims, now)
         write.lock()
+        write.check()
         write.apply()
 
 
@@ -71,7 +72,7 @@ def delete(engine: Engine, uuid: str) -> bool:
 
 
 class AllocationWrite:
-    """One write in two steps, so that the reshaper can change inventory in between."""
+    """One write in three steps, so that the reshaper can check and change inventory in between."""
 
     def __init__(self, engine: Engine, claims: Sequence[Claim], now: float) -> None:
         self._engine = engine
@@ -87,7 +88,7 @@ class AllocationWrite:
     def lock(self, also: Collection[str] = ()) -> dict[str, int]:
         """Locks all that the write is about, and the providers of the UUIDs `also` (those that exist).
 
-        Answers the locked providers' ids by UUID. Raises `ConcurrentUpdate` or `InvalidValue`.
+        Answers the locked providers' ids by UUID. Raises `InvalidValue` for too many of them.
         """
         engine, claims = self._engine, self._claims
         if claims:
@@ -95,21 +96,27 @@ class AllocationWrite:
             if self._limits:
                 self._before = consumer.lock(engine, [claim.owner.uuid for claim in claims])
             self._consumers = consumer.write(engine, [claim.owner for claim in claims], self._now)
-        for claim in claims:
-            _check_generation(claim, self._consumers[claim.owner.uuid].generation)
         self._old_ids = [one.id for one in self._consumers.values() if one.generation > 1]
-        named = {uuid for claim in claims for uuid in claim.resources}
+        named = self._named()
         if len(named) > _MOST_PROVIDERS:
             raise InvalidValue(f"One request may name at most {_MOST_PROVIDERS} resource providers.")
         self._providers = _lock_providers(engine, named | set(also), self._old_ids)
-        for uuid in named:
+        return self._providers
+
+    def check(self) -> None:
+        """Raises `ConcurrentUpdate` for a stale generation, or else `InvalidValue` for an unknown provider."""
+        for claim in self._claims:
+            _check_generation(claim, self._consumers[claim.owner.uuid].generation)
+        for uuid in self._named():
             if uuid not in self._providers:
                 raise InvalidValue(f"Allocation for resource provider '{uuid}' that does not exist.")
-        self._held = _held_by(engine, self._old_ids)
-        return self._providers
+
+    def _named(self) -> set[str]:
+        return {uuid for claim in self._claims for uuid in claim.resources}
 
     def apply(self) -> None:
         """Writes. Raises `CapacityExceeded`, `InvalidValue` or `QuotaExceeded`."""
+        self._held = _held_by(self._engine, self._old_ids)
         rows = self._fitting_rows()
         if self._held:
             marks = placeholders(len(self._old_ids))
@@ -122,8 +129,7 @@ class AllocationWrite:
         consumer.delete(self._engine, gone)
 
     def _fitting_rows(self) -> list[_Row]:
-        named = {uuid for claim in self._claims for uuid in claim.resources}
-        stock = inventory.stock_of(self._engine, {self._providers[uuid] for uuid in named})
+        stock = inventory.stock_of(self._engine, {self._providers[uuid] for uuid in self._named()})
         rows = []
         wanted: dict[tuple[str, str], int] = defaultdict(int)
         for claim in self._claims:
@@ -139,7 +145,9 @@ class AllocationWrite:
     def _stock_of(self, stock: _Stocks, uuid: str, class_name: str) -> Stock:
         found = stock[self._providers[uuid]].get(class_name)
         if found is None:
-            resource_class.check_exist(self._engine, [class_name])
+            # a class that does not exist is worse than one of which there is nothing here, wherever it is named
+            every = {name for claim in self._claims for _, name, _ in claim.amounts()}
+            resource_class.check_exist(self._engine, sorted(every))
             raise CapacityExceeded(f"Inventory for '{class_name}' on resource provider '{uuid}' invalid.")
         return found
 

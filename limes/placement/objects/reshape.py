@@ -1,6 +1,6 @@
 """The reshaper: inventory and allocations move between providers in one step, and nobody sees a state in between."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from limes.db.engine import Engine, placeholders
@@ -16,7 +16,12 @@ class Shape:
     """All the inventory that a provider is to have, and the generation that the client saw."""
 
     generation: int
-    inventories: Mapping[str, Inventory]
+    read: Callable[[], Mapping[str, Inventory]]
+    """Answers the inventories by class name. Raises `InvalidValue`, but a stale generation is told before that."""
+
+
+_Wanted = Mapping[str, Mapping[str, Inventory]]
+"""By provider UUID and class name."""
 
 
 def reshape(engine: Engine, shapes: Mapping[str, Shape], claims: Sequence[Claim], now: float) -> None:
@@ -26,40 +31,44 @@ def reshape(engine: Engine, shapes: Mapping[str, Shape], claims: Sequence[Claim]
     """
     write = AllocationWrite(engine, claims, now)
     providers = write.lock(also=list(shapes))
-    _check_generations(engine, shapes, providers)
-    classes = resource_class.check_exist(engine, {name for shape in shapes.values() for name in shape.inventories})
-    for uuid, shape in shapes.items():
-        inventory.put(engine, providers[uuid], {classes[name]: one for name, one in shape.inventories.items()}, now)
+    wanted = _read(engine, shapes, providers)
+    write.check()
+    classes = resource_class.check_exist(engine, {name for inventories in wanted.values() for name in inventories})
+    for uuid, inventories in wanted.items():
+        inventory.put(engine, providers[uuid], {classes[name]: one for name, one in inventories.items()}, now)
     write.apply()
-    for uuid, shape in shapes.items():
-        keep = {classes[name] for name in shape.inventories}
+    for uuid, inventories in wanted.items():
+        keep = {classes[name] for name in inventories}
         inventory.remove(engine, providers[uuid], uuid, sorted(inventory.class_ids_of(engine, providers[uuid]) - keep))
-    _count_up(engine, shapes, providers, now)
+    _count_up(engine, wanted, providers, now)
 
 
-def _check_generations(engine: Engine, shapes: Mapping[str, Shape], providers: Mapping[str, int]) -> None:
-    for uuid in shapes:
-        if uuid not in providers:
-            raise ProviderUnknown(f"Resource provider {uuid} in inventories not found: {uuid}.")
+def _read(engine: Engine, shapes: Mapping[str, Shape], providers: Mapping[str, int]) -> _Wanted:
+    """The inventories that are to be, by provider UUID. Of several errors, the one of the first provider counts."""
     if not shapes:
-        return
+        return {}
     marks = placeholders(len(shapes))
     sql = f"SELECT uuid, generation FROM placement_providers WHERE uuid IN ({marks})"
     actual: dict[str, int] = dict(engine.rows(sql, list(shapes)))
+    wanted = {}
     for uuid, shape in shapes.items():
+        if uuid not in providers:
+            raise ProviderUnknown(f"Resource provider {uuid} in inventories not found: {uuid}.")
         if actual[uuid] != shape.generation:
             raise ConcurrentUpdate(
                 f"resource provider generation conflict for provider {uuid}:"
                 f" actual: {actual[uuid]}, given: {shape.generation}"
             )
+        wanted[uuid] = shape.read()
+    return wanted
 
 
-def _count_up(engine: Engine, shapes: Mapping[str, Shape], providers: Mapping[str, int], now: float) -> None:
+def _count_up(engine: Engine, wanted: _Wanted, providers: Mapping[str, int], now: float) -> None:
     """As clients know it: one step for the final inventory, and one for the interim one, if there is any inventory."""
-    if not shapes:
+    if not wanted:
         return
-    twice = [providers[uuid] for uuid, shape in shapes.items() if shape.inventories] or [0]
-    every = [providers[uuid] for uuid in shapes]
+    twice = [providers[uuid] for uuid, inventories in wanted.items() if inventories] or [0]
+    every = [providers[uuid] for uuid in wanted]
     engine.execute(
         f"UPDATE placement_providers SET generation = generation + CASE WHEN id IN ({placeholders(len(twice))})"
         f" THEN 2 ELSE 1 END, updated = %s, changed = {change.stamped(engine)}"

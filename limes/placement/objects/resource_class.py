@@ -35,17 +35,26 @@ def get(engine: Engine, name: str) -> ResourceClass:
 
 def ids_of(engine: Engine, names: Collection[str]) -> dict[str, int]:
     """The ids of those names that exist."""
+    return _ids(engine, names)
+
+
+def hold(engine: Engine, names: Collection[str]) -> dict[str, int]:
+    """As `ids_of`, and none of these is deleted or renamed until the transaction ends."""
+    return _ids(engine, names, " FOR KEY SHARE" if engine.dialect == "postgresql" else "")
+
+
+def _ids(engine: Engine, names: Collection[str], suffix: str = "") -> dict[str, int]:
     if not names:
         return {}
     if len(names) > _MOST_NAMES:
         raise InvalidValue(f"One request may name at most {_MOST_NAMES} resource classes.")
-    sql = f"SELECT name, id FROM placement_resource_classes WHERE name IN ({placeholders(len(names))})"
+    sql = f"SELECT name, id FROM placement_resource_classes WHERE name IN ({placeholders(len(names))}){suffix}"
     return dict(engine.rows(sql, list(names)))
 
 
 def check_exist(engine: Engine, names: Collection[str]) -> dict[str, int]:
-    """The ids of all of the names. Raises `InvalidValue` naming one that does not exist."""
-    ids = ids_of(engine, names)
+    """The ids of all of the names, held as by `hold`. Raises `InvalidValue` naming one that does not exist."""
+    ids = hold(engine, names)
     for name in names:
         if name not in ids:
             raise InvalidValue(f"No such resource class {name}.")

@@ -4,10 +4,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from limes.db.engine import Engine, placeholders
-from limes.placement.errors import InUse, InvalidValue, Missing
+from limes.placement.errors import ConcurrentUpdate, InUse, InvalidValue, Missing
 from limes.placement.objects import change
 
 _CHUNK = 400
+_TRIES = 20
 _FIRST_CUSTOM_ID = 100_000
 
 
@@ -47,13 +48,25 @@ def get(engine: Engine, name: str) -> Trait:
     return Trait(*row)
 
 
-def create(engine: Engine, name: str, now: float) -> bool:
-    """Adds a custom trait. Answers whether it is new."""
-    sql = "INSERT INTO placement_traits (name, updated) VALUES (%s, %s) ON CONFLICT (name) DO NOTHING"
-    if not engine.execute(sql, [name, now]):
-        return False
-    change.stamp_vocabulary(engine, "traits")
-    return True
+def ensure(engine: Engine, name: str, now: float) -> tuple[bool, Trait]:
+    """Sees to it that there is a trait of that name. Answers whether it is new, and the trait.
+
+    Raises `ConcurrentUpdate` if others go on creating and deleting it.
+    """
+    insert = (
+        "INSERT INTO placement_traits (name, updated) VALUES (%s, %s) ON CONFLICT (name) DO NOTHING"
+        " RETURNING id, name, updated"
+    )
+    for _ in range(_TRIES):
+        row = engine.row(insert, [name, now])
+        if row is not None:
+            change.stamp_vocabulary(engine, "traits")
+            return True, Trait(*row)
+        # who made the insert wait may have deleted the trait, or may have it deleted by now
+        row = engine.row("SELECT id, name, updated FROM placement_traits WHERE name = %s", [name])
+        if row is not None:
+            return False, Trait(*row)
+    raise ConcurrentUpdate(f"The trait {name} keeps coming and going; try again.")
 
 
 def delete(engine: Engine, name: str) -> None:
@@ -91,16 +104,25 @@ def check_exist(engine: Engine, names: Collection[str]) -> list[Trait]:
     return sorted((Trait(*row) for row in rows), key=lambda trait: trait.id)
 
 
-def replace_of_provider(engine: Engine, provider_id: int, traits: Sequence[Trait]) -> int:
-    """Makes these the traits of a provider, whose row has to be locked. Answers how many it had before."""
-    before = engine.execute("DELETE FROM placement_provider_traits WHERE provider_id = %s", [provider_id])
-    if traits:
+def replace_of_provider(engine: Engine, provider_id: int, traits: Sequence[Trait]) -> bool:
+    """Makes these the traits of a provider, whose row has to be locked. Answers whether it had others before."""
+    rows = engine.rows("SELECT trait_id FROM placement_provider_traits WHERE provider_id = %s", [provider_id])
+    before, after = {row[0] for row in rows}, {trait.id for trait in traits}
+    if before == after:
+        return False
+    if before - after:
+        engine.execute(
+            "DELETE FROM placement_provider_traits WHERE provider_id = %s"
+            f" AND trait_id IN ({placeholders(len(before - after))})",
+            [provider_id, *sorted(before - after)],
+        )
+    if after - before:
         engine.execute(
             "INSERT INTO placement_provider_traits (provider_id, trait_id) VALUES "
-            + ", ".join(["(%s, %s)"] * len(traits)),
-            [value for trait in traits for value in (provider_id, trait.id)],
+            + ", ".join(["(%s, %s)"] * len(after - before)),
+            [value for trait_id in sorted(after - before) for value in (provider_id, trait_id)],
         )
-    return before
+    return True
 
 
 def add_standard(engine: Engine, names: Sequence[str], now: float) -> None:

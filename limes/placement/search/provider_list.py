@@ -53,7 +53,8 @@ def parse_providers(
         raise QueryError(f'Invalid trait(s) in "required" parameter: {error}', error.code) from None
     check_classes(group.resources, classes)
     names = values_of(pairs, "name")
-    return ProvidersRequest(group, names[-1] if names else None, _uuid(pairs, "uuid"))
+    # an empty name is none
+    return ProvidersRequest(group, (names[-1] if names else "") or None, _uuid(pairs, "uuid"))
 
 
 def _uuid(pairs: Pairs, key: str) -> str | None:
