@@ -108,6 +108,8 @@ class RandomStory:
         body = rest[0] if rest else None
         if body is not None and self._chance(0.12):
             body = self._bent(body)
+            if path == "/resource_providers" and isinstance(body, dict):
+                body.setdefault("uuid", self._uuid("given"))  # else each server thinks of another one
         data = None if not rest else json.dumps(body)
         headers: dict[str, str] = {}
         version = microversion.text(self.version)
@@ -175,7 +177,7 @@ class RandomStory:
             name = f"{self.seed}-{self.rng.randrange(8)}"
         body: dict[str, Any] = {"name": name}
         if self._chance(0.6 if self.version >= 14 else 0.05):
-            body["parent_provider_uuid"] = None if self._chance(0.2) else self._provider()
+            body["parent_provider_uuid"] = self.rng.choice([*self.providers, self._uuid("nobody"), "x", None, None])
         return body
 
     def _post_provider(self) -> Any:
@@ -223,7 +225,7 @@ class RandomStory:
         one: dict[str, Any] = {"total": rng.choice([1, 2, 4, 8, 16, 100])}
         if self._chance(0.3):
             one["reserved"] = rng.choice([0, 1, 2, one["total"], one["total"] + 1])
-        if self._chance(0.2):
+        if self._chance(0.2) and one.get("reserved", 0) <= one["total"]:
             one["allocation_ratio"] = rng.choice([0.5, 1, 1.5, 2.0, 16.0, 0.0])
         if self._chance(0.2):
             one["min_unit"] = rng.choice([1, 2, 10])

@@ -48,6 +48,8 @@ def create(call: Call) -> Answer:
     name = body["name"]
     uuid = normalized_uuid(body["uuid"]) if "uuid" in body else call.deps.ids.uuid()
     assert uuid is not None
+    if not name:
+        raise _cannot_create(name, uuid, "name is required.")
     parent_uuid = _uuid_or_none(body.get("parent_provider_uuid"))
     if parent_uuid == uuid:
         raise _cannot_create(name, uuid, "parent provider UUID cannot be same as UUID. Please provide another.")
