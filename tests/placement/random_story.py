@@ -213,7 +213,6 @@ class RandomStory:
                 f"name=startswith:CUSTOM_T{self.seed}_", f"name=in:{name},HW_CPU_X86_AVX", "name=x", "name=in:", "name=",
                 f"associated=true&name=startswith:CUSTOM_T{self.seed}_", "associated=TRUE&name=in:HW_CPU_X86_SSE",
                 f"associated=false&name=startswith:CUSTOM_T{self.seed}_", "associated=1", "odd=1", "name=startswith:",
-                "name=startswith:CUSTOM_T%25",
             ]  # fmt: skip
             return "GET", f"/traits?{self.rng.choice(queries)}"
         return ("PUT" if which <= 3 else "DELETE" if which == 4 else "GET"), f"/traits/{quote(name)}"

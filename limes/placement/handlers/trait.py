@@ -62,7 +62,6 @@ def list_of_provider(call: Call) -> Answer:
 
 def replace_of_provider(call: Call) -> Answer:
     """PUT /resource_providers/{uuid}/traits. The generation counts up only if these are others than before."""
-    resource_provider.identify(call.engine, call.params["uuid"])
     body = call.body(schema.PUT_OF_PROVIDER)
 
     def work() -> tuple[list[Trait], int]:

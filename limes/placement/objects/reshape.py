@@ -17,7 +17,7 @@ class Shape:
 
     generation: int
     read: Callable[[], Mapping[str, Inventory]]
-    """Answers the inventories by class name. Raises `InvalidValue`, but a stale generation is told before that."""
+    """Answers the inventories by class name. Raises `InvalidValue`; asked only if the generation is not stale."""
 
 
 _Wanted = Mapping[str, Mapping[str, Inventory]]
@@ -31,8 +31,9 @@ def reshape(engine: Engine, shapes: Mapping[str, Shape], claims: Sequence[Claim]
     """
     write = AllocationWrite(engine, claims, now)
     providers = write.lock(also=list(shapes))
-    wanted = _read(engine, shapes, providers)
+    _check_generations(engine, shapes, providers)
     write.check()
+    wanted = {uuid: shape.read() for uuid, shape in shapes.items()}
     classes = resource_class.check_exist(engine, {name for inventories in wanted.values() for name in inventories})
     for uuid, inventories in wanted.items():
         inventory.put(engine, providers[uuid], {classes[name]: one for name, one in inventories.items()}, now)
@@ -43,14 +44,12 @@ def reshape(engine: Engine, shapes: Mapping[str, Shape], claims: Sequence[Claim]
     _count_up(engine, wanted, providers, now)
 
 
-def _read(engine: Engine, shapes: Mapping[str, Shape], providers: Mapping[str, int]) -> _Wanted:
-    """The inventories that are to be, by provider UUID. Of several errors, the one of the first provider counts."""
+def _check_generations(engine: Engine, shapes: Mapping[str, Shape], providers: Mapping[str, int]) -> None:
     if not shapes:
-        return {}
+        return
     marks = placeholders(len(shapes))
     sql = f"SELECT uuid, generation FROM placement_providers WHERE uuid IN ({marks})"
     actual: dict[str, int] = dict(engine.rows(sql, list(shapes)))
-    wanted = {}
     for uuid, shape in shapes.items():
         if uuid not in providers:
             raise ProviderUnknown(f"Resource provider {uuid} in inventories not found: {uuid}.")
@@ -59,8 +58,6 @@ def _read(engine: Engine, shapes: Mapping[str, Shape], providers: Mapping[str, i
                 f"resource provider generation conflict for provider {uuid}:"
                 f" actual: {actual[uuid]}, given: {shape.generation}"
             )
-        wanted[uuid] = shape.read()
-    return wanted
 
 
 def _count_up(engine: Engine, wanted: _Wanted, providers: Mapping[str, int], now: float) -> None:

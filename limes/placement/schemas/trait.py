@@ -10,8 +10,7 @@ PUT_OF_PROVIDER = Schema(
         {
             "traits": {
                 "type": "array",
-                "items": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[A-Z0-9_]+$"},
-                "uniqueItems": True,
+                "items": {"type": "string", "minLength": 1, "maxLength": 255},
             },
             "resource_provider_generation": GENERATION,
         },
