@@ -22,6 +22,9 @@ from tests.support.upstream_placement import UpstreamPlacement
 FIRST = int(os.environ.get("LIMES_DIFFERENTIAL_FIRST", "1"))
 SEEDS = range(FIRST, FIRST + int(os.environ.get("LIMES_DIFFERENTIAL_SEEDS", "6")))
 STEPS = 250
+STORIES = [
+    pytest.param("postgresql", seed, marks=pytest.mark.postgresql) if seed % 2 else ("sqlite", seed) for seed in SEEDS
+]
 
 
 def headers_of(request: Request) -> dict[str, str | bytes]:
@@ -121,8 +124,7 @@ def wipe(call: Callable[[str, str], Any]) -> None:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("databases", ["sqlite"], indirect=True)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("databases", "seed"), STORIES, indirect=["databases"])
 def test_the_same_answers(world: World, empty_upstream: UpstreamPlacement, seed: int):
     with requests.Session() as session:
         session.trust_env = False

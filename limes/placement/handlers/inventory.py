@@ -91,15 +91,16 @@ def update(call: Call) -> Answer:
     uuid, class_name = call.params["uuid"], call.params["resource_class"]
     resource_provider.identify(call.engine, uuid)
     body = call.body(schema.PUT_ONE)
-    one = _parse_update(body, call.version, class_name, uuid)
 
-    def write(provider: Locked) -> None:
+    def write(provider: Locked) -> Inventory:
+        one = _parse_update(body, call.version, class_name, uuid)
         class_id = resource_class.get(call.engine, class_name).id
         if class_id not in inventories.class_ids_of(call.engine, provider.id):
             raise InvalidValue(f"No inventory record with resource class for resource provider {uuid}: {class_name}")
         inventories.put(call.engine, provider.id, {class_id: one}, call.now)
+        return one
 
-    generation, _ = _change(call, body["resource_provider_generation"], write)
+    generation, one = _change(call, body["resource_provider_generation"], write)
     return _answer_one(one, generation, call.now)
 
 
