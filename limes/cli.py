@@ -23,7 +23,8 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a sub-command and answers the exit code: 0, or 1 after an error that was explained on standard error."""
+    """Runs a sub-command and answers its exit code, or that of a failure (1, or the sub-command's own `failure_code`)
+    after an error that was explained on standard error."""
     options = build_parser().parse_args(arguments)
     if getattr(options, "config", None):
         os.environ["LIMES_CONFIG"] = os.path.abspath(options.config)
@@ -36,4 +37,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"limes: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         return 130
-    return 1
+    return int(getattr(options, "failure_code", 1))

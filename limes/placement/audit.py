@@ -65,7 +65,7 @@ def audit(engine: Engine, find_gone: FindGone, incomplete_project_id: str) -> Fi
     projects = engine.rows("SELECT DISTINCT project_id FROM placement_consumers ORDER BY project_id")
     asked = [row[0] for row in projects if row[0] != incomplete_project_id]
     gone = sorted(set(find_gone(asked)) & set(asked)) if asked else []
-    return engine.snapshot(lambda: Findings(tuple(_orphans(engine, gone)), _excesses(engine), _idle(engine)))
+    return engine.snapshot(lambda: Findings(tuple(_orphans(engine, gone)), find_excesses(engine), _idle(engine)))
 
 
 def delete_orphan(engine: Engine, orphan: Orphan) -> bool:
@@ -110,7 +110,8 @@ def _orphans(engine: Engine, gone: list[str]) -> Iterator[Orphan]:
         yield from (Orphan(*who, resources) for who, resources in found.items())
 
 
-def _excesses(engine: Engine) -> tuple[Excess, ...]:
+def find_excesses(engine: Engine) -> tuple[Excess, ...]:
+    """All inventories of which more is used than there is, by the name of the provider."""
     rows = engine.rows(
         "SELECT p.uuid, p.name, rc.name, u.used, i.total, i.reserved, i.allocation_ratio"
         " FROM (SELECT provider_id, class_id, SUM(used) AS used FROM placement_allocations"

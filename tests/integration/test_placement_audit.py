@@ -1,5 +1,6 @@
 """`limes placement audit` with a real Keystone, which knows best which projects are gone."""
 
+import json
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,23 +93,27 @@ def test_dry_run_and_repair(command: Command, world: World, keystone: RealKeysto
     before = all_rows(world.engine)
     code, out, err = command()
     assert code == 1
-    assert out.splitlines() == [
-        f"would delete: consumer {uuid_of('dead')} of type INSTANCE of vanished project {vanished}: 2 VCPU",
-        "1 consumers of 1 vanished projects, 0 consumers without allocations, 0 inventories over capacity.",
+    assert [line.split() for line in out.splitlines()[1:3]] == [
+        ["CONSUMER", "TYPE", "PROJECT", "RESOURCES", "OUTCOME"],
+        [uuid_of("dead"), "INSTANCE", vanished, "2", "VCPU", "deletable"],
     ]
+    assert out.splitlines()[-1] == (
+        "1 consumers of 1 vanished projects, 0 consumers without allocations, 0 inventories over capacity; 1 left."
+    )
     assert "Nothing was changed" in err
     assert changes(before, all_rows(world.engine)) == {}
 
     code, out, err = command("--repair")
     assert (code, err) == (0, "")
-    assert out.startswith(f"deleted: consumer {uuid_of('dead')}")
+    assert out.splitlines()[2].split()[0::5] == [uuid_of("dead"), "deleted"]
+    assert out.splitlines()[-1].endswith("; 0 left.")
     gone = changes(before, all_rows(world.engine))
     assert set(gone) == {"consumers", "allocations"}
     assert [row[0] for row in gone["consumers"][0]] == [uuid_of("dead")]
 
     assert command() == (
         0,
-        "0 consumers of 0 vanished projects, 0 consumers without allocations, 0 inventories over capacity.\n",
+        "0 consumers of 0 vanished projects, 0 consumers without allocations, 0 inventories over capacity; 0 left.\n",
         "",
     )
 
@@ -119,8 +124,33 @@ def test_over_capacity_is_reported_and_never_touched(command: Command, world: Wo
     before = all_rows(world.engine)
     code, out, _ = command("--repair")
     assert code == 1
-    assert out.splitlines()[0] == f"over capacity: VCPU of provider node ({uuid_of('node')}): 2 used, 1 there"
+    assert [line.split() for line in out.splitlines()[1:3]] == [
+        ["PROVIDER", "NAME", "CLASS", "USED", "CAPACITY"],
+        [uuid_of("node"), "node", "VCPU", "2", "1"],
+    ]
     assert changes(before, all_rows(world.engine)) == {}
+
+
+def test_for_programs(command: Command, world: World, keystone: RealKeystone, vanished: str) -> None:
+    server(world, "alive", keystone.ids.projects["berlin"])
+    server(world, "dead", vanished)
+    world.inventories("node", VCPU=3)
+    orphan = {"uuid": uuid_of("dead"), "project_id": vanished, "consumer_type": "INSTANCE", "resources": {"VCPU": 2}}
+    excess = {"provider_uuid": uuid_of("node"), "provider_name": "node", "class_name": "VCPU", "used": 4, "capacity": 3}
+    code, out, _ = command("--json")
+    assert code == 1
+    assert json.loads(out) == {
+        "orphans": [orphan | {"outcome": "deletable"}],
+        "idle": [],
+        "excesses": [excess],
+        "left": 2,
+    }
+    code, out, err = command("--json", "--repair")
+    assert (code, err) == (0, "")
+    # what was over capacity because of the orphan is not any more
+    assert json.loads(out) == {"orphans": [orphan | {"outcome": "deleted"}], "idle": [], "excesses": [], "left": 0}
+    code, out, _ = command("--json")
+    assert (code, json.loads(out)) == (0, {"orphans": [], "idle": [], "excesses": [], "left": 0})
 
 
 def test_a_login_that_may_not_list_everything_deletes_nothing(
@@ -130,8 +160,7 @@ def test_a_login_that_may_not_list_everything_deletes_nothing(
     command.configure(keystone.credentials("berlin-admin", "berlin"))
     before = all_rows(world.engine)
     code, out, err = command("--repair")
-    assert code == 1
-    assert out == ""
+    assert (code, out) == (2, "")
     assert err.startswith("limes: ")
     assert "403" in err
     assert changes(before, all_rows(world.engine)) == {}
@@ -145,7 +174,7 @@ def test_a_keystone_that_does_not_answer_deletes_nothing(
     own_keystone.server.process.stop()
     before = all_rows(world.engine)
     code, out, err = command("--repair")
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert err.startswith("limes: ")
     assert changes(before, all_rows(world.engine)) == {}
 
@@ -158,7 +187,7 @@ def test_keystone_has_the_last_word(command: Command, world: World, keystone: Re
     server(world, "dead", vanished)
     code, out, _ = command("--repair")
     assert code == 0
-    assert [line.split()[2] for line in out.splitlines() if line.startswith("deleted")] == [uuid_of("dead")]
+    assert [line.split()[0] for line in out.splitlines() if line.endswith(" deleted")] == [uuid_of("dead")]
     assert [row[0] for row in all_rows(world.engine)["consumers"]] == [uuid_of("alive")]
 
 

@@ -15,7 +15,38 @@ from uuid import UUID, uuid5
 from limes.placement import microversion
 
 _SPACE = UUID("0d4c1f1e-7d0a-4f9e-9d4b-5a2f0f3b8c11")
-_VERSIONS = (0, 1, 4, 6, 7, 8, 9, 11, 12, 13, 14, 17, 18, 19, 20, 21, 23, 24, 25, 26, 27, 28, 29, 31, 33, 34, 36, 37, 38, 39)
+_VERSIONS = (
+    0,
+    1,
+    4,
+    6,
+    7,
+    8,
+    9,
+    11,
+    12,
+    13,
+    14,
+    17,
+    18,
+    19,
+    20,
+    21,
+    23,
+    24,
+    25,
+    26,
+    27,
+    28,
+    29,
+    31,
+    33,
+    34,
+    36,
+    37,
+    38,
+    39,
+)
 _STANDARD_CLASSES = ("VCPU", "MEMORY_MB", "DISK_GB")
 _STANDARD_TRAITS = ("HW_CPU_X86_AVX", "STORAGE_DISK_SSD", "MISC_SHARES_VIA_AGGREGATE")
 _ODD_VALUES: tuple[Any, ...] = (
@@ -122,7 +153,15 @@ class RandomStory:
         which = self.rng.randrange(4)
         if which == 0:
             headers["accept"] = self.rng.choice(
-                ["text/html", "text/plain", "application/xml", "*/*", "application/json", "text/html;q=0.5,*/*;q=0.1", ""]
+                [
+                    "text/html",
+                    "text/plain",
+                    "application/xml",
+                    "*/*",
+                    "application/json",
+                    "text/html;q=0.5,*/*;q=0.1",
+                    "",
+                ]
             )
         elif which == 1 and data is not None:
             headers["content-type"] = self.rng.choice(
@@ -342,14 +381,18 @@ class RandomStory:
         if self._chance(0.3):
             pairs.append(("user_id", self.rng.choice(["u1", "u2", ""])))
         if self.version >= 38 or self._chance(0.1):
-            pairs += [("consumer_type", self.rng.choice(["all", "unknown", "INSTANCE", "ALL", "x", ""]))] * self._chance(0.7)
+            pairs += [
+                ("consumer_type", self.rng.choice(["all", "unknown", "INSTANCE", "ALL", "x", ""]))
+            ] * self._chance(0.7)
         if self._chance(0.1):
             pairs.append(self.rng.choice([("odd", "1"), ("project_id", self.projects[0]), ("user_id", "u1")]))
-        return "GET", f"/usages?{urlencode(pairs[self._chance(0.05):])}"
+        return "GET", f"/usages?{urlencode(pairs[self._chance(0.05) :])}"
 
     def _amounts(self, most: int) -> str:
         if self._chance(0.04):
-            return self.rng.choice(["", "VCPU", "VCPU:", "VCPU:0", "VCPU:-1", "VCPU:x", "NOPE:1", ":1", "VCPU:1:1", "VCPU:1,"])
+            return self.rng.choice(
+                ["", "VCPU", "VCPU:", "VCPU:0", "VCPU:-1", "VCPU:x", "NOPE:1", ":1", "VCPU:1:1", "VCPU:1,"]
+            )
         names = list(dict.fromkeys(self._class() for _ in range(self.rng.randint(1, most))))
         return ",".join(f"{name}:{self.rng.choice([1, 1, 1, 2, 3])}" for name in names)
 
@@ -366,7 +409,9 @@ class RandomStory:
     def _member_of(self) -> str:
         if self._chance(0.08):
             one = self.aggregates[0]
-            return self.rng.choice(["", "x", "in:", "in:x", "!", "!in:", f"{one},{one}", f"in:{one},", f"!{one},{one}", "!!x"])
+            return self.rng.choice(
+                ["", "x", "in:", "in:x", "!", "!in:", f"{one},{one}", f"in:{one},", f"!{one},{one}", "!!x"]
+            )
         sign = "!" if (self.version >= 32 or self._chance(0.05)) and self._chance(0.3) else ""
         some = self._some(lambda: self.rng.choice(self.aggregates), 3)
         return f"{sign}in:{','.join(some)}" if some else sign + self.rng.choice(self.aggregates)

@@ -3,7 +3,6 @@
 `LIMES_DIFFERENTIAL_SEEDS=500` makes it 500 stories instead of a few, `LIMES_DIFFERENTIAL_FIRST` is the first seed.
 """
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterator

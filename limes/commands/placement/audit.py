@@ -3,11 +3,16 @@
 import argparse
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from limes.commands.options import Commands, add_config_option
+from limes.commands.placement.audit_report import Outcome, Report, as_json, as_text
 from limes.db.engine import Engine
-from limes.placement.audit import Findings, Orphan, delete_idle, delete_orphan
+from limes.placement.audit import Findings, delete_idle, delete_orphan, find_excesses
+
+FAILED = 2
+"""The exit code when the audit could not be done."""
 
 
 def add_to(actions: Commands) -> None:
@@ -15,15 +20,19 @@ def add_to(actions: Commands) -> None:
     parser = actions.add_parser(
         "audit",
         help="report allocations of vanished projects, providers over capacity, consumers without allocations",
-        description="Changes nothing without --repair. Exit code 1 if something is found, or is left after a repair.",
+        description=(
+            "Changes nothing without --repair. Exit code 0 if nothing is left to report, 1 if something is,"
+            f" {FAILED} if the audit could not be done."
+        ),
     )
     parser.add_argument(
         "--repair",
         action="store_true",
         help="delete the allocations of vanished projects, and consumers without allocations (never anything else)",
     )
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
     add_config_option(parser, below_another=True)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, failure_code=FAILED)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -35,53 +44,24 @@ def run(options: argparse.Namespace) -> int:
     settings = load_settings()
     engine = open_checked_placement_engine(settings, "limes-placement-audit")
     found = audit(engine, open_find_gone(settings), settings.placement.incomplete_consumer_project_id)
-    _print_excesses(found)
-    left = _clear(engine, found, repair=options.repair)
-    projects = len({orphan.project_id for orphan in found.orphans})
-    print(
-        f"{len(found.orphans)} consumers of {projects} vanished projects, {len(found.idle)} consumers without"
-        f" allocations, {len(found.excesses)} inventories over capacity."
-    )
-    if not options.repair and (found.orphans or found.idle):
-        print('Nothing was changed. With --repair, what "would delete" says is done.', file=sys.stderr)
-    return 1 if left or found.excesses else 0
+    outcomes = _clear(engine, found, repair=options.repair)
+    if Outcome.DELETED in outcomes.values():
+        # what orphans had was part of what is used
+        found = replace(found, excesses=find_excesses(engine))
+    report = Report(found, outcomes)
+    print(as_json(report) if options.json else as_text(report))
+    if not options.repair and report.outcomes:
+        print('Nothing was changed. With --repair, what is "deletable" is deleted.', file=sys.stderr)
+    return 1 if report.left else 0
 
 
-def _print_excesses(found: Findings) -> None:
-    for one in found.excesses:
-        print(
-            f"over capacity: {one.class_name} of provider {one.provider_name} ({one.provider_uuid}):"
-            f" {one.used} used, {one.capacity} there"
-        )
+def _clear(engine: Engine, found: Findings, *, repair: bool) -> dict[str, Outcome]:
+    """Deletes all orphans and idle consumers, or says that it would. Answers what became of each consumer."""
+    outcomes = {orphan.uuid: _delete(partial(delete_orphan, engine, orphan), repair) for orphan in found.orphans}
+    return outcomes | {uuid: _delete(partial(delete_idle, engine, uuid), repair) for uuid in found.idle}
 
 
-def _clear(engine: Engine, found: Findings, *, repair: bool) -> int:
-    """Deletes all orphans and idle consumers, or says that it would. Answers how many are left."""
-    left = 0
-    for orphan in found.orphans:
-        left += _delete(_describe(orphan), partial(delete_orphan, engine, orphan), repair=repair)
-    for uuid in found.idle:
-        left += _delete(
-            f"consumer {uuid}, which has no allocations",
-            partial(delete_idle, engine, uuid),
-            repair=repair,
-        )
-    return left
-
-
-def _delete(what: str, delete: Callable[[], bool], *, repair: bool) -> int:
-    """Answers 0 if it is gone, and 1 if it is still there."""
+def _delete(delete: Callable[[], bool], repair: bool) -> Outcome:
     if not repair:
-        print(f"would delete: {what}")
-        return 1
-    if delete():
-        print(f"deleted: {what}")
-        return 0
-    print(f"left alone, for it has changed meanwhile: {what}")
-    return 1
-
-
-def _describe(orphan: Orphan) -> str:
-    resources = ", ".join(f"{amount} {name}" for name, amount in orphan.resources.items())
-    kind = f" of type {orphan.consumer_type}" if orphan.consumer_type else ""
-    return f"consumer {orphan.uuid}{kind} of vanished project {orphan.project_id}: {resources}"
+        return Outcome.DELETABLE
+    return Outcome.DELETED if delete() else Outcome.CHANGED
