@@ -28,12 +28,12 @@ class Fleet:
         self.log = log
         self._local = threading.local()
 
-    def call(self, method: str, path: str, body: Any = None) -> requests.Response:
-        """One request of an administrator at the newest microversion."""
+    def call(self, method: str, path: str, body: Any = None, *, version: str = "1.39") -> requests.Response:
+        """One request of an administrator."""
         if not hasattr(self._local, "session"):
             self._local.session = requests.Session()
             self._local.session.trust_env = False
-        headers = {"x-auth-token": "admin", "x-roles": "admin,service", "openstack-api-version": "placement 1.39"}
+        headers = {"x-auth-token": "admin", "x-roles": "admin,service", "openstack-api-version": f"placement {version}"}
         answer: requests.Response = self._local.session.request(
             method, self.url + path, headers=headers, json=body, timeout=60
         )

@@ -221,3 +221,12 @@ def test_a_reshape_that_fails_leaves_no_trace(world: World):
     bad_class = reshape_body({"b": 0}, {"b": {"CUSTOM_NO": 2}}, {})
     assert "No such resource class CUSTOM_NO" in world.refused(400, "POST", "/reshaper", bad_class, **service)["detail"]
     assert changes(before, all_rows(world.engine)) == {}
+
+
+def test_no_number_stands_for_any_generation(world: World):
+    world.provider("a", VCPU=8)
+    assert world.allocate("c", None, a={"VCPU": 1}).status_code == 204
+    for generation in (-1, 0, 2, -(2**63), 2**63):
+        error = world.refused(409, "PUT", f"/allocations/{uuid_of('c')}", claim(generation, a={"VCPU": 2}))
+        assert error["code"] == "placement.concurrent_update"
+        assert world.allocate("new", generation, a={"VCPU": 1}).status_code == 409

@@ -24,9 +24,7 @@ def parse_claim(call: Call, uuid: str, body: Mapping[str, Any]) -> Claim:
         user_id=body.get("user_id", settings.incomplete_consumer_user_id),
         consumer_type=body.get("consumer_type"),
     )
-    generation = ANY_GENERATION
-    if call.version >= 28:
-        generation = body["consumer_generation"]
+    generation = body["consumer_generation"] if call.version >= 28 else ANY_GENERATION
     return Claim(owner, generation, _resources(body["allocations"]))
 
 

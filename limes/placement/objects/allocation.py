@@ -5,13 +5,21 @@ How they are written is in `limes.placement.objects.allocation_write`.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 from limes.db.engine import Engine
 from limes.placement.errors import Missing
 from limes.placement.objects.consumer import Consumer, Ownership
 
-ANY_GENERATION = -1
-"""For clients below microversion 1.28, which know nothing of consumer generations."""
+
+class AnyGeneration(Enum):
+    """For clients below microversion 1.28, which know nothing of consumer generations. No number, so that no client
+    can send it."""
+
+    ANY = "any"
+
+
+ANY_GENERATION = AnyGeneration.ANY
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +27,7 @@ class Claim:
     """What a consumer is to have from now on, in place of what it has."""
 
     owner: Ownership
-    generation: int | None
+    generation: int | AnyGeneration | None
     """The generation that the client saw; None if it saw no such consumer; or `ANY_GENERATION`."""
     resources: Mapping[str, Mapping[str, int]]
     """By provider UUID and class name: amounts above 0. Empty takes everything away."""

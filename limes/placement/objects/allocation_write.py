@@ -130,26 +130,27 @@ class AllocationWrite:
 
     def _fitting_rows(self) -> list[_Row]:
         stock = inventory.stock_of(self._engine, {self._providers[uuid] for uuid in self._named()})
+        self._check_inventory(stock)
         rows = []
         wanted: dict[tuple[str, str], int] = defaultdict(int)
         for claim in self._claims:
             consumer_id = self._consumers[claim.owner.uuid].id
             for uuid, class_name, amount in claim.amounts():
-                found = self._stock_of(stock, uuid, class_name)
+                found = stock[self._providers[uuid]][class_name]
                 capacity.check_shape(amount, found.inventory, class_name, uuid)
                 wanted[uuid, class_name] += amount
                 rows.append((consumer_id, self._providers[uuid], found.class_id, amount))
         self._check_sums(stock, wanted)
         return rows
 
-    def _stock_of(self, stock: _Stocks, uuid: str, class_name: str) -> Stock:
-        found = stock[self._providers[uuid]].get(class_name)
-        if found is None:
-            # a class that does not exist is worse than one of which there is nothing here, wherever it is named
-            every = {name for claim in self._claims for _, name, _ in claim.amounts()}
-            resource_class.check_exist(self._engine, sorted(every))
-            raise CapacityExceeded(f"Inventory for '{class_name}' on resource provider '{uuid}' invalid.")
-        return found
+    def _check_inventory(self, stock: _Stocks) -> None:
+        """Raises `InvalidValue` for a class that does not exist, or else `CapacityExceeded` for one missing here."""
+        named = [(uuid, name) for claim in self._claims for uuid, name, _ in claim.amounts()]
+        missing = [(uuid, name) for uuid, name in named if name not in stock[self._providers[uuid]]]
+        if missing:
+            resource_class.check_exist(self._engine, {name for _, name in missing})
+            uuid, name = missing[0]
+            raise CapacityExceeded(f"Inventory for '{name}' on resource provider '{uuid}' invalid.")
 
     def _check_sums(self, stock: _Stocks, wanted: Mapping[tuple[str, str], int]) -> None:
         freed: dict[tuple[int, str], int] = defaultdict(int)
@@ -180,7 +181,10 @@ class AllocationWrite:
         raised: dict[tuple[str, str], int] = defaultdict(int)
         projects = {one.id: one.project_id for one in self._before.values()}
         for held in self._held:
-            raised[projects[held.consumer_id], held.class_name] -= held.used
+            # a consumer that another project made a moment ago gives nothing back to this one
+            project_id = projects.get(held.consumer_id)
+            if project_id is not None:
+                raised[project_id, held.class_name] -= held.used
         for claim in self._claims:
             for _, class_name, amount in claim.amounts():
                 raised[claim.owner.project_id, class_name] += amount

@@ -25,10 +25,18 @@ def of_project(engine: Engine, project_id: str) -> dict[str, int | None]:
 
 
 def replace(engine: Engine, project_id: str, limits: Mapping[int, int | None]) -> None:
-    """Makes these, by class id, the limits of a project."""
-    sql = "SELECT 1 FROM placement_project_quotas WHERE project_id = %s ORDER BY class_id"
-    engine.rows(sql + engine.for_update, [project_id])
-    delete(engine, project_id)
+    """Makes these, by class id, the limits of a project.
+
+    A limit that stays is changed in its row and not put into a new one: a writer of allocations that waits for the row
+    finds it changed, but would take a row that is deleted for a limit that is gone, and not see the new one.
+    """
+    sql = "SELECT class_id FROM placement_project_quotas WHERE project_id = %s ORDER BY class_id"
+    gone = [row[0] for row in engine.rows(sql + engine.for_update, [project_id]) if row[0] not in limits]
+    if gone:
+        engine.execute(
+            f"DELETE FROM placement_project_quotas WHERE project_id = %s AND class_id IN ({placeholders(len(gone))})",
+            [project_id, *gone],
+        )
     if limits:
         engine.execute(
             "INSERT INTO placement_project_quotas (project_id, class_id, max_used) VALUES "
