@@ -74,6 +74,13 @@ class ServiceClient:
         """Replaces what is at `path`, and gives the answer. None if the service says that there is no such thing."""
         return self._document("PUT", path, json=document)
 
+    def post(self, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a document. Raises `BackendError`, also if the service says that there is no such thing."""
+        answer = self._document("POST", path, json=document)
+        if answer is None:
+            raise BackendError(f"POST {path}: {self.name} answered with 404")
+        return answer
+
     def patch(self, path: str, document: Mapping[str, Any]) -> dict[str, Any] | None:
         """Changes what is at `path`, and gives the answer. None if the service says that there is no such thing."""
         return self._document("PATCH", path, json=document)
@@ -249,12 +256,11 @@ def _number(microversion: str) -> tuple[int, int]:
 
 
 def _detail(answer: Any) -> str:
-    """What the service says in its error document, if it is one of the usual forms."""
+    """What the service says in its error document, if it is one of the usual forms, or a plain text."""
     try:
-        document = answer.json()
+        text = _message(answer.json())
     except ValueError:
-        return ""
-    text = _message(document)
+        text = answer.text if answer.headers.get("Content-Type", "").startswith("text/plain") else ""
     return f": {' '.join(text.split())[:300]}" if text else ""
 
 

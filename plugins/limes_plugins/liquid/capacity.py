@@ -1,0 +1,50 @@
+"""Capacity as a liquid reports it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from limes.backends import AZCapacity, BackendContext, BackendError, CapacityBackend, CapacityReport
+from limes_plugins.liquid.connection import flat, liquid_client
+from limes_plugins.liquid.info import InfoKeeper
+from limes_plugins.liquid.params import LiquidCapacityParams
+from limes_plugins.openstack.amounts import whole_number
+
+
+class LiquidCapacity(CapacityBackend):
+    """One liquid."""
+
+    def __init__(self, params: LiquidCapacityParams, context: BackendContext) -> None:
+        self._service = params.service
+        self._azs = list(context.availability_zones)
+        self._client = liquid_client(params, context, params.service)
+        self._info = InfoKeeper(self._client, params.info_file)
+
+    def report_capacity(self) -> CapacityReport:
+        """One request, for all resources of which the liquid knows the capacity."""
+        info = self._info.get()
+        report = self._client.post("/v1/report-capacity", {"allAZs": self._azs, "demandByResource": {}})
+        self._info.check(report)
+        resources = report.get("resources") or {}
+        return CapacityReport(
+            {
+                self._service: {
+                    name: _per_az(resources.get(name), f"resource {name}")
+                    for name, resource in info.resources.items()
+                    if resource.has_capacity
+                }
+            }
+        )
+
+
+def _per_az(entry: Any, where: str) -> Mapping[str, AZCapacity]:
+    per_az = entry.get("perAZ") if isinstance(entry, dict) else None
+    if not isinstance(per_az, dict) or not all(isinstance(one, dict) for one in per_az.values()):
+        raise BackendError(f"{where}: expected an object 'perAZ' of objects")
+    return {
+        az: AZCapacity(
+            whole_number(one.get("capacity"), f"{where}, AZ {az}: the capacity"),
+            one.get("usage"),
+            tuple(flat(sub) for sub in one.get("subcapacities") or ()),
+        )
+        for az, one in per_az.items()
+    }

@@ -1,0 +1,116 @@
+"""Usage and quota of a project, as a liquid reports them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from limes.backends import (
+    UNLIMITED,
+    AZUsage,
+    BackendContext,
+    BackendError,
+    BackendQuota,
+    ProjectInfo,
+    QuotaBackend,
+    ResourceUsage,
+    ServiceDef,
+    Unlimited,
+    UsageReport,
+)
+from limes_plugins.liquid.connection import flat, liquid_client, metadata_of
+from limes_plugins.liquid.info import InfoKeeper
+from limes_plugins.liquid.params import LiquidServiceParams
+from limes_plugins.liquid.shares import share_out
+from limes_plugins.openstack.amounts import whole_number
+
+_SEPARATED = "az-separated"
+
+
+class LiquidService(QuotaBackend):
+    """One liquid."""
+
+    def __init__(self, params: LiquidServiceParams, context: BackendContext) -> None:
+        self._name = context.name
+        self._area = params.area
+        self._azs = list(context.availability_zones)
+        self._client = liquid_client(params, context, context.name)
+        self._info = InfoKeeper(self._client, params.info_file)
+
+    def describe(self) -> ServiceDef:
+        """As the liquid describes itself: it is asked if the `info_file` does not know yet."""
+        resources = self._info.get().resources
+        return ServiceDef(self._name, self._area, {name: info.definition(name) for name, info in resources.items()})
+
+    def report_usage(self, project: ProjectInfo) -> UsageReport:
+        """One request."""
+        return UsageReport(
+            {name: self._usage(entry, f"resource {name}") for name, entry in self._report(project).items()}
+        )
+
+    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+        """One request; where quota is separate for each AZ, one more, for what is used where."""
+        info = self._info.get()
+        separated = {name for name in quotas if info.resources[name].topology == _SEPARATED}
+        reported = self._report(project) if separated else {}
+        resources: dict[str, dict[str, Any]] = {name: {"quota": quota} for name, quota in quotas.items()}
+        for name in separated:
+            used = {az: one.usage for az, one in _per_az(reported[name], f"resource {name}").items()}
+            shares = share_out(quotas[name], {az: used.get(az, 0) for az in self._azs})
+            resources[name]["perAZ"] = {az: {"quota": share} for az, share in shares.items()}
+        document: dict[str, Any] = {"resources": resources}
+        if info.quota_needs_project:
+            document["projectMetadata"] = metadata_of(project)
+        path = f"/v1/projects/{project.id}/quota"
+        if self._client.put(path, document) is None:
+            raise BackendError(f"PUT {path}: {self._client.name} answered with 404")
+
+    def _report(self, project: ProjectInfo) -> Mapping[str, Mapping[str, Any]]:
+        """The liquid's entries of the resources that it described."""
+        document: dict[str, Any] = {"allAZs": self._azs}
+        info = self._info.get()
+        if info.usage_needs_project:
+            document["projectMetadata"] = metadata_of(project)
+        path = f"/v1/projects/{project.id}/report-usage"
+        report = self._client.post(path, document)
+        self._info.check(report)
+        resources = report.get("resources") or {}
+        lacking = [name for name in info.resources if not isinstance(resources.get(name), dict)]
+        if lacking:
+            raise BackendError(f"POST {path}: the report has no resource {lacking[0]!r}")
+        return {name: resources[name] for name in info.resources}
+
+    def _usage(self, entry: Mapping[str, Any], where: str) -> ResourceUsage:
+        return ResourceUsage(_per_az(entry, where), _quota(entry, where))
+
+
+def _per_az(entry: Mapping[str, Any], where: str) -> dict[str, AZUsage]:
+    per_az = entry.get("perAZ")
+    if not isinstance(per_az, dict) or not all(isinstance(one, dict) for one in per_az.values()):
+        raise BackendError(f"{where}: expected an object 'perAZ' of objects")
+    return {
+        az: AZUsage(
+            whole_number(one.get("usage"), f"{where}, AZ {az}: the usage"),
+            one.get("physicalUsage"),
+            tuple(flat(sub) for sub in one.get("subresources") or ()),
+        )
+        for az, one in per_az.items()
+    }
+
+
+def _quota(entry: Mapping[str, Any], where: str) -> BackendQuota | None:
+    """A resource's quota, or the sum of its quotas by AZ. Numbers below 0 mean unlimited."""
+    if entry.get("quota") is not None:
+        return _limit(entry["quota"], where)
+    found = [one.get("quota") for one in entry["perAZ"].values()]
+    limits = [_limit(quota, where) for quota in found if quota is not None]
+    if any(isinstance(limit, Unlimited) for limit in limits):
+        return UNLIMITED
+    if limits:
+        return sum(limit for limit in limits if not isinstance(limit, Unlimited))
+    # a resource that the project must not have at all may come without a quota
+    return 0 if entry.get("forbidden") is True else None
+
+
+def _limit(value: Any, where: str) -> BackendQuota:
+    if type(value) is int and value < 0:
+        return UNLIMITED
+    return whole_number(value, f"{where}: the quota")

@@ -1,0 +1,248 @@
+"""The plugin `liquid` against a liquid of recorded shapes. The other end, `limes liquid`, is in tests/liquid."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from limes_plugins.liquid.shares import share_out
+
+from limes.backends import UNLIMITED, BackendError, ConfigError, ResourceDef, ServiceDef, Unit, ask
+from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract, QuotaBackendContract
+from limes.core.catalog import Catalog
+from tests.backends.conftest import AZS, load_capacity, load_quota
+from tests.support.processes import free_port
+from tests.support.recorded import RecordedService
+
+TOKEN = {"type": "token", "token": "secret-token"}
+INFO = {
+    "version": 7,
+    "displayName": "Storage",
+    "categories": {"disks": {"displayName": "Disks"}},
+    "resources": {
+        "capacity": {
+            "displayName": "Capacity", "unit": "GiB", "categoryName": "disks", "topology": "az-separated",
+            "hasCapacity": True, "hasQuota": True, "somethingNew": {"a": 1},
+        },
+        "shares": {"topology": "az-aware", "hasCapacity": True, "hasQuota": True},
+        "networks": {"topology": "flat", "hasCapacity": False, "hasQuota": False},
+    },
+    "rates": {},
+    "usageReportNeedsProjectMetadata": True,
+    "quotaUpdateNeedsProjectMetadata": True,
+}  # fmt: skip
+DEFINITIONS = {
+    "capacity": ResourceDef("capacity", Unit.GIB, "disks"),
+    "shares": ResourceDef("shares"),
+    "networks": ResourceDef("networks", tracks_quota=False),
+}
+METADATA = {"uuid": "p1", "name": "alpha", "domain": {"uuid": "d1", "name": "one"}}
+
+
+class Liquid:
+    """Has 10 GiB of each project in the first AZ, and quotas by project, resource and AZ."""
+
+    def __init__(self):
+        self.info = INFO
+        self.version = 7
+        self.quotas = {}
+        self.service = RecordedService(
+            {
+                ("GET", "/v1/info"): lambda request: (200, self.info),
+                ("POST", "/v1/projects/(.+)/report-usage"): self.usage,
+                ("PUT", "/v1/projects/(.+)/quota"): self.set_quota,
+                ("POST", "/v1/report-capacity"): self.capacity,
+            }
+        )
+
+    def usage(self, request, project):
+        assert request.headers["X-Auth-Token"] == "secret-token"
+        assert request.body["allAZs"] == list(AZS)
+        assert request.body["projectMetadata"]["uuid"] == project
+        known = project != "p-new"
+        quota = self.quotas.get(project, {})
+        shares = quota.get("capacity", {}).get("perAZ", {})
+        snapshot = {"id": "s1", "name": "daily", "attributes": {"status": "ok"}}
+        per_az = {
+            az: {"usage": 10 * known * (az == AZS[0]), "physicalUsage": 4 * known * (az == AZS[0])}
+            | {"quota": shares.get(az, {"quota": -1})["quota"]}
+            for az in AZS
+        }
+        per_az[AZS[0]]["subresources"] = [snapshot]
+        return 200, {
+            "infoVersion": self.version,
+            "resources": {
+                "capacity": {"forbidden": False, "perAZ": per_az},
+                "shares": {
+                    "forbidden": "shares" not in quota,
+                    "perAZ": {az: {"usage": int(known)} for az in AZS},
+                    **({"quota": quota["shares"]["quota"]} if "shares" in quota else {}),
+                },
+                "networks": {"forbidden": False, "perAZ": {"any": {"usage": 2 * known}}},
+            },
+            "rates": {},
+        }
+
+    def set_quota(self, request, project):
+        assert request.body["projectMetadata"]["uuid"] == project
+        self.quotas[project] = request.body["resources"]
+        return 204, None
+
+    def capacity(self, request):
+        pool = {"name": "pool1", "capacity": 100, "usage": 30, "attributes": {"exclusion_reason": ""}}
+        shown = {"capacity": 100, "usage": 30, "subcapacities": [pool]}
+        return 200, {
+            "infoVersion": self.version,
+            "resources": {
+                "capacity": {"perAZ": {AZS[0]: shown, AZS[1]: {"capacity": 50}}},
+                "shares": {"perAZ": {az: {"capacity": 1000} for az in AZS}},
+            },
+        }
+
+
+@pytest.fixture
+def liquid():
+    fake = Liquid()
+    yield fake
+    fake.service.close()
+
+
+def load(url, **params):
+    params = {"area": "storage", "endpoint": url, "auth": TOKEN, **params}
+    return load_quota("liquid", params, name="sharev2").quota["sharev2"]
+
+
+class TestService(QuotaBackendContract):
+    @pytest.fixture
+    def backend(self, liquid):
+        return load(liquid.service.url)
+
+    @pytest.fixture
+    def broken_backend(self, tmp_path):
+        (tmp_path / "info.json").write_text(json.dumps(INFO))
+        return load(f"http://127.0.0.1:{free_port()}", info_file=str(tmp_path / "info.json"))
+
+    @pytest.fixture
+    def service(self, backend):
+        return backend.describe()
+
+    @pytest.fixture
+    def catalog(self, service):
+        return Catalog(AZS, [service])
+
+    def test_description(self, service):
+        assert service == ServiceDef("sharev2", "storage", DEFINITIONS)
+
+    def test_usage(self, backend, service, catalog, project):
+        found = ask.report_usage(backend, service, project, catalog).resources
+        here = found["capacity"].per_az[AZS[0]]
+        assert (here.usage, here.physical_usage) == (10, 4)
+        assert here.subresources == ({"id": "s1", "name": "daily", "status": "ok"},)
+        assert found["capacity"].quota is UNLIMITED
+        assert found["shares"].quota == 0  # forbidden
+        assert found["networks"].quota is None
+        assert {az: one.usage for az, one in found["shares"].per_az.items() if one.usage} == dict.fromkeys(AZS, 1)
+
+    def test_quota_by_az(self, liquid, backend, service, project):
+        ask.set_quota(backend, service, project, {"capacity": 21, "shares": 5})
+        assert liquid.quotas["p1"] == {
+            "capacity": {"quota": 21, "perAZ": {AZS[0]: {"quota": 16}, AZS[1]: {"quota": 5}}},
+            "shares": {"quota": 5},
+        }
+
+    def test_a_new_version_with_the_same_resources(self, liquid, backend, service, catalog, project, caplog):
+        liquid.version, liquid.info = 8, INFO | {"version": 8, "displayName": "Other"}
+        for _ in range(3):
+            ask.report_usage(backend, service, project, catalog)
+        assert liquid.service.count("GET", "/v1/info") == 2
+        assert "restart" not in caplog.text
+
+    def test_a_new_version_with_other_resources(self, liquid, backend, service, catalog, project, caplog):
+        more = INFO["resources"] | {"snapshots": {"hasQuota": True}}
+        liquid.version, liquid.info = 8, INFO | {"version": 8, "resources": more}
+        ask.report_usage(backend, service, project, catalog)
+        assert "restart Limes to take them over" in caplog.text
+        assert backend.describe() == service
+
+    @pytest.mark.parametrize(
+        ("answer", "message"),
+        [
+            ((401, b"Unauthorized"), "liquid-sharev2 refuses the user of Limes with 401"),
+            ((500, b"no connection to the filer"), "answered with 500: no connection to the filer"),
+            ((200, {"infoVersion": 7, "resources": {}}), "the report has no resource 'capacity'"),
+        ],
+    )
+    def test_odd_answers(self, liquid, backend, service, catalog, project, answer, message):
+        liquid.service.content_type = "text/plain; charset=utf-8"
+        liquid.service.routes[("POST", "/v1/projects/(.+)/report-usage")] = lambda request, project: answer
+        backend.describe()
+        with pytest.raises(BackendError, match=message):
+            ask.report_usage(backend, service, project, catalog)
+
+
+class TestInfoFile:
+    def test_is_written_and_read_instead_of_asking(self, liquid, tmp_path):
+        file = tmp_path / "info.json"
+        assert load(liquid.service.url, info_file=str(file)).describe().resources == DEFINITIONS
+        assert json.loads(file.read_text()) == INFO
+        assert load("http://127.0.0.1:9", info_file=str(file)).describe().resources == DEFINITIONS
+        assert liquid.service.count("GET", "/v1/info") == 1
+
+    def test_garbage_in_it(self, liquid, tmp_path):
+        file = tmp_path / "info.json"
+        file.write_text('{"version": "x"}')
+        with pytest.raises(ConfigError) as caught:
+            load(liquid.service.url, info_file=str(file)).describe()
+        assert "version" in str(caught.value)
+        assert "delete it to have it made anew" in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("info", "message"),
+        [
+            ({"resources": {}}, "version: Field required"),
+            ({"version": 1, "resources": {"a": {"unit": "4 MiB"}}}, "unit"),
+        ],
+    )
+    def test_an_info_that_is_none(self, liquid, info, message):
+        liquid.info = info
+        with pytest.raises(BackendError, match=message):
+            load(liquid.service.url).describe()
+
+
+class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
+    @pytest.fixture
+    def backend(self, liquid):
+        return self.load(liquid.service.url)
+
+    def load(self, url):
+        params = {"service": "sharev2", "endpoint": url, "auth": TOKEN}
+        return load_capacity("liquid", params).capacity["under-test"]
+
+    @pytest.fixture
+    def broken_backend(self):
+        return self.load(f"http://127.0.0.1:{free_port()}")
+
+    @pytest.fixture
+    def catalog(self):
+        return Catalog(AZS, [ServiceDef("sharev2", "storage", DEFINITIONS)])
+
+    def test_capacity(self, backend, catalog):
+        found = ask.report_capacity(backend, "under-test", catalog).services["sharev2"]
+        here = found["capacity"][AZS[0]]
+        assert (here.capacity, here.usage) == (100, 30)
+        assert here.subcapacities == ({"name": "pool1", "capacity": 100, "usage": 30, "exclusion_reason": ""},)
+        assert found["shares"][AZS[1]].capacity == 1000
+        assert "networks" not in found
+
+
+@given(
+    quota=st.integers(0, 10**12),
+    used=st.dictionaries(st.text(max_size=3), st.integers(0, 10**9), min_size=1, max_size=5),
+)
+def test_shares_sum_up(quota, used):
+    shares = share_out(quota, used)
+    assert sum(shares.values()) == quota
+    assert set(shares) == set(used)
+    if quota >= sum(used.values()):
+        assert all(shares[az] >= used[az] for az in used)
+    assert min(shares.values()) >= 0
