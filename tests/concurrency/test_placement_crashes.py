@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg2
 import pytest
@@ -101,9 +102,11 @@ class Writer:
             self.failed += 1
 
 
-def run_with_disasters(fleet: Fleet, disaster: Callable[[], None], every: float) -> Writer:
+def run_with_disasters(
+    fleet: Fleet, disaster: Callable[[], None], every: float, writer: Writer | None = None
+) -> Writer:
     """Lets all clients write until the disaster has struck some times, `every` so many seconds."""
-    writer = Writer(fleet)
+    writer = writer or Writer(fleet)
     numbers = itertools.count()
     over = threading.Event()
 
@@ -170,3 +173,71 @@ def test_connections_to_the_database_are_ended(fleet: Fleet, own_postgres: Postg
 def test_the_database_crashes_and_recovers(fleet: Fleet, own_postgres: PostgresServer):
     writer = run_with_disasters(fleet, lambda: end_connections(own_postgres, signal.SIGKILL), 1.0)
     check(fleet, writer)
+
+
+class CarefulWriter(Writer):
+    """Remembers the generations that were acknowledged, and looks for each of its writes in candidates."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        super().__init__(fleet)
+        self.generations: list[int] = []
+        self.seen = 0
+
+    def write(self, number: int) -> None:
+        """Changes inventory with the generation read just before; then fills a provider of its own, and looks."""
+        try:
+            self._change_inventory(number)
+            self._fill(f"p{number}")
+        except (requests.RequestException, _Unanswered):
+            self.failed += 1
+
+    def _change_inventory(self, number: int) -> None:
+        path = f"/resource_providers/{uuid_of('a')}/inventories/VCPU"
+        before = self._ok("GET", f"/resource_providers/{uuid_of('a')}")["generation"]
+        body = {"resource_provider_generation": before, "total": PLENTY + number}
+        answer = self.fleet.call("PUT", path, body)
+        if answer.status_code == 200:
+            self.generations.append(answer.json()["resource_provider_generation"])
+        else:
+            assert answer.status_code in (409, 503), answer.text
+
+    def _fill(self, name: str) -> None:
+        uuid = uuid_of(name)
+        self._ok("POST", "/resource_providers", {"name": name, "uuid": uuid})
+        body = {"resource_provider_generation": 0, "inventories": {"VCPU": {"total": 1}}}
+        self._ok("PUT", f"/resource_providers/{uuid}/inventories", body)
+        query = f"/allocation_candidates?resources=VCPU:1&in_tree={uuid}"
+        assert len(self._ok("GET", query)["allocation_requests"]) == 1
+        self._ok("PUT", f"/allocations/{uuid}", claim(None, **{name: {"VCPU": 1}}))
+        for _ in range(2):
+            assert self._ok("GET", query)["allocation_requests"] == []
+        self.seen += 1
+
+    def _ok(self, method: str, path: str, body: Any = None) -> Any:
+        answer = self.fleet.call(method, path, body)
+        if answer.status_code == 503:
+            raise _Unanswered
+        assert answer.ok, answer.text
+        return answer.json() if answer.content else None
+
+
+class _Unanswered(Exception):
+    """The server could not answer at the moment."""
+
+
+def test_generations_and_the_index_survive_killed_workers_and_a_crashed_database(
+    fleet: Fleet, own_postgres: PostgresServer
+):
+    """No generation is given twice or goes back, and a write that was acknowledged is seen by the next read."""
+    disasters = itertools.cycle(
+        [lambda: kill_a_worker(fleet), lambda: end_connections(own_postgres, signal.SIGKILL)],
+    )
+    writer = CarefulWriter(fleet)
+    run_with_disasters(fleet, lambda: next(disasters)(), 1.5, writer)
+    wait_for(lambda: fleet.engine.ping() is None)
+    wait_for(lambda: fleet.call("GET", "/resource_providers").status_code == 200)
+    assert writer.seen
+    assert writer.failed
+    assert len(set(writer.generations)) == len(writer.generations)
+    assert fleet.generation("a") >= max(writer.generations)
+    fleet.check_invariants()

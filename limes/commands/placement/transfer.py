@@ -10,6 +10,7 @@ from limes.commands.options import Commands, add_config_option
 
 T = TypeVar("T")
 
+_FEWEST_PER_LINE = 100
 _TOKEN_VARIABLE = "LIMES_IMPORT_TOKEN"  # noqa: S105 - the name of a variable
 
 
@@ -60,9 +61,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def progress(label: str, items: Iterable[T], total: int) -> Iterator[T]:
-    """Gives the items, with a bar on standard error if that is a terminal, and else with a line at the end."""
+    """Gives the items, with a bar on standard error if that is a terminal, and else with a line for each tenth."""
     from tqdm import tqdm
 
-    yield from tqdm(items, desc=label, total=total, disable=None, leave=True, file=sys.stderr)
-    if not sys.stderr.isatty():
-        print(f"{label}: {total}", file=sys.stderr)
+    if sys.stderr.isatty():
+        yield from tqdm(items, desc=label, total=total, leave=True, file=sys.stderr)
+        return
+    tenth = max(total // 10, _FEWEST_PER_LINE)
+    for done, item in enumerate(items, 1):
+        yield item
+        if done % tenth == 0 and done < total:
+            print(f"{label}: {done} of {total}", file=sys.stderr, flush=True)
+    print(f"{label}: {total}", file=sys.stderr, flush=True)

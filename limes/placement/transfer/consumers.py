@@ -1,6 +1,6 @@
 """The part of a copy that is about consumers and their allocations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from limes.placement.transfer.api import TYPED, LocalApi, Refused
@@ -35,11 +35,17 @@ class ConsumerWriter:
             if mine is not None and mine.consumer_type is not None and one.consumer_type is None:
                 self._delete(one.uuid)  # a type cannot be taken away by a write
         left: list[ConsumerState] = []
-        batches = _batches(changed, _BATCH)
-        for batch in self._progress("writing consumers", batches, len(batches)):
-            if not self._try(batch):
-                left += self._try_each(batch)
+        for one, written in self._progress("writing consumers", self._write_all(changed), len(changed)):
+            if not written:
+                left.append(one)
         return self._insist(left)
+
+    def _write_all(self, changed: Sequence[ConsumerState]) -> Iterator[tuple[ConsumerState, bool]]:
+        """Tries all, batch by batch; gives each with whether it was written."""
+        for batch in _batches(changed, _BATCH):
+            refused = set() if self._try(batch) else {one.uuid for one in self._try_each(batch)}
+            for one in batch:
+                yield one, one.uuid not in refused
 
     def _delete(self, uuid: str) -> None:
         self._api.send("DELETE", f"/allocations/{uuid}")
