@@ -173,7 +173,7 @@ def test_a_class_that_goes_while_inventory_of_it_comes(fleet: Fleet):
     inventories = f"/resource_providers/{uuid_of('a')}/inventories"
 
     def act(number: int) -> tuple[str, int]:
-        name = f"CUSTOM_C{number // 4 % 4}"
+        name = f"CUSTOM_C{number // 4 % 2}"
         if number % 4 == 0:
             return "create", fleet.call("PUT", f"/resource_classes/{name}").status_code
         if number % 4 == 1:
@@ -183,8 +183,26 @@ def test_a_class_that_goes_while_inventory_of_it_comes(fleet: Fleet):
             return "add", fleet.call("POST", inventories, body).status_code
         return "remove", fleet.call("DELETE", f"{inventories}/{name}").status_code
 
-    found = set(at_once(act, 256))
+    found = set(at_once(act, 800))
     allowed = {"create": (201, 204), "delete": (204, 404, 409), "add": (201, 400, 409), "remove": (204, 404)}
+    assert [(what, status) for what, status in found if status not in allowed[what]] == []
+
+
+def test_a_trait_that_goes_while_it_comes(fleet: Fleet):
+    fleet.provider("a")
+    mine = f"/resource_providers/{uuid_of('a')}/traits"
+
+    def act(number: int) -> tuple[str, int]:
+        name = f"CUSTOM_T{number // 3 % 2}"
+        if number % 3 == 0:
+            return "create", fleet.call("PUT", f"/traits/{name}").status_code
+        if number % 3 == 1:
+            return "delete", fleet.call("DELETE", f"/traits/{name}").status_code
+        body = {"traits": [name][: number % 2], "resource_provider_generation": fleet.generation("a")}
+        return "use", fleet.call("PUT", mine, body).status_code
+
+    found = set(at_once(act, 600))
+    allowed = {"create": (201, 204), "delete": (204, 404, 409), "use": (200, 400, 409)}
     assert [(what, status) for what, status in found if status not in allowed[what]] == []
 
 
