@@ -19,7 +19,7 @@ from tests.placement.world import World
 from tests.support.upstream_placement import UpstreamPlacement
 
 FIRST = int(os.environ.get("LIMES_DIFFERENTIAL_FIRST", "1"))
-SEEDS = range(FIRST, FIRST + int(os.environ.get("LIMES_DIFFERENTIAL_SEEDS", "6")))
+SEEDS = range(FIRST, FIRST + int(os.environ.get("LIMES_DIFFERENTIAL_SEEDS", "4")))
 STEPS = 250
 STORIES = [
     pytest.param("postgresql", seed, marks=pytest.mark.postgresql) if seed % 2 else ("sqlite", seed) for seed in SEEDS
