@@ -13,6 +13,7 @@ from limes.errors import BadRequest
 from limes.web import operational
 from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, ConnectionMiddleware, RequestIdMiddleware
+from limes.web.router import Router
 
 _CORS_HEADERS = (
     "Content-Type, User-Agent, X-Auth-Token, X-Limes-Cluster-Id, X-Limes-V2-Api-Preview,"
@@ -79,9 +80,12 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
             AuthMiddleware(deps.authenticator, _is_public),
             InitiatorMiddleware(),
             ConnectionMiddleware(deps.engine, without=operational.PUBLIC_PATHS | PUBLIC_PATHS),
-        ]
+        ],
+        router=Router(),
     )
     app.req_options.keep_blank_qs_values = True
+    # an answer without a body has no type
+    app.resp_options.default_media_type = None  # type: ignore[assignment]  # falcon takes None, its types do not
     install_json(app)
     install_error_handlers(app)
     operational.add_operational_routes(app, deps.engine)

@@ -17,6 +17,7 @@ from limes.placement.routes import ROUTES
 from limes.web import operational
 from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, ConnectionMiddleware, RequestIdMiddleware
+from limes.web.router import Router
 
 _WITHOUT_TOKEN = operational.PUBLIC_PATHS | {"/"}
 
@@ -34,7 +35,8 @@ def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
             MicroversionMiddleware(),
             HeadersMiddleware(settings.bounds),
             ConnectionMiddleware(deps.engine, without=_WITHOUT_TOKEN),
-        ]
+        ],
+        router=Router(),
     )
     app.req_options.keep_blank_qs_values = True
     app.req_options.auto_parse_qs_csv = False

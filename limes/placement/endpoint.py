@@ -11,7 +11,7 @@ from typing import Any
 
 import falcon
 import orjson
-from falcon.constants import HTTP_METHODS
+from falcon.constants import COMBINED_METHODS
 
 from limes.auth.context import Identity
 from limes.placement.call import Answer, Call, root_path
@@ -49,7 +49,7 @@ class Endpoint:
     def __init__(self, deps: PlacementCollaborators, operations: Mapping[str, Operation]) -> None:
         self._deps = deps
         self._operations = operations
-        for method in HTTP_METHODS:
+        for method in COMBINED_METHODS:
             operation = operations.get(method)
             responder = self._refuse if operation is None else self._responder(operation)
             setattr(self, f"on_{method.lower()}", responder)

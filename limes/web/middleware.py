@@ -58,7 +58,9 @@ class AccessLogMiddleware:
         req.context.started = self._clock.monotonic()
 
     def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:
-        seconds = self._clock.monotonic() - req.context.started
+        now = self._clock.monotonic()
+        # falcon refuses the method WEBSOCKET before it asks any middleware
+        seconds = now - getattr(req.context, "started", now)
         status = resp.status_code
         metrics.observe(self._app_name, req, resp, seconds)
         if req.path in self._quiet_paths and status < 500:

@@ -12,6 +12,8 @@ from typing import Any
 
 from gunicorn.workers.gthread import ThreadWorker
 
+from limes.web.refusals import refuse
+
 STAY_MILLISECONDS = 10
 
 
@@ -25,6 +27,11 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         """Requests that no thread has taken up yet."""
         self._staying = 0
         """Threads that wait for more on a connection."""
+
+    def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
+        """As gunicorn's, but for how a request that cannot be read is answered."""
+        if not refuse(client, addr, exc):
+            super().handle_error(req, client, addr, exc)
 
     def enqueue_req(self, conn: Any) -> None:
         """As gunicorn's: gives the connection, on which there is something to read, to the pool."""

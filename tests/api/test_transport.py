@@ -45,7 +45,11 @@ def test_wrong_types_are_named_in_the_terms_of_json(world, body, problem):
 
 def test_made_up_methods_leave_one_label_in_the_metrics(world):
     for method in ("FROB1", "FROB2"):
-        assert world.request(method, PROJECT).status_code in (400, 405)
+        result = world.request(method, PROJECT)
+        assert (result.status_code, result.text) == (405, "Method Not Allowed\n")
+        assert set(result.headers["allow"].split(", ")) == {"GET", "HEAD", "PUT", "OPTIONS"}
+        assert world.request(method, "/v1/nothing").status_code == 404
+        assert world.request(method, PROJECT, "expired").status_code == 401
     metrics = world.request("GET", "/metrics", None).text
     assert "FROB" not in metrics
     assert 'method="other"' in metrics
@@ -72,3 +76,19 @@ def test_a_path_cannot_forge_log_lines(world, caplog):
     lines = [plain_formatter().format(record) for record in caplog.records if record.name == "limes.access"]
     assert len(lines) == 1
     assert "/v1/domains/x\\nforged\\x1b\\u2028line" in lines[0]
+
+
+@pytest.mark.parametrize("path", ["/v1/domains", "/"])
+def test_a_method_that_falcon_keeps_for_itself(world, path):
+    result = world.request("WEBSOCKET", path)
+    assert result.status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("PUT", PROJECT, 202), ("POST", f"{PROJECT}/sync", 202), ("POST", "/v1/domains/discover", 204)],
+)
+def test_an_answer_without_a_body_has_no_type(world, method, path, status):
+    result = world.request(method, path, body=CORES_21 if method == "PUT" else None)
+    assert (result.status_code, result.content) == (status, b"")
+    assert "content-type" not in result.headers

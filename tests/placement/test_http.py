@@ -8,7 +8,7 @@ from limes.db.engine import Engine
 from limes.placement.routes import ROUTES
 from tests.placement.world import World, claim, uuid_of
 
-METHODS = ("GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD")
+METHODS = ("GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD", "FROBNICATE", "PROPFIND")
 
 
 def path_of(template: str) -> str:
