@@ -95,6 +95,8 @@ class PushQuota:
         if claimed is None:
             return None
         task, quotas = claimed
+        if task.taken_over:
+            self.telemetry.lease_taken_over("push-quota")
         try:
             return quotas is None or not self._push(task, quotas)
         except BackendPaused:

@@ -79,6 +79,7 @@ class ScrapeUsage:
         for one in found:
             if one.project.taken_over:
                 log.warning("%s: taken over from a collector that did not finish it", _name(one.project))
+                self.telemetry.lease_taken_over("scrape-usage")
         return found
 
     def give_back(self, claimed: Sequence[ScrapeTask]) -> None:

@@ -11,7 +11,7 @@ class Telemetry:
         """The backend was told the right quota again."""
 
     def lease_taken_over(self, task: str) -> None:
-        """A task of this job (`Job.name`) was claimed whose former claim had ended without an outcome."""
+        """A task of this kind (a job's name, without its service) was claimed, and its former claim had never ended."""
 
 
 SILENT = Telemetry()

@@ -47,6 +47,10 @@ class Backends:
     breakers: Mapping[str, CircuitBreaker] = field(default_factory=dict)
     """The circuits to the quota backends, by service type; none where they are not guarded."""
 
+    def circuits(self) -> dict[str, str]:
+        """`closed`, `half-open` or `open`, by service type."""
+        return {service_type: breaker.state.value for service_type, breaker in self.breakers.items()}
+
 
 class Plugins:
     """The plugins that are installed, each loaded when it is first needed."""

@@ -42,12 +42,14 @@ class Collector:
         name of a job and how long a task of it took, in seconds; `may_work` is asked before each task; `data` goes to
         `/metrics` as well."""
         self._engine = engine
-        self.loops = [Loop(job, done, may_work) for job in jobs]
+        self.loops = [Loop(job, self._tell, may_work) for job in jobs]
         """One for each job."""
         self.registry = CollectorRegistry()
         """The metrics of this collector."""
         for source in metrics:
             self.registry.register(source)
+        self.listeners = [done]
+        """Are told the name of a job and how long a task of it took, in seconds, after each task."""
         self._data = data
         self._listen = listen
         self._poll_interval = poll_interval
@@ -56,6 +58,16 @@ class Collector:
         self._alarm = JumpAlarm(self._look_now, poll_interval)
         self.port = 0
         """The port on which it serves, after `start()`."""
+
+    def _tell(self, job: str, seconds: float) -> None:
+        for listener in self.listeners:
+            listener(job, seconds)
+
+    def due(self) -> int:
+        """How many tasks wait for a collector."""
+        families = {family.name: family for family in self.registry.collect()}
+        found = families.get("limes_tasks_due")
+        return sum(int(sample.value) for sample in found.samples) if found else 0
 
     def start(self) -> None:
         """Begins to work, and returns. Raises `StartupError` if the address cannot be used."""

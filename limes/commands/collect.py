@@ -1,8 +1,14 @@
-"""`limes collect`: the background work, until SIGTERM."""
+"""`limes collect`: the background work, until SIGTERM, or once."""
 
 import argparse
+from typing import TYPE_CHECKING
 
 from limes.commands.options import Commands, add_config_option
+from limes.commands.output import add_json_option, print_json, print_table, progress_console, result_console, warn
+
+if TYPE_CHECKING:
+    from limes.collector.once import Outcome
+    from limes.settings import Settings
 
 
 def add_to(commands: Commands) -> None:
@@ -10,17 +16,60 @@ def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
         "collect", help="discover projects, scrape usage and capacity, write quota into backends"
     )
+    parser.add_argument(
+        "--once",
+        action="store_true",
+        help="do what is due and what follows from it, then end; exit code 1 if any failed",
+    )
+    add_json_option(parser)
     add_config_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Works until SIGTERM or SIGINT."""
-    from limes.collector.runner import run_until_signal
-    from limes.composition.collector import open_collector
+    """Works until SIGTERM or SIGINT, or until nothing is due."""
     from limes.composition.common import load_settings, set_up_logs
+    from limes.errors import ConfigError
 
+    if options.json and not options.once:
+        raise ConfigError(["--json is for --once"])
     settings = load_settings()
-    set_up_logs(settings)
-    run_until_signal(open_collector(settings))
-    return 0
+    if not options.once:
+        from limes.collector.runner import run_until_signal
+        from limes.composition.collector import open_collector
+
+        set_up_logs(settings)
+        run_until_signal(open_collector(settings))
+        return 0
+    outcomes = _once(settings)
+    if options.json:
+        print_json({"outcomes": outcomes})
+    else:
+        rows = [(one.task, one.about, one.succeeded, warn(one.failed, bool(one.failed))) for one in outcomes]
+        names = ("task", "of", "succeeded>", "failed>")
+        print_table(result_console(), "Done", names, rows, empty="nothing was due")
+    return 1 if any(one.failed for one in outcomes) else 0
+
+
+def _once(settings: "Settings") -> "list[Outcome]":
+    """Does it, with a bar on standard error if that is a terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from limes.collector.once import run_once
+    from limes.composition.collector import open_collector
+    from limes.composition.common import set_up_logs
+
+    console = progress_console()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        set_up_logs(settings)  # within, so that log lines stand above the bar
+        collector = open_collector(settings)
+        task = progress.add_task("tasks", total=None)
+        collector.listeners.append(lambda job, seconds: progress.advance(task))
+
+        def on_round() -> None:
+            progress.update(task, total=progress.tasks[task].completed + collector.due())
+
+        outcomes = run_once(collector, on_round)
+        progress.update(task, total=progress.tasks[task].completed)
+    return outcomes

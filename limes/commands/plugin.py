@@ -6,15 +6,17 @@ from typing import Any
 
 import orjson
 
+from limes.commands import plugin_test
 from limes.commands.options import Commands, add_config_option
 from limes.errors import ConfigError, NotFound
 
 
 def add_to(commands: Commands) -> None:
-    """Adds `plugin list`, `get-usage`, `set-quota` and `scan-capacity`."""
+    """Adds `plugin list`, `test`, `get-usage`, `set-quota` and `scan-capacity`."""
     parser = commands.add_parser("plugin", help="list plugins; try out the configured backends")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     actions.add_parser("list", help="list installed plugins").set_defaults(run=list_plugins)
+    plugin_test.add_to(actions, _find)
     action = actions.add_parser("get-usage", help="print what a backend reports for a project")
     action.add_argument("service")
     action.add_argument("project", help="the project's UUID")
@@ -96,6 +98,12 @@ def _cluster() -> Any:
 
     settings = load_settings()
     return build_cluster(settings, open_cloud(settings))
+
+
+def _find(service_type: str, project: str) -> tuple[Any, Any, Any, Any]:
+    cluster = _cluster()
+    service = _service(cluster, service_type)
+    return cluster.backends.quota[service.type], service, _project(cluster, project), cluster.catalog
 
 
 def _service(cluster: Any, service_type: str) -> Any:

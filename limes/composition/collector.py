@@ -24,6 +24,7 @@ from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.use_cases import discover, measure_utilisation, open_trail, push_quota, settle_commitments
 from limes.db.engine import Engine
+from limes.metrics.circuits import CircuitGauge
 from limes.metrics.data import DataMetrics
 from limes.metrics.jobs import JobMetrics
 from limes.metrics.outcomes import OutcomeCounter
@@ -70,11 +71,12 @@ def build_collector(
         *_cluster_wide_jobs(engine, cluster, settings, sync_catalog, clock, jitter, counters, trail),
     ]
     counted.start_at_zero([job.name for job in jobs])
+    gauges = ScrapeGauges(engine, names, clock, settings.collector.stale_after, settings.audit.sinks)
     data = settings.collector.data_metrics
     return Collector(
         engine,
         jobs,
-        metrics=[*counters.values(), counted, ScrapeGauges(engine, names, clock, settings.collector.stale_after)],
+        metrics=[*counters.values(), counted, gauges, CircuitGauge(cluster.backends.circuits)],
         done=counted.task_done,
         may_work=may_work,
         data=DataMetrics(engine, cluster.catalog, data.skip_zero) if data.expose else None,

@@ -52,7 +52,7 @@ class JobMetrics(Telemetry, Collector):
         self._repaired.labels(service_type, self._names.get(service_type, "")).inc()
 
     def lease_taken_over(self, task: str) -> None:
-        self._takeovers.labels(split_task(task)[0]).inc()
+        self._takeovers.labels(task).inc()
 
     def task_done(self, task: str, seconds: float) -> None:
         """A task of this job has ended, well or badly."""

@@ -1,7 +1,7 @@
 """Gauges about the collector's work, read from the database when Prometheus asks."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
@@ -16,6 +16,7 @@ log = logging.getLogger(__name__)
 
 _SERVICE = ("service", "service_name")
 _TASK = ("task", "service")
+_SINK = ("sink",)
 _PROJECT = ("domain", "domain_id", "project", "project_id", "service")
 
 FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -33,6 +34,8 @@ FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "limes_capacity_scraped_at": (("capacitor",), "Time of the last scrape that succeeded, in seconds since the epoch"),
     "limes_capacity_stale": (("capacitor",), "1 if the figures are older than collector.stale_after, or missing"),
     "limes_capacity_plugin_metrics_ok": (("capacitor",), "1 if the last scrape of the capacitor succeeded, else 0"),
+    "limes_audit_events_pending": (_SINK, "Audit events that the sink was not given yet"),
+    "limes_audit_events_age_seconds": (_SINK, "For how long the oldest of these has waited; 0 if there is none"),
     "limes_plugin_metrics_ok": (_PROJECT, "1 if the last scrape of the project's service succeeded, else 0"),
 }
 """The labels and the help of each gauge."""
@@ -41,12 +44,20 @@ FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
 class ScrapeGauges(Collector):
     """The gauges. While the database does not answer there are none."""
 
-    def __init__(self, engine: Engine, service_names: Mapping[str, str], clock: Clock, stale_after: float) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        service_names: Mapping[str, str],
+        clock: Clock,
+        stale_after: float,
+        audit_sinks: Sequence[str] = (),
+    ) -> None:
         """`service_names` are the values of the label `service_name` by service type; `stale_after` is in seconds."""
         self._engine = engine
         self._names = service_names
         self._clock = clock
         self._stale_after = stale_after
+        self._audit_sinks = audit_sinks
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """The present figures."""
@@ -72,6 +83,13 @@ class ScrapeGauges(Collector):
             stale = capacitor.scraped_at is None or capacitor.scraped_at < stale_before
             families["limes_capacity_stale"].add_metric(values, int(stale))
             families["limes_capacity_plugin_metrics_ok"].add_metric(values, int(capacitor.ok))
+        waiting = {row.sink: row for row in state.audit}
+        for sink in sorted({*self._audit_sinks, *waiting}):
+            backlog = waiting.get(sink)
+            families["limes_audit_events_pending"].add_metric((sink,), backlog.events if backlog else 0)
+            families["limes_audit_events_age_seconds"].add_metric(
+                (sink,), _age(now, backlog.since if backlog else None)
+            )
         for project in projects:
             families["limes_plugin_metrics_ok"].add_metric(project[:5], int(project.ok))
         yield from families.values()

@@ -62,10 +62,13 @@ def run(options: argparse.Namespace) -> int:
 
 def progress(label: str, items: Iterable[T], total: int) -> Iterator[T]:
     """Gives the items, with a bar on standard error if that is a terminal, and else with a line for each tenth."""
-    from tqdm import tqdm
+    from rich.progress import track
 
-    if sys.stderr.isatty():
-        yield from tqdm(items, desc=label, total=total, leave=True, file=sys.stderr)
+    from limes.commands.output import progress_console
+
+    console = progress_console()
+    if console.is_terminal:
+        yield from track(items, label, total=total, console=console)
         return
     tenth = max(total // 10, _FEWEST_PER_LINE)
     for done, item in enumerate(items, 1):

@@ -55,12 +55,22 @@ class JobState(NamedTuple):
     error: str
 
 
+class AuditBacklog(NamedTuple):
+    """Audit events that one sink was not given yet, and when the first of them happened."""
+
+    sink: str
+    events: int
+    since: float
+
+
 class WorkState(NamedTuple):
     """Everything."""
 
     services: list[ServiceState]
     capacitors: list[CapacitorState]
     jobs: list[JobState]
+    audit: list[AuditBacklog]
+    """Sinks for which nothing waits are missing."""
 
 
 class ProjectScrape(NamedTuple):
@@ -91,10 +101,11 @@ SELECT s.type, COUNT(ps.id), MIN(ps.scraped_at), MAX(ps.scraped_at),
   FROM services s LEFT JOIN project_services ps ON ps.service_id = s.id
  GROUP BY s.type ORDER BY s.type
 """
+_AUDIT = "SELECT sink, COUNT(*), MIN(at) FROM audit_outbox WHERE delivered_at IS NULL GROUP BY sink ORDER BY sink"
 
 
 def read(engine: Engine, now: float, stale_before: float) -> WorkState:
-    """Three queries, whatever the number of projects. To be called in a snapshot."""
+    """Four queries, whatever the number of projects. To be called in a snapshot."""
     services = engine.rows(_SERVICES, [stale_before, now, now, now, now, now, now])
     capacitors = engine.rows("SELECT name, scraped_at, next_scrape_at, scrape_error FROM capacitors ORDER BY name")
     jobs = engine.rows("SELECT name, ran_at, next_run_at, error FROM jobs ORDER BY name")
@@ -102,6 +113,7 @@ def read(engine: Engine, now: float, stale_before: float) -> WorkState:
         [ServiceState._make(row) for row in services],
         [CapacitorState._make(row) for row in capacitors],
         [JobState._make(row) for row in jobs],
+        [AuditBacklog._make(row) for row in engine.rows(_AUDIT)],
     )
 
 
@@ -119,3 +131,50 @@ def project_scrapes(engine: Engine) -> Iterator[ProjectScrape]:
         """
     )
     return (ProjectScrape._make([*row[:5], bool(row[5])]) for row in rows)
+
+
+class Lease(NamedTuple):
+    """Projects that collectors work on, by task and service, and when the first of the claims ends."""
+
+    task: str
+    service: str
+    projects: int
+    until: float
+
+
+class ErrorGroup(NamedTuple):
+    """An error of scraping or of writing quota, and in how many projects of a service it is the last one."""
+
+    task: str
+    service: str
+    message: str
+    projects: int
+
+
+def leases(engine: Engine, now: float) -> list[Lease]:
+    """Claims that have not ended, by service."""
+    found = []
+    for task, column in (("scrape-usage", "scrape_claimed_until"), ("push-quota", "push_claimed_until")):
+        rows = engine.rows(
+            f"""
+            SELECT s.type, COUNT(*), MIN(ps.{column}) FROM project_services ps JOIN services s ON s.id = ps.service_id
+             WHERE ps.{column} > %s GROUP BY s.type ORDER BY s.type
+            """,
+            [now],
+        )
+        found += [Lease(task, *row) for row in rows]
+    return found
+
+
+def errors(engine: Engine) -> list[ErrorGroup]:
+    """The last error of each project's services, grouped; the most frequent ones first."""
+    found = []
+    for task, column in (("scrape-usage", "scrape_error"), ("push-quota", "push_error")):
+        rows = engine.rows(
+            f"""
+            SELECT s.type, ps.{column}, COUNT(*) FROM project_services ps JOIN services s ON s.id = ps.service_id
+             WHERE ps.{column} <> '' GROUP BY s.type, ps.{column}
+            """
+        )
+        found += [ErrorGroup(task, *row) for row in rows]
+    return sorted(found, key=lambda group: (-group.projects, group))

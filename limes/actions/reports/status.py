@@ -1,0 +1,148 @@
+"""How the collectors' work goes, for `limes status`: what is late, what fails, what is old, what is being done."""
+
+from dataclasses import dataclass, field
+
+from limes.db.engine import Engine
+from limes.db.queries import scrape_state as queries
+
+_AUDIT_PATIENCE = 600.0
+"""Seconds that an audit event may wait before somebody should look."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStatus:
+    """One service over all projects. Ages and lags are in seconds; None where there is none."""
+
+    service: str
+    projects: int
+    unscraped: int
+    stale: int
+    oldest_age: float | None
+    scrape_errors: int
+    due_scrapes: int
+    scrape_lag: float
+    pending_pushes: int
+    push_age: float
+    push_errors: int
+    drifted: int
+
+
+@dataclass(frozen=True, slots=True)
+class CapacitorStatus:
+    """One capacitor."""
+
+    name: str
+    age: float | None
+    stale: bool
+    lag: float
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    """A job that is done for the whole cluster."""
+
+    name: str
+    age: float | None
+    lag: float
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditStatus:
+    """Audit events that one sink was not given yet."""
+
+    sink: str
+    events: int
+    age: float
+
+
+@dataclass(frozen=True, slots=True)
+class StatusReport:
+    """Everything. `at` is when it was read, in seconds since the epoch."""
+
+    at: float
+    services: list[ServiceStatus]
+    capacitors: list[CapacitorStatus]
+    jobs: list[JobStatus]
+    audit: list[AuditStatus]
+    leases: list[queries.Lease]
+    errors: list[queries.ErrorGroup]
+    problems: list[str] = field(default_factory=list)
+    """What somebody should look at, one line each."""
+
+
+def run(engine: Engine, now: float, stale_after: float) -> StatusReport:
+    """Reads the report in one snapshot. Durations are in seconds."""
+    report = engine.snapshot(lambda: _read(engine, now, stale_after))
+    report.problems.extend(_problems(report))
+    return report
+
+
+def _read(engine: Engine, now: float, stale_after: float) -> StatusReport:
+    state = queries.read(engine, now, now - stale_after)
+    return StatusReport(
+        at=now,
+        services=[_service(row, now) for row in state.services],
+        capacitors=[
+            CapacitorStatus(
+                row.name,
+                None if row.scraped_at is None else now - row.scraped_at,
+                row.scraped_at is None or row.scraped_at < now - stale_after,
+                max(0.0, now - row.next_scrape_at),
+                row.error,
+            )
+            for row in state.capacitors
+        ],
+        jobs=[
+            JobStatus(
+                row.name, None if row.ran_at is None else now - row.ran_at, max(0.0, now - row.next_run_at), row.error
+            )
+            for row in state.jobs
+        ],
+        audit=[AuditStatus(row.sink, row.events, now - row.since) for row in state.audit],
+        leases=queries.leases(engine, now),
+        errors=queries.errors(engine),
+    )
+
+
+def _service(row: queries.ServiceState, now: float) -> ServiceStatus:
+    return ServiceStatus(
+        service=row.service,
+        projects=row.projects,
+        unscraped=row.unscraped,
+        stale=row.stale,
+        oldest_age=None if row.oldest is None else now - row.oldest,
+        scrape_errors=row.scrape_errors,
+        due_scrapes=row.due_scrapes,
+        scrape_lag=0.0 if row.due_scrape_since is None else now - row.due_scrape_since,
+        pending_pushes=row.pending,
+        push_age=0.0 if row.pending_since is None else now - row.pending_since,
+        push_errors=row.push_errors,
+        drifted=row.drifted,
+    )
+
+
+def _problems(report: StatusReport) -> list[str]:
+    found = []
+    for service in report.services:
+        for count, what in (
+            (service.stale, "figures are too old"),
+            (service.scrape_errors, "the last scrape failed"),
+            (service.push_errors, "the quota could not be written"),
+            (service.drifted, "the backend quota was changed past Limes"),
+        ):
+            if count:
+                found.append(f"service {service.service}: {what} in {count} of {service.projects} projects")
+    for capacitor in report.capacitors:
+        if capacitor.error:
+            found.append(capacitor.error)
+        elif capacitor.stale:
+            found.append(f"capacitor {capacitor.name}: its figures are missing or too old")
+    found.extend(
+        f"audit: {one.events} events wait for {one.sink}, the oldest for {one.age:.0f} s"
+        for one in report.audit
+        if one.age > _AUDIT_PATIENCE
+    )
+    found.extend(f"job {job.name}: {job.error}" for job in report.jobs if job.error)
+    return found

@@ -1,0 +1,76 @@
+"""Everything that is due, once: for a first look, a cron job, or a repair by hand."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from limes.collector.loop import Loop
+from limes.collector.runner import Collector
+
+_FIRST = "discovery"
+_MOST_ROUNDS = 20
+"""So that intervals of almost nothing do not make it go on for ever."""
+_GRACE = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How many tasks of one kind succeeded and failed."""
+
+    task: str
+    about: str
+    """A service type or a capacitor; empty where it is about none."""
+    succeeded: int
+    failed: int
+
+
+def run_once(collector: Collector, on_round: Callable[[], None] = lambda: None) -> list[Outcome]:
+    """Does what is due, and what becomes due by that: new projects are scraped, what has drifted is put right.
+
+    What has failed is not due any more. `on_round` is called before each look at all jobs. The collector serves nothing
+    meanwhile, and cannot be started afterwards.
+    """
+    first = [loop for loop in collector.loops if loop.job.name == _FIRST]
+    done: list[str] = []
+    collector.listeners.append(lambda job, seconds: done.append(job))
+    try:
+        on_round()
+        _drain(first)
+        for _ in range(_MOST_ROUNDS):
+            before = len(done)
+            on_round()
+            _drain(collector.loops)
+            if len(done) == before:
+                break
+    finally:
+        collector.stop(_GRACE)
+    return outcomes(collector)
+
+
+def _drain(loops: list[Loop]) -> None:
+    if not loops:
+        return
+    with ThreadPoolExecutor(len(loops)) as pool:
+        try:
+            for drained in [pool.submit(loop.drain) for loop in loops]:
+                drained.result()
+        except BaseException:  # Ctrl-C: what has begun goes on without us
+            for loop in loops:
+                loop.abandon()
+            raise
+
+
+def outcomes(collector: Collector) -> list[Outcome]:
+    """What this collector has done so far, from its counters."""
+    counts: dict[tuple[str, str], dict[str, int]] = {}
+    for family in collector.registry.collect():
+        for sample in family.samples:
+            outcome = sample.labels.get("task_outcome")
+            if outcome is not None:
+                about = sample.labels.get("service_type") or sample.labels.get("capacitor_id") or ""
+                counts.setdefault((family.name.removeprefix("limes_"), about), {})[outcome] = int(sample.value)
+    return [
+        Outcome(task, about, found["success"], found["failure"])
+        for (task, about), found in sorted(counts.items())
+        if any(found.values())
+    ]

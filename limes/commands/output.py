@@ -1,0 +1,99 @@
+"""How commands show what they have found: tables for people, or JSON for programs. `NO_COLOR` is honoured."""
+
+import argparse
+import dataclasses
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_WIDTH_OF_PIPES = 200
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """`--json`."""
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+
+
+def print_json(document: Any) -> None:
+    """Prints a document; dataclasses and named tuples become objects."""
+
+    def default(value: Any) -> Any:
+        if isinstance(value, tuple) and hasattr(value, "_asdict"):
+            return value._asdict()
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return dataclasses.asdict(value)
+        return value.value if isinstance(value, Enum) else str(value)
+
+    print(orjson.dumps(document, default=default, option=orjson.OPT_INDENT_2).decode())
+
+
+def result_console() -> "Console":
+    """Where results go: standard output. Colours only on a terminal, and without `NO_COLOR`."""
+    return _console(stderr=False)
+
+
+def progress_console() -> "Console":
+    """Where progress goes: standard error."""
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> "Console":
+    from rich.console import Console
+
+    terminal = (sys.stderr if stderr else sys.stdout).isatty()
+    # whoever reads a pipe wants whole lines, however long they are
+    return Console(stderr=stderr, width=None if terminal else _WIDTH_OF_PIPES, soft_wrap=not terminal, highlight=False)
+
+
+def print_table(
+    console: "Console", title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, empty: str = "none"
+) -> None:
+    """A table with a title. A column whose name ends in `>` is aligned to the right; None is shown as `-`."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    if not rows:
+        console.print(Text.assemble((title, "bold"), f": {empty}"))
+        return
+    table = Table(title=Text(title, "bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        right = name.endswith(">")
+        table.add_column(name.rstrip(">"), justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(cell if isinstance(cell, Text) else Text("-" if cell is None else str(cell)) for cell in row))
+    console.print(table)
+
+
+def warn(value: Any, when: bool) -> Any:
+    """The value as a cell, in red where something is wrong."""
+    from rich.text import Text
+
+    return Text("-" if value is None else str(value), "bold red" if when else "")
+
+
+def duration(seconds: float | None) -> str | None:
+    """A duration as people say it, in its two largest units: `2h 5m`."""
+    if seconds is None:
+        return None
+    left = max(0, round(seconds))
+    parts = []
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):
+        amount, left = divmod(left, size)
+        if amount:
+            parts.append(f"{amount}{unit}")
+    return " ".join(parts[:2]) or "0s"
+
+
+def moment(seconds: float | None) -> str | None:
+    """A time, given in seconds since the epoch: `2026-01-01T00:00:00Z`."""
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
