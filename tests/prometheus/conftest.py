@@ -31,6 +31,7 @@ class Cloud:
         document["database"]["url"] = database_url
         document["api"]["workers"] = document["placement"]["workers"] = 2
         document["collector"] |= {"poll_interval": 0.2, "data_metrics": {"expose": True}}
+        document["audit"] = {"sinks": "log", "log": {"path": str(folder / "audit.log")}}
         self.targets = {
             "limes-api": document["api"]["listen"],
             "limes-placement": document["placement"]["listen"],

@@ -41,13 +41,25 @@ def busy_cloud(cloud):
     )
     assert answer.json()["commitment"]["amount"] == 5
     place = f"/quotas/{SHOP}"
-    limits = cloud.call("GET", place, job="limes-placement").json()
-    assert limits["quotas"]["VCPU"]["limit"] == 20
+
+    def read_limits():
+        limits = cloud.call("GET", place, job="limes-placement").json()
+        return limits if limits["quotas"]["VCPU"]["limit"] == 20 else None
+
+    # a push that is still under way would write over what somebody else changes, and nobody would ever know
+    eventually(
+        lambda: 'limes_quota_pushes_pending{service="compute",service_name="placement"} 0.0' in own_metrics(cloud)
+    )
+    limits = eventually(read_limits)
     limits["quotas"]["VCPU"]["limit"] = 99
     drift = cloud.call("PUT", place, job="limes-placement", json=limits)
     assert drift.status_code in (200, 204), drift.text
     assert cloud.call("POST", f"{PROJECT}/sync").status_code == 202
     return cloud
+
+
+def own_metrics(cloud):
+    return cloud.call("GET", "/metrics", job="limes-collector").text
 
 
 def dashboard_queries():
