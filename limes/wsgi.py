@@ -1,4 +1,4 @@
-"""Composition roots for WSGI servers: `limes.wsgi:limes_app()` and `limes.wsgi:placement_app()`.
+"""Composition roots for WSGI servers: `limes.wsgi:limes_app()`, `placement_app()` and `liquid_app()`.
 
 They read `LIMES_CONFIG`. A server other than gunicorn can call them just the same.
 """
@@ -32,6 +32,14 @@ def placement_app() -> Any:
     from limes.placement.app import create_app
 
     return _start(lambda settings: create_app(build_placement(settings)))
+
+
+def liquid_app() -> Any:
+    """The LIQUID protocol for the service that `LIMES_LIQUID_SERVICE` names."""
+    from limes.composition.liquid import build_liquid
+    from limes.liquid.app import create_app
+
+    return _start(lambda settings: create_app(build_liquid(settings)))
 
 
 def _start(build: Callable[[Settings], Any]) -> Any:

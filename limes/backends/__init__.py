@@ -21,7 +21,7 @@ from limes.backends.reports import (
     ResourceUsage,
     UsageReport,
 )
-from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, ResourceDef, ServiceDef
+from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref, ResourceDef, ServiceDef
 from limes.core.quota import UNLIMITED, BackendQuota, Unlimited
 from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, parse_value
 from limes.errors import BackendError, BackendOutage, ConfigError
@@ -32,7 +32,7 @@ __all__ = [
     "Params", "NoParams", "ResourceParams", "ResourceName", "Amount", "AmountPerAZ", "QuotaValue", "NOT_EMPTY",
     "QuotaBackend", "CapacityBackend", "DiscoveryBackend",
     # what it describes and reports
-    "ServiceDef", "ResourceDef", "DomainInfo", "ProjectInfo",
+    "Ref", "ServiceDef", "ResourceDef", "DomainInfo", "ProjectInfo",
     "UsageReport", "ResourceUsage", "AZUsage", "CapacityReport", "AZCapacity",
     "ANY_AZ", "UNKNOWN_AZ", "BackendQuota", "Unlimited", "UNLIMITED",
     # units and errors

@@ -20,10 +20,10 @@ What holds for all three:
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
-from limes.core.catalog import ServiceDef
+from limes.core.catalog import Ref, ServiceDef
 
 
 class QuotaBackend(ABC):
@@ -81,6 +81,10 @@ class CapacityBackend(ABC):
         May be repeated at any time, and changes nothing in the backend. Raises `BackendError` if any of the figures
         cannot be had.
         """
+
+    def resources(self) -> Collection[Ref]:
+        """The resources that it reports, as far as the configuration alone tells. `limes liquid` announces these."""
+        return ()
 
 
 class DiscoveryBackend(ABC):

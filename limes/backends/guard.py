@@ -2,13 +2,13 @@
 
 import contextvars
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
 from limes.backends.breaker import CircuitBreaker
 from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
-from limes.core.catalog import ServiceDef
+from limes.core.catalog import Ref, ServiceDef
 from limes.errors import BackendOutage
 
 T = TypeVar("T")
@@ -51,6 +51,10 @@ class TimedCapacityBackend(CapacityBackend):
     def report_capacity(self) -> CapacityReport:
         """The plugin's report."""
         return within(self._time_limit, self.inner.report_capacity)
+
+    def resources(self) -> Collection[Ref]:
+        """The plugin's."""
+        return self.inner.resources()
 
 
 class TimedDiscoveryBackend(DiscoveryBackend):

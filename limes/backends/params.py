@@ -75,7 +75,7 @@ class ResourceParams(Params):
     auto_approve_initial_quota: Amount = 0
     quota_at_least_usage: bool = False
 
-    def definition(self, name: str, *, tracks_quota: bool = True) -> ResourceDef:
+    def definition(self, name: str, *, tracks_quota: bool = True, az_aware: bool = False) -> ResourceDef:
         """The resource as Limes knows it."""
         return ResourceDef(
             name,
@@ -85,4 +85,5 @@ class ResourceParams(Params):
             tracks_quota,
             self.auto_approve_initial_quota,
             self.quota_at_least_usage,
+            az_aware,
         )

@@ -1,4 +1,4 @@
-"""`limes api` and `limes placement`: one of the two HTTP APIs under gunicorn."""
+"""`limes api`, `limes placement` and `limes liquid`: one of the HTTP APIs under gunicorn."""
 
 import argparse
 import os
@@ -6,16 +6,36 @@ import sys
 
 from limes.commands import placement
 from limes.commands.options import Commands, add_config_option
+from limes.composition.liquid import LISTEN_VARIABLE, SERVICE_VARIABLE
+
+_APPS = {
+    "api": "limes.wsgi:limes_app()",
+    "placement": "limes.wsgi:placement_app()",
+    "liquid": "limes.wsgi:liquid_app()",
+}
 
 
 def add_to(commands: Commands) -> None:
-    """Adds `api`, and `placement` with its sub-commands: without one of them, it serves."""
+    """Adds `api`, and `placement` with its sub-commands: without one of them, it serves; and `liquid`."""
     for name, text in (("api", "serve the Limes Resource API"), ("placement", "serve the Placement API, or tend it")):
         parser = commands.add_parser(name, help=text)
         add_config_option(parser)
         parser.set_defaults(run=run, process=name)
         if name == "placement":
             placement.add_to(parser)
+    parser = commands.add_parser("liquid", help="serve the LIQUID protocol for one of the configured services")
+    parser.add_argument("service_type", metavar="SERVICE_TYPE", help="one of services[].service_type")
+    parser.add_argument("--listen", metavar="HOST:PORT", help="instead of the configured liquid.listen")
+    add_config_option(parser)
+    parser.set_defaults(run=run_liquid, process="liquid")
+
+
+def run_liquid(options: argparse.Namespace) -> int:
+    """Becomes gunicorn, and tells it which service and where."""
+    os.environ[SERVICE_VARIABLE] = options.service_type
+    if options.listen:
+        os.environ[LISTEN_VARIABLE] = options.listen
+    return run(options)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -26,6 +46,5 @@ def run(options: argparse.Namespace) -> int:
 
 
 def gunicorn_command(process: str) -> list[str]:
-    """The command line of gunicorn for one of the two APIs."""
-    app = {"api": "limes.wsgi:limes_app()", "placement": "limes.wsgi:placement_app()"}[process]
-    return [sys.executable, "-m", "gunicorn", "-c", "python:limes.composition.gunicorn_conf", app]
+    """The command line of gunicorn for one of the APIs."""
+    return [sys.executable, "-m", "gunicorn", "-c", "python:limes.composition.gunicorn_conf", _APPS[process]]

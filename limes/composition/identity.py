@@ -33,5 +33,6 @@ def refuse_exposure(settings: Settings, process: str) -> None:
     listen: Mapping[str, str] = {
         "api": {"api.listen": settings.api.listen},
         "placement": {"placement.listen": settings.placement.listen},
+        "liquid": {"liquid.listen": settings.liquid.listen},
     }[process]
     settings.identity.refuse_exposure(listen)

@@ -34,6 +34,8 @@ class ResourceDef:
     original: for what backends create by themselves, such as a default security group). 0 switches it off."""
     quota_at_least_usage: bool = False
     """The backend refuses a quota below what is used. It is told the usage instead, until the usage has fallen."""
+    az_aware: bool = False
+    """Usage is reported AZ by AZ, and not in `any`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,19 @@ class ApiSettings(Section):
     the collector's work."""
 
 
+class LiquidSettings(Section):
+    """The LIQUID protocol for one of the services: `limes liquid SERVICE_TYPE`."""
+
+    listen: ListenAddress = "127.0.0.1:8083"
+    """One process serves one service, so each further one needs another address: `--listen` of the command."""
+    policy_file: ConfigPath | None = None
+    """Overrides of the shipped policy rules."""
+    workers: int = Field(default=1, ge=1, le=256)
+    """Worker processes of gunicorn."""
+    threads: int = Field(default=8, ge=1, le=256)
+    """Threads of each worker."""
+
+
 class DataMetricsSettings(Section):
     """Capacity, quota, usage and commitments as metrics, on the collector's `/metrics`."""
 

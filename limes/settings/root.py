@@ -23,6 +23,7 @@ from limes.settings.processes import (
     CircuitBreakerSettings,
     CollectorSettings,
     DatabaseSettings,
+    LiquidSettings,
     LoggingSettings,
     ServeSettings,
 )
@@ -52,6 +53,7 @@ class Settings(Section):
     circuit_breaker: CircuitBreakerSettings = CircuitBreakerSettings()
     audit: AuditSettings = AuditSettings()
     placement: PlacementSettings = PlacementSettings()
+    liquid: LiquidSettings = LiquidSettings()
     identity: IdentitySettings = IdentitySettings()
     logging: LoggingSettings = LoggingSettings()
     serve: ServeSettings = ServeSettings()

@@ -6,6 +6,7 @@ values:
     ram: {az-one: 400000, az-two: 400000}  # by AZ
 """
 
+from collections.abc import Collection
 from typing import Annotated
 
 from limes.backends import (
@@ -20,6 +21,7 @@ from limes.backends import (
     Offer,
     Params,
     Plugin,
+    Ref,
     ResourceName,
 )
 
@@ -57,6 +59,10 @@ class ManualCapacity(CapacityBackend):
                 for service, resources in self._values.items()
             }
         )
+
+    def resources(self) -> Collection[Ref]:
+        """The configured ones."""
+        return [(service, name) for service, resources in self._values.items() for name in resources]
 
 
 plugin = Plugin(

@@ -1,7 +1,7 @@
 """The capacitor `prometheus`: capacity as the result of queries. docs/plugins/prometheus.md."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +19,7 @@ from limes.backends import (
     Offer,
     Params,
     Plugin,
+    Ref,
     ResourceName,
 )
 
@@ -87,6 +88,10 @@ class PrometheusCapacity(CapacityBackend):
                     for service, resources in self._params.queries.items()
                 }
             )
+
+    def resources(self) -> Collection[Ref]:
+        """Those that have queries."""
+        return [(service, name) for service, queries in self._params.queries.items() for name in queries]
 
     def _capacity(self, session: requests.Session, params: QueryParams) -> Mapping[str, AZCapacity]:
         capacity = self._ask(session, params.query, params.az_label)

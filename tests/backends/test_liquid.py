@@ -1,4 +1,4 @@
-"""The plugin `liquid` against a liquid of recorded shapes. The other end, `limes liquid`, is in tests/liquid."""
+"""The plugin `liquid` against a liquid of recorded shapes. The other end, `limes liquid`, has test_limes_liquid.py."""
 
 import json
 
@@ -32,8 +32,8 @@ INFO = {
     "quotaUpdateNeedsProjectMetadata": True,
 }  # fmt: skip
 DEFINITIONS = {
-    "capacity": ResourceDef("capacity", Unit.GIB, "disks"),
-    "shares": ResourceDef("shares"),
+    "capacity": ResourceDef("capacity", Unit.GIB, "disks", az_aware=True),
+    "shares": ResourceDef("shares", az_aware=True),
     "networks": ResourceDef("networks", tracks_quota=False),
 }
 METADATA = {"uuid": "p1", "name": "alpha", "domain": {"uuid": "d1", "name": "one"}}

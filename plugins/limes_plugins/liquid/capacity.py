@@ -1,9 +1,9 @@
 """Capacity as a liquid reports it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from limes.backends import AZCapacity, BackendContext, BackendError, CapacityBackend, CapacityReport
+from limes.backends import AZCapacity, BackendContext, BackendError, CapacityBackend, CapacityReport, Ref
 from limes_plugins.liquid.connection import flat, liquid_client
 from limes_plugins.liquid.info import InfoKeeper
 from limes_plugins.liquid.params import LiquidCapacityParams
@@ -34,6 +34,10 @@ class LiquidCapacity(CapacityBackend):
                 }
             }
         )
+
+    def resources(self) -> Collection[Ref]:
+        """Those of which the liquid knows the capacity; it is asked if the `info_file` does not know yet."""
+        return [(self._service, name) for name, one in self._info.get().resources.items() if one.has_capacity]
 
 
 def _per_az(entry: Any, where: str) -> Mapping[str, AZCapacity]:

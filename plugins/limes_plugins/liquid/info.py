@@ -29,7 +29,8 @@ class ResourceInfo(BaseModel):
 
     def definition(self, name: str) -> ResourceDef:
         """The resource as Limes knows it."""
-        return ResourceDef(name, self.unit, self.category or "", tracks_quota=self.has_quota)
+        az_aware = self.topology != "flat"
+        return ResourceDef(name, self.unit, self.category or "", tracks_quota=self.has_quota, az_aware=az_aware)
 
 
 class ServiceInfo(BaseModel):

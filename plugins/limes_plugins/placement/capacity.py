@@ -7,11 +7,11 @@ inventories of each provider that matches, and with `subcapacities` two more for
 
 import logging
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from limes.backends import AZCapacity, BackendContext, BackendError, CapacityBackend, CapacityReport, ConfigError
+from limes.backends import AZCapacity, BackendContext, BackendError, CapacityBackend, CapacityReport, ConfigError, Ref
 from limes_plugins.openstack.amounts import whole_number
 from limes_plugins.placement.connection import placement_client
 from limes_plugins.placement.params import CapacityParams
@@ -54,6 +54,10 @@ class PlacementCapacity(CapacityBackend):
                     by_az[stock.provider.az].append(stock)
             resources[resource] = {az: self._sum(class_, found) for az, found in sorted(by_az.items())}
         return CapacityReport({self._params.service: resources})
+
+    def resources(self) -> Collection[Ref]:
+        """The configured ones."""
+        return [(self._params.service, name) for name in self._params.resources]
 
     def _sum(self, class_: str, stocks: list[_Stock]) -> AZCapacity:
         usages = [stock.used.get(class_, 0) for stock in stocks if stock.used is not None]

@@ -84,7 +84,9 @@ class StaticService(QuotaBackend):
             context.name,
             params.area,
             {
-                name: resource.definition(name, tracks_quota=resource.quota is not None)
+                name: resource.definition(
+                    name, tracks_quota=resource.quota is not None, az_aware=set(resource.usage) != {ANY_AZ}
+                )
                 for name, resource in params.resources.items()
             },
         )

@@ -1,0 +1,58 @@
+"""The LIQUID API's collaborators: one service of the configuration, and no database."""
+
+import os
+from collections.abc import Mapping
+
+from pydantic import ValidationError
+
+from limes.auth.policy import Policy
+from limes.composition.backends import open_backends
+from limes.composition.identity import open_authenticator, open_cloud, refuse_exposure
+from limes.errors import ConfigError
+from limes.liquid.endpoints import LiquidCollaborators
+from limes.liquid.policy import RULES
+from limes.seams import SystemClock, SystemIds
+from limes.settings import Settings
+
+SERVICE_VARIABLE = "LIMES_LIQUID_SERVICE"
+"""By which the command tells the processes that it starts which service they serve."""
+LISTEN_VARIABLE = "LIMES_LIQUID_LISTEN"
+
+
+def liquid_settings(settings: Settings, environ: Mapping[str, str] = os.environ) -> Settings:
+    """The settings with the command's address in them. Raises `ConfigError` if that is none."""
+    listen = environ.get(LISTEN_VARIABLE)
+    if not listen:
+        return settings
+    try:
+        section = settings.liquid.model_validate({**settings.liquid.model_dump(), "listen": listen})
+    except ValidationError as error:
+        raise ConfigError([f"--listen {listen}: {error.errors()[0]['msg']}"]) from None
+    return settings.model_copy(update={"liquid": section})
+
+
+def build_liquid(settings: Settings, environ: Mapping[str, str] = os.environ) -> LiquidCollaborators:
+    """Makes everything for the service that the command named. Raises `ConfigError` if it is not configured."""
+    settings = liquid_settings(settings, environ)
+    refuse_exposure(settings, "liquid")
+    cloud = open_cloud(settings)
+    backends = open_backends(settings, cloud)
+    service_type = environ.get(SERVICE_VARIABLE, "")
+    backend = backends.quota.get(service_type)
+    if backend is None:
+        known = ", ".join(sorted(backends.quota))
+        raise ConfigError([f"there is no service of type {service_type!r} under services (there are: {known})"])
+    service = backend.describe()
+    refs = {name: set(capacitor.resources()) for name, capacitor in backends.capacity.items()}
+    concerned = {name: {ref[1] for ref in found if ref[0] == service_type} for name, found in refs.items()}
+    known_capacity: set[str] = set().union(*concerned.values())
+    return LiquidCollaborators(
+        service=service,
+        backend=backend,
+        capacity={name: backends.capacity[name] for name, names in concerned.items() if names},
+        capacity_of=frozenset(known_capacity & set(service.resources)),
+        authenticator=open_authenticator(settings, cloud),
+        policy=Policy(RULES, settings.liquid.policy_file),
+        clock=SystemClock(),
+        ids=SystemIds(),
+    )

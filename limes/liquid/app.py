@@ -1,0 +1,42 @@
+"""The LIQUID protocol as a WSGI app, made from its collaborators."""
+
+from typing import Any
+
+import falcon
+
+from limes.api.errors import install_error_handlers
+from limes.liquid.endpoints import CapacityEndpoint, InfoEndpoint, LiquidCollaborators, QuotaEndpoint, UsageEndpoint
+from limes.web.json import install_json
+from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware
+from limes.web.operational import PUBLIC_PATHS, MetricsEndpoint
+
+
+class HealthcheckEndpoint:
+    """200 `ok`: the process has nothing that it could lose."""
+
+    def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Answers in plain text."""
+        resp.content_type = "text/plain; charset=utf-8"
+        resp.text = "ok\n"
+
+    on_head = on_get
+
+
+def create_app(deps: LiquidCollaborators) -> falcon.App[Any, Any]:
+    """The app. It holds no state but its collaborators."""
+    app: falcon.App[Any, Any] = falcon.App(
+        middleware=[
+            RequestIdMiddleware(deps.ids),
+            AccessLogMiddleware("liquid", deps.clock, quiet_paths=PUBLIC_PATHS),
+            AuthMiddleware(deps.authenticator, lambda path: path in PUBLIC_PATHS),
+        ]
+    )
+    install_json(app)
+    install_error_handlers(app)
+    app.add_route("/healthcheck", HealthcheckEndpoint())
+    app.add_route("/metrics", MetricsEndpoint())
+    app.add_route("/v1/info", InfoEndpoint(deps))
+    app.add_route("/v1/report-capacity", CapacityEndpoint(deps))
+    app.add_route("/v1/projects/{project_id}/report-usage", UsageEndpoint(deps))
+    app.add_route("/v1/projects/{project_id}/quota", QuotaEndpoint(deps))
+    return app

@@ -1,0 +1,136 @@
+"""What plugins report, in the words of the LIQUID protocol."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from limes.backends import (
+    ANY_AZ,
+    UNKNOWN_AZ,
+    AZCapacity,
+    AZUsage,
+    BackendQuota,
+    CapacityReport,
+    ResourceDef,
+    ServiceDef,
+    Unlimited,
+    UsageReport,
+)
+
+_UNLIMITED = -1
+
+
+def info(service: ServiceDef, with_capacity: Iterable[str]) -> dict[str, Any]:
+    """What there is. `with_capacity` are the resources of which capacity is known."""
+    known = frozenset(with_capacity)
+    categories = sorted({resource.category for resource in service.resources.values() if resource.category})
+    document = {
+        "displayName": service.type,
+        "categories": {name: {"displayName": name} for name in categories},
+        "resources": {name: _resource(one, name in known) for name, one in service.resources.items()},
+        "rates": {},
+        "capacityMetricFamilies": {},
+        "usageMetricFamilies": {},
+        "usageReportNeedsProjectMetadata": True,
+        "quotaUpdateNeedsProjectMetadata": True,
+    }
+    return {"version": _version(document), **document}
+
+
+def _version(document: Mapping[str, Any]) -> int:
+    """Differs whenever the document does, and is the same in each process. Readers only compare it for equality."""
+    digest = hashlib.sha256(orjson.dumps(document, option=orjson.OPT_SORT_KEYS)).digest()
+    return int.from_bytes(digest[:6]) + 1
+
+
+def _resource(resource: ResourceDef, has_capacity: bool) -> dict[str, Any]:
+    return {
+        "displayName": resource.name,
+        **({"unit": resource.unit.value} if resource.unit.value else {}),
+        **({"categoryName": resource.category} if resource.category else {}),
+        "topology": "az-aware" if resource.az_aware else "flat",
+        "hasCapacity": has_capacity,
+        "needsResourceDemand": False,
+        "hasQuota": resource.tracks_quota,
+    }
+
+
+def usage(service: ServiceDef, report: UsageReport, azs: Sequence[str], version: int) -> dict[str, Any]:
+    """A project's usage, and the quota in force."""
+    resources = {}
+    for name, definition in service.resources.items():
+        reported = report.resources[name]
+        per_az = _by_topology(definition, reported.per_az, azs, AZUsage(0), _add_usage)
+        resources[name] = {
+            "forbidden": False,
+            **({} if reported.quota is None else {"quota": _quota(reported.quota)}),
+            "perAZ": {az: _az_usage(one) for az, one in per_az.items()},
+        }
+    return {"infoVersion": version, "resources": resources, "rates": {}, "metrics": {}}
+
+
+def capacity(service: ServiceDef, report: CapacityReport, azs: Sequence[str], version: int) -> dict[str, Any]:
+    """Capacity of the resources that the report has."""
+    resources = {}
+    for name, per_az in report.services.get(service.type, {}).items():
+        shown = _by_topology(service.resources[name], per_az, azs, AZCapacity(0), _add_capacity)
+        resources[name] = {"perAZ": {az: _az_capacity(one) for az, one in shown.items()}}
+    return {"infoVersion": version, "resources": resources, "metrics": {}}
+
+
+def _by_topology(definition: ResourceDef, per_az: Mapping[str, Any], azs: Sequence[str], nothing: Any, add: Any) -> Any:
+    """One entry `any` for flat resources; else one for each AZ, and `unknown` for what is in none of them."""
+    if not definition.az_aware:
+        total = None
+        for one in per_az.values():
+            total = one if total is None else add(total, one)
+        return {ANY_AZ: nothing if total is None else total}
+    shown = {az: per_az.get(az, nothing) for az in azs}
+    elsewhere = [one for az, one in per_az.items() if az not in shown and one != nothing]
+    for one in elsewhere:
+        shown[UNKNOWN_AZ] = add(shown[UNKNOWN_AZ], one) if UNKNOWN_AZ in shown else one
+    return shown
+
+
+def _add_usage(one: AZUsage, other: AZUsage) -> AZUsage:
+    physical = None
+    if one.physical_usage is not None or other.physical_usage is not None:
+        physical = sum(az.usage if az.physical_usage is None else az.physical_usage for az in (one, other))
+    return AZUsage(one.usage + other.usage, physical, (*one.subresources, *other.subresources))
+
+
+def _add_capacity(one: AZCapacity, other: AZCapacity) -> AZCapacity:
+    usages = None if one.usage is None or other.usage is None else one.usage + other.usage
+    return AZCapacity(one.capacity + other.capacity, usages, (*one.subcapacities, *other.subcapacities))
+
+
+def _quota(quota: BackendQuota) -> int:
+    return _UNLIMITED if isinstance(quota, Unlimited) else quota
+
+
+def _az_usage(one: AZUsage) -> dict[str, Any]:
+    return {
+        "usage": one.usage,
+        **({} if one.physical_usage is None else {"physicalUsage": one.physical_usage}),
+        **_list("subresources", one.subresources, ("id", "name")),
+    }
+
+
+def _az_capacity(one: AZCapacity) -> dict[str, Any]:
+    return {
+        "capacity": one.capacity,
+        **({} if one.usage is None else {"usage": one.usage}),
+        **_list("subcapacities", one.subcapacities, ("id", "name", "capacity", "usage")),
+    }
+
+
+def _list(key: str, entries: Sequence[Mapping[str, Any]], kept: Sequence[str]) -> dict[str, Any]:
+    """The entries under `key`, if there are any: what is not `kept` is an attribute."""
+    shown = []
+    for entry in entries:
+        attributes = {name: value for name, value in entry.items() if name not in kept}
+        own = {name: entry[name] for name in kept if name in entry}
+        shown.append({**own, **({"attributes": attributes} if attributes else {})})
+    return {key: shown} if shown else {}
