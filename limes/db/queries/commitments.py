@@ -1,11 +1,15 @@
 """Commitments as rows. Whoever changes any of a resource holds the lock on its row (`quotas.lock_resources`)."""
 
-from collections.abc import Collection, Iterable, Sequence
+import contextlib
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import astuple
 from typing import Any
 
+import peewee
+
 from limes.core.commitments import Commitment, Status
 from limes.db.engine import Engine, Row, placeholders
+from limes.errors import NotFound
 
 _FIELDS = (
     "uuid, project_id, resource_id, az, amount, duration, status, created_at, creator_uuid, creator_name, confirm_by,"
@@ -22,32 +26,43 @@ def _from_row(row: Row) -> Commitment:
 
 
 def insert(engine: Engine, commitment: Commitment) -> int:
-    """Stores a new one and answers its number."""
-    row = engine.row(
-        f"INSERT INTO project_commitments ({_FIELDS}) VALUES ({placeholders(17)}) RETURNING id",
-        [*astuple(commitment)[1:7], commitment.status.value, *astuple(commitment)[8:]],
-    )
+    """Stores a new one and answers its number. Raises `NotFound` if its project is being deleted at this moment."""
+    with _project_may_vanish():
+        row = engine.row(
+            f"INSERT INTO project_commitments ({_FIELDS}) VALUES ({placeholders(17)}) RETURNING id",
+            [*astuple(commitment)[1:7], commitment.status.value, *astuple(commitment)[8:]],
+        )
     assert row is not None
     return int(row[0])
 
 
 def update(engine: Engine, commitment: Commitment) -> None:
-    """Stores what can change of a commitment."""
-    engine.execute(
-        "UPDATE project_commitments SET project_id = %s, duration = %s, status = %s, confirmed_at = %s,"
-        " expires_at = %s, superseded_at = %s, transfer_status = %s, transfer_token = %s WHERE id = %s",
-        [
-            commitment.project_id,
-            commitment.duration,
-            commitment.status.value,
-            commitment.confirmed_at,
-            commitment.expires_at,
-            commitment.superseded_at,
-            commitment.transfer_status,
-            commitment.transfer_token,
-            commitment.id,
-        ],
-    )
+    """Stores what can change of a commitment. Raises `NotFound` if its project is being deleted at this moment."""
+    with _project_may_vanish():
+        engine.execute(
+            "UPDATE project_commitments SET project_id = %s, duration = %s, status = %s, confirmed_at = %s,"
+            " expires_at = %s, superseded_at = %s, transfer_status = %s, transfer_token = %s WHERE id = %s",
+            [
+                commitment.project_id,
+                commitment.duration,
+                commitment.status.value,
+                commitment.confirmed_at,
+                commitment.expires_at,
+                commitment.superseded_at,
+                commitment.transfer_status,
+                commitment.transfer_token,
+                commitment.id,
+            ],
+        )
+
+
+@contextlib.contextmanager
+def _project_may_vanish() -> Iterator[None]:
+    """A discovery may have deleted it after it was found. The transaction is lost, so there is nothing to clean up."""
+    try:
+        yield
+    except peewee.IntegrityError as error:
+        raise NotFound("no such project") from error
 
 
 def delete(engine: Engine, ids: Iterable[int]) -> None:
