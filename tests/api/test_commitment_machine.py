@@ -64,8 +64,8 @@ class Life(RuleBasedStateMachine):
     def __init__(self, world):
         super().__init__()
         self.engine, self.clock = world.engine, FrozenClock()
-        catalog = world.commitments.create.ledger.catalog
-        self.cases = CommitmentUseCases.build(self.engine, catalog, self.clock, SystemIds(), RULES)
+        ledger = world.commitments.create.ledger
+        self.cases = CommitmentUseCases.build(self.engine, ledger.catalog, self.clock, SystemIds(), RULES, ledger.trail)
         self.ledger = self.cases.create.ledger
         self.settle = SettleCommitments(self.ledger)
         self.engine.atomic(self._clean)

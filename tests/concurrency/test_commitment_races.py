@@ -63,7 +63,9 @@ class Race:
     def __init__(self, engine: Engine) -> None:
         world = make_world(engine, behaviors=BEHAVIORS)
         self.engine = engine
-        self.cases = CommitmentUseCases.build(engine, CATALOG, TickingClock(), SlowIds(), RULES)
+        self.cases = CommitmentUseCases.build(
+            engine, CATALOG, TickingClock(), SlowIds(), RULES, world.commitments.create.ledger.trail
+        )
         self.settle = SettleCommitments(self.cases.create.ledger)
         self.world = world
         engine.atomic(self._fill)
