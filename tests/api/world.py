@@ -57,6 +57,7 @@ IDENTITIES = {
     "france-admin": Identity("u5", domain_id=FRANCE, domain_name="france", roles=("resource_admin",)),
     "berlin-admin": Identity("u6", project_id=BERLIN, project_domain_id=GERMANY, roles=("admin", "member")),
     "berlin-member": Identity("u7", project_id=BERLIN, project_domain_id=GERMANY, roles=("member",)),
+    "berlin-reader": Identity("u10", project_id=BERLIN, project_domain_id=GERMANY, roles=("reader",)),
     "dresden-admin": Identity("u8", project_id=DRESDEN, project_domain_id=GERMANY, roles=("admin",)),
     "nobody": Identity("u9", project_id=BERLIN, project_domain_id=GERMANY, roles=()),
 }
