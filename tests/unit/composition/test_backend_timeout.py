@@ -43,6 +43,6 @@ def test_the_api_gives_up_early(tmp_path, monkeypatch):
             database.migrations.upgrade(database.engine)
         deps = build_api(load_settings())
         push = deps.set_project_quota.push.__self__
-        with pytest.raises(BackendError, match="timed out"):
+        with pytest.raises(BackendError, match=r"timed out|no answer within"):
             ask.set_quota(push.backends["compute"], deps.catalog.services["compute"], BERLIN, {"cores": 5})
     deps.engine.close()
