@@ -1,5 +1,6 @@
 """Fixtures for all tests. The work is done in `tests/support/`."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from tests.support.databases import Databases, MigratedUrlFactory, PostgresDatab
 from tests.support.keystone import RealKeystone
 from tests.support.keystone_server import KeystoneServer
 from tests.support.postgres import PostgresServer, postgres_server
+from tests.support.rabbitmq import RabbitMQ, find_programs, rabbitmq_server
 from tests.support.real import RealVenv, find_real_venv, real_is_required
 from tests.support.upstream_placement import UpstreamPlacement, start_upstream_placement
 
@@ -24,6 +26,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("postgresql")
         if "real_venv" in fixtures:
             item.add_marker("real")
+        if "rabbitmq" in fixtures:
+            item.add_marker("rabbitmq")
 
 
 @pytest.fixture(scope="session")
@@ -41,6 +45,18 @@ def _postgres_templates() -> dict[str, str]:
 @pytest.fixture(scope="session")
 def _sqlite_templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("templates")
+
+
+@pytest.fixture(scope="session")
+def rabbitmq() -> Iterator[RabbitMQ]:
+    """This session's RabbitMQ. Leave it running, and take a queue of your own."""
+    if find_programs() is None:
+        message = "RabbitMQ is missing: install Debian's rabbitmq-server, or set RABBITMQ_BIN"
+        if os.environ.get("LIMES_REQUIRE_RABBITMQ"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with rabbitmq_server() as broker:
+        yield broker
 
 
 @pytest.fixture(

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from limes.actions.check_consistency import CheckConsistency
+from limes.actions.deliver_events import ForgetHistory
 from limes.actions.run_job import RunJob
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
@@ -19,6 +20,7 @@ from limes.collector.jobs.push import PushJob
 from limes.collector.jobs.usage import UsageJob
 from limes.collector.loop import Job
 from limes.collector.runner import Collector
+from limes.composition.audit import audit_jobs
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
@@ -31,6 +33,8 @@ from limes.metrics.outcomes import OutcomeCounter
 from limes.metrics.scrapes import ScrapeGauges
 from limes.seams import Clock, Jitter, RandomJitter, SystemClock
 from limes.settings import Settings
+
+_DAY = 86400.0
 
 
 def open_collector(settings: Settings) -> Collector:
@@ -65,10 +69,12 @@ def build_collector(
     counters = _counters(services, list(cluster.backends.capacity))
     trail = open_trail(settings, engine, clock)
     counted = JobMetrics(services)
+    audit = audit_jobs(settings, engine, clock, jitter)
     jobs: list[Job] = [
         *_service_jobs(engine, cluster, settings, services, clock, jitter, counters, counted, trail),
         _capacity_job(engine, cluster, settings, clock, jitter, counters["limes_capacity_scrapes"], trail),
         *_cluster_wide_jobs(engine, cluster, settings, sync_catalog, clock, jitter, counters, trail),
+        *audit.jobs,
     ]
     counted.start_at_zero([job.name for job in jobs])
     gauges = ScrapeGauges(engine, names, clock, settings.collector.stale_after, settings.audit.sinks)
@@ -76,7 +82,7 @@ def build_collector(
     return Collector(
         engine,
         jobs,
-        metrics=[*counters.values(), counted, gauges, CircuitGauge(cluster.backends.circuits)],
+        metrics=[*counters.values(), counted, audit.counters, gauges, CircuitGauge(cluster.backends.circuits)],
         done=counted.task_done,
         may_work=may_work,
         data=DataMetrics(engine, cluster.catalog, data.skip_zero) if data.expose else None,
@@ -95,6 +101,7 @@ def _counters(services: list[tuple[str, str]], capacitors: list[str]) -> dict[st
         ("limes_commitment_runs", "Runs of the job that expires and confirms commitments", (), [()]),
         ("limes_commitment_use_runs", "Looks at how much of their commitments projects use", (), [()]),
         ("limes_cron_consistency_runs", "Runs of the consistency job", (), [()]),
+        ("limes_history_runs", "Runs of the job that forgets old history of quotas", (), [()]),
     )
     return {name: OutcomeCounter(name, help_text, labels, known) for name, help_text, labels, known in counters}
 
@@ -178,6 +185,8 @@ def _cluster_wide_jobs(
     discovery = replace(discover(settings, engine, cluster, trail), clock=clock, commitments=settle)
     consistency = CheckConsistency(engine, cluster.catalog, cluster.constraints, sync_catalog, trail)
 
+    forget = ForgetHistory(engine, clock, settings.audit.history_retention)
+
     def job(name: str, work: Callable[[], object], interval: float, counter: str) -> Job:
         return ClusterWideJob(RunJob(engine, clock, jitter, name, work, interval, collector.lease), counters[counter])
 
@@ -196,4 +205,5 @@ def _cluster_wide_jobs(
             "limes_commitment_use_runs",
         ),
         job("consistency", consistency.run, collector.consistency_interval, "limes_cron_consistency_runs"),
+        job("history", forget.run, _DAY, "limes_history_runs"),
     ]

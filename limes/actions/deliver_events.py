@@ -1,0 +1,142 @@
+"""Brings audit events from the outbox to a sink: at least once, and each stream in its order.
+
+One collector at a time looks after a sink, under a lease. An event is marked as delivered after the sink has it. So a
+collector that dies in between costs a repetition, and never an event. A sink that does not answer is left alone for a
+while, longer each time; an event that was refused waits alone, with those of its stream that come after it.
+"""
+
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from limes.audit.sinks.base import Delivery, OutgoingEvent, Sink
+from limes.db.engine import Engine
+from limes.db.queries import history, outbox, tasks
+from limes.db.queries.outbox import OutboxEvent
+from limes.errors import Unavailable
+from limes.seams import Clock, Jitter
+
+log = logging.getLogger(__name__)
+
+_BATCH = 100
+_CLEANUP_BATCH = 1000
+
+
+class Failures:
+    """How often in a row a sink did not answer this process."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def count(self, *, failed: bool) -> int:
+        """Counts on, or begins anew. Answers the number."""
+        with self._lock:
+            self._count = self._count + 1 if failed else 0
+            return self._count
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one look at the outbox went."""
+
+    delivered: int
+    refused: int
+    failed: bool
+    """The sink did not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliverEvents:
+    """The use case for one sink. Durations are in seconds."""
+
+    engine: Engine
+    clock: Clock
+    jitter: Jitter
+    sink: Sink
+    interval: float = 5.0
+    retry: float = 10.0
+    retry_max: float = 600.0
+    lease: float = 300.0
+    retention: float = 7 * 86400.0
+    failures: Failures = field(default_factory=Failures)
+
+    @property
+    def name(self) -> str:
+        """Of the job."""
+        return f"audit:{self.sink.name}"
+
+    def run_if_due(self) -> Outcome | None:
+        """Delivers what waits. None if it is not time yet, or another collector is at it."""
+        lease = self._now() + self.lease
+        if not self.engine.atomic(lambda: tasks.claim_job(self.engine, self.name, self._now(), lease)):
+            return None
+        delivered = refused = 0
+        error: str | None = None
+        deadline = self.clock.monotonic() + self.lease / 2  # nobody else is to begin while this one is still at it
+        while error is None and self.clock.monotonic() < deadline:
+            events = self.engine.snapshot(lambda: outbox.due(self.engine, self.sink.name, self._now(), _BATCH))
+            if not events:
+                break
+            delivery = self._deliver(events)
+            delivered, refused = delivered + len(delivery.delivered), refused + len(delivery.refused)
+            error = delivery.error
+        self._forget()
+        self._finish(lease, error)
+        return Outcome(delivered, refused, failed=error is not None)
+
+    def _deliver(self, events: Sequence[OutboxEvent]) -> Delivery:
+        delivery = self.sink.deliver(
+            [OutgoingEvent(one.number, one.stream, one.event_id, one.document) for one in events]
+        )
+        tries = {one.number: one.tries for one in events}
+
+        def work() -> None:
+            now = self._now()
+            outbox.mark_delivered(self.engine, delivery.delivered, now)
+            for number, reason in delivery.refused.items():
+                pause = self.jitter.spread(self._pause(tries[number] + 1))
+                outbox.retry_later(self.engine, number, now + pause, reason)
+
+        self.engine.atomic(work)
+        for number, reason in delivery.refused.items():
+            log.error("audit event %d was refused by the sink %s, and is kept: %s", number, self.sink.name, reason)
+        if not delivery.delivered and not delivery.refused and delivery.error is None:
+            raise Unavailable(f"the sink {self.sink.name} took nothing, and does not say why")
+        return delivery
+
+    def _finish(self, lease: float, error: str | None) -> None:
+        failures = self.failures.count(failed=error is not None)
+        if error is not None:
+            log.error("audit events wait for the sink %s: %s", self.sink.name, error)
+        pause = self.interval if error is None else self._pause(failures)
+        now = self._now()
+        next_run_at = now + self.jitter.spread(pause)
+        self.engine.atomic(lambda: tasks.finish_job(self.engine, self.name, lease, now, next_run_at, error or ""))
+
+    def _forget(self) -> None:
+        """A batch at a time: there is a next time."""
+        before = self._now() - self.retention
+        self.engine.atomic(lambda: outbox.forget_delivered(self.engine, self.sink.name, before, _CLEANUP_BATCH))
+
+    def _pause(self, failures: int) -> float:
+        return float(min(self.retry_max, self.retry * 2 ** min(failures - 1, 20)))
+
+    def _now(self) -> float:
+        return self.clock.now().timestamp()
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetHistory:
+    """Deletes the history of quotas that is older than `retention` seconds."""
+
+    engine: Engine
+    clock: Clock
+    retention: float
+
+    def run(self) -> None:
+        """May be done by several at once."""
+        before = self.clock.now().timestamp() - self.retention
+        while self.engine.atomic(lambda: history.forget_before(self.engine, before, _CLEANUP_BATCH)) == _CLEANUP_BATCH:
+            pass

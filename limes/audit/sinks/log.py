@@ -1,0 +1,55 @@
+"""The sink `log`: a file, or standard output, with one JSON object a line."""
+
+import os
+import stat
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from limes.audit.sinks.base import Delivery, OutgoingEvent
+
+
+@dataclass(frozen=True, slots=True)
+class LogSink:
+    """Appends to a file, which is opened for each delivery, so that it may be moved away at any time.
+
+    On disk means on disk: the file is synced before anything counts as delivered.
+    """
+
+    path: Path | None = None
+    """None means standard output, of which nobody can say where it ends up."""
+    name: str = "log"
+
+    def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
+        """All of them, or none for sure."""
+        text = "".join(f"{event.document}\n" for event in events).encode()
+        try:
+            if self.path is None:
+                sys.stdout.buffer.write(text)
+                sys.stdout.flush()
+            else:
+                _append(self.path, text)
+        except OSError as error:
+            where = "standard output" if self.path is None else str(self.path)
+            return Delivery(error=f"cannot write to {where}: {error.strerror or error}")
+        return Delivery([event.number for event in events])
+
+
+def _append(path: Path, text: bytes) -> None:
+    with path.open("ab", buffering=0) as file:
+        is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)  # and not a pipe, or a device
+        if is_file and _ends_within_a_line(path):  # a disk that was full, or a crash: that event comes once more
+            text = b"\n" + text
+        while text:
+            text = text[file.write(text) :]
+        if is_file:
+            os.fsync(file.fileno())
+
+
+def _ends_within_a_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        if file.seek(0, os.SEEK_END) == 0:
+            return False
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) != b"\n"

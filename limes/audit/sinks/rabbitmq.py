@@ -1,0 +1,167 @@
+"""The sink `rabbitmq`: persistent messages in a durable queue, each confirmed by the broker.
+
+There is a connection for each delivery. Deliveries are seconds apart, and a connection that is kept would have to be
+looked after meanwhile: heartbeats, a broker that restarts, a firewall that forgets.
+"""
+
+import logging
+import ssl
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import pika
+import pika.exceptions as pika_errors
+from pika.adapters.blocking_connection import BlockingChannel
+from pika.adapters.utils.connection_workflow import AMQPConnectorException
+
+from limes.audit.sinks.base import Delivery, OutgoingEvent
+
+log = logging.getLogger(__name__)
+
+_NOT_FOUND = 404
+
+
+class _Attempt:
+    """One delivery, run in a thread of its own: pika waits for a confirmation for as long as the broker is alive."""
+
+    def __init__(self, events: Sequence[OutgoingEvent]) -> None:
+        self.events = events
+        self.delivered: list[int] = []
+        self.refused: dict[int, str] = {}
+        self.error: str | None = None
+        self.steps = 0
+        """Counts up with each answer of the broker."""
+        self.is_given_up = False
+
+    def outcome(self, error: str | None) -> Delivery:
+        """What is known by now."""
+        return Delivery(tuple(self.delivered), dict(self.refused), error)
+
+
+class RabbitMQSink:
+    """Publishes to one queue of the default exchange."""
+
+    name = "rabbitmq"
+
+    def __init__(
+        self, url: str, queue: str, *, password: str | None = None, cacert: Path | None = None, timeout: float = 10.0
+    ) -> None:
+        """`password` replaces the URL's. `timeout`, in seconds, is for each answer of the broker."""
+        self._url = _with_password(url, password)
+        self._queue = queue
+        self._cacert = cacert
+        self._timeout = timeout
+        self._stuck: threading.Thread | None = None
+
+    def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
+        """Waits for the broker's confirmation of each message."""
+        if self._stuck is not None and self._stuck.is_alive():
+            return Delivery(error=f"{self._broker()}: still waits for a confirmation from before")
+        self._stuck = None
+        attempt = _Attempt(events)
+        thread = threading.Thread(target=self._run, args=[attempt], name="audit-rabbitmq", daemon=True)
+        thread.start()
+        while thread.is_alive():
+            before = attempt.steps
+            thread.join(3 * self._timeout)
+            if thread.is_alive() and attempt.steps == before:
+                attempt.is_given_up, self._stuck = True, thread
+                return attempt.outcome(f"{self._broker()}: no confirmation for {3 * self._timeout:.0f} s")
+        return attempt.outcome(attempt.error)
+
+    def _run(self, attempt: _Attempt) -> None:
+        try:
+            connection = pika.BlockingConnection(self._parameters())
+            try:
+                self._publish_all(self._open_channel(connection), attempt)
+            finally:
+                _close(connection.close)
+        except (pika_errors.AMQPError, AMQPConnectorException, OSError, ValueError) as error:
+            attempt.error = f"{self._broker()}: {_reason(error)}"
+        except Exception as error:
+            log.exception("%s: delivery of audit events failed", self._broker())
+            attempt.error = f"{self._broker()}: internal error: {type(error).__name__}"
+
+    def _publish_all(self, channel: BlockingChannel, attempt: _Attempt) -> None:
+        blocked: set[str] = set()
+        for event in attempt.events:
+            attempt.steps += 1
+            if attempt.is_given_up:
+                return
+            if event.stream in blocked:
+                continue
+            if reason := self._publish(channel, event):
+                attempt.refused[event.number] = reason
+                blocked.add(event.stream)
+            else:
+                attempt.delivered.append(event.number)
+
+    def _parameters(self) -> pika.ConnectionParameters:
+        parameters = pika.URLParameters(self._url)
+        parameters.socket_timeout = self._timeout
+        parameters.stack_timeout = 2 * self._timeout
+        parameters.blocked_connection_timeout = self._timeout
+        parameters.heartbeat = max(2, int(self._timeout))  # a broker that has died is noticed after two of them
+        parameters.connection_attempts = 1
+        if parameters.ssl_options is not None and self._cacert is not None:
+            context = ssl.create_default_context(cafile=str(self._cacert))
+            parameters.ssl_options = pika.SSLOptions(context, parameters.host)
+        return parameters
+
+    def _broker(self) -> str:
+        return f"RabbitMQ at {urlsplit(self._url).netloc.rpartition('@')[2]}"
+
+    def _open_channel(self, connection: pika.BlockingConnection) -> BlockingChannel:
+        """With the queue: whatever there is by that name, else a durable one."""
+        channel = connection.channel()
+        try:
+            channel.queue_declare(self._queue, passive=True)
+        except pika_errors.ChannelClosedByBroker as error:
+            if error.reply_code != _NOT_FOUND:
+                raise
+            channel = connection.channel()
+            channel.queue_declare(self._queue, durable=True)
+        channel.confirm_delivery()
+        return channel
+
+    def _publish(self, channel: BlockingChannel, event: OutgoingEvent) -> str | None:
+        """Answers why the broker does not want it, if so. The message's id is that of the event."""
+        properties = pika.BasicProperties(
+            content_type="application/json",
+            content_encoding="utf-8",
+            delivery_mode=pika.DeliveryMode.Persistent.value,
+            message_id=event.id,
+        )
+        try:
+            channel.basic_publish("", self._queue, event.document.encode(), properties, mandatory=True)
+        except pika_errors.NackError:
+            return "the broker refuses it (negative acknowledgement): is the queue full?"
+        except pika_errors.UnroutableError:
+            return "the broker has no queue for it"
+        return None
+
+
+def _with_password(url: str, password: str | None) -> str:
+    if password is None:
+        return url
+    parts = urlsplit(url)
+    user, host = parts.username or "guest", parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{user}:{quote(password, safe='')}@{host}"))
+
+
+def _close(close: Callable[[], None]) -> None:
+    try:
+        close()
+    except (pika_errors.AMQPError, OSError):
+        return  # what was confirmed is confirmed
+
+
+def _reason(error: Exception) -> str:
+    """pika wraps what has happened into what it was doing, and some of its errors have no text."""
+    while isinstance(error, pika_errors.AMQPConnectionError) and error.args and isinstance(error.args[0], Exception):
+        error = error.args[0]
+    inner = getattr(error, "exception", None)
+    found = inner if isinstance(inner, Exception) else error
+    return str(found) or type(found).__name__

@@ -1,0 +1,159 @@
+"""Audit events in a real RabbitMQ, also when it is down, restarts, refuses, hangs, or does not confirm."""
+
+import json
+import logging
+import threading
+import uuid
+
+import pytest
+
+from limes.actions.deliver_events import DeliverEvents
+from limes.audit.sinks.base import OutgoingEvent
+from limes.audit.sinks.rabbitmq import RabbitMQSink
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.seams import SystemClock
+from tests.api.world import BERLIN, GERMANY, make_world
+from tests.collector.lab import NoJitter
+
+pytestmark = pytest.mark.timeout(400)
+
+
+@pytest.fixture
+def queue():
+    return f"limes-{uuid.uuid4()}"
+
+
+@pytest.fixture
+def sink(rabbitmq, queue):
+    return RabbitMQSink(f"amqp://guest@127.0.0.1:{rabbitmq.port}/", queue, password="guest", timeout=3)
+
+
+def events(*numbers, stream="berlin"):
+    return [OutgoingEvent(n, stream, f"id-{n}", json.dumps({"n": n})) for n in numbers]
+
+
+def bodies(rabbitmq, queue):
+    return [json.loads(body)["n"] for _, body in rabbitmq.take_all(queue)]
+
+
+def test_messages(rabbitmq, queue, sink):
+    assert sink.deliver(events(1, 2)).delivered == (1, 2)
+    (first, body), (second, _) = rabbitmq.take_all(queue)
+    assert body == b'{"n": 1}'
+    assert (first.delivery_mode, first.content_type, first.message_id) == (2, "application/json", "id-1")
+    assert second.message_id == "id-2"
+
+
+def test_what_was_confirmed_outlives_a_restart(rabbitmq, queue, sink):
+    assert sink.deliver(events(1)).error is None
+    rabbitmq.process.stop()
+    down = sink.deliver(events(2))
+    assert not down.delivered
+    assert down.error == f"RabbitMQ at 127.0.0.1:{rabbitmq.port}: [Errno 111] Connection refused"
+    rabbitmq.process.start()
+    assert sink.deliver(events(2)).delivered == (2,)
+    assert bodies(rabbitmq, queue) == [1, 2]
+
+
+def test_a_restart_in_the_middle_loses_nothing(rabbitmq, queue, sink):
+    """The broker is killed while it takes messages; the rest is delivered afterwards, and each was confirmed once."""
+    wanted = events(*range(4000))
+    killer = threading.Timer(0.3, rabbitmq.process.stop, args=[0.0])
+    killer.start()
+    first = sink.deliver(wanted)
+    killer.join()
+    rabbitmq.process.start()
+    assert first.error is not None
+    rest = [event for event in wanted if event.number not in set(first.delivered)]
+    assert 0 < len(rest) <= 4000
+    assert sink.deliver(rest).error is None
+    got = bodies(rabbitmq, queue)
+    assert sorted(set(got)) == list(range(4000))
+    assert len(got) <= 4001, "at most the one whose confirmation got lost has come twice"
+    assert got == sorted(got)
+
+
+def test_a_full_queue_refuses(rabbitmq, queue, sink):
+    with rabbitmq.channel() as channel:
+        channel.queue_declare(queue, durable=True, arguments={"x-max-length": 1, "x-overflow": "reject-publish"})
+    mixed = [*events(1, 2, 3), *events(4, stream="paris")]
+    delivery = sink.deliver(mixed)
+    assert (delivery.delivered, set(delivery.refused), delivery.error) == ((1,), {2, 4}, None)
+    assert "is the queue full?" in delivery.refused[2]
+    assert bodies(rabbitmq, queue) == [1]
+    assert sink.deliver(events(2)).delivered == (2,)
+
+
+def test_a_queue_of_the_operator_is_taken_as_it_is(rabbitmq, queue, sink):
+    with rabbitmq.channel() as channel:
+        channel.queue_declare(queue, durable=True, arguments={"x-queue-type": "quorum"})
+    assert sink.deliver(events(1)).delivered == (1,)
+    assert bodies(rabbitmq, queue) == [1]
+
+
+def test_a_wrong_password_is_in_no_message(rabbitmq, queue, caplog):
+    caplog.set_level(logging.DEBUG, "limes")
+    sink = RabbitMQSink(f"amqp://guest@127.0.0.1:{rabbitmq.port}/", queue, password="s3cret", timeout=3)
+    error = sink.deliver(events(1)).error
+    assert "ACCESS_REFUSED" in error
+    assert "s3cret" not in error + caplog.text + repr(sink)
+
+
+def test_a_broker_that_hangs(rabbitmq, sink):
+    rabbitmq.pause()
+    try:
+        delivery = sink.deliver(events(1))
+    finally:
+        rabbitmq.resume()
+    assert (delivery.delivered, delivery.refused) == ((), {})
+    assert "imeout" in delivery.error
+    assert sink.deliver(events(1)).delivered == (1,)
+
+
+def in_queue(queue, what):
+    return f'{{ok, Q}} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"{queue}">>)), sys:{what}(amqqueue:get_pid(Q)).'
+
+
+def test_a_queue_that_does_not_confirm(rabbitmq, queue, sink):
+    """The connection is fine, with heartbeats and all, but the answer never comes."""
+    sink.deliver(events(1))
+    rabbitmq.evaluate(in_queue(queue, "suspend"))
+    try:
+        first = sink.deliver(events(2))
+        second = sink.deliver(events(2))
+    finally:
+        rabbitmq.evaluate(in_queue(queue, "resume"))
+    assert (first.delivered, first.error.partition(": ")[2]) == ((), "no confirmation for 9 s")
+    assert second.error.partition(": ")[2] == "still waits for a confirmation from before"
+    sink._stuck.join(60)
+    assert sink.deliver(events(2)).delivered == (2,)
+    assert set(bodies(rabbitmq, queue)) == {1, 2}
+
+
+def test_from_a_put_to_the_queue(rabbitmq, queue, sink, tmp_path):
+    """The whole way, with an outage in between: in order, all of them, and the request does not notice."""
+    url = f"sqlite:///{tmp_path}/limes.db"
+    engine = Engine(url)
+    limes_migrations.upgrade(engine)
+    world = make_world(engine, sinks=("rabbitmq",))
+    deliver = DeliverEvents(engine, SystemClock(), NoJitter(), sink, interval=1e-3, retry=1e-3, retry_max=1e-3)
+
+    def put(cores):
+        quotas = {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": cores}]}]}
+        path = f"/v1/domains/{GERMANY}/projects/{BERLIN}"
+        return world.request("PUT", path, json={"project": quotas}).status_code
+
+    assert [put(21), put(22)] == [202, 202]
+    assert deliver.run_if_due().delivered == 2
+    rabbitmq.process.stop()
+    assert [put(23), put(24)] == [202, 202]
+    assert deliver.run_if_due().failed
+    rabbitmq.process.start()
+    assert deliver.run_if_due().delivered == 2
+    assert deliver.run_if_due().delivered == 0
+    engine.close()
+    found = [(properties, json.loads(body)) for properties, body in rabbitmq.take_all(queue)]
+    assert all(properties.message_id == event["id"] for properties, event in found)
+    contents = [json.loads(event["target"]["attachments"][0]["content"]) for _, event in found]
+    assert [content["newQuota"] for content in contents] == [21, 22, 23, 24]

@@ -1,0 +1,159 @@
+"""A RabbitMQ for one test session, from Debian's package: all that it has is in a folder of its own, on loopback.
+
+Its port mapper (epmd) is our child as well. Left to itself, Erlang would start one that outlives the tests and listens
+to the network.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pika
+import pika.exceptions
+
+from tests.support.processes import ServerProcess, free_port, scratch_folder
+
+_FOLDERS = (Path("/usr/lib/rabbitmq/bin"), Path("/usr/local/sbin"), Path("/opt/homebrew/sbin"))
+
+
+class RabbitMQ:
+    """A running broker. `process` may be stopped and started; the queues outlive that."""
+
+    def __init__(self, programs: Path, folder: Path, epmd_port: int) -> None:
+        self.port = free_port()
+        self._programs = programs
+        self._env = _environment(folder, self.port, epmd_port)
+        self.process = ServerProcess(
+            [programs / "rabbitmq-server"],
+            ready=self._answers,
+            log=folder / "rabbitmq.log",
+            env=self._env,
+            cwd=folder,
+            timeout=180,  # a tenth of that on a machine that has nothing else to do
+        )
+
+    @property
+    def url(self) -> str:
+        """With the password that every new RabbitMQ has."""
+        return f"amqp://guest:guest@127.0.0.1:{self.port}/"
+
+    def _answers(self) -> bool:
+        try:
+            self._connect().close()
+        except (pika.exceptions.AMQPError, OSError):
+            return False
+        return True
+
+    def _connect(self) -> Any:
+        parameters = pika.URLParameters(self.url)
+        parameters.socket_timeout, parameters.stack_timeout = 2, 4
+        return pika.BlockingConnection(parameters)
+
+    @contextlib.contextmanager
+    def channel(self) -> Iterator[Any]:
+        """A channel for tests to make queues with, and to look into them."""
+        connection = self._connect()
+        try:
+            yield connection.channel()
+        finally:
+            if connection.is_open:
+                connection.close()
+
+    def take_all(self, queue: str) -> list[tuple[Any, bytes]]:
+        """Takes all messages out of a queue: their properties and bodies, in order."""
+        found = []
+        with self.channel() as channel:
+            while True:
+                method, properties, body = channel.basic_get(queue, auto_ack=True)
+                if method is None:
+                    return found
+                found.append((properties, body))
+
+    def evaluate(self, erlang: str) -> str:
+        """Runs an Erlang expression inside the broker."""
+        done = subprocess.run(
+            [self._programs / "rabbitmqctl", "eval", erlang],
+            env={**os.environ, **self._env},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def pause(self) -> None:
+        """The broker does nothing any more, but its connections stay."""
+        self.process.signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Goes on."""
+        if self.process.is_running():
+            self.process.signal(signal.SIGCONT)
+
+
+def find_programs() -> Path | None:
+    """The folder with the real `rabbitmq-server`: $RABBITMQ_BIN, or where packages put it."""
+    if os.environ.get("RABBITMQ_BIN"):
+        return Path(os.environ["RABBITMQ_BIN"])
+    if shutil.which("epmd") is None:
+        return None
+    return next((folder for folder in _FOLDERS if (folder / "rabbitmq-server").exists()), None)
+
+
+def _environment(folder: Path, port: int, epmd_port: int) -> dict[str, str]:
+    cookie = folder / ".erlang.cookie"
+    cookie.write_text("limes-tests")
+    cookie.chmod(0o400)
+    (folder / "plugins").write_text("[].")
+    (folder / "rabbitmq.conf").write_text(f"listeners.tcp.1 = 127.0.0.1:{port}\ndisk_free_limit.absolute = 1MB\n")
+    return {
+        "HOME": str(folder),
+        "ERL_EPMD_ADDRESS": "127.0.0.1",
+        "ERL_EPMD_PORT": str(epmd_port),
+        "RABBITMQ_NODENAME": f"limes-{port}@localhost",
+        "RABBITMQ_DIST_PORT": str(free_port()),
+        "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1} +S 1:1",
+        "RABBITMQ_CONF_ENV_FILE": str(folder / "none"),
+        "RABBITMQ_CONFIG_FILE": str(folder / "rabbitmq.conf"),
+        "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
+        "RABBITMQ_MNESIA_BASE": str(folder / "mnesia"),
+        "RABBITMQ_LOG_BASE": str(folder / "logs"),
+        "RABBITMQ_LOGS": "-",
+        "RABBITMQ_PID_FILE": str(folder / "pid"),
+    }
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextlib.contextmanager
+def rabbitmq_server() -> Iterator[RabbitMQ]:
+    """Runs a broker. Raises `AssertionError` if that is not possible."""
+    programs, epmd = find_programs(), shutil.which("epmd")
+    assert programs is not None, "no RabbitMQ found: install Debian's rabbitmq-server, or set RABBITMQ_BIN"
+    assert epmd is not None
+    with scratch_folder("limes-mq-") as folder:
+        port = free_port()
+        mapper = ServerProcess(
+            [epmd, "-address", "127.0.0.1", "-port", str(port)],
+            ready=lambda: _listens(port),
+            log=folder / "epmd.log",
+            cwd=folder,
+        )
+        with mapper:
+            broker = RabbitMQ(programs, folder, port)
+            try:
+                broker.process.start()
+                yield broker
+            finally:
+                broker.resume()
+                broker.process.stop()
