@@ -61,6 +61,8 @@ def set_up(style: Literal["plain", "json"] = "plain", level: str = "INFO") -> No
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
+    # It logs, with stack traces, what it raises as well, and we say that in one line.
+    logging.getLogger("pika").setLevel(logging.CRITICAL)
     # These speak at INFO about each single run or connection, or at DEBUG about tokens.
     for chatty in (
         "apscheduler",

@@ -80,12 +80,12 @@ class SetDomainQuota:
     ) -> QuotaOutcome:
         if not wanted:
             return QuotaOutcome(refusals)
-        figures = self._figures(domain, {ref: ids[ref] for ref in wanted})
+        figures = self.figures(domain, {ref: ids[ref] for ref in wanted})
         outcome = decide(
             wanted,
             refusals,
             lambda ref: figures[ref].quota,
-            lambda ref, quota: judge_domain(quota, figures[ref], self._rules(ref, domain, allowed[ref])),
+            lambda ref, quota: judge_domain(quota, figures[ref], self.rules(ref, domain, allowed[ref])),
         )
         if outcome.changed and not dry_run:
             queries.write_domain_quotas(
@@ -93,7 +93,8 @@ class SetDomainQuota:
             )
         return outcome
 
-    def _figures(self, domain: DomainRow, ids: dict[Ref, int]) -> dict[Ref, DomainFigures]:
+    def figures(self, domain: DomainRow, ids: dict[Ref, int]) -> dict[Ref, DomainFigures]:
+        """The numbers that decide, for resources given with their ids. Inside a transaction."""
         resources = list(ids.values())
         quotas = queries.domain_quotas(self.engine, resources)
         projects = queries.projects_quota(self.engine, domain.id, resources)
@@ -111,7 +112,8 @@ class SetDomainQuota:
             for ref, id_ in ids.items()
         }
 
-    def _rules(self, ref: Ref, domain: DomainRow, permissions: Permissions) -> QuotaRules:
+    def rules(self, ref: Ref, domain: DomainRow, permissions: Permissions) -> QuotaRules:
+        """What else decides on the quota of a resource that is configured."""
         resource = self.catalog.find(ref)
         assert resource is not None
         return QuotaRules(

@@ -106,12 +106,12 @@ class SetProjectQuota:
     ) -> QuotaOutcome:
         if not wanted:
             return QuotaOutcome(refusals)
-        figures = self._figures(project, {ref: ids[ref] for ref in wanted})
+        figures = self.figures(project, {ref: ids[ref] for ref in wanted})
         outcome = decide(
             wanted,
             refusals,
             lambda ref: figures[ref].quota,
-            lambda ref, quota: judge_project(quota, figures[ref], self._rules(ref, project, allowed[ref])),
+            lambda ref, quota: judge_project(quota, figures[ref], self.rules(ref, project, allowed[ref])),
         )
         if outcome.changed and not dry_run:
             self._write(project, ids, outcome.changed)
@@ -127,7 +127,8 @@ class SetProjectQuota:
             self.clock.now().timestamp(),
         )
 
-    def _figures(self, project: ProjectRow, ids: dict[Ref, int]) -> dict[Ref, ProjectFigures]:
+    def figures(self, project: ProjectRow, ids: dict[Ref, int]) -> dict[Ref, ProjectFigures]:
+        """The numbers that decide, for resources given with their ids. Raises `NotReady`. Inside a transaction."""
         resources = list(ids.values())
         own = queries.project_quotas(self.engine, project.id, resources)
         for ref, id_ in ids.items():
@@ -153,7 +154,8 @@ class SetProjectQuota:
             for ref, id_ in ids.items()
         }
 
-    def _rules(self, ref: Ref, project: ProjectRow, permissions: Permissions) -> QuotaRules:
+    def rules(self, ref: Ref, project: ProjectRow, permissions: Permissions) -> QuotaRules:
+        """What else decides on the quota of a resource that is configured."""
         resource = self.catalog.find(ref)
         assert resource is not None
         scope = f"{project.domain_name}/{project.name}"

@@ -4,9 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from limes.actions.commitments.use_cases import CommitmentUseCases
+from limes.actions.explain_quota import ExplainQuota
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
+from limes.actions.show_history import ShowHistory
 from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
 from limes.core.catalog import Catalog
@@ -28,6 +30,8 @@ class ApiCollaborators:
     set_project_quota: SetProjectQuota
     set_bursting: SetBursting
     commitments: CommitmentUseCases
+    history: ShowHistory
+    explain: ExplainQuota
     discover_domains: Callable[[], Sequence[str]]
     """Looks for domains in Keystone and answers the UUIDs of the new ones."""
     discover_projects: Callable[[str], Sequence[str]]

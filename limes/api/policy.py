@@ -58,9 +58,16 @@ RULES = (
             ("GET", _PROJECT),
             ("PUT", _PROJECT),
             ("POST", f"{_PROJECT}/simulate-put"),
+            ("GET", f"{_PROJECT}/explain"),
             ("GET", f"{_PROJECT}/commitments"),
             ("GET", f"{_PROJECT}/commitments/utilisation"),
         ),
+    ),
+    Rule(
+        "project:show_history",
+        "rule:project_viewer",
+        "Show who and what changed the quotas of a project, and when.",
+        (("GET", f"{_PROJECT}/history"),),
     ),
     Rule(
         "project:edit",
@@ -117,7 +124,13 @@ RULES = (
         "domain:show",
         "rule:domain_viewer",
         "Show a domain. Also needed to enter PUT and simulate-put.",
-        (("GET", _DOMAIN), ("PUT", _DOMAIN), ("POST", f"{_DOMAIN}/simulate-put")),
+        (("GET", _DOMAIN), ("PUT", _DOMAIN), ("POST", f"{_DOMAIN}/simulate-put"), ("GET", f"{_DOMAIN}/explain")),
+    ),
+    Rule(
+        "domain:show_history",
+        "rule:domain_viewer",
+        "Show who and what changed the quotas of a domain, and when.",
+        (("GET", f"{_DOMAIN}/history"),),
     ),
     Rule("domain:raise", "rule:cluster_admin", "Raise quotas of a domain.", (("PUT", _DOMAIN),)),
     Rule(

@@ -14,6 +14,7 @@ from limes.api.endpoints.commitments import (
     PublicCommitmentsEndpoint,
 )
 from limes.api.endpoints.domain import DomainDiscoverEndpoint, DomainEndpoint, DomainListEndpoint
+from limes.api.endpoints.history import HistoryEndpoint
 from limes.api.endpoints.inconsistencies import InconsistenciesEndpoint, ScrapeErrorsEndpoint
 from limes.api.endpoints.openapi import OpenApiEndpoint
 from limes.api.endpoints.project import ProjectDiscoverEndpoint, ProjectEndpoint, ProjectListEndpoint
@@ -29,7 +30,7 @@ def routes(deps: ApiCollaborators) -> list[Route]:
     """The table. Methods follow from the endpoints' `on_*` methods; others are answered with 405."""
     domain, project = DomainEndpoint(deps), ProjectEndpoint(deps)
     commitments, commitment = ProjectCommitmentsEndpoint(deps), ProjectCommitmentEndpoint(deps)
-    reshape = ReshapeEndpoint(deps)
+    reshape, history = ReshapeEndpoint(deps), HistoryEndpoint(deps)
     of_project = "/v1/domains/{domain_id}/projects/{project_id}"
     table: list[Route] = [
         ("/", VersionListEndpoint(deps), None),
@@ -44,6 +45,10 @@ def routes(deps: ApiCollaborators) -> list[Route]:
         ("/v1/domains/{domain_id}/projects/{project_id}", project, None),
         ("/v1/domains/{domain_id}/projects/{project_id}/simulate-put", project, "simulate"),
         ("/v1/domains/{domain_id}/projects/{project_id}/sync", project, "sync"),
+        ("/v1/domains/{domain_id}/history", history, "domain"),
+        ("/v1/domains/{domain_id}/explain", history, "explain_domain"),
+        (f"{of_project}/history", history, "project"),
+        (f"{of_project}/explain", history, "explain_project"),
         (f"{of_project}/commitments", commitments, None),
         (f"{of_project}/commitments/new", commitments, "new"),
         (f"{of_project}/commitments/can-confirm", commitments, "can_confirm"),

@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 from limes.actions.commitments.use_cases import CommitmentUseCases
+from limes.actions.explain_quota import ExplainQuota
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
+from limes.actions.show_history import ShowHistory
 from limes.actions.sync_catalog import SyncCatalog
 from limes.api.collaborators import ApiCollaborators
 from limes.composition.cluster import build_cluster
@@ -33,6 +35,16 @@ def build_api(settings: Settings) -> ApiCollaborators:
     trail = open_trail(settings, engine, clock)
     discovery = discover(settings, engine, cluster, trail)
     ids = SystemIds()
+    set_domain_quota = SetDomainQuota(engine, cluster.catalog, cluster.constraints, cluster.lowpriv, trail)
+    set_project_quota = SetProjectQuota(
+        engine,
+        cluster.catalog,
+        cluster.constraints,
+        cluster.lowpriv,
+        clock,
+        push,
+        trail,
+    )
     return ApiCollaborators(
         engine=engine,
         catalog=cluster.catalog,
@@ -40,18 +52,12 @@ def build_api(settings: Settings) -> ApiCollaborators:
         ids=ids,
         authenticator=open_authenticator(settings, cloud),
         policy=limes_policy(settings),
-        set_domain_quota=SetDomainQuota(engine, cluster.catalog, cluster.constraints, cluster.lowpriv, trail),
-        set_project_quota=SetProjectQuota(
-            engine,
-            cluster.catalog,
-            cluster.constraints,
-            cluster.lowpriv,
-            clock,
-            push,
-            trail,
-        ),
+        set_domain_quota=set_domain_quota,
+        set_project_quota=set_project_quota,
         set_bursting=SetBursting(engine, cluster.catalog, clock, push, trail),
         commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, trail),
+        history=ShowHistory(engine),
+        explain=ExplainQuota(cluster.catalog, set_project_quota, set_domain_quota),
         discover_domains=discovery.domains,
         discover_projects=discovery.projects,
         request_sync=discovery.request_sync,

@@ -8,7 +8,7 @@ lowering a domain's quota is fine in an overcommitted cluster. That is milder th
 """
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from limes.core.constraints import Constraint
 from limes.core.permissions import LowPrivLimit, Permissions
@@ -26,6 +26,22 @@ class RefusalKind(enum.Enum):
     """The request itself makes no sense."""
 
 
+class Bounding(enum.StrEnum):
+    """Which rule a quota has met with."""
+
+    AMOUNT = "amount"
+    """The request itself: its unit, its size."""
+    CONSTRAINT = "constraint"
+    MIN_NONZERO = "min_nonzero_project_quota"
+    PERMISSION = "permission"
+    CAPACITY = "capacity"
+    PROJECTS_QUOTA = "projects_quota"
+    DOMAIN_QUOTA = "domain_quota"
+    USAGE = "usage"
+    COMMITMENTS = "commitments"
+    BACKEND = "backend"
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why a quota is not acceptable, and which quotas would be, in the resource's unit where known."""
@@ -36,6 +52,7 @@ class Refusal:
     maximum: int | None = None
     unit: Unit | None = None
     """None where the bounds are given without a unit."""
+    rule: Bounding = field(default=Bounding.AMOUNT, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +145,7 @@ def _against_constraint(new_quota: int, rules: QuotaRules, level: str) -> Refusa
         constraint.minimum,
         constraint.maximum,
         rules.unit,
+        Bounding.CONSTRAINT,
     )
 
 
@@ -136,7 +154,11 @@ def _against_minimum(new_quota: int, rules: QuotaRules) -> Refusal | None:
     if new_quota == 0 or new_quota >= minimum:
         return None
     return Refusal(
-        RefusalKind.INVALID, f"must allocate at least {rules.unit.render(minimum)} quota", minimum, unit=rules.unit
+        RefusalKind.INVALID,
+        f"must allocate at least {rules.unit.render(minimum)} quota",
+        minimum,
+        unit=rules.unit,
+        rule=Bounding.MIN_NONZERO,
     )
 
 
@@ -154,14 +176,21 @@ def _against_permissions(
                 f'user is not allowed to raise "{rules.service_type}" quotas that high in this {level}',
                 maximum=limit,
                 unit=rules.unit,
+                rule=Bounding.PERMISSION,
             )
         return Refusal(
-            RefusalKind.FORBIDDEN, f'user is not allowed to raise "{rules.service_type}" quotas in this {level}'
+            RefusalKind.FORBIDDEN,
+            f'user is not allowed to raise "{rules.service_type}" quotas in this {level}',
+            rule=Bounding.PERMISSION,
         )
     lowers_lowpriv = permissions.can_lower_lowpriv and rules.lowpriv_limit.also_lowers and old_quota <= limit
     if permissions.can_lower or lowers_lowpriv:
         return None
-    return Refusal(RefusalKind.FORBIDDEN, f'user is not allowed to lower "{rules.service_type}" quotas in this {level}')
+    return Refusal(
+        RefusalKind.FORBIDDEN,
+        f'user is not allowed to lower "{rules.service_type}" quotas in this {level}',
+        rule=Bounding.PERMISSION,
+    )
 
 
 def _domain_against_others(new_quota: int, figures: DomainFigures, rules: QuotaRules) -> Refusal | None:
@@ -173,6 +202,7 @@ def _domain_against_others(new_quota: int, figures: DomainFigures, rules: QuotaR
             "domain quota may not be smaller than sum of project quotas in that domain",
             minimum=figures.projects_quota,
             unit=rules.unit,
+            rule=Bounding.PROJECTS_QUOTA,
         )
     maximum = max(0, figures.capacity - figures.other_domains_quota)
     if not figures.strict_limit or new_quota <= maximum:
@@ -182,6 +212,7 @@ def _domain_against_others(new_quota: int, figures: DomainFigures, rules: QuotaR
         "cluster capacity may not be exceeded for this resource",
         maximum=maximum,
         unit=rules.unit,
+        rule=Bounding.CAPACITY,
     )
 
 
@@ -196,15 +227,18 @@ def _project_against_others(new_quota: int, figures: ProjectFigures, rules: Quot
             f"quota may not be lower than {reason}",
             minimum=minimum,
             unit=rules.unit,
+            rule=Bounding.COMMITMENTS if figures.committed > figures.usage else Bounding.USAGE,
         )
     maximum = max(0, figures.domain_quota - (figures.projects_quota - figures.quota))
     if new_quota <= maximum:
         return None
-    return Refusal(RefusalKind.CONFLICT, "domain quota exceeded", maximum=maximum, unit=rules.unit)
+    return Refusal(
+        RefusalKind.CONFLICT, "domain quota exceeded", maximum=maximum, unit=rules.unit, rule=Bounding.DOMAIN_QUOTA
+    )
 
 
 def _against_backend(new_quota: int, figures: ProjectFigures) -> Refusal | None:
     low, high = figures.backend_minimum, figures.backend_maximum
     if (low is None or new_quota >= low) and (high is None or new_quota <= high):
         return None
-    return Refusal(RefusalKind.INVALID, "not acceptable for this project", low, high)
+    return Refusal(RefusalKind.INVALID, "not acceptable for this project", low, high, rule=Bounding.BACKEND)

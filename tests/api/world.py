@@ -12,9 +12,11 @@ from typing import Any
 import falcon.testing
 
 from limes.actions.commitments.use_cases import CommitmentUseCases
+from limes.actions.explain_quota import ExplainQuota
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
+from limes.actions.show_history import ShowHistory
 from limes.actions.sync_catalog import SyncCatalog
 from limes.actions.trail import Trail
 from limes.api.app import create_app
@@ -152,6 +154,10 @@ def make_world(
         engine, catalog, clock, SystemIds(), commitment_rules or CommitmentRules(), trail
     )
     world = World(engine, clock, None, None, commitments)  # type: ignore[arg-type]  # both are put in below
+    set_domain_quota = SetDomainQuota(engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), trail)
+    set_project_quota = SetProjectQuota(
+        engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), clock, world.push, trail
+    )
     deps = ApiCollaborators(
         engine=engine,
         catalog=catalog,
@@ -159,14 +165,12 @@ def make_world(
         ids=SystemIds(),
         authenticator=Tokens(),
         policy=Policy(RULES),
-        set_domain_quota=SetDomainQuota(
-            engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), trail
-        ),
-        set_project_quota=SetProjectQuota(
-            engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), clock, world.push, trail
-        ),
+        set_domain_quota=set_domain_quota,
+        set_project_quota=set_project_quota,
         set_bursting=SetBursting(engine, catalog, clock, world.push, trail),
         commitments=commitments,
+        history=ShowHistory(engine),
+        explain=ExplainQuota(catalog, set_project_quota, set_domain_quota),
         discover_domains=lambda: world.new_domains,
         discover_projects=lambda domain_uuid: world.new_projects,
         request_sync=world.request_sync,

@@ -7,6 +7,7 @@ import pytest
 from limes.composition.collector import build_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
+from limes.settings.audit import AuditSettings
 from tests.collector.lab import COMPUTE, VOLUME, FakeCapacitor, FakeKeystone, FakeService
 from tests.collector.process import cluster, settings
 
@@ -18,13 +19,17 @@ def collector(tmp_path):
     engine = Engine(f"sqlite:///{tmp_path}/limes.db")
     limes_migrations.upgrade(engine)
     parts = cluster(FakeService(COMPUTE), FakeService(VOLUME), FakeCapacitor(), FakeKeystone())
-    yield build_collector(engine, parts, settings())
+    configured = settings().model_copy(update={"audit": AuditSettings(sinks=("log",))})
+    yield build_collector(engine, parts, configured)
     engine.close()
 
 
 def test_every_job_is_described(collector):
-    names = {loop.job.name.replace(":compute", ":SERVICE").replace(":volume", ":SERVICE") for loop in collector.loops}
-    assert len(names) == 7
+    names = {
+        loop.job.name.replace(":compute", ":SERVICE").replace(":volume", ":SERVICE").replace(":log", ":SINK")
+        for loop in collector.loops
+    }
+    assert len(names) == 9
     assert [name for name in names if f"| `{name}` |" not in PAGE] == []
 
 

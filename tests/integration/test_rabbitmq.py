@@ -2,6 +2,7 @@
 
 import json
 import logging
+import signal
 import threading
 import uuid
 
@@ -59,10 +60,11 @@ def test_what_was_confirmed_outlives_a_restart(rabbitmq, queue, sink):
 def test_a_restart_in_the_middle_loses_nothing(rabbitmq, queue, sink):
     """The broker is killed while it takes messages; the rest is delivered afterwards, and each was confirmed once."""
     wanted = events(*range(4000))
-    killer = threading.Timer(0.3, rabbitmq.process.stop, args=[0.0])
+    killer = threading.Timer(0.3, rabbitmq.process.signal, args=[signal.SIGKILL])
     killer.start()
     first = sink.deliver(wanted)
     killer.join()
+    rabbitmq.process.stop()
     rabbitmq.process.start()
     assert first.error is not None
     rest = [event for event in wanted if event.number not in set(first.delivered)]

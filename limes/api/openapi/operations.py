@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from limes.api import bodies, commitment_bodies, parameters
 from limes.api.parameters import Parameter
-from limes.api.shapes import commitments, others, reports
+from limes.api.shapes import commitments, history, others, reports
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class Operation:
 _SELECTION: tuple[Parameter, ...] = (parameters.SERVICE, parameters.AREA, parameters.RESOURCE)
 _REPORT: tuple[Parameter, ...] = (*_SELECTION, parameters.DETAIL, parameters.PREVIEW)
 _PAGE: tuple[Parameter, ...] = (parameters.LIMIT, parameters.MARKER)
+_CHANGES: tuple[Parameter, ...] = (*_SELECTION, parameters.CHANGES, parameters.BEFORE)
 _TOKEN: tuple[Parameter, ...] = (parameters.TRANSFER_TOKEN, parameters.TOKEN)
 
 _SIMULATION = others.SimulationAnswer
@@ -79,6 +80,10 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
         "projects", _SIMULATED, (404, 409, 412, 423), (parameters.IF_MATCH,), body=bodies.ProjectQuotaBody
     ),
     ("POST", f"{_PROJECT}/sync"): Operation("projects", {202: None}, (404,)),
+    ("GET", f"{_DOMAIN}/history"): Operation("domains", {200: history.HistoryAnswer}, (404,), _CHANGES),
+    ("GET", f"{_DOMAIN}/explain"): Operation("domains", {200: history.ExplanationsAnswer}, (404,), _SELECTION),
+    ("GET", f"{_PROJECT}/history"): Operation("projects", {200: history.HistoryAnswer}, (404,), _CHANGES),
+    ("GET", f"{_PROJECT}/explain"): Operation("projects", {200: history.ExplanationsAnswer}, (404,), _SELECTION),
     ("GET", _COMMITMENTS): Operation(
         "commitments", {200: commitments.CommitmentsAnswer}, (404,), (*_SELECTION, parameters.HISTORY)
     ),

@@ -1,0 +1,96 @@
+"""Why a quota is what it is, and where it could go from there.
+
+The figures and rules are those that setting a quota reads, and the bounds are found by the same decision, so that what
+is explained here and what simulate-put says of it cannot disagree.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from limes.actions.quota import PermissionSource
+from limes.actions.reports.domains import find_domain
+from limes.actions.reports.projects import find_project
+from limes.actions.set_domain_quota import SetDomainQuota
+from limes.actions.set_project_quota import SetProjectQuota
+from limes.core.bounds import Bounds, bounds
+from limes.core.bursting import usable_quota
+from limes.core.catalog import Catalog, Ref
+from limes.core.hierarchy import DomainFigures, ProjectFigures, QuotaRules, judge_domain, judge_project
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import history
+from limes.db.queries import quotas as queries
+from limes.db.queries.history import NumberedChange
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All that decides on one quota."""
+
+    ref: Ref
+    figures: ProjectFigures | DomainFigures
+    rules: QuotaRules
+    bounds: Bounds
+    origin: NumberedChange | None
+    """The change that made it what it is; None if that was before there was a history, or never."""
+    usable_quota: int | None = None
+    """With bursting. None where the project does not burst."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainQuota:
+    """The use cases. Resources without quota, or that were not scraped yet, are left out."""
+
+    catalog: Catalog
+    project: SetProjectQuota
+    domain: SetDomainQuota
+
+    def of_project(
+        self, domain_uuid: str, project_uuid: str, refs: Collection[Ref], permissions: PermissionSource
+    ) -> Sequence[Explanation]:
+        """In the order of the refs. Raises `NotFound`."""
+        allowed = {ref: permissions(ref) for ref in self._with_quota(refs)}
+        engine = self.project.engine
+
+        def read() -> Sequence[Explanation]:
+            project = find_project(engine, domain_uuid, project_uuid)
+            ids = {ref: id_ for ref, id_ in catalog_queries.resource_ids(engine).items() if ref in allowed}
+            scraped = queries.project_quotas(engine, project.id, list(ids.values())) if ids else {}
+            known = {ref: ids[ref] for ref in allowed if ref in ids and ids[ref] in scraped}
+            figures = self.project.figures(project, known) if known else {}
+            origins = history.latest(engine, domain_uuid, project_uuid)
+            found = []
+            for ref, one in figures.items():
+                rules = self.project.rules(ref, project, allowed[ref])
+                behavior = self.catalog.behavior(ref, f"{project.domain_name}/{project.name}")
+                usable = usable_quota(one.quota, behavior.burst_multiplier) if project.has_bursting else None
+                judged = bounds(one.quota, partial(judge_project, figures=one, rules=rules))
+                found.append(Explanation(ref, one, rules, judged, origins.get(ref), usable))
+            return found
+
+        return engine.snapshot(read)
+
+    def of_domain(
+        self, domain_uuid: str, refs: Collection[Ref], permissions: PermissionSource
+    ) -> Sequence[Explanation]:
+        """In the order of the refs. Raises `NotFound`."""
+        allowed = {ref: permissions(ref) for ref in self._with_quota(refs)}
+        engine = self.domain.engine
+
+        def read() -> Sequence[Explanation]:
+            domain = find_domain(engine, domain_uuid)
+            ids = catalog_queries.resource_ids(engine)
+            known = {ref: ids[ref] for ref in allowed if ref in ids}
+            figures = self.domain.figures(domain, known) if known else {}
+            origins = history.latest(engine, domain_uuid, "")
+            found = []
+            for ref, one in figures.items():
+                rules = self.domain.rules(ref, domain, allowed[ref])
+                judged = bounds(one.quota, partial(judge_domain, figures=one, rules=rules))
+                found.append(Explanation(ref, one, rules, judged, origins.get(ref)))
+            return found
+
+        return engine.snapshot(read)
+
+    def _with_quota(self, refs: Collection[Ref]) -> list[Ref]:
+        return [ref for ref in refs if (resource := self.catalog.find(ref)) is not None and resource.tracks_quota]

@@ -1,0 +1,48 @@
+"""The dated history of the quotas of a project, or of a domain."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from limes.actions.reports.domains import find_domain
+from limes.actions.reports.projects import find_project
+from limes.core.catalog import Ref
+from limes.db.engine import Engine
+from limes.db.queries import history as queries
+from limes.db.queries.history import NumberedChange
+
+
+@dataclass(frozen=True, slots=True)
+class ShowHistory:
+    """The use cases. `refs` None means everything, also of resources that are not configured any more; changes that
+    concern a whole project are shown with whatever resource is asked for. `before` is a number of a change."""
+
+    engine: Engine
+
+    def of_project(
+        self, domain_uuid: str, project_uuid: str, refs: Collection[Ref] | None, before: int, limit: int
+    ) -> Sequence[NumberedChange]:
+        """The newest first. Raises `NotFound`."""
+
+        def read() -> Sequence[NumberedChange]:
+            find_project(self.engine, domain_uuid, project_uuid)
+            return self._page(domain_uuid, project_uuid, refs, before, limit)
+
+        return self.engine.snapshot(read)
+
+    def of_domain(
+        self, domain_uuid: str, refs: Collection[Ref] | None, before: int, limit: int
+    ) -> Sequence[NumberedChange]:
+        """The domain's own quotas, not those of its projects; the newest first. Raises `NotFound`."""
+
+        def read() -> Sequence[NumberedChange]:
+            find_domain(self.engine, domain_uuid)
+            return self._page(domain_uuid, "", refs, before, limit)
+
+        return self.engine.snapshot(read)
+
+    def _page(
+        self, domain_uuid: str, project_uuid: str, refs: Collection[Ref] | None, before: int, limit: int
+    ) -> Sequence[NumberedChange]:
+        if refs is not None and not refs:
+            return []
+        return queries.page(self.engine, domain_uuid, project_uuid, refs, before, limit)

@@ -1,0 +1,88 @@
+"""The history of quotas, and explanations of them."""
+
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from limes.api.shapes.common import Amount, Link, Time, Unit
+
+StoredAmount = Annotated[int, Field(ge=-1, description="-1 is a backend's unlimited quota")]
+
+
+class Initiator(TypedDict):
+    """A user, with the id and the name at that time, or a job of Limes."""
+
+    type: Literal["user", "job"]
+    id: NotRequired[str]
+    name: str
+
+
+class Change(TypedDict):
+    """A change of one number."""
+
+    number: Annotated[int, Field(ge=1)]
+    at: Time
+    what: Literal["quota", "backend_quota", "bursting"]
+    service: NotRequired[str]
+    resource: NotRequired[str]
+    unit: NotRequired[Unit]
+    old: StoredAmount | bool | None
+    new: StoredAmount | bool | None
+    reason: Literal["request", "auto-approval", "constraint", "backend-drift", "vanished"]
+    detail: NotRequired[str]
+    initiator: Initiator
+    request_id: str
+
+
+class HistoryAnswer(TypedDict):
+    """Changes, the newest first, and a link to older ones if there may be more."""
+
+    history: list[Change]
+    history_links: list[Link]
+
+
+class QuotaBound(TypedDict):
+    """An outermost acceptable quota, and what would be said of one beyond it."""
+
+    quota: Amount
+    rule: Literal[
+        "amount",
+        "backend",
+        "capacity",
+        "commitments",
+        "constraint",
+        "domain_quota",
+        "min_nonzero_project_quota",
+        "permission",
+        "projects_quota",
+        "usage",
+    ]
+    message: str
+
+
+class Explanation(TypedDict):
+    """What decides on one quota."""
+
+    service: str
+    resource: str
+    unit: NotRequired[Unit]
+    quota: Amount
+    usage: NotRequired[Amount]
+    committed: NotRequired[Amount]
+    projects_quota: Amount
+    domain_quota: NotRequired[Amount]
+    other_domains_quota: NotRequired[Amount]
+    capacity: Amount
+    usable_quota: NotRequired[Amount]
+    constraint: NotRequired[str]
+    min_nonzero_project_quota: NotRequired[Amount]
+    min_acceptable_quota: QuotaBound
+    max_acceptable_quota: QuotaBound
+    origin: NotRequired[Change]
+
+
+class ExplanationsAnswer(TypedDict):
+    """One for each selected resource that has a quota."""
+
+    explanations: list[Explanation]
