@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from limes.actions.project_tasks import never
 from limes.audit.sinks.base import Delivery, OutgoingEvent, Sink
 from limes.db.engine import Engine
 from limes.db.queries import history, outbox, tasks
@@ -69,14 +70,15 @@ class DeliverEvents:
 
     def run_if_due(self) -> Outcome | None:
         """Delivers what waits. None if it is not time yet, or another collector is at it."""
-        lease = self._now() + self.lease
-        if not self.engine.atomic(lambda: tasks.claim_job(self.engine, self.name, self._now(), lease)):
+        started = self._now()
+        lease, horizon = started + self.lease, self._never(started)
+        if not self.engine.atomic(lambda: tasks.claim_job(self.engine, self.name, started, lease, horizon)):
             return None
         delivered = refused = 0
         error: str | None = None
         deadline = self.clock.monotonic() + self.lease / 2  # nobody else is to begin while this one is still at it
         while error is None and self.clock.monotonic() < deadline:
-            events = self.engine.snapshot(lambda: outbox.due(self.engine, self.sink.name, self._now(), _BATCH))
+            events = self.engine.snapshot(self._due)
             if not events:
                 break
             delivery = self._deliver(events)
@@ -85,6 +87,13 @@ class DeliverEvents:
         self._forget()
         self._finish(lease, error)
         return Outcome(delivered, refused, failed=error is not None)
+
+    def _due(self) -> Sequence[OutboxEvent]:
+        now = self._now()
+        return outbox.due(self.engine, self.sink.name, now, self._never(now), _BATCH)
+
+    def _never(self, now: float) -> float:
+        return never(now, self.interval, self.retry_max, self.lease)
 
     def _deliver(self, events: Sequence[OutboxEvent]) -> Delivery:
         delivery = self.sink.deliver(

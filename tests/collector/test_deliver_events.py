@@ -217,3 +217,13 @@ def test_old_history_is_forgotten(lab):
     forget.run()
     forget.run()
     assert lab.rows("SELECT at FROM quota_history") == [(lab.now - 100,)]
+
+
+def test_a_clock_that_was_wrong_stops_nothing(lab, sink, deliver):
+    sink.refuses = {"berlin:1"}
+    write(lab, "berlin:1")
+    lab.clock.advance(400 * 86400)
+    deliver.run_if_due()
+    lab.clock.advance(-400 * 86400)
+    sink.refuses = set()
+    assert deliver.run_if_due().delivered == 1

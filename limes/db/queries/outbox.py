@@ -40,14 +40,18 @@ def append(engine: Engine, rows: Sequence[tuple[float, str, str, str, str]]) -> 
         )
 
 
-def due(engine: Engine, sink: str, now: float, limit: int) -> list[OutboxEvent]:
-    """At most `limit` events for the sink, in order, without the streams in which one waits for its next try."""
+def due(engine: Engine, sink: str, now: float, never: float, limit: int) -> list[OutboxEvent]:
+    """At most `limit` events for the sink, in order, without the streams in which one waits for its next try.
+
+    A next try later than `never` is the work of a clock that was wrong.
+    """
     waiting = "sink = %s AND delivered_at IS NULL"
     rows = engine.rows(
         f"SELECT number, stream, event_id, document, tries FROM audit_outbox WHERE {waiting}"
-        f" AND stream NOT IN (SELECT stream FROM audit_outbox WHERE {waiting} AND next_try_at > %s)"
+        f" AND stream NOT IN (SELECT stream FROM audit_outbox WHERE {waiting}"
+        " AND next_try_at > %s AND next_try_at <= %s)"
         " ORDER BY number LIMIT %s",
-        [sink, sink, now, limit],
+        [sink, sink, now, never, limit],
     )
     return [OutboxEvent._make(row) for row in rows]
 
