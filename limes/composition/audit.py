@@ -25,7 +25,7 @@ class AuditJobs:
 def audit_jobs(settings: Settings, engine: Engine, clock: Clock, jitter: Jitter) -> AuditJobs:
     """The jobs for the configured sinks. Nothing is opened yet."""
     audit = settings.audit
-    counters = AuditCounters(engine, clock, audit.sinks)
+    counters = AuditCounters(audit.sinks)
     jobs = []
     for name in audit.sinks:
         action = DeliverEvents(

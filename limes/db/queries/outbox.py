@@ -22,13 +22,6 @@ class OutboxEvent(NamedTuple):
     tries: int
 
 
-class Backlog(NamedTuple):
-    """What waits for one sink."""
-
-    events: int
-    oldest: float | None
-
-
 def append(engine: Engine, rows: Sequence[tuple[float, str, str, str, str]]) -> None:
     """Adds events, given as (time, sink, stream, event id, document)."""
     for start in range(0, len(rows), _CHUNK):
@@ -82,10 +75,3 @@ def forget_delivered(engine: Engine, sink: str, before: float, limit: int) -> in
         numbers = [row[0] for row in rows]
         engine.execute(f"DELETE FROM audit_outbox WHERE number IN ({placeholders(len(numbers))})", numbers)
     return len(rows)
-
-
-def backlog(engine: Engine, sink: str) -> Backlog:
-    """How many events wait for the sink, and since when."""
-    row = engine.row("SELECT COUNT(*), MIN(at) FROM audit_outbox WHERE sink = %s AND delivered_at IS NULL", [sink])
-    assert row is not None
-    return Backlog._make(row)
