@@ -1,5 +1,6 @@
 """What the Limes API works with. `limes.wsgi` puts it together from the configuration; tests from what they like."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -41,3 +42,5 @@ class ApiCollaborators:
     catalog_url: str = ""
     allowed_origins: tuple[str, ...] = ("*",)
     max_body_size: int = 1024 * 1024
+    stale_after: float = math.inf
+    """Seconds after which figures are marked as stale."""

@@ -35,7 +35,9 @@ def transfer_token_of(req: falcon.Request) -> str:
 def render_context_of(deps: ApiCollaborators, req: falcon.Request) -> RenderContext:
     """How the answer is to be rendered. `detail` counts by its presence."""
     per_az = "per-az" in (parameters.PREVIEW.of(req) or "")
-    return RenderContext(deps.catalog, deps.clock, detail=parameters.DETAIL.of(req), per_az=per_az)
+    return RenderContext(
+        deps.catalog, deps.clock, detail=parameters.DETAIL.of(req), per_az=per_az, stale_after=deps.stale_after
+    )
 
 
 def page_of(req: falcon.Request) -> Page | None:

@@ -64,4 +64,5 @@ def build_api(settings: Settings) -> ApiCollaborators:
         catalog_url=settings.catalog_url,
         allowed_origins=settings.api.cors.allowed_origins,
         max_body_size=settings.api.max_body_size,
+        stale_after=settings.collector.stale_after,
     )

@@ -5,6 +5,7 @@ germany   cores 100, ram 4096   berlin   cores 20 (uses 5)   ram 1024 (uses 512)
 france    cores 50              paris    was never scraped
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -143,6 +144,7 @@ def make_world(
     constraints: ConstraintSet | None = None,
     commitment_rules: CommitmentRules | None = None,
     sinks: tuple[str, ...] = (),
+    stale_after: float = math.inf,
     fill: bool = True,
     **catalog_options: Any,
 ) -> World:
@@ -175,6 +177,7 @@ def make_world(
         discover_projects=lambda domain_uuid: world.new_projects,
         request_sync=world.request_sync,
         catalog_url="https://limes.example.com",
+        stale_after=stale_after,
     )
     world.app = create_app(deps)
     world.client = falcon.testing.TestClient(_typed(world.app))

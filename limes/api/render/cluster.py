@@ -26,9 +26,9 @@ def render_cluster(context: RenderContext, report: ClusterReport, may_see_subcap
             _resource(context, report, (service.type, resource.name), resource, may_see_subcapacities)
             for resource in resources
         ]
-        scraped = scrape_range(report.service_scraped_at.get(service.type, (None, None)))
+        scraped = scrape_range(context, report.service_scraped_at.get(service.type, (None, None)))
         services.append({**service_head(service), "resources": shown, **scraped})
-    return {"cluster": {"id": "current", "services": services, **scrape_range(report.capacity_scraped_at)}}
+    return {"cluster": {"id": "current", "services": services, **scrape_range(context, report.capacity_scraped_at)}}
 
 
 def _resource(

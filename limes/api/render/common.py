@@ -1,5 +1,6 @@
 """Fields that the three levels share."""
 
+import math
 from typing import Any
 
 import orjson
@@ -13,13 +14,23 @@ Json = dict[str, Any]
 class RenderContext:
     """What rendering needs besides the figures. One for each request."""
 
-    def __init__(self, catalog: Catalog, clock: Clock, *, detail: bool = False, per_az: bool = False) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        clock: Clock,
+        *,
+        detail: bool = False,
+        per_az: bool = False,
+        stale_after: float = math.inf,
+    ) -> None:
         self.catalog = catalog
         self.now = clock.now().timestamp()
         self.detail = detail
         """Whether subresources and subcapacities are shown (`?detail`)."""
         self.per_az = per_az
         """Whether the breakdown `per_az` is shown."""
+        self.stale_after = stale_after
+        """Seconds after which figures are marked as stale."""
         self._heads: dict[tuple[Ref, int], Json] = {}
 
     @property
@@ -31,6 +42,11 @@ class RenderContext:
     def commitments_at(self) -> float | None:
         """The time at which commitments are to be summed up; None if they are not shown."""
         return self.now if self.per_az else None
+
+    def staleness(self, scraped_at: float) -> Json:
+        """`is_stale` and the age, for figures that are too old to be shown as if they were fresh."""
+        age = self.now - scraped_at
+        return {"is_stale": True, "age_seconds": int(age)} if age > self.stale_after else {}
 
     def head(self, ref: Ref, resource: ResourceDef, behavior: Behavior) -> Json:
         """All that does not depend on numbers, of a resource in a domain or project. Shared: copy it, don't change it.
@@ -93,12 +109,12 @@ def hints(behavior: Behavior) -> Json:
     return document
 
 
-def scrape_range(scraped_at: tuple[float | None, float | None]) -> Json:
-    """`max_scraped_at` and `min_scraped_at`, if anything was scraped."""
+def scrape_range(context: RenderContext, scraped_at: tuple[float | None, float | None]) -> Json:
+    """`max_scraped_at` and `min_scraped_at`, if anything was scraped; and whether the oldest figures are stale."""
     oldest, newest = scraped_at
     if oldest is None or newest is None:
         return {}
-    return {"max_scraped_at": unix(newest), "min_scraped_at": unix(oldest)}
+    return {"max_scraped_at": unix(newest), "min_scraped_at": unix(oldest), **context.staleness(oldest)}
 
 
 def service_head(service: ServiceDef) -> Json:

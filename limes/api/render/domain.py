@@ -16,7 +16,7 @@ def render_domain(context: RenderContext, report: DomainReport) -> Json:
     services = []
     for service, resources in report.selection.services.values():
         shown = [_resource(context, report, (service.type, resource.name), resource) for resource in resources]
-        scraped = scrape_range(report.service_scraped_at.get(service.type, (None, None)))
+        scraped = scrape_range(context, report.service_scraped_at.get(service.type, (None, None)))
         services.append({**service_head(service), "resources": shown, **scraped})
     return {"id": report.domain.uuid, "name": report.domain.name, "services": services}
 

@@ -37,6 +37,7 @@ def render_project(context: RenderContext, report: ProjectReport) -> Json:
         scraped_at = report.scraped_at.get(service.type)
         if scraped_at is not None:
             item["scraped_at"] = unix(scraped_at)
+            item |= context.staleness(scraped_at)
         services.append(item)
     document["services"] = services
     return document

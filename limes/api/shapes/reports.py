@@ -44,7 +44,14 @@ class ClusterResource(ResourceHead):
     subcapacities: NotRequired[list[Any]]
 
 
-class ScrapeRange(TypedDict):
+class Staleness(TypedDict):
+    """Both are there if the figures, or the oldest of them, are older than `collector.stale_after`."""
+
+    is_stale: NotRequired[Literal[True]]
+    age_seconds: NotRequired[Annotated[int, Field(ge=0, description="Age of the oldest figures")]]
+
+
+class ScrapeRange(Staleness):
     """When the oldest and the newest figures come from."""
 
     max_scraped_at: NotRequired[Time]
@@ -146,7 +153,7 @@ class ProjectResource(ResourceHints):
     per_az: NotRequired[dict[str, ProjectPerAZ]]
 
 
-class ProjectService(TypedDict):
+class ProjectService(Staleness):
     """A service of a project."""
 
     type: str
