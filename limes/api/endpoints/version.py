@@ -4,10 +4,10 @@ import falcon
 
 from limes.api.collaborators import ApiCollaborators
 from limes.api.query import answer_json
-from limes.api.render.common import Json
+from limes.api.shapes.others import Version, VersionAnswer, VersionsAnswer
 
 
-def _version(deps: ApiCollaborators, req: falcon.Request) -> Json:
+def _version(deps: ApiCollaborators, req: falcon.Request) -> Version:
     base = (deps.catalog_url or req.prefix).rstrip("/")
     return {
         "status": "CURRENT",
@@ -27,7 +27,8 @@ class VersionListEndpoint:
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Shows all versions."""
-        answer_json(resp, {"versions": [_version(self._deps, req)]}, status=300)
+        document: VersionsAnswer = {"versions": [_version(self._deps, req)]}
+        answer_json(resp, document, status=300)
 
 
 class VersionEndpoint:
@@ -38,4 +39,5 @@ class VersionEndpoint:
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Shows this version."""
-        answer_json(resp, {"version": _version(self._deps, req)})
+        document: VersionAnswer = {"version": _version(self._deps, req)}
+        answer_json(resp, document)

@@ -1,26 +1,29 @@
 """Answers about commitments that are no commitments themselves."""
 
 from limes.actions.commitments.utilisation import Utilisation, date_of
-from limes.api.render.common import Json, unix
+from limes.api.render.common import unix
+from limes.api.shapes import commitments as shapes
 from limes.core.catalog import Ref
 from limes.core.commitment_plan import Plan
 from limes.core.conversion import Rate
 
 
-def render_plan(plan: Plan) -> Json:
+def render_plan(plan: Plan) -> shapes.Plan:
     """POST .../commitments/plan. Of other projects' commitments only amount and end are shown."""
-    document: Json = {"confirmable_now": plan.confirmable_now}
+    document: shapes.Plan = {
+        "confirmable_now": plan.confirmable_now,
+        "blocked_by": [{"amount": one.amount, "expires_at": unix(one.expires_at)} for one in plan.blockers],
+    }
     if plan.confirmable_at is None:
         document["missing_capacity"] = plan.missing
     else:
         document["confirmable_at"] = unix(plan.confirmable_at)
-    document["blocked_by"] = [{"amount": one.amount, "expires_at": unix(one.expires_at)} for one in plan.blockers]
     return document
 
 
-def render_utilisation(found: Utilisation) -> Json:
+def render_utilisation(found: Utilisation) -> shapes.Utilisation:
     """One resource in one AZ. Of each day the averages, and the smallest and largest usage."""
-    document: Json = {
+    document: shapes.Utilisation = {
         "service_type": found.ref[0],
         "resource_name": found.ref[1],
         "availability_zone": found.az,
@@ -37,10 +40,12 @@ def render_utilisation(found: Utilisation) -> Json:
             for one in found.days
         ],
     }
-    return document | ({"unit": found.unit.value} if found.unit.is_measured else {})
+    if found.unit.is_measured:
+        document["unit"] = found.unit.value
+    return document
 
 
-def render_rates(rates: dict[Ref, Rate]) -> Json:
+def render_rates(rates: dict[Ref, Rate]) -> shapes.ConversionsAnswer:
     """GET /v1/commitment-conversion/..."""
     return {
         "conversions": [

@@ -1,12 +1,16 @@
 """The outcome of PUT and simulate-put."""
 
 from limes.actions.quota import QuotaOutcome
-from limes.api.render.common import Json
+from limes.api.shapes.others import RefusalStatus, SimulationAnswer, UnacceptableResource
 from limes.core.catalog import Ref
 from limes.core.hierarchy import Refusal, RefusalKind
 from limes.core.units import Unit
 
-_STATUS = {RefusalKind.FORBIDDEN: 403, RefusalKind.CONFLICT: 409, RefusalKind.INVALID: 422}
+_STATUS: dict[RefusalKind, RefusalStatus] = {
+    RefusalKind.FORBIDDEN: 403,
+    RefusalKind.CONFLICT: 409,
+    RefusalKind.INVALID: 422,
+}
 
 
 def status_of(outcome: QuotaOutcome, success: int) -> int:
@@ -17,7 +21,7 @@ def status_of(outcome: QuotaOutcome, success: int) -> int:
     return statuses.pop() if len(statuses) == 1 else 422
 
 
-def render_simulation(outcome: QuotaOutcome) -> Json:
+def render_simulation(outcome: QuotaOutcome) -> SimulationAnswer:
     """The document of simulate-put, sorted by service and resource."""
     if not outcome.refusals:
         return {"success": True}
@@ -27,8 +31,8 @@ def render_simulation(outcome: QuotaOutcome) -> Json:
     }
 
 
-def _unacceptable(ref: Ref, refusal: Refusal) -> Json:
-    document: Json = {
+def _unacceptable(ref: Ref, refusal: Refusal) -> UnacceptableResource:
+    document: UnacceptableResource = {
         "service_type": ref[0],
         "name": ref[1],
         # the original's name of the same field

@@ -12,6 +12,9 @@ Document = dict[str, Any]
 """An OpenAPI document."""
 
 
+RefusalStatus = Literal[403, 409, 422]
+
+
 class Version(TypedDict):
     """A version of this API."""
 
@@ -50,7 +53,7 @@ class UnacceptableResource(TypedDict):
     service_type: str
     name: str
     resource_name: str
-    status: Literal[403, 409, 422]
+    status: RefusalStatus
     message: str
     min_acceptable_quota: NotRequired[Amount]
     max_acceptable_quota: NotRequired[Amount]
@@ -64,36 +67,38 @@ class SimulationAnswer(TypedDict):
     unacceptable_resources: NotRequired[list[UnacceptableResource]]
 
 
-class OvercommittedQuota(TypedDict):
-    """A domain whose projects have more quota than itself."""
+class NamedResource(TypedDict):
+    """Which resource it is about."""
 
-    domain: Named
     service: str
     resource: str
     unit: NotRequired[Unit]
+
+
+class OvercommittedQuota(NamedResource):
+    """A domain whose projects have more quota than itself."""
+
+    domain: Named
     domain_quota: Amount
     projects_quota: Amount
 
 
-class OverspentQuota(TypedDict):
-    """A project that uses more than its quota."""
+class ProjectInconsistency(NamedResource):
+    """A quota of a project."""
 
     project: PlacedNamed
-    service: str
-    resource: str
-    unit: NotRequired[Unit]
     quota: Amount
+
+
+class OverspentQuota(ProjectInconsistency):
+    """A project that uses more than its quota."""
+
     usage: Amount
 
 
-class MismatchedQuota(TypedDict):
+class MismatchedQuota(ProjectInconsistency):
     """A project whose backend enforces another quota."""
 
-    project: PlacedNamed
-    service: str
-    resource: str
-    unit: NotRequired[Unit]
-    quota: Amount
     backend_quota: Annotated[int, Field(ge=-1)]
 
 
