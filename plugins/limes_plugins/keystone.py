@@ -1,4 +1,4 @@
-"""The discovery method `list`: domains and projects as Keystone's list calls give them."""
+"""The discovery method `list`, also known as `keystone`: domains and projects as Keystone's list calls give them."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -28,6 +28,9 @@ class KeystoneParams(Params):
     """Keystone's URL with `/v3`, where that of the catalog is not the right one."""
     page_size: int | None = Field(default=None, ge=1, le=100_000)
     """Entries to ask for at once; without, Keystone's own limit counts."""
+    only_enabled: bool = False
+    """Leaves out domains and projects that are disabled. Mind: what is left out has vanished for Limes, which deletes
+    it with its quota and commitments."""
 
 
 class KeystoneDiscovery(DiscoveryBackend):
@@ -39,15 +42,18 @@ class KeystoneDiscovery(DiscoveryBackend):
 
     def list_domains(self) -> Iterable[DomainInfo]:
         """All domains."""
-        return [DomainInfo(item["id"], item["name"]) for item in self._pages("domains", {})]
+        return [DomainInfo(item["id"], item["name"]) for item in self._pages("domains", self._filter())]
 
     def list_projects(self, domain: DomainInfo) -> Iterable[ProjectInfo]:
         """All projects of the domain. Projects that act as domains are none."""
         return [
             ProjectInfo(item["id"], item["name"], item.get("parent_id") or domain.id, domain)
-            for item in self._pages("projects", {"domain_id": domain.id})
+            for item in self._pages("projects", {"domain_id": domain.id, **self._filter()})
             if not item.get("is_domain")
         ]
+
+    def _filter(self) -> dict[str, Any]:
+        return {"enabled": "true"} if self._params.only_enabled else {}
 
     def _pages(self, what: str, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """All entries, page by page along `links.next`. Keystone says `truncated` where it gives up."""

@@ -66,6 +66,27 @@ class TestList(DiscoveryBackendContract, BrokenDiscoveryContract):
         for domain in backend.list_domains():
             assert set(paged.list_projects(domain)) == set(backend.list_projects(domain))
 
+    def test_only_enabled_ones(self, keystone, session):
+        domain = DomainInfo(keystone.create_domain("closed"), "closed")
+        project = keystone.create_project("shut", "closed")
+        keystone.api.patch(f"/projects/{project}", json={"project": {"enabled": False}})
+        everything, enabled = self.load(session), self.load(session, only_enabled=True)
+        try:
+            assert [one.id for one in everything.list_projects(domain)] == [project]
+            assert list(enabled.list_projects(domain)) == []
+            assert domain in enabled.list_domains()
+            keystone.api.patch(f"/domains/{domain.id}", json={"domain": {"enabled": False}})
+            assert domain in everything.list_domains()
+            assert domain not in enabled.list_domains()
+        finally:
+            keystone.delete_project("shut")
+            keystone.delete_domain("closed")
+
+    def test_its_other_name(self, session, backend):
+        spec = BackendSpec("discovery", "keystone", "keystone", {}, "method")
+        found = load([], [], spec, availability_zones=AZS, session_factory=lambda: session).discovery
+        assert set(found.list_domains()) == set(backend.list_domains())
+
     def test_who_may_not_list_gets_an_error_and_not_an_empty_list(self, keystone):
         backend = self.load(session_of(keystone, "berlin-member", "berlin"))
         with pytest.raises(BackendError, match="403"):
