@@ -24,11 +24,11 @@ from typing import Any, NoReturn, TypeVar
 import peewee
 import psycopg2
 import psycopg2.extensions
-from playhouse.pool import MaxConnectionsExceeded, PooledSqliteDatabase
+from playhouse.pool import MaxConnectionsExceeded
 
 from limes.db.address import DatabaseAddress, parse_database_url
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, is_read_only
-from limes.db.pool import PostgresqlPool
+from limes.db.pool import PostgresqlPool, SqlitePool
 from limes.db.prepared import PreparedReads
 from limes.errors import Unavailable
 
@@ -75,7 +75,7 @@ class Engine:
         """Where it is, for messages."""
         self.db: peewee.Database
         if address.dialect == "sqlite":
-            self.db = PooledSqliteDatabase(
+            self.db = SqlitePool(
                 address.name,
                 max_connections=pool_size,
                 timeout=pool_timeout,

@@ -15,13 +15,23 @@ from typing import Any
 
 import peewee
 import psycopg2
-from playhouse.pool import PooledPostgresqlDatabase
+from playhouse.pool import PooledPostgresqlDatabase, PooledSqliteDatabase
 
 TRUSTED_SECONDS = 1.0
 """A connection that rested longer is asked whether it lives."""
 
 # PREPARE and EXECUTE are only used for reads, see limes.db.prepared
 _READS = ("SELECT", "PREPARE", "EXECUTE")
+
+
+class SqlitePool(PooledSqliteDatabase):
+    """peewee's pool of SQLite connections, but for the end of transactions that SQLite has ended by itself."""
+
+    def rollback(self) -> None:
+        """As peewee's. After an error of the disk there is nothing to roll back any more; asking for it would hide that
+        error behind another one."""
+        if self.connection().in_transaction:
+            super().rollback()
 
 
 class NotReplicated(psycopg2.OperationalError):

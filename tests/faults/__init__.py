@@ -1,0 +1,1 @@
+"""Faults of every kind against real processes. `make faults` tries each many times; the ordinary suite tries it once."""

@@ -1,0 +1,76 @@
+"""Processes are killed in the middle of what they do."""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import time
+
+from tests.faults.house import LEASE, FaultHouse
+from tests.faults.load import Users
+
+
+def children_of(pid: int) -> list[int]:
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
+    return [int(word) for word in found.stdout.split()]
+
+
+def test_many_collectors_do_each_task_once(house: FaultHouse, rounds, report):
+    """No fault at all: the measure for the others."""
+    house.backend.delay = 0.02
+    house.add_collector()
+    time.sleep(3 * rounds)
+    scrapes = len(house.backend.calls)
+    assert house.backend.scraped_at_once() == []
+    house.check_recovery()
+    report(scrapes=scrapes, at_once=0)
+
+
+def test_collectors_are_killed(house: FaultHouse, rounds, report):
+    house.backend.delay = 0.1
+    with Users(house).at_work() as users:
+        for _ in range(rounds):
+            time.sleep(random.uniform(0.5, 1.5))
+            victim = house.collectors.pop(0)
+            victim.signal(signal.SIGKILL)
+            victim.stop()
+            house.add_collector()
+    users.check_nothing_is_lost()
+    house.check_recovery()
+    report(kills=rounds, accepted=users.accepted, failed=users.failed, calls=len(house.backend.calls))
+
+
+def test_all_collectors_are_killed_and_their_tasks_taken_over(house: FaultHouse, rounds, report):
+    taken = 0
+    for _ in range(rounds):
+        house.backend.hanging = {"compute", "volume"}
+        claimed = "SELECT COUNT(*) FROM project_services WHERE scrape_claimed_until IS NOT NULL"
+        while house.backend.waiting == 0:
+            time.sleep(0.05)
+        for victim in house.collectors:
+            victim.signal(signal.SIGKILL)
+            victim.stop()
+        ((left_behind,),) = house.rows(claimed)
+        assert left_behind > 0
+        taken += left_behind
+        house.collectors.clear()
+        house.backend.hanging = set()
+        house.add_collector()
+        house.check_recovery()
+    report(kills=2 * rounds, taken_over=taken, lease=LEASE)
+
+
+def test_workers_of_the_api_are_killed(house: FaultHouse, rounds, report):
+    house.backend.delay = 0.05
+    assert house.api is not None
+    with Users(house).at_work(8) as users:
+        for _ in range(rounds):
+            time.sleep(random.uniform(0.5, 1.5))
+            workers = children_of(house.api.pid)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(random.choice(workers), signal.SIGKILL)
+        time.sleep(1)
+    users.check_nothing_is_lost()
+    house.check_recovery()
+    report(kills=rounds, accepted=users.accepted, failed=users.failed)
