@@ -4,6 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 REAL_VENV := $(or $(LIMES_REAL_VENV),.cache/real)
 PYTEST_ARGS ?=
+FAULT_ROUNDS ?= 10
 
 # The first Python that is new enough. It is only looked for when a virtual environment has to be made.
 find_python = for one in $(PYTHON) python3 python3.11 python3.12 python3.13 python3.14; do \
@@ -18,7 +19,7 @@ make_venv = $(find_python); "$$one" -m venv $(1) || { rm -rf $(1); \
 bounded = $(if $(shell command -v timeout),timeout --kill-after=30 $(1),)
 pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
 
-.PHONY: help run check test lint format conformance bench-placement bench-limes bench-collector real-venv clean
+.PHONY: help run check test faults lint format conformance bench-placement bench-limes bench-collector real-venv clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 26
@@ -27,12 +28,18 @@ run: $(VENV)/.installed ## Limes, Placement and the collector on SQLite with sam
 	@exec $(BIN)/limes serve --config config/quickstart.yaml
 
 check: lint ## the inner loop: linters, and the tests that need no other server (under 2 minutes)
-	$(call pytest,300) -m "not postgresql and not real"
+	$(call pytest,300) -m "not postgresql and not real and not faults"
 
 test: export LIMES_REQUIRE_REAL = 1
 test: export LIMES_REAL_VENV = $(abspath $(REAL_VENV))
 test: lint $(REAL_VENV)/.installed ## everything: linters, SQLite, PostgreSQL and real OpenStack components
 	$(call pytest,2400)
+
+faults: export LIMES_REQUIRE_REAL = 1
+faults: export LIMES_REAL_VENV = $(abspath $(REAL_VENV))
+faults: export LIMES_FAULT_ROUNDS = $(FAULT_ROUNDS)
+faults: $(VENV)/.installed-dev $(REAL_VENV)/.installed ## tries every fault FAULT_ROUNDS times (10) on real processes
+	$(call bounded,7200) $(BIN)/pytest -q $(PYTEST_ARGS) tests/faults
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
