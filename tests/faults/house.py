@@ -94,7 +94,7 @@ class FaultHouse:
             "identity": identity,
         }
         self.config.write_text(yaml.safe_dump(document))
-        path = f"{ROOT}:{ROOT / 'plugins'}:{ROOT / 'tests' / 'faults' / 'dist'}"
+        path = f"{ROOT}:{ROOT / 'plugins'}:{ROOT / 'tests' / 'faults' / 'entry_points'}"
         self.env = {"LIMES_CONFIG": str(self.config), "PYTHONPATH": path, **env}
         self.api: ServerProcess | None = None
         self.collectors: list[ServerProcess] = []
