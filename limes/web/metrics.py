@@ -31,16 +31,21 @@ def _series(app: str, method: str, status: str, endpoint: str) -> tuple[Histogra
     )
 
 
-def observe(app: str, req: falcon.Request, resp: falcon.Response, seconds: float) -> None:
-    """Counts one request that was answered in so many seconds. Answers are made as a whole, so their first byte is
-    ready when the last one is."""
+def observe(
+    app: str, req: falcon.Request, resp: falcon.Response, seconds: float, streamed: tuple[float, int] | None = None
+) -> None:
+    """Counts one request that was answered in so many seconds.
+
+    Of an answer that was made while it was sent, `streamed` is when its first byte was ready, and its size. The first
+    byte of any other is ready when the last one is.
+    """
     # a client may make up as many methods and paths as it likes, and each label is kept for ever
     method = req.method if req.method in falcon.HTTP_METHODS else "other"
     first_byte, duration, request_size, response_size = _series(
         app, method, str(resp.status_code), req.uri_template or "-"
     )
-    first_byte.observe(seconds)
+    first_byte.observe(seconds if streamed is None else streamed[0])
     duration.observe(seconds)
     request_size.observe(req.content_length or 0)
-    body = None if resp.stream is not None else resp.render_body()
-    response_size.observe(len(body) if body else 0)
+    body = resp.render_body() if streamed is None else None
+    response_size.observe(streamed[1] if streamed else len(body or b""))

@@ -58,11 +58,22 @@ class AccessLogMiddleware:
         req.context.started = self._clock.monotonic()
 
     def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:
+        stream = resp.stream
+        if isinstance(stream, BodyStream):
+            first = self._seconds(req)
+            stream.on_close(lambda: self._answered(req, resp, (first, stream.sent)))
+        else:
+            self._answered(req, resp, None)
+
+    def _seconds(self, req: falcon.Request) -> float:
         now = self._clock.monotonic()
         # falcon refuses the method WEBSOCKET before it asks any middleware
-        seconds = now - getattr(req.context, "started", now)
+        return now - float(getattr(req.context, "started", now))
+
+    def _answered(self, req: falcon.Request, resp: falcon.Response, streamed: tuple[float, int] | None) -> None:
+        seconds = self._seconds(req)
         status = resp.status_code
-        metrics.observe(self._app_name, req, resp, seconds)
+        metrics.observe(self._app_name, req, resp, seconds, streamed)
         if req.path in self._quiet_paths and status < 500:
             return
         identity: Identity | None = getattr(req.context, "identity", None)

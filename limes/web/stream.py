@@ -1,5 +1,6 @@
 """Answers that are too large to stand in memory: made while they are sent."""
 
+import itertools
 from collections.abc import Callable, Generator, Iterator
 
 
@@ -16,18 +17,26 @@ class BodyStream:
     def __init__(self, parts: Generator[bytes, None, None]) -> None:
         self._parts = parts
         self._closers: list[Callable[[], object]] = []
+        self._is_closed = False
+        self.sent = 0
+        """How many bytes the server has taken."""
         self._first = next(parts, b"")
 
     def __iter__(self) -> Iterator[bytes]:
-        yield self._first
-        yield from self._parts
+        for part in itertools.chain([self._first], self._parts):
+            self.sent += len(part)
+            yield part
 
     def on_close(self, action: Callable[[], object]) -> None:
-        """Runs `action` once nothing more is read."""
-        self._closers.append(action)
+        """Runs `action` once nothing more is read: at once, if that is so already."""
+        if self._is_closed:
+            action()
+        else:
+            self._closers.append(action)
 
     def close(self) -> None:
         """Ends the reading. May be called twice."""
+        self._is_closed = True
         closers, self._closers = self._closers, []
         try:
             self._parts.close()

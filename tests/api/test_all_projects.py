@@ -130,3 +130,26 @@ def test_what_fails_at_once_has_a_status(world):
     world.engine.atomic(lambda: world.engine.execute("ALTER TABLE project_services RENAME TO elsewhere"))
     assert world.request("GET", "/v1/projects").status_code == 500
     assert world.engine.db._in_use == {}
+
+
+def value(world, name):
+    """A metric of this route, summed over its labels."""
+    route = 'endpoint="/v1/projects"'
+    lines = [
+        line
+        for line in world.request("GET", "/metrics", None).text.splitlines()
+        if line.startswith(name) and route in line
+    ]
+    return sum(float(line.split()[-1]) for line in lines)
+
+
+def test_it_is_logged_and_measured_when_it_was_sent(world, caplog):
+    caplog.set_level("INFO", "limes.access")
+    before = value(world, "httpmux_response_size_bytes_sum"), value(world, "httpmux_response_duration_seconds_count")
+    caplog.clear()
+    answer = world.request("GET", "/v1/projects")
+    lines = [record.getMessage() for record in caplog.records if record.name == "limes.access"]
+    assert len(lines) == 1
+    assert '"GET /v1/projects" 200' in lines[0]
+    after = value(world, "httpmux_response_size_bytes_sum"), value(world, "httpmux_response_duration_seconds_count")
+    assert (after[0] - before[0], after[1] - before[1]) == (len(answer.content), 1)
