@@ -1,0 +1,163 @@
+"""Random lives of commitments in one AZ, without any database. `tests/api/test_commitment_machine.py` has all deeds."""
+
+from dataclasses import replace
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from limes.core import commitments as life
+from limes.core.commitments import Commitment, Status
+from limes.core.committable import Balance, choose_confirmable
+from tests.unit.core.test_commitments import DAY, make
+
+PROJECTS = (1, 2, 3)
+
+
+class Cloud(RuleBasedStateMachine):
+    """Random lives in one AZ: never oversold by what we do, amounts conserved, no transition that there is not."""
+
+    def __init__(self):
+        super().__init__()
+        self.now = 0.0
+        self.all: dict[int, Commitment] = {}
+        self.promised = 0
+        """What all live commitments together are, counted beside."""
+
+    @initialize(capacity=st.integers(0, 100), usage=st.tuples(*[st.integers(0, 40)] * 3))
+    def begin(self, capacity, usage):
+        self.capacity, self.usage = capacity, dict(zip(PROJECTS, usage, strict=True))
+
+    @property
+    def live(self):
+        return [one for one in self.all.values() if one.is_live]
+
+    @property
+    def balance(self):
+        committed: dict[int, int] = {}
+        for one in self.live:
+            if one.is_confirmed:
+                committed[one.project_id] = committed.get(one.project_id, 0) + one.amount
+        return Balance(self.capacity, sum(self.usage.values()), committed, self.usage)
+
+    def store(self, commitment):
+        number = len(self.all) + 1
+        self.all[number] = replace(commitment, id=number, uuid=f"u{number}")
+
+    def write(self, commitment):
+        before = self.all[commitment.id]
+        allowed = {
+            Status.PLANNED: {Status.PENDING, Status.EXPIRED, Status.SUPERSEDED},
+            Status.PENDING: {Status.CONFIRMED, Status.EXPIRED, Status.SUPERSEDED},
+            Status.CONFIRMED: {Status.EXPIRED, Status.SUPERSEDED},
+            Status.SUPERSEDED: set(),
+            Status.EXPIRED: set(),
+        }
+        assert commitment.status is before.status or commitment.status in allowed[before.status]
+        self.all[commitment.id] = commitment
+
+    def reshape(self, reshaped):
+        for old in reshaped.old:
+            self.write(old)
+        for new in reshaped.new:
+            self.store(new)
+
+    def pick(self, data, condition):
+        return data.draw(st.sampled_from([one for one in self.live if condition(one)]))
+
+    @rule(project=st.sampled_from(PROJECTS), amount=st.integers(1, 60), days=st.integers(1, 30))
+    def commit_now(self, project, amount, days):
+        before = self.balance
+        if before.allows(project, amount):
+            end = life.end_of(self.now, f"{days} days")
+            times = {"created_at": self.now, "confirmed_at": self.now, "expires_at": end}
+            self.store(make(project_id=project, amount=amount, duration=f"{days} days", **times))
+            self.promised += amount
+            assert self.balance.claimed <= self.capacity
+
+    @rule(project=st.sampled_from(PROJECTS), amount=st.integers(1, 60), wait=st.integers(1, 10))
+    def commit_later(self, project, amount, wait):
+        start = self.now + wait * DAY
+        self.store(
+            make(
+                project_id=project,
+                amount=amount,
+                status=Status.PLANNED,
+                created_at=self.now,
+                confirm_by=start,
+                confirmed_at=None,
+                expires_at=life.end_of(start, "10 days"),
+            )
+        )
+        self.promised += amount
+
+    @rule(days=st.integers(0, 12))
+    def time_passes(self, days):
+        self.now += days * DAY
+        for one in self.live:
+            moved = life.advance(one, self.now)
+            self.promised -= one.amount if moved.status is Status.EXPIRED else 0
+            self.write(moved)
+        before = self.balance
+        chosen = choose_confirmable(before, [one for one in self.live if one.status is Status.PENDING])
+        for one in chosen:
+            self.write(life.confirm(one, self.now))
+        after = self.balance
+        assert after.claimed <= (self.capacity if chosen else before.claimed)
+        for one in self.live:  # nobody waits for nothing
+            assert one.status is not Status.PENDING or not after.allows(one.project_id, one.amount)
+
+    @rule(capacity=st.integers(0, 150))
+    def capacity_changes(self, capacity):
+        self.capacity = capacity
+
+    @rule(project=st.sampled_from(PROJECTS), usage=st.integers(0, 60))
+    def usage_changes(self, project, usage):
+        self.usage[project] = usage
+
+    @precondition(lambda self: any(one.amount > 1 for one in self.live))
+    @rule(data=st.data())
+    def split(self, data):
+        one = self.pick(data, lambda one: one.amount > 1)
+        claimed = self.balance.claimed
+        self.reshape(life.split(one, data.draw(st.integers(1, one.amount - 1)), self.now, ("", "")))
+        assert self.balance.claimed == claimed
+
+    @precondition(lambda self: any(one.is_confirmed for one in self.live))
+    @rule(data=st.data(), receiver=st.sampled_from(PROJECTS))
+    def transfer(self, data, receiver):
+        one = life.offer(self.pick(data, lambda one: one.is_confirmed), "public", "token")
+        self.write(one)
+        before = self.balance
+        if before.allows_move(one.project_id, receiver, one.amount):
+            self.write(life.hand_over(one, receiver))
+            assert self.balance.claimed <= max(self.capacity, before.claimed)
+
+    @rule()
+    def merge(self):
+        claimed = self.balance.claimed
+        for project in PROJECTS:
+            own = [one for one in self.live if one.project_id == project and one.is_confirmed]
+            if len(own) > 1 and not any(one.transfer_status for one in own):
+                self.reshape(life.merge(own, self.now, ""))
+        assert self.balance.claimed == claimed
+
+    @precondition(lambda self: any(not one.is_confirmed for one in self.live))
+    @rule(data=st.data())
+    def delete(self, data):
+        one = self.pick(data, lambda one: not one.is_confirmed)
+        self.promised -= one.amount
+        self.all[one.id] = replace(one, status=Status.EXPIRED)
+
+    @invariant()
+    def amounts_are_conserved(self):
+        assert sum(one.amount for one in self.live) == self.promised
+        for one in self.all.values():
+            assert one.amount > 0
+            assert (one.status is Status.SUPERSEDED) == (one.superseded_at is not None)
+            assert not one.is_confirmed or one.confirmed_at is not None
+            assert (one.transfer_token is None) == (one.transfer_status == "")
+
+
+TestCloud = Cloud.TestCase
+TestCloud.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
