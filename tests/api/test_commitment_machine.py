@@ -162,7 +162,7 @@ class Life(RuleBasedStateMachine):
     def take(self, index, project, token):
         one, number, owner = self.pick(index)
         if one and one.is_confirmed and not one.transfer_token:
-            self.cases.transfer.start(*owner, number, one.amount, "unlisted")
+            self.attempt(lambda: self.cases.transfer.start(*owner, number, one.amount, "unlisted"))
             self.all_is_well()
         offered = [one for _, one in sorted(self.seen.items()) if one.transfer_token]
         if not offered:
