@@ -19,6 +19,9 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T", DomainInfo, ProjectInfo)
 
+_LONGEST = 1000
+"""Characters of an error that are kept."""
+
 
 def report_usage(backend: QuotaBackend, service: ServiceDef, project: ProjectInfo, catalog: Catalog) -> UsageReport:
     """The validated usage of a project. Raises `BackendError`."""
@@ -88,7 +91,8 @@ def _as_backend_error(where: str) -> Iterator[None]:
     try:
         yield
     except BackendError as error:
-        raise (error if str(error).startswith(where) else type(error)(f"{where}: {error}")) from error
+        text = _one_line(error)
+        raise type(error)(text if text.startswith(where) else f"{where}: {text}") from error
     except (ClientException, requests.RequestException) as error:
         raise BackendError(f"{where}: {_one_line(error)}") from error
     except Exception as error:
@@ -97,6 +101,8 @@ def _as_backend_error(where: str) -> Iterator[None]:
 
 
 def _one_line(error: Exception) -> str:
+    """What an error says, fit to be stored and shown: a backend may have put anything into it."""
     text = " ".join(str(error).split()) or type(error).__name__
     text = re.split(r": HTTPS?ConnectionPool\(", text)[0]  # what follows says the same again, in terms of urllib3
-    return text if len(text) <= 500 else text[:497] + "..."
+    text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:_LONGEST])
+    return text if len(text) < _LONGEST else text[: _LONGEST - 3] + "..."
