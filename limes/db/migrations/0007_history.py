@@ -48,6 +48,9 @@ def up(migrator: Any, db: peewee.Database) -> None:
 
         class Meta:
             table_name = "audit_outbox"
-            indexes = ((("sink", "delivered_at", "number"), False),)
+            indexes = (
+                (("sink", "delivered_at", "number"), False),
+                (("sink", "delivered_at", "next_try_at"), False),
+            )
 
     db.create_tables([QuotaHistory, OutboxEvent])
