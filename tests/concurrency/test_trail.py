@@ -1,27 +1,34 @@
-"""A process is killed while it sets quotas, again and again: each change has its history and its event, or neither."""
+"""A process is killed while it sets quotas, again and again: each change has its history and its event, or neither.
 
+And many at once: whatever the order of their commits, the events of each quota are delivered in the order of its changes.
+"""
+
+import json
 import multiprocessing
+import random
+import threading
 import time
+from collections import defaultdict
 from itertools import pairwise
 
 import pytest
 
+from limes.actions.deliver_events import DeliverEvents
+from limes.audit.sinks.base import Delivery
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from tests.api.world import BERLIN, GERMANY, World, make_world
+from limes.seams import SystemClock
+from tests.api.world import BERLIN, DRESDEN, GERMANY, World, make_world
+from tests.collector.lab import NoJitter
 from tests.support.databases import PostgresDatabases, SQLiteDatabases
 
 KILLS = 6
-PATH = f"/v1/domains/{GERMANY}/projects/{BERLIN}"
 
 
-def put(world: World, cores: int) -> int:
+def put(world: World, cores: int, project: str = BERLIN) -> int:
     resources = [{"name": "cores", "quota": cores}, {"name": "ram", "quota": 1000 + cores}]
-    return int(
-        world.request(
-            "PUT", PATH, json={"project": {"services": [{"type": "compute", "resources": resources}]}}
-        ).status_code
-    )
+    document = {"project": {"services": [{"type": "compute", "resources": resources}]}}
+    return int(world.request("PUT", f"/v1/domains/{GERMANY}/projects/{project}", json=document).status_code)
 
 
 def write_for_ever(url: str) -> None:
@@ -85,3 +92,61 @@ def check(engine):
 def rows(engine, sql):
     with engine.connection():
         return engine.rows(sql)
+
+
+class Recorder:
+    """A sink that takes everything, in memory."""
+
+    name = "log"
+
+    def __init__(self):
+        self.got = []
+
+    def deliver(self, events):
+        self.got += [json.loads(event.document) for event in events]
+        return Delivery([event.number for event in events])
+
+
+@pytest.mark.timeout(300)
+def test_order_while_many_write_and_several_deliver(url):
+    engine = Engine(url, pool_size=12)
+    world = make_world(engine, sinks=("log",))
+    sink, writing, errors = Recorder(), threading.Event(), []
+
+    def write(seed):
+        dice = random.Random(seed)
+        for _ in range(25):
+            assert put(world, dice.randint(31, 49), dice.choice([BERLIN, DRESDEN])) == 202
+
+    def deliver():
+        action = DeliverEvents(engine, SystemClock(), NoJitter(), sink, interval=1e-4)
+        while writing.is_set() or rows(engine, "SELECT 1 FROM audit_outbox WHERE delivered_at IS NULL LIMIT 1"):
+            action.run_if_due()
+
+    def guarded(work, *arguments):
+        try:
+            work(*arguments)
+        except BaseException as error:
+            errors.append(error)
+
+    writing.set()
+    writers = [threading.Thread(target=guarded, args=[write, seed]) for seed in range(4)]
+    deliverers = [threading.Thread(target=guarded, args=[deliver]) for _ in range(3)]
+    for thread in writers + deliverers:
+        thread.start()
+    for thread in writers:
+        thread.join(200)
+    writing.clear()
+    for thread in deliverers:
+        thread.join(60)
+    assert errors == []
+    chains = defaultdict(list)
+    for event in sink.got:
+        content = json.loads(event["target"]["attachments"][0]["content"])
+        chains[event["target"]["id"], event["target"]["typeURI"]].append((content["oldQuota"], content["newQuota"]))
+    assert len(chains) == 4
+    for chain in chains.values():
+        assert all(before[1] == after[0] for before, after in pairwise(chain)), "no event is lost, late or early"
+    assert len({event["id"] for event in sink.got}) == len(sink.got)
+    assert len(sink.got) == rows(engine, "SELECT COUNT(*) FROM quota_history")[0][0]
+    engine.close()
