@@ -45,6 +45,7 @@ CATALOG = {
     "placement": ("placement", "http://127.0.0.1:9/"),
     "network": ("neutron", "http://127.0.0.1:9/"),
     "object-store": ("swift", "http://127.0.0.1:9/"),
+    "block-storage": ("cinder", "http://127.0.0.1:9/"),
 }
 
 

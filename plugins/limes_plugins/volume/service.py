@@ -1,0 +1,108 @@
+"""Usage and quota of a project in Cinder.
+
+Usage is counted from the lists of volumes and snapshots, because Cinder's own counts know no AZs. A scrape takes one
+request for quota, and now and then the lists of all projects.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from limes.backends import (
+    AZUsage,
+    BackendContext,
+    BackendError,
+    BackendQuota,
+    ProjectInfo,
+    QuotaBackend,
+    ResourceDef,
+    ResourceUsage,
+    ServiceDef,
+    Unit,
+    UsageReport,
+)
+from limes_plugins.openstack.amounts import quota_of
+from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.volume.lists import Stored, VolumeLists, by_az
+from limes_plugins.volume.params import VolumeParams, resource_name
+
+_KEYS = {"capacity": "gigabytes", "snapshots": "snapshots", "volumes": "volumes"}
+"""Cinder's names of what there is for each volume type."""
+
+
+class VolumeService(QuotaBackend):
+    """Three resources for each volume type."""
+
+    def __init__(self, params: VolumeParams, context: BackendContext) -> None:
+        self._client = ServiceClient(context, params, name="Cinder", service_type="block-storage")
+        self._types = params.volume_types
+        self._with_volumes = params.with_volume_subresources
+        self._with_snapshots = params.with_snapshot_subresources
+        self._lists = VolumeLists(self._client, params.max_age, params.page_size)
+        definitions = [
+            ResourceDef(self._name(kind, type_), unit, category=type_, az_aware=True)
+            for type_ in self._types
+            for kind, unit in (("capacity", Unit.GIB), ("snapshots", Unit.COUNT), ("volumes", Unit.COUNT))
+        ]
+        self._service = ServiceDef(context.name, params.area, {one.name: one for one in definitions})
+
+    def describe(self) -> ServiceDef:
+        """The resources of the configured types."""
+        return self._service
+
+    def report_usage(self, project: ProjectInfo) -> UsageReport:
+        """Counts what is listed."""
+        listed = self._lists.of_project(project.id)
+        path = f"/os-quota-sets/{project.id}"
+        limits = self._client.get(path).get("quota_set")
+        resources: dict[str, ResourceUsage] = {}
+        for type_ in self._types:
+            volumes = [one for one in listed.volumes if self._type_of(one) == type_]
+            snapshots = [one for one in listed.snapshots if self._type_of(one) == type_]
+            counts = {
+                "capacity": {
+                    az: AZUsage(sum(one.size for one in some)) for az, some in by_az(volumes + snapshots).items()
+                },
+                "volumes": {az: _counted(some, self._with_volumes) for az, some in by_az(volumes).items()},
+                "snapshots": {az: _counted(some, self._with_snapshots) for az, some in by_az(snapshots).items()},
+            }
+            for kind, per_az in counts.items():
+                quota = _limit(limits, f"{_KEYS[kind]}_{type_}", path)
+                resources[self._name(kind, type_)] = ResourceUsage(per_az, quota)
+        return UsageReport(resources)
+
+    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+        """One request. The quotas over all types are the sums."""
+        document: dict[str, int] = {}
+        for kind, key in _KEYS.items():
+            of_types = {f"{key}_{type_}": quotas[self._name(kind, type_)] for type_ in self._types}
+            document |= of_types | {key: sum(of_types.values())}
+        path = f"/os-quota-sets/{project.id}"
+        if self._client.put(path, {"quota_set": document}) is None:
+            raise BackendError(f"PUT {path}: Cinder answered with 404")
+
+    def _name(self, kind: str, volume_type: str) -> str:
+        return resource_name(kind, volume_type, is_first=volume_type == self._types[0])
+
+    def _type_of(self, one: Stored) -> str:
+        return one.volume_type if one.volume_type in self._types else self._types[0]
+
+
+def _limit(limits: Any, key: str, path: str) -> BackendQuota:
+    if not isinstance(limits, dict) or key not in limits:
+        raise BackendError(f"GET {path}: Cinder has no quota {key!r} (is there such a volume type?)")
+    return quota_of(limits[key], f"GET {path}: the quota {key}")
+
+
+def _size(stored: Iterable[Stored]) -> AZUsage:
+    return AZUsage(sum(one.size for one in stored))
+
+
+def _counted(stored: Iterable[Stored], with_subresources: bool) -> AZUsage:
+    shown = list(stored)
+    return AZUsage(len(shown), subresources=tuple(map(_subresource, shown)) if with_subresources else ())
+
+
+def _subresource(one: Stored) -> Mapping[str, Any]:
+    size = {"value": one.size, "unit": Unit.GIB.value}
+    shown = {"id": one.id, "name": one.name, "status": one.status, "size": size}
+    return {**shown, **({"volume_id": one.volume_id} if one.volume_id else {"availability_zone": one.az})}

@@ -1,0 +1,259 @@
+"""The plugin `volumev2` and the capacitor `cinder` against a real Cinder."""
+
+import subprocess
+import time
+import uuid
+
+import pytest
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.identity import v3
+from keystoneauth1.session import Session
+
+from limes.backends import BackendError, ConfigError, DomainInfo, ProjectInfo, ResourceDef, ServiceDef, Unit, ask
+from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract, QuotaBackendContract
+from limes.core.catalog import Catalog
+from tests.backends.conftest import AZS, load_capacity, load_quota
+from tests.support.cinder import start_cinder
+from tests.support.processes import free_port
+
+pytestmark = pytest.mark.real
+
+TYPES = {"volume_types": ["fast", "slow"], "max_age": 0}
+
+
+@pytest.fixture(scope="module")
+def cinder(real_venv, keystone, tmp_path_factory):
+    server = start_cinder(real_venv, tmp_path_factory.mktemp("cinder"), keystone.credentials("placement"))
+    keystone.set_endpoint("block-storage", f"{server.url}/v3/%(project_id)s")
+    yield server
+    server.process.stop()
+
+
+@pytest.fixture(scope="module")
+def session(keystone, cinder):
+    return Session(v3.Password(**keystone.credentials("limes")))
+
+
+@pytest.fixture(scope="module")
+def admin(session):
+    """Cinder as an administrator sees it, with a type for each backend."""
+    api = Adapter(session, service_type="block-storage")
+    for name in ("fast", "slow"):
+        specs = {"volume_backend_name": name}
+        api.post("/types", json={"volume_type": {"name": name, "extra_specs": specs}})
+    deadline = time.monotonic() + 60
+    while len(api.get("/scheduler-stats/get_pools").json()["pools"]) < 2:
+        assert time.monotonic() < deadline, "the backends have not reported their pools"
+        time.sleep(0.3)
+    return api
+
+
+@pytest.fixture(scope="module")
+def berlin(keystone):
+    return ProjectInfo(keystone.ids.projects["berlin"], "berlin", "x", DomainInfo("x", "north"))
+
+
+class Volumes:
+    """Cinder as a member of berlin uses it."""
+
+    def __init__(self, session):
+        self.api = Adapter(session, service_type="block-storage", default_microversion="3.70")
+
+    def create(self, type_, size, name):
+        zone = {"fast": "az-one", "slow": "az-two"}[type_]
+        body = {"name": name, "size": size, "volume_type": type_, "availability_zone": zone}
+        answer = self.api.post("/volumes", json={"volume": body}, raise_exc=False)
+        if answer.status_code != 202:
+            return answer
+        return self.wait("volumes", answer.json()["volume"]["id"])
+
+    def snapshot(self, volume, name):
+        body = {"snapshot": {"volume_id": volume["id"], "name": name}}
+        return self.wait("snapshots", self.api.post("/snapshots", json=body).json()["snapshot"]["id"])
+
+    def wait(self, what, id_):
+        deadline = time.monotonic() + 60
+        while True:
+            shown = self.api.get(f"/{what}/{id_}").json()[what[:-1]]
+            if shown["status"] == "available":
+                return shown
+            assert shown["status"] != "error", shown
+            assert time.monotonic() < deadline, shown
+            time.sleep(0.2)
+
+
+@pytest.fixture(scope="module")
+def volumes(keystone, admin):
+    return Volumes(Session(v3.Password(**keystone.credentials("berlin-member", "berlin"))))
+
+
+@pytest.fixture(scope="module")
+def stored(volumes):
+    """Two volumes in different AZs, and a snapshot of one."""
+    fast, slow = volumes.create("fast", 3, "data"), volumes.create("slow", 10, "archive")
+    return fast, slow, volumes.snapshot(slow, "before")
+
+
+def load(session, **params):
+    params = {**TYPES, **params}
+    return load_quota("volumev2", params, name="volumev2", session_factory=lambda: session).quota["volumev2"]
+
+
+def report(backend, project):
+    service = backend.describe()
+    return ask.report_usage(backend, service, project, Catalog(AZS, [service])).resources
+
+
+def amounts(resources):
+    return {
+        name: {az: one.usage for az, one in resource.per_az.items() if one.usage}
+        for name, resource in resources.items()
+    }
+
+
+def some_project():
+    return ProjectInfo(uuid.uuid4().hex, "some", "x", DomainInfo("x", "north"))
+
+
+class TestCinder(QuotaBackendContract):
+    @pytest.fixture
+    def backend(self, session, admin):
+        return load(session)
+
+    @pytest.fixture
+    def broken_backend(self):
+        return load(None, endpoint=f"http://127.0.0.1:{free_port()}/v3", auth={"type": "token", "token": "t"})
+
+    @pytest.fixture
+    def service(self, backend):
+        return backend.describe()
+
+    @pytest.fixture
+    def catalog(self, service):
+        return Catalog(AZS, [service])
+
+    @pytest.fixture
+    def project(self, keystone):
+        return self.of(keystone, "hamburg")
+
+    @pytest.fixture
+    def other_project(self, keystone):
+        return self.of(keystone, "munich")
+
+    @pytest.fixture
+    def new_project(self, keystone):
+        return self.of(keystone, "vienna")
+
+    def of(self, keystone, name):
+        # Cinder looks whether the project of a quota exists
+        return ProjectInfo(keystone.ids.projects[name], name, "x", DomainInfo("x", "north"))
+
+    def test_description(self, service):
+        assert service.resources["capacity"] == ResourceDef("capacity", Unit.GIB, "fast", az_aware=True)
+        assert service.resources["volumes_slow"] == ResourceDef("volumes_slow", category="slow", az_aware=True)
+
+    @pytest.mark.parametrize("max_age", [0, 60])
+    def test_what_is_stored_is_usage(self, session, stored, berlin, max_age):
+        assert amounts(report(load(session, max_age=max_age, page_size=1), berlin)) == {
+            "capacity": {"az-one": 3},
+            "volumes": {"az-one": 1},
+            "snapshots": {},
+            "capacity_slow": {"az-two": 20},
+            "volumes_slow": {"az-two": 1},
+            "snapshots_slow": {"az-two": 1},
+        }
+
+    def test_of_unknown_type(self, session, stored, berlin):
+        found = amounts(report(load(session, volume_types=["fast"]), berlin))
+        assert found == {
+            "capacity": {"az-one": 3, "az-two": 20}, "volumes": {"az-one": 1, "az-two": 1}, "snapshots": {"az-two": 1},
+        }  # fmt: skip
+
+    def test_subresources(self, session, stored, berlin):
+        backend = load(session, with_volume_subresources=True, with_snapshot_subresources=True)
+        found = report(backend, berlin)
+        fast, slow, snapshot = stored
+        assert found["volumes"].per_az["az-one"].subresources == (
+            {
+                "id": fast["id"],
+                "name": "data",
+                "status": "available",
+                "size": {"value": 3, "unit": "GiB"},
+                "availability_zone": "az-one",
+            },
+        )
+        shown = found["snapshots_slow"].per_az["az-two"].subresources
+        assert [(one["id"], one["volume_id"]) for one in shown] == [(snapshot["id"], slow["id"])]
+
+    def test_quota_is_enforced_and_shown_to_others(
+        self, backend, service, volumes, stored, berlin, keystone, real_venv
+    ):
+        quotas = dict.fromkeys(service.resources, 100)
+        ask.set_quota(backend, service, berlin, quotas | {"volumes": 1, "capacity_slow": 21})
+        assert volumes.create("fast", 1, "too-many").status_code == 413
+        assert volumes.create("slow", 2, "too-large").status_code == 413
+        credentials = {f"OS_{key.upper()}": value for key, value in keystone.credentials("operator").items()}
+        shown = subprocess.run(
+            [real_venv.bin("openstack"), "quota", "show", "--volume", berlin.id, "-f", "value", "-c", "Resource", "-c", "Limit"],
+            env={**credentials, "OS_IDENTITY_API_VERSION": "3", "PATH": "/usr/bin:/bin"},
+            capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert {"volumes_fast 1", "gigabytes_slow 21", "volumes 101"} <= set(shown.stdout.splitlines()), shown.stderr
+
+    def test_a_quota_changed_behind_our_back_is_seen(self, backend, service, berlin, admin):
+        ask.set_quota(backend, service, berlin, dict.fromkeys(service.resources, 50))
+        admin.put(f"/os-quota-sets/{berlin.id}", json={"quota_set": {"volumes_slow": 7, "gigabytes_fast": -1}})
+        found = report(backend, berlin)
+        assert (found["volumes_slow"].quota, str(found["capacity"].quota)) == (7, "Unlimited.UNLIMITED")
+
+    def test_a_type_that_does_not_exist(self, session, admin, berlin):
+        with pytest.raises(
+            BackendError, match=r"Cinder has no quota 'gigabytes_nonsense' .is there such a volume type"
+        ):
+            report(load(session, volume_types=["nonsense"]), berlin)
+
+    def test_a_user_without_the_role(self, keystone, admin, berlin):
+        session = Session(v3.Password(**keystone.credentials("munich-member", "munich")))
+        with pytest.raises(BackendError, match=r"Cinder refuses the user of Limes with 403|no os-vol-tenant-attr"):
+            report(load(session), berlin)
+
+
+class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
+    POOLS = {"fast": {"volume_backend_name": "fast", "default": True}, "slow": {"volume_backend_name": "slow"}}
+
+    @pytest.fixture
+    def backend(self, session, admin):
+        return self.load(session, with_subcapacities=True)
+
+    def load(self, session, **params):
+        params = {"volume_types": self.POOLS, **params}
+        return load_capacity("cinder", params, session_factory=lambda: session).capacity["under-test"]
+
+    @pytest.fixture
+    def broken_backend(self):
+        return self.load(None, endpoint=f"http://127.0.0.1:{free_port()}/v3", auth={"type": "token", "token": "t"})
+
+    @pytest.fixture
+    def catalog(self):
+        names = ("capacity", "capacity_slow")
+        return Catalog(AZS, [ServiceDef("volumev2", "storage", {name: ResourceDef(name) for name in names})])
+
+    def test_capacity(self, backend, catalog):
+        found = ask.report_capacity(backend, "under-test", catalog).services["volumev2"]
+        assert {name: {az: one.capacity for az, one in per_az.items()} for name, per_az in found.items()} == {
+            "capacity": {"az-one": 1000}, "capacity_slow": {"az-two": 5000},
+        }  # fmt: skip
+        pool = found["capacity"]["az-one"].subcapacities[0]
+        assert (pool["pool_name"], pool["az"], pool["capacity_gib"], pool["exclusion_reason"]) == (
+            "h1@fast#pool1", "az-one", 1000, "",
+        )  # fmt: skip
+
+
+def test_params_are_checked():
+    with pytest.raises(ConfigError) as caught:
+        load_quota("volumev2", {"volume_types": ["a", "a"]})
+    assert "services[0].params.volume_types: the volume type 'a' is given more than once" in str(caught.value)
+    pools = {name: {"volume_backend_name": name, "default": True} for name in ("a", "b")}
+    with pytest.raises(ConfigError) as caught:
+        load_capacity("cinder", {"volume_types": pools})
+    assert "more than one is the default" in str(caught.value)
