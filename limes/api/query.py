@@ -8,6 +8,7 @@ import falcon
 from limes.api import parameters
 from limes.api.collaborators import ApiCollaborators
 from limes.api.render.common import RenderContext
+from limes.api.shapes.common import Link
 from limes.core.selection import Selection, select
 from limes.db.queries.reports import Page
 from limes.errors import BadRequest
@@ -52,7 +53,7 @@ def page_of(req: falcon.Request) -> Page | None:
     return Page(parameters.LIMIT.read(limits[0]), markers[0] if markers else "")
 
 
-def next_link(req: falcon.Request, page: Page | None, uuids: Sequence[str]) -> list[dict[str, str]] | None:
+def next_link(req: falcon.Request, page: Page | None, uuids: Sequence[str]) -> list[Link] | None:
     """The link to the page behind a full one; None without pagination, and an empty list behind the last page."""
     if page is None:
         return None

@@ -11,9 +11,9 @@ from limes.api.lowpriv_metrics import LowPrivCounter
 from limes.api.policy import Access
 from limes.api.preconditions import answer_unchanged, condition_of
 from limes.api.query import answer_json, next_link, page_of, render_context_of, selection_of
-from limes.api.render.common import Json
 from limes.api.render.domain import render_domain
 from limes.api.render.quota import render_refusals, render_simulation, status_of
+from limes.api.shapes.reports import DomainsAnswer
 
 
 class DomainListEndpoint:
@@ -29,9 +29,11 @@ class DomainListEndpoint:
         context = render_context_of(self._deps, req)
         selection = selection_of(self._deps, req)
         reports = report_domains.run_all(self._deps.engine, selection, page, per_az_at=context.commitments_at)
-        document: Json = {"domains": [render_domain(context, report) for report in reports]}
+        document: DomainsAnswer = {"domains": [render_domain(context, report) for report in reports]}
         links = next_link(req, page, [report.domain.uuid for report in reports])
-        answer_json(resp, document if links is None else document | {"domains_links": links})
+        if links is not None:
+            document["domains_links"] = links
+        answer_json(resp, document)
 
 
 class DomainDiscoverEndpoint:

@@ -1,10 +1,10 @@
 """GET /v1/clusters/current."""
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from limes.actions.reports.cluster import ClusterReport
 from limes.api.render.common import (
-    Json,
     RenderContext,
     commitment_config,
     json_lists,
@@ -13,14 +13,17 @@ from limes.api.render.common import (
     service_head,
 )
 from limes.api.render.per_az import cluster_azs
+from limes.api.shapes.reports import ClusterAnswer, ClusterAZ, ClusterResource, ClusterService
 from limes.core.capacity import effective, effective_total
 from limes.core.catalog import ANY_AZ, Ref, ResourceDef
 from limes.db.queries.reports import CapacityRow
 
 
-def render_cluster(context: RenderContext, report: ClusterReport, may_see_subcapacities: Callable[[Ref], bool]) -> Json:
+def render_cluster(
+    context: RenderContext, report: ClusterReport, may_see_subcapacities: Callable[[Ref], bool]
+) -> ClusterAnswer:
     """The document. `may_see_subcapacities` is asked only for resources that would show some."""
-    services = []
+    services: list[ClusterService] = []
     for service, resources in report.selection.services.values():
         shown = [
             _resource(context, report, (service.type, resource.name), resource, may_see_subcapacities)
@@ -37,11 +40,15 @@ def _resource(
     ref: Ref,
     resource: ResourceDef,
     may_see_subcapacities: Callable[[Ref], bool],
-) -> Json:
+) -> ClusterResource:
     behavior = context.catalog.behavior(ref)
-    document = resource_head(context, ref, resource)
+    sums = report.sums.get(ref)
+    document = cast(
+        "ClusterResource", {**resource_head(context, ref, resource), **commitment_config(context, behavior)}
+    )
+    document["usage"] = sums.usage if sums else 0
     capacities = report.capacities.get(ref, [])
-    document |= _capacity(capacities, behavior.overcommit_factor)
+    _add_capacity(document, capacities, behavior.overcommit_factor)
     subcapacities = json_lists([row.subcapacities for row in capacities]) if context.detail else []
     shows_subcapacities = bool(subcapacities) and may_see_subcapacities(ref)
     if shows_subcapacities:
@@ -53,31 +60,28 @@ def _resource(
         )
     if resource.tracks_quota:
         document["domains_quota"] = report.domains_quota.get(ref, 0)
-    sums = report.sums.get(ref)
-    document["usage"] = sums.usage if sums else 0
     if sums and sums.burst_usage and behavior.burst_multiplier:
         document["burst_usage"] = sums.burst_usage
     if sums and sums.has_physical_usage:
         document["physical_usage"] = sums.physical_usage
-    return document | commitment_config(context, behavior)
+    return document
 
 
-def _capacity(rows: Sequence[CapacityRow], overcommit: float) -> Json:
+def _add_capacity(document: ClusterResource, rows: Sequence[CapacityRow], overcommit: float) -> None:
     """Capacity in all and by AZ. The breakdown is shown as soon as any capacity is bound to an AZ."""
     if not rows:
-        return {}
+        return
     raw = [row.raw_capacity for row in rows]
-    document: Json = {"capacity": effective_total(raw, overcommit)}
+    document["capacity"] = effective_total(raw, overcommit)
     if overcommit:
         document["raw_capacity"] = sum(raw)
     if any(row.az != ANY_AZ for row in rows):
         document["per_availability_zone"] = [_az(row, overcommit) for row in rows if row.az != ANY_AZ]
-    return document
 
 
-def _az(row: CapacityRow, overcommit: float) -> Json:
+def _az(row: CapacityRow, overcommit: float) -> ClusterAZ:
     capacity = effective(row.raw_capacity, overcommit)
-    document: Json = {"name": row.az, "capacity": capacity}
+    document: ClusterAZ = {"name": row.az, "capacity": capacity}
     if capacity != row.raw_capacity:
         document["raw_capacity"] = row.raw_capacity
     if row.usage is not None:

@@ -5,6 +5,15 @@ from typing import Any
 
 import orjson
 
+from limes.api.shapes.common import (
+    CommitmentConfig,
+    Committable,
+    Hints,
+    ResourceHead,
+    ResourceHints,
+    ServiceHead,
+)
+from limes.api.shapes.reports import ScrapeRange, Staleness
 from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, ServiceDef
 from limes.seams import Clock
 
@@ -31,7 +40,7 @@ class RenderContext:
         """Whether the breakdown `per_az` is shown."""
         self.stale_after = stale_after
         """Seconds after which figures are marked as stale."""
-        self._heads: dict[tuple[Ref, int], Json] = {}
+        self._heads: dict[tuple[Ref, int], ResourceHints] = {}
 
     @property
     def with_azs(self) -> bool:
@@ -43,12 +52,12 @@ class RenderContext:
         """The time at which commitments are to be summed up; None if they are not shown."""
         return self.now if self.per_az else None
 
-    def staleness(self, scraped_at: float) -> Json:
+    def staleness(self, scraped_at: float) -> Staleness:
         """`is_stale` and the age, for figures that are too old to be shown as if they were fresh."""
         age = self.now - scraped_at
         return {"is_stale": True, "age_seconds": int(age)} if age > self.stale_after else {}
 
-    def head(self, ref: Ref, resource: ResourceDef, behavior: Behavior) -> Json:
+    def head(self, ref: Ref, resource: ResourceDef, behavior: Behavior) -> ResourceHints:
         """All that does not depend on numbers, of a resource in a domain or project. Shared: copy it, don't change it.
 
         Remembered by the behaviour, which thousands of projects have in common.
@@ -69,9 +78,9 @@ def unix(time: float) -> int:
     return int(time)
 
 
-def resource_head(context: RenderContext, ref: Ref, resource: ResourceDef) -> Json:
+def resource_head(context: RenderContext, ref: Ref, resource: ResourceDef) -> ResourceHead:
     """What describes a resource on all levels: name, and unit, category, container and distribution model if any."""
-    document: Json = {"name": resource.name}
+    document: ResourceHead = {"name": resource.name}
     if resource.unit.is_measured:
         document["unit"] = resource.unit.value
     if resource.category:
@@ -83,20 +92,20 @@ def resource_head(context: RenderContext, ref: Ref, resource: ResourceDef) -> Js
     return document
 
 
-def commitment_config(context: RenderContext, behavior: Behavior) -> Json:
+def commitment_config(context: RenderContext, behavior: Behavior) -> Committable:
     """`commitment_config`, where commitments are allowed; the earliest date only while it is ahead."""
     if not behavior.commitment_durations:
         return {}
-    config: Json = {"durations": list(behavior.commitment_durations)}
+    config: CommitmentConfig = {"durations": list(behavior.commitment_durations)}
     earliest = behavior.commitment_min_confirm_date
     if earliest is not None and earliest > context.now:
         config["min_confirm_by"] = unix(earliest)
     return {"commitment_config": config}
 
 
-def hints(behavior: Behavior) -> Json:
+def hints(behavior: Behavior) -> Hints:
     """`scales_with` and `annotations`, on the domain and project levels, where configured."""
-    document: Json = {}
+    document: Hints = {}
     if behavior.scales_with:
         service_type, name = behavior.scales_with
         document["scales_with"] = {
@@ -109,7 +118,7 @@ def hints(behavior: Behavior) -> Json:
     return document
 
 
-def scrape_range(context: RenderContext, scraped_at: tuple[float | None, float | None]) -> Json:
+def scrape_range(context: RenderContext, scraped_at: tuple[float | None, float | None]) -> ScrapeRange:
     """`max_scraped_at` and `min_scraped_at`, if anything was scraped; and whether the oldest figures are stale."""
     oldest, newest = scraped_at
     if oldest is None or newest is None:
@@ -117,7 +126,7 @@ def scrape_range(context: RenderContext, scraped_at: tuple[float | None, float |
     return {"max_scraped_at": unix(newest), "min_scraped_at": unix(oldest), **context.staleness(oldest)}
 
 
-def service_head(service: ServiceDef) -> Json:
+def service_head(service: ServiceDef) -> ServiceHead:
     """What describes a service on all levels."""
     return {"type": service.type, "area": service.area}
 

@@ -1,19 +1,21 @@
 """GET /v1/domains and GET /v1/domains/:id."""
 
+from typing import cast
+
 from limes.actions.reports.domains import DomainReport
 from limes.api.render.common import (
-    Json,
     RenderContext,
     scrape_range,
     service_head,
 )
 from limes.api.render.per_az import domain_azs
+from limes.api.shapes.reports import Domain, DomainResource, DomainService
 from limes.core.catalog import Ref, ResourceDef
 
 
-def render_domain(context: RenderContext, report: DomainReport) -> Json:
+def render_domain(context: RenderContext, report: DomainReport) -> Domain:
     """The object of one domain."""
-    services = []
+    services: list[DomainService] = []
     for service, resources in report.selection.services.values():
         shown = [_resource(context, report, (service.type, resource.name), resource) for resource in resources]
         scraped = scrape_range(context, report.service_scraped_at.get(service.type, (None, None)))
@@ -21,16 +23,16 @@ def render_domain(context: RenderContext, report: DomainReport) -> Json:
     return {"id": report.domain.uuid, "name": report.domain.name, "services": services}
 
 
-def _resource(context: RenderContext, report: DomainReport, ref: Ref, resource: ResourceDef) -> Json:
+def _resource(context: RenderContext, report: DomainReport, ref: Ref, resource: ResourceDef) -> DomainResource:
     behavior = context.catalog.behavior(ref, report.domain.name)
-    document = context.head(ref, resource, behavior).copy()
     sums = report.sums.get(ref)
+    document = cast("DomainResource", context.head(ref, resource, behavior).copy())
+    document["usage"] = sums.usage if sums else 0
     quota = report.quotas.get(ref, 0)
     if resource.tracks_quota:
         document["quota"] = quota
         if sums and sums.quota is not None:
             document["projects_quota"] = sums.quota
-    document["usage"] = sums.usage if sums else 0
     if sums and sums.burst_usage and behavior.burst_multiplier:
         document["burst_usage"] = sums.burst_usage
     if sums and sums.has_physical_usage:

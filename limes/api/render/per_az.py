@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from limes.actions.reports.az_breakdown import AZFigures
 from limes.api.render.common import Json, json_lists
+from limes.api.shapes.reports import ClusterPerAZ, DomainPerAZ, ProjectPerAZ
 from limes.core.capacity import effective
 from limes.core.catalog import ANY_AZ, Catalog
 from limes.db.queries.reports import CapacityRow, ProjectAZRow
@@ -15,7 +16,7 @@ from limes.db.queries.reports import CapacityRow, ProjectAZRow
 
 def project_azs(
     catalog: Catalog, rows: Sequence[ProjectAZRow], figures: Mapping[str, AZFigures], *, detail: bool
-) -> Json:
+) -> dict[str, ProjectPerAZ]:
     """Of one resource of a project: usage, and what is committed to."""
     by_az = {row.az: row for row in rows}
     document: Json = {}
@@ -31,7 +32,7 @@ def project_azs(
     return document
 
 
-def domain_azs(catalog: Catalog, figures: Mapping[str, AZFigures]) -> Json:
+def domain_azs(catalog: Catalog, figures: Mapping[str, AZFigures]) -> dict[str, DomainPerAZ]:
     """Of one resource of a domain: the same, summed over projects."""
     busy = {az for az, one in figures.items() if one.usage or _commitments(one)}
     return {
@@ -47,7 +48,7 @@ def cluster_azs(
     overcommit: float,
     *,
     subcapacities: bool,
-) -> Json:
+) -> dict[str, ClusterPerAZ]:
     """Of one resource of the cluster: capacity, `usage` as the capacitor measures it, and that of all projects."""
     by_az = {row.az: row for row in rows}
     busy = {az for az, one in figures.items() if one.usage or _commitments(one)} | {

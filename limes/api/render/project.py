@@ -1,31 +1,39 @@
 """GET /v1/domains/:id/projects and GET /v1/domains/:id/projects/:id."""
 
+from typing import cast
+
 from limes.actions.reports.all_projects import PlacedProject
 from limes.actions.reports.projects import ProjectReport
 from limes.api.render.common import (
-    Json,
     RenderContext,
     json_lists,
-    service_head,
     unix,
 )
 from limes.api.render.per_az import project_azs
+from limes.api.shapes import reports as shapes
+from limes.api.shapes.common import Named
+from limes.api.shapes.reports import Project, ProjectResource, ProjectService
 from limes.core.bursting import usable_quota
 from limes.core.catalog import Behavior, Ref, ResourceDef
 from limes.db.queries.reports import ProjectResourceRow
 
 
-def render_project(context: RenderContext, report: ProjectReport) -> Json:
+def render_project(context: RenderContext, report: ProjectReport) -> Project:
     """The object of one project."""
     project = report.project
-    document: Json = {"id": project.uuid, "name": project.name, "parent_id": project.parent_uuid}
+    services: list[ProjectService] = []
+    document: Project = {
+        "id": project.uuid,
+        "name": project.name,
+        "parent_id": project.parent_uuid,
+        "services": services,
+    }
     if context.catalog.burst_multiplier:
         document["bursting"] = {
             "enabled": bool(project.has_bursting),
             "multiplier": context.catalog.burst_multiplier,
         }
     scope = f"{project.domain_name}/{project.name}"
-    services = []
     for service, resources in report.selection.services.values():
         shown = []
         for resource in resources:
@@ -33,19 +41,18 @@ def render_project(context: RenderContext, report: ProjectReport) -> Json:
             row = report.resources.get(ref)
             if row is not None:
                 shown.append(_resource(context, report, ref, resource, row, context.catalog.behavior(ref, scope)))
-        item = {**service_head(service), "resources": shown}
+        item: ProjectService = {"type": service.type, "area": service.area, "resources": shown}
         scraped_at = report.scraped_at.get(service.type)
         if scraped_at is not None:
             item["scraped_at"] = unix(scraped_at)
-            item |= context.staleness(scraped_at)
+            item.update(cast("ProjectService", context.staleness(scraped_at)))
         services.append(item)
-    document["services"] = services
     return document
 
 
-def render_placed_project(context: RenderContext, placed: PlacedProject) -> Json:
+def render_placed_project(context: RenderContext, placed: PlacedProject) -> shapes.PlacedProject:
     """The object of one project in a list over all domains."""
-    domain = {"id": placed.domain_uuid, "name": placed.report.project.domain_name}
+    domain: Named = {"id": placed.domain_uuid, "name": placed.report.project.domain_name}
     return {"domain": domain, **render_project(context, placed.report)}
 
 
@@ -56,11 +63,11 @@ def _resource(
     resource: ResourceDef,
     row: ProjectResourceRow,
     behavior: Behavior,
-) -> Json:
-    document = context.head(ref, resource, behavior).copy()
-    if row.quota is not None:
-        document |= _quota(row, behavior.burst_multiplier if report.project.has_bursting else 0)
+) -> ProjectResource:
+    document = cast("ProjectResource", context.head(ref, resource, behavior).copy())
     document["usage"] = row.usage
+    if row.quota is not None:
+        _add_quota(document, row, row.quota, behavior.burst_multiplier if report.project.has_bursting else 0)
     if row.physical_usage is not None:
         document["physical_usage"] = row.physical_usage
     if context.per_az:
@@ -73,11 +80,9 @@ def _resource(
     return document
 
 
-def _quota(row: ProjectResourceRow, multiplier: float) -> Json:
+def _add_quota(document: ProjectResource, row: ProjectResourceRow, quota: int, multiplier: float) -> None:
     """Usable and backend quota only where they differ; burst usage only above zero."""
-    quota = row.quota
-    assert quota is not None
-    document: Json = {"quota": quota}
+    document["quota"] = quota
     usable = usable_quota(quota, multiplier)
     if usable != quota:
         document["usable_quota"] = usable
@@ -85,4 +90,3 @@ def _quota(row: ProjectResourceRow, multiplier: float) -> Json:
         document["backend_quota"] = row.backend_quota
     if multiplier and row.usage > quota:
         document["burst_usage"] = row.usage - quota
-    return document

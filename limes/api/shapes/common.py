@@ -1,6 +1,6 @@
 """Parts that several answers share."""
 
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -9,7 +9,7 @@ Amount = Annotated[int, Field(ge=0)]
 """In the unit of the resource."""
 Time = Annotated[int, Field(ge=0, description="UNIX timestamp, in whole seconds")]
 Unit = Annotated[str, Field(description="only of measured resources")]
-QuotaModel = Literal["hierarchical"]
+QuotaModel = Annotated[str, Field(pattern="^hierarchical$")]
 ByDuration = Annotated[dict[str, Amount], Field(description="amounts by duration")]
 
 
@@ -57,7 +57,20 @@ class CommitmentConfig(TypedDict):
     min_confirm_by: NotRequired[Time]
 
 
-class ResourceHead(TypedDict):
+class Committable(TypedDict):
+    """A resource that allows commitments, or not."""
+
+    commitment_config: NotRequired[CommitmentConfig]
+
+
+class Hints(TypedDict):
+    """What is configured for user interfaces."""
+
+    scales_with: NotRequired[ScalesWith]
+    annotations: NotRequired[dict[str, Any]]
+
+
+class ResourceHead(Committable):
     """What describes a resource on all levels."""
 
     name: str
@@ -65,14 +78,17 @@ class ResourceHead(TypedDict):
     category: NotRequired[str]
     contained_in: NotRequired[str]
     quota_distribution_model: NotRequired[QuotaModel]
-    commitment_config: NotRequired[CommitmentConfig]
 
 
-class ResourceHints(ResourceHead):
+class ResourceHints(ResourceHead, Hints):
     """What describes a resource on the levels of domains and projects."""
 
-    scales_with: NotRequired[ScalesWith]
-    annotations: NotRequired[dict[str, Any]]
+
+class ServiceHead(TypedDict):
+    """What describes a service on all levels."""
+
+    type: str
+    area: str
 
 
 class Commitments(TypedDict):

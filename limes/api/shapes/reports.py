@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from limes.api.shapes.common import Amount, Commitments, Link, Named, ResourceHead, ResourceHints, Time
+from limes.api.shapes.common import Amount, Commitments, Link, Named, ResourceHead, ResourceHints, ServiceHead, Time
 
 BackendQuota = Annotated[int, Field(ge=-1, description="-1 means unlimited")]
 
@@ -58,11 +58,9 @@ class ScrapeRange(Staleness):
     min_scraped_at: NotRequired[Time]
 
 
-class ClusterService(ScrapeRange):
+class ClusterService(ScrapeRange, ServiceHead):
     """A service of the whole cloud."""
 
-    type: str
-    area: str
     resources: list[ClusterResource]
 
 
@@ -98,11 +96,9 @@ class DomainResource(ResourceHints):
     per_az: NotRequired[dict[str, DomainPerAZ]]
 
 
-class DomainService(ScrapeRange):
+class DomainService(ScrapeRange, ServiceHead):
     """A service of a domain."""
 
-    type: str
-    area: str
     resources: list[DomainResource]
 
 
@@ -153,11 +149,9 @@ class ProjectResource(ResourceHints):
     per_az: NotRequired[dict[str, ProjectPerAZ]]
 
 
-class ProjectService(Staleness):
+class ProjectService(Staleness, ServiceHead):
     """A service of a project."""
 
-    type: str
-    area: str
     resources: list[ProjectResource]
     scraped_at: NotRequired[Time]
 
