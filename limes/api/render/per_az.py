@@ -5,6 +5,7 @@ is empty and there are others.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from limes.actions.reports.az_breakdown import AZFigures
 from limes.api.render.common import Json, json_lists
@@ -36,7 +37,9 @@ def domain_azs(catalog: Catalog, figures: Mapping[str, AZFigures]) -> dict[str, 
     """Of one resource of a domain: the same, summed over projects."""
     busy = {az for az, one in figures.items() if one.usage or _commitments(one)}
     return {
-        az: {"usage": figures[az].usage or 0 if az in figures else 0, **_commitments(figures.get(az))}
+        az: cast(
+            "DomainPerAZ", {"usage": figures[az].usage or 0 if az in figures else 0, **_commitments(figures.get(az))}
+        )
         for az in _shown(catalog, {ANY_AZ, *figures}, busy)
     }
 
@@ -55,7 +58,10 @@ def cluster_azs(
         row.az for row in rows if row.raw_capacity
     }
     return {
-        az: _capacity(by_az.get(az), overcommit, subcapacities=subcapacities) | _projects(figures.get(az))
+        az: cast(
+            "ClusterPerAZ",
+            _capacity(by_az.get(az), overcommit, subcapacities=subcapacities) | _projects(figures.get(az)),
+        )
         for az in _shown(catalog, {*by_az, *figures}, busy)
     }
 
