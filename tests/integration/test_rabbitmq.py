@@ -162,3 +162,15 @@ def test_from_a_put_to_the_queue(rabbitmq, queue, sink, tmp_path):
     assert all(properties.message_id == event["id"] for properties, event in found)
     contents = [json.loads(event["target"]["attachments"][0]["content"]) for _, event in found]
     assert [content["newQuota"] for content in contents] == [21, 22, 23, 24]
+
+
+def test_tls(rabbitmq, queue):
+    if not rabbitmq.certificate.exists():
+        pytest.skip("no openssl to make a certificate with")
+    url = f"amqps://guest@127.0.0.1:{rabbitmq.tls_port}/"
+    trusting = RabbitMQSink(url, queue, password="guest", cacert=rabbitmq.certificate, timeout=3)
+    assert trusting.deliver(events(1)).delivered == (1,)
+    delivery = RabbitMQSink(url, queue, password="guest", timeout=3).deliver(events(2))
+    assert not delivery.delivered
+    assert "CERTIFICATE_VERIFY_FAILED" in delivery.error
+    assert bodies(rabbitmq, queue) == [1]

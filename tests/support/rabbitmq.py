@@ -27,8 +27,15 @@ class RabbitMQ:
 
     def __init__(self, programs: Path, folder: Path, epmd_port: int) -> None:
         self.port = free_port()
+        self.tls_port = free_port()
+        self.certificate = folder / "certificate.pem"
+        """Its own, made for 127.0.0.1. Missing where there is no `openssl`: then nothing listens on `tls_port`."""
         self._programs = programs
+        make_certificate(folder, self.certificate)
         self._env = _environment(folder, self.port, epmd_port)
+        if self.certificate.exists():
+            with (folder / "rabbitmq.conf").open("a") as file:
+                file.write(_tls_settings(folder, self.certificate, self.tls_port))
         self.process = ServerProcess(
             [programs / "rabbitmq-server"],
             ready=self._answers,
@@ -105,6 +112,27 @@ def find_programs() -> Path | None:
     if shutil.which("epmd") is None:
         return None
     return next((folder for folder in _FOLDERS if (folder / "rabbitmq-server").exists()), None)
+
+
+def make_certificate(folder: Path, target: Path) -> None:
+    """Writes a key into the folder and a certificate for 127.0.0.1, signed by itself. Nothing without `openssl`."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        return
+    name = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"]
+    keys = ["-newkey", "rsa:2048", "-nodes", "-keyout", folder / "key.pem", "-out", target]
+    subprocess.run([openssl, "req", "-x509", *keys, *name], capture_output=True, timeout=60, check=True)
+
+
+def _tls_settings(folder: Path, certificate: Path, port: int) -> str:
+    return (
+        f"listeners.ssl.1 = 127.0.0.1:{port}\n"
+        f"ssl_options.cacertfile = {certificate}\n"
+        f"ssl_options.certfile = {certificate}\n"
+        f"ssl_options.keyfile = {folder / 'key.pem'}\n"
+        "ssl_options.verify = verify_none\n"
+        "ssl_options.fail_if_no_peer_cert = false\n"
+    )
 
 
 def _environment(folder: Path, port: int, epmd_port: int) -> dict[str, str]:

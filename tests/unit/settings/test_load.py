@@ -128,3 +128,46 @@ def test_password_in_the_url():
         "postgresql://me:new@db/limes?sslmode=disable"
     )
     assert url_with_password("sqlite:///x.db", None) == "sqlite:///x.db"
+
+
+def test_the_originals_audit_variables(tmp_path):
+    path = write(tmp_path, MINIMAL)
+    environ = {
+        "LIMES_AUDIT_ENABLE": "true",
+        "LIMES_AUDIT_QUEUE_NAME": "notifications.info",
+        "LIMES_AUDIT_RABBITMQ_HOSTNAME": "mq.example.com",
+        "LIMES_AUDIT_RABBITMQ_USERNAME": "a/b",
+        "LIMES_AUDIT_RABBITMQ_PASSWORD": "s3cret",
+    }
+    audit = load(path, environ).audit
+    assert audit.sinks == ("rabbitmq",)
+    assert (audit.rabbitmq.url, audit.rabbitmq.queue_name) == (
+        "amqp://a%2Fb@mq.example.com:5672/",
+        "notifications.info",
+    )
+    assert audit.rabbitmq.password == "s3cret"
+    assert "s3cret" not in repr(audit)
+    assert load(path, {**environ, "LIMES_AUDIT_ENABLE": "false"}).audit.sinks == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "sinks"),
+    [("none", ()), ("log", ("log",)), ("[log, rabbitmq]", ("log", "rabbitmq")), ("[]", ()), ("[none]", ())],
+)
+def test_sinks(tmp_path, text, sinks):
+    assert load(write(tmp_path, f"{MINIMAL}audit: {{sinks: {text}}}\n"), {}).audit.sinks == sinks
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("sinks: kafka", "audit.sinks[0]: Input should be 'log' or 'rabbitmq'"),
+        ("sinks: [log, log]", "audit: a sink is given twice"),
+        ("rabbitmq: {url: 'https://mq'}", "audit.rabbitmq.url: String should match pattern"),
+    ],
+)
+def test_audit_problems(tmp_path, text, problem):
+    with pytest.raises(ConfigError) as caught:
+        load(write(tmp_path, f"{MINIMAL}audit: {{{text}}}\n"), {})
+    (found,) = caught.value.problems
+    assert found.startswith(problem)
