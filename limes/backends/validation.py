@@ -130,6 +130,8 @@ def _check_amount(value: Any, where: str, what: str) -> None:
 
 
 def _check_json(items: Any, where: str, what: str) -> None:
+    if items == ():  # nearly always
+        return
     valid = isinstance(items, tuple | list) and all(isinstance(item, Mapping) for item in items)
     _require(valid, where, f"the {what} are no sequence of mappings")
     try:

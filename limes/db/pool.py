@@ -60,7 +60,7 @@ class PostgresqlPool(PooledPostgresqlDatabase):
     def commit(self) -> None:
         """As peewee's; and a commit that no standby has confirmed, though the server is told to wait for one, fails.
 
-        PostgreSQL calls such a commit a success when the waiting is cut short, as by `statement_timeout`. But after a
+        PostgreSQL calls such a commit a success when the waiting is cancelled (`pg_cancel_backend`). But after a
         fail-over it may be gone, so nobody may be told that it is there.
         """
         super().commit()

@@ -13,8 +13,10 @@ from tests.faults.house import FaultHouse
 class Users:
     """Each user has projects of its own, and gives them ever larger quotas."""
 
-    def __init__(self, house: FaultHouse, service: str = "compute") -> None:
+    def __init__(self, house: FaultHouse, service: str = "compute", start: int = 0) -> None:
+        """All quotas are larger than `start`."""
         self.house = house
+        self._start = start
         self.service = service
         self.acknowledged: dict[str, int] = {}
         """The last quota of each project that was answered with 202."""
@@ -49,12 +51,18 @@ class Users:
                 thread.join(60)
 
     def _work(self, projects: list[str]) -> None:
-        quota = 0
+        quota = self._start
         while not self._over.is_set():
             for project in projects:
+                if self._over.is_set():
+                    return
                 quota += 1
                 self._set(project, quota)
             time.sleep(0.02)
+
+    def stop(self) -> None:
+        """They ask for nothing more; what they have asked for may still be under way."""
+        self._over.set()
 
     def _set(self, project: str, quota: int) -> None:
         resources = [{"name": "cores", "quota": quota}]
