@@ -15,14 +15,14 @@ FIGURES = "SELECT project_id, resource_id, quota, usage FROM project_resources O
 def test_a_backend_hangs(house: FaultHouse, rounds, report):
     """It starves no other one, and holds up nobody who sets quota."""
     slowest, accepted = 0.0, 0
-    for _ in range(rounds):
+    for number in range(rounds):
         house.backend.hanging = {"compute"}
-        with Users(house).at_work(8) as users:
+        with Users(house, start=100_000 * number).at_work(8) as users:
             eventually("the hanging is noticed", lambda: house.rows(ERRORS) != [(0,)])
             # from here on, the API knows as well
             before = house.backend.count("GET", "volume")
             eventually("volume goes on", lambda before=before: house.backend.count("GET", "volume") >= before + 40)
-            others = Users(house, "volume")
+            others = Users(house, "volume", start=100_000 * number)
             with others.at_work(2):
                 eventually("others set quota", lambda others=others: others.accepted >= 5)
         slowest = max(slowest, users.slowest, others.slowest)
