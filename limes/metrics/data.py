@@ -67,7 +67,12 @@ class DataMetrics:
 
     def write(self, file: IO[bytes]) -> None:
         """Writes all families in the text format. When it raises `Unavailable`, some may have been written."""
-        self.engine.snapshot(lambda: file.writelines(self._render()))
+
+        def work() -> None:
+            for chunk in self._render():
+                file.write(chunk)  # writelines() of a spooled file would keep all of it in memory until the end
+
+        self.engine.snapshot(work)
 
     def _render(self) -> Iterator[bytes]:
         for name, samples in self._families(_State(self.engine, self.catalog)):

@@ -165,10 +165,6 @@ def test_a_project_that_vanishes_in_the_middle_is_there_as_a_whole(url, cloud):
                 other.close()
             return super().write(data)
 
-        def writelines(self, lines):
-            for line in lines:
-                self.write(line)
-
     file = Interrupted()
     DataMetrics(cloud.engine, cloud.catalog).write(file)
     text = file.getvalue().decode()
@@ -188,3 +184,28 @@ def test_half_of_the_figures_are_none():
     file = spool(b"own 1\n", lambda file: file.writelines([b"data 2\n"]))
     file.seek(0)
     assert file.read() == b"own 1\ndata 2\n"
+
+
+def test_what_is_large_goes_to_disk_piece_by_piece(cloud):
+    """Memory does not grow with the number of projects."""
+    sizes = []
+
+    class OnlyWrites:
+        def write(self, data):
+            sizes.append(len(data))
+
+    for number in range(300):
+        cloud.execute(
+            "INSERT INTO projects (uuid, name, parent_uuid, domain_id, has_bursting) VALUES (%s, 'many', '', 1, %s)",
+            f"many-{number}",
+            False,
+        )
+    cloud.execute(
+        "INSERT INTO project_resources (project_id, resource_id, quota, usage)"
+        " SELECT p.id, r.id, 1, 1 FROM projects p CROSS JOIN resources r WHERE p.name = 'many'"
+    )
+    DataMetrics(cloud.engine, cloud.catalog).write(OnlyWrites())
+    assert sum(sizes) > 2 * max(sizes)
+    file = spool(b"", lambda file: [file.write(b"x" * 100_000) for _ in range(50)])
+    assert file._rolled
+    file.close()
