@@ -79,7 +79,7 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
             ClusterHeaderMiddleware(),
             AuthMiddleware(deps.authenticator, _is_public),
             InitiatorMiddleware(),
-            ConnectionMiddleware(deps.engine, without=operational.PUBLIC_PATHS | PUBLIC_PATHS),
+            ConnectionMiddleware(deps.engine, "limes", without=operational.PUBLIC_PATHS | PUBLIC_PATHS),
         ],
         router=Router(),
     )

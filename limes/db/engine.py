@@ -67,6 +67,8 @@ class Engine:
         Times are in seconds; `pool_timeout` is how long to wait for one of `pool_size` connections to become free.
         Nothing is connected yet. Raises `StartupError` when the URL is not one of these.
         """
+        self.pool_size = pool_size
+        """The most connections that are open at the same time."""
         address = parse_database_url(url)
         self.dialect = address.dialect
         self.name = address.name
@@ -134,6 +136,11 @@ class Engine:
             yield
         finally:
             self.db.close()
+
+    def pool_use(self) -> tuple[int, int]:
+        """How many connections are in use just now, and how many are open and wait for use."""
+        pool: Any = self.db
+        return len(pool._in_use), len(pool._connections)
 
     def dispose(self) -> None:
         """Forgets all connections, without closing those that a parent process still uses. Call it after a fork."""

@@ -34,7 +34,7 @@ def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
             AuthMiddleware(deps.authenticator, lambda path: path in _WITHOUT_TOKEN),
             MicroversionMiddleware(),
             HeadersMiddleware(settings.bounds),
-            ConnectionMiddleware(deps.engine, without=_WITHOUT_TOKEN),
+            ConnectionMiddleware(deps.engine, "placement", without=_WITHOUT_TOKEN),
         ],
         router=Router(),
     )

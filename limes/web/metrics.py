@@ -3,7 +3,9 @@
 from functools import lru_cache
 
 import falcon
-from prometheus_client import Histogram
+from prometheus_client import Gauge, Histogram
+
+from limes.db.engine import Engine
 
 _LABELS = ["app", "method", "status", "endpoint"]
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -17,6 +19,32 @@ DURATION = Histogram(
 )
 REQUEST_SIZE = Histogram("httpmux_request_size_bytes", "Size of the request's body", _LABELS, buckets=_BYTES)
 RESPONSE_SIZE = Histogram("httpmux_response_size_bytes", "Size of the answer's body", _LABELS, buckets=_BYTES)
+
+_POOL = {
+    name: Gauge(f"go_sql_stats_connections_{name}", text, ["db_name"], multiprocess_mode="livesum")
+    for name, text in (
+        ("max_open", "Database connections that may be open, over all workers"),
+        ("open", "Database connections that are open"),
+        ("in_use", "Database connections that work on a request"),
+        ("idle", "Database connections that are open and wait for a request"),
+    )
+}
+
+
+class PoolGauges:
+    """The state of one pool of database connections, under the names of the original."""
+
+    def __init__(self, db_name: str, engine: Engine) -> None:
+        self._engine = engine
+        self._max_open, self._open, self._in_use, self._idle = (gauge.labels(db_name) for gauge in _POOL.values())
+
+    def update(self) -> None:
+        """Shows how it is now. Called with each request, by the worker whose pool it is."""
+        in_use, idle = self._engine.pool_use()
+        self._max_open.set(self._engine.pool_size)
+        self._open.set(in_use + idle)
+        self._in_use.set(in_use)
+        self._idle.set(idle)
 
 
 @lru_cache(maxsize=4096)

@@ -96,15 +96,18 @@ class ConnectionMiddleware:
     A body that is made while it is sent keeps it until then.
     """
 
-    def __init__(self, engine: Engine, without: frozenset[str] = frozenset()) -> None:
+    def __init__(self, engine: Engine, db_name: str, without: frozenset[str] = frozenset()) -> None:
+        """`db_name` is what metrics call the database."""
         self._engine = engine
         self._without = without
+        self._gauges = metrics.PoolGauges(db_name, engine)
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         if req.path in self._without:
             return
         held = self._engine.connection()
         held.__enter__()
+        self._gauges.update()
         req.context.held = held
 
     def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:
@@ -117,6 +120,7 @@ class ConnectionMiddleware:
                 stream.close()
         elif held is not None:
             held.__exit__(None, None, None)
+            self._gauges.update()
         req.context.held = None
 
 

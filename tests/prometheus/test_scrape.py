@@ -122,8 +122,12 @@ def test_figures_are_those_of_the_api(busy_cloud, prometheus):
     prometheus.wait_for(f'limes_project_committed_per_az{{project_id="{SHOP}",availability_zone="any"}} == 5')
 
 
+def api_metrics(cloud):
+    return requests.get(f"http://{cloud.targets['limes-api']}/metrics", timeout=10).text
+
+
 def requests_counted(cloud):
-    text = requests.get(f"http://{cloud.targets['limes-api']}/metrics", timeout=10).text
+    text = api_metrics(cloud)
     wanted = 'httpmux_response_duration_seconds_count{app="limes",endpoint="/v1/domains/{domain_id}/projects/{project_id}/sync"'
     return [float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(wanted)]
 
@@ -140,6 +144,9 @@ def test_workers_are_counted_together_and_one_that_dies_takes_nothing_away(busy_
         assert busy_cloud.call("POST", f"{PROJECT}/sync").status_code == 202
     # whichever worker answers
     assert {tuple(requests_counted(busy_cloud)) for _ in range(10)} == {(before + 20,)}
+    # each worker has a pool of its own, and shows it as soon as it has answered
+    pools = 'go_sql_stats_connections_max_open{db_name="limes"} 32.0'
+    eventually(lambda: busy_cloud.call("GET", PROJECT).ok and pools in api_metrics(busy_cloud))
     killed, other = workers(busy_cloud)
     os.kill(killed, signal.SIGKILL)
     eventually(lambda: len(workers(busy_cloud)) == 2 and killed not in workers(busy_cloud))

@@ -35,7 +35,7 @@ def of_client(metric):
 def global_metrics():
     """Those of prometheus-client's default registry that are ours."""
     found = REGISTRY._collector_to_names
-    return [metric for metric in found if getattr(metric, "_name", "").startswith(("limes", "httpmux"))]
+    return [metric for metric in found if getattr(metric, "_name", "").startswith(("limes", "httpmux", "go_sql"))]
 
 
 def family_rows(families):
@@ -63,7 +63,7 @@ def rows(tmp_path):
 
 
 def test_the_page_has_exactly_what_there_is(rows):
-    page = {line for line in PAGE.read_text().splitlines() if re.match(r"\| `(limes|httpmux)_", line)}
+    page = {line for line in PAGE.read_text().splitlines() if re.match(r"\| `(limes|httpmux|go_sql)_", line)}
     assert sorted(rows - page) == [], "put these rows into docs/metrics.md"
     assert sorted(page - rows) == [], "there is nothing like that any more"
 
