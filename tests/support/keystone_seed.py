@@ -46,6 +46,7 @@ CATALOG = {
     "network": ("neutron", "http://127.0.0.1:9/"),
     "object-store": ("swift", "http://127.0.0.1:9/"),
     "block-storage": ("cinder", "http://127.0.0.1:9/"),
+    "shared-file-system": ("manila", "http://127.0.0.1:9/"),
 }
 
 

@@ -53,7 +53,7 @@ class ServiceClient:
         self._headers = {"Accept": "application/json", **(headers or {})}
         self._wanted = microversion
         self._at_least = at_least
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # who agrees on a microversion needs the session for it
         self._negotiated: str | None = None
         self._own_session: Session | None = None
 
@@ -104,6 +104,20 @@ class ServiceClient:
             if following == query or not entries:
                 raise BackendError(f"GET {path}: {self.name} names the same page again as the next one")
             query = following
+        raise BackendError(f"GET {path}: the list does not end")
+
+    def offset_pages(self, path: str, key: str, params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """The entries of a list whose pages are counted by `offset`. It ends with a page without entries: a short one
+        may come from a server whose own limit is below ours. Raises `BackendError`."""
+        offset = 0
+        for _ in range(_MAX_PAGES):
+            entries = self.get(path, {**params, "offset": offset}).get(key)
+            if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+                raise BackendError(f"GET {path}: expected a list {key!r} of objects")
+            if not entries:
+                return
+            yield from entries
+            offset += len(entries)
         raise BackendError(f"GET {path}: the list does not end")
 
     def request(self, method: str, path: str, **options: Any) -> Any:

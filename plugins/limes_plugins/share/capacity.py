@@ -1,0 +1,111 @@
+"""Capacity of Manila's pools. Source of the formulas: the original's capacitor."""
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from limes.backends import (
+    UNKNOWN_AZ,
+    AZCapacity,
+    BackendContext,
+    BackendError,
+    CapacityBackend,
+    CapacityReport,
+    Ref,
+)
+from limes_plugins.share.params import ManilaCapacityParams, ShareType, manila_client, resource_name
+from limes_plugins.share.service import KEYS
+
+_STATES_WITHOUT_NEW_SHARES = ("drain", "reserved")
+
+
+class ManilaCapacity(CapacityBackend):
+    """One request for each share type, and two for where pools are and how many share networks there are."""
+
+    def __init__(self, params: ManilaCapacityParams, context: BackendContext) -> None:
+        self._params = params
+        self._client = manila_client(params, context)
+
+    def resources(self) -> Collection[Ref]:
+        """Those of the configured types."""
+        return [(self._params.service, self._name(kind, type_)) for type_ in self._params.share_types for kind in KEYS]
+
+    def report_capacity(self) -> CapacityReport:
+        """Sums over pools, which are split between shares and snapshots by `capacity_balance`."""
+        zones = self._zones()
+        query = {"all_tenants": "1", "limit": 1000}
+        networks = sum(1 for _ in self._client.offset_pages("/share-networks/detail", "share_networks", query))
+        resources: dict[str, Mapping[str, AZCapacity]] = {}
+        for type_ in self._params.share_types:
+            pools = self._pools(type_, zones)
+            counted = sum(not pool["exclusion_reason"] for pool in pools)
+            by_az: dict[str, list[dict[str, Any]]] = defaultdict(list)
+            for pool in pools:
+                by_az[pool["az"]].append(pool)
+            for kind in KEYS:
+                resources[self._name(kind, type_)] = {
+                    az: self._of_az(kind, some, networks / counted if counted else 0)
+                    for az, some in sorted(by_az.items())
+                }
+        return CapacityReport({self._params.service: resources})
+
+    def _of_az(self, kind: str, pools: list[dict[str, Any]], networks_per_pool: float) -> AZCapacity:
+        counted = [pool for pool in pools if not pool["exclusion_reason"]]
+        # each share network takes the place of a share
+        shares = max(0, math.floor(len(counted) * (self._params.shares_per_pool - networks_per_pool)))
+        if kind == "shares":
+            return AZCapacity(shares)
+        if kind == "share_snapshots":
+            return AZCapacity(shares * self._params.snapshots_per_share)
+        balance = self._params.capacity_balance
+        part = (1 if kind == "share_capacity" else balance) / (1 + balance)
+        shown = [
+            pool
+            | {"capacity_gib": math.floor(pool["capacity_gib"] * part)}
+            | {"usage_gib": math.ceil(pool["usage_gib"] * part)}
+            for pool in pools
+        ]
+        total = math.floor(sum(pool["capacity_gib"] for pool in counted) * part)
+        used = math.ceil(sum(pool["usage_gib"] for pool in counted) * part)
+        return AZCapacity(total, used, tuple(shown) if self._params.with_subcapacities else ())
+
+    def _pools(self, share_type: ShareType, zones: Mapping[str, str]) -> list[dict[str, Any]]:
+        """The pools in which shares of a type may be, as subcapacities; each once, whatever it is called there."""
+        found: dict[str, dict[str, Any]] = {}
+        for name in sorted(share_type.manila_names):
+            document = self._client.get("/scheduler-stats/pools/detail", {"share_type": name})
+            for pool in document.get("pools") or []:
+                shown = _pool(pool, zones)
+                found[shown["pool_name"]] = shown
+        return [found[name] for name in sorted(found)]
+
+    def _zones(self) -> Mapping[str, str]:
+        """The AZ of each `host@backend`."""
+        services = self._client.get("/services", {"binary": "manila-share"}).get("services") or []
+        return {str(one.get("host")): str(one.get("zone") or UNKNOWN_AZ) for one in services}
+
+    def _name(self, kind: str, share_type: ShareType) -> str:
+        return resource_name(kind, share_type.name, is_first=share_type == self._params.share_types[0])
+
+
+def _pool(pool: Any, zones: Mapping[str, str]) -> dict[str, Any]:
+    capabilities = pool.get("capabilities") if isinstance(pool, dict) else None
+    if not isinstance(capabilities, dict) or not isinstance(pool.get("name"), str):
+        raise BackendError("GET /scheduler-stats/pools/detail: a pool has no name or no capabilities")
+    capacity, used, reason = 0, 0, ""
+    try:
+        capacity = int(float(capabilities.get("total_capacity_gb", "missing")))
+        used = int(float(capabilities.get("allocated_capacity_gb") or 0))
+    except (ValueError, OverflowError, TypeError):
+        reason = f"total_capacity_gb is {capabilities.get('total_capacity_gb')!r}"
+    state = capabilities.get("hardware_state")
+    if state in _STATES_WITHOUT_NEW_SHARES:
+        reason = f"hardware_state is {state!r}"
+    return {
+        "pool_name": pool["name"],
+        "az": zones.get(pool["name"].partition("#")[0], UNKNOWN_AZ),
+        "capacity_gib": capacity,
+        "usage_gib": used,
+        "exclusion_reason": reason,
+    }

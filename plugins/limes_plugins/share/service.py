@@ -1,0 +1,123 @@
+"""Usage and quota of a project in Manila.
+
+Usage is counted from the lists, because Manila's own counts know no AZs. A scrape takes one request for each share type
+and one more, and now and then the lists of all projects.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from limes.backends import (
+    ANY_AZ,
+    AZUsage,
+    BackendContext,
+    BackendError,
+    BackendQuota,
+    ProjectInfo,
+    QuotaBackend,
+    ResourceDef,
+    ResourceUsage,
+    ServiceDef,
+    Unit,
+    UsageReport,
+)
+from limes_plugins.openstack.amounts import quota_of
+from limes_plugins.openstack.snapshot import Snapshot
+from limes_plugins.share.lists import Listed, read_lists
+from limes_plugins.share.params import ShareParams, ShareType, manila_client, resource_name
+
+KEYS = {
+    "shares": "shares",
+    "share_capacity": "gigabytes",
+    "share_snapshots": "snapshots",
+    "snapshot_capacity": "snapshot_gigabytes",
+}
+"""Manila's names of what there is for each share type."""
+NETWORKS = "share_networks"
+
+
+class ShareService(QuotaBackend):
+    """Four resources for each share type, and share networks."""
+
+    def __init__(self, params: ShareParams, context: BackendContext) -> None:
+        self._client = manila_client(params, context)
+        self._types = params.share_types
+        self._lists = Snapshot(lambda: read_lists(self._client, params.page_size), params.max_age)
+        definitions = [
+            ResourceDef(
+                self._name(kind, type_),
+                Unit.GIB if kind.endswith("capacity") else Unit.COUNT,
+                category=type_.name,
+                az_aware=True,
+            )
+            for type_ in self._types
+            for kind in KEYS
+        ]
+        definitions.append(ResourceDef(NETWORKS))
+        self._service = ServiceDef(context.name, params.area, {one.name: one for one in definitions})
+
+    def describe(self) -> ServiceDef:
+        """The resources of the configured types."""
+        return self._service
+
+    def report_usage(self, project: ProjectInfo) -> UsageReport:
+        """Counts what is listed."""
+        listed = self._lists.get().get(project.id) or Listed()
+        known = {name: type_ for type_ in reversed(self._types) for name in type_.manila_names}
+        resources: dict[str, ResourceUsage] = {}
+        for type_ in self._types:
+            in_manila = type_.in_manila(project)
+            limits = self._limits(project, in_manila) if in_manila else dict.fromkeys(KEYS.values(), 0)
+            for kind, key in KEYS.items():
+                per_az: dict[str, AZUsage] = {}
+                for (share_type, az), amount in listed.counts[kind].items():
+                    if known.get(share_type, self._types[0]) == type_:
+                        per_az[az] = AZUsage(amount + (per_az[az].usage if az in per_az else 0))
+                resources[self._name(kind, type_)] = ResourceUsage(per_az, _limit(limits, key, in_manila))
+        overall = self._limits(project)
+        networks = AZUsage(len(listed.networks))
+        resources[NETWORKS] = ResourceUsage({ANY_AZ: networks}, _limit(overall, NETWORKS, ""))
+        return UsageReport(resources)
+
+    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+        """The sums over all types first, for no type may have more than these; then each type."""
+        of_types = {
+            type_.name: {key: quotas[self._name(kind, type_)] for kind, key in KEYS.items()} for type_ in self._types
+        }
+        allowed = [type_ for type_ in self._types if type_.in_manila(project)]
+        overall = {key: sum(of_types[type_.name][key] for type_ in allowed) for key in KEYS.values()}
+        self._write(project, {**overall, **_replicas(self._types, overall), NETWORKS: quotas[NETWORKS]})
+        for type_ in allowed:
+            wanted = of_types[type_.name]
+            self._write(project, {**wanted, **_replicas([type_], wanted)}, type_.in_manila(project))
+
+    def _limits(self, project: ProjectInfo, share_type: str = "") -> Any:
+        query = {"share_type": share_type} if share_type else {}
+        found = self._client.find(f"/quota-sets/{project.id}", query)
+        if found is None:
+            raise BackendError(
+                f"Manila knows no share type {share_type!r}" if share_type else "Manila has no quota sets"
+            )
+        return found.get("quota_set")
+
+    def _write(self, project: ProjectInfo, document: Mapping[str, int], share_type: str = "") -> None:
+        query = f"?share_type={share_type}" if share_type else ""
+        path = f"/quota-sets/{project.id}{query}"
+        if self._client.put(path, {"quota_set": document}) is None:
+            raise BackendError(f"PUT {path}: Manila answered with 404")
+
+    def _name(self, kind: str, share_type: ShareType) -> str:
+        return resource_name(kind, share_type.name, is_first=share_type == self._types[0])
+
+
+def _replicas(types: Any, wanted: Mapping[str, int]) -> dict[str, int]:
+    if not any(type_.replication_enabled for type_ in types):
+        return {}
+    return {"share_replicas": wanted["shares"], "replica_gigabytes": wanted["gigabytes"]}
+
+
+def _limit(limits: Any, key: str, share_type: str) -> BackendQuota:
+    of_type = f" of share type {share_type!r}" if share_type else ""
+    if not isinstance(limits, dict) or key not in limits:
+        raise BackendError(f"Manila has no quota {key!r}{of_type}")
+    return quota_of(limits[key], f"Manila's quota {key!r}{of_type}")

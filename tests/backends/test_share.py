@@ -1,0 +1,243 @@
+"""The plugin `sharev2` against a real Manila (its API; shares as a share server would leave them), its capacitor against
+recorded shapes, because pools need a scheduler."""
+
+import uuid
+
+import pytest
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.identity import v3
+from keystoneauth1.session import Session
+
+from limes.backends import AZCapacity, BackendError, ConfigError, DomainInfo, ProjectInfo, ResourceDef, ServiceDef, ask
+from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract, QuotaBackendContract
+from limes.core.catalog import Catalog
+from tests.backends.conftest import AZS, load_capacity, load_quota
+from tests.support.manila import start_manila
+from tests.support.processes import free_port
+from tests.support.recorded import RecordedService
+
+TYPES = {"share_types": [{"name": "gold"}, {"name": "silver", "replication_enabled": True}], "max_age": 0}
+TOKEN = {"type": "token", "token": "t"}
+
+
+@pytest.fixture(scope="module")
+def manila(real_venv, keystone, tmp_path_factory):
+    server = start_manila(real_venv, tmp_path_factory.mktemp("manila"), keystone.credentials("placement"))
+    keystone.set_endpoint("shared-file-system", f"{server.url}/v2")
+    yield server
+    server.process.stop()
+
+
+@pytest.fixture(scope="module")
+def session(keystone, manila):
+    return Session(v3.Password(**keystone.credentials("limes")))
+
+
+@pytest.fixture(scope="module")
+def admin(session):
+    return Adapter(session, service_type="shared-file-system", default_microversion="2.65")
+
+
+@pytest.fixture(scope="module")
+def types(admin):
+    """Ids of the share types, by name."""
+    made = {}
+    for name in ("gold", "silver", "silver-special"):
+        specs = {"driver_handles_share_servers": False}
+        body = {"share_type": {"name": name, "share_type_access:is_public": True, "extra_specs": specs}}
+        made[name] = admin.post("/types", json=body).json()["share_type"]["id"]
+    return made
+
+
+def load(session, **params):
+    params = {**TYPES, **params}
+    return load_quota("sharev2", params, name="sharev2", session_factory=lambda: session).quota["sharev2"]
+
+
+def report(backend, project):
+    service = backend.describe()
+    return ask.report_usage(backend, service, project, Catalog(AZS, [service])).resources
+
+
+def amounts(resources):
+    found = {
+        name: {az: one.usage for az, one in shown.per_az.items() if one.usage} for name, shown in resources.items()
+    }
+    return {name: per_az for name, per_az in found.items() if per_az}
+
+
+def some_project(name="some"):
+    return ProjectInfo(uuid.uuid4().hex, name, "x", DomainInfo("x", "north"))
+
+
+@pytest.mark.real
+class TestManila(QuotaBackendContract):
+    @pytest.fixture
+    def backend(self, session, types):
+        return load(session)
+
+    @pytest.fixture
+    def broken_backend(self):
+        return load(None, endpoint=f"http://127.0.0.1:{free_port()}/v2", auth=TOKEN)
+
+    @pytest.fixture
+    def service(self, backend):
+        return backend.describe()
+
+    @pytest.fixture
+    def catalog(self, service):
+        return Catalog(AZS, [service])
+
+    @pytest.fixture
+    def project(self):
+        return some_project()
+
+    @pytest.fixture
+    def other_project(self):
+        return some_project()
+
+    @pytest.fixture
+    def new_project(self):
+        return some_project()
+
+    @pytest.mark.parametrize("max_age", [0, 60])
+    def test_what_is_stored_is_usage(self, session, manila, types, max_age):
+        project = some_project()
+        manila.insert_share(project.id, types["gold"], "az-one", 5)
+        share = manila.insert_share(project.id, types["silver"], "az-two", 7)
+        manila.insert_snapshot(project.id, share, 7)
+        manila.insert_snapshot(project.id, share, 7)
+        assert amounts(report(load(session, max_age=max_age, page_size=1), project)) == {
+            "shares": {"az-one": 1},
+            "share_capacity": {"az-one": 5},
+            "shares_silver": {"az-two": 1},
+            "share_capacity_silver": {"az-two": 7},
+            "share_snapshots_silver": {"az-two": 2},
+            "snapshot_capacity_silver": {"az-two": 14},
+        }
+
+    def test_quota_of_types_and_of_all(self, backend, service, project, admin):
+        ask.set_quota(
+            backend, service, project, {name: number for number, name in enumerate(sorted(service.resources))}
+        )
+        names = sorted(service.resources)
+        overall = admin.get(f"/quota-sets/{project.id}").json()["quota_set"]
+        of_silver = admin.get(f"/quota-sets/{project.id}?share_type=silver").json()["quota_set"]
+        assert overall["shares"] == names.index("shares") + names.index("shares_silver")
+        assert overall["share_networks"] == names.index("share_networks")
+        assert of_silver["gigabytes"] == of_silver["replica_gigabytes"] == names.index("share_capacity_silver")
+
+    def test_a_type_with_another_name_for_some(self, session, manila, types, admin):
+        rules = [
+            {"name_pattern": "north/special", "name": "silver-special"},
+            {"name_pattern": "north/none", "name": ""},
+        ]
+        backend = load(session, share_types=[{"name": "gold"}, {"name": "silver", "mapping_rules": rules}])
+        special, forbidden = some_project("special"), some_project("none")
+        quotas = dict.fromkeys(backend.describe().resources, 5)
+        ask.set_quota(backend, backend.describe(), special, quotas)
+        shown = admin.get(f"/quota-sets/{special.id}?share_type=silver-special").json()["quota_set"]
+        assert shown["shares"] == 5
+        manila.insert_share(special.id, types["silver-special"], "az-one", 3)
+        assert amounts(report(backend, special)) == {
+            "shares_silver": {"az-one": 1},
+            "share_capacity_silver": {"az-one": 3},
+        }
+        ask.set_quota(backend, backend.describe(), forbidden, quotas)
+        found = report(backend, forbidden)
+        assert (found["shares"].quota, found["shares_silver"].quota) == (5, 0)
+
+    def test_a_type_that_does_not_exist(self, session, types, project):
+        with pytest.raises(BackendError, match="Manila knows no share type 'nonsense'"):
+            report(load(session, share_types=[{"name": "nonsense"}]), project)
+
+    def test_a_user_without_the_role(self, keystone, types, project):
+        session = Session(v3.Password(**keystone.credentials("munich-member", "munich")))
+        with pytest.raises(BackendError, match="Manila refuses the user of Limes with 403"):
+            report(load(session), project)
+
+
+POOLS = {
+    "gold": [
+        {"name": "h@a#1", "capabilities": {"total_capacity_gb": 1000, "allocated_capacity_gb": 100}},
+        {"name": "h@b#1", "capabilities": {"total_capacity_gb": 500.5, "allocated_capacity_gb": 0}},
+        {"name": "h@b#2", "capabilities": {"total_capacity_gb": 700, "hardware_state": "drain"}},
+        {"name": "h@b#3", "capabilities": {"total_capacity_gb": "unknown"}},
+    ],
+    "silver": [],
+}
+
+
+@pytest.fixture
+def pools():
+    versions = [{"id": "v2.0", "status": "CURRENT", "version": "2.65", "min_version": "2.0"}]
+    networks = [{"id": str(number), "project_id": "p"} for number in range(10)]
+    service = RecordedService(
+        {
+            ("GET", "/v2/"): lambda request: (
+                200,
+                {"versions": [versions[0] | {"links": [{"rel": "self", "href": "x"}]}]},
+            ),
+            ("GET", "/v2"): lambda request: (
+                200,
+                {"versions": [versions[0] | {"links": [{"rel": "self", "href": "x"}]}]},
+            ),
+            ("GET", "/v2/services"): lambda request: (
+                200,
+                {"services": [{"host": "h@a", "zone": "az-one"}, {"host": "h@b", "zone": "az-two"}]},
+            ),
+            ("GET", "/v2/share-networks/detail"): lambda request: (
+                200,
+                {"share_networks": networks[int(request.query["offset"][0]) :]},
+            ),
+            ("GET", "/v2/scheduler-stats/pools/detail"): lambda request: (
+                200,
+                {"pools": POOLS[request.query["share_type"][0]]},
+            ),
+        }
+    )
+    yield service
+    service.close()
+
+
+class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
+    @pytest.fixture
+    def backend(self, pools):
+        return self.load(pools.url)
+
+    def load(self, url, **params):
+        params = {
+            "endpoint": f"{url}/v2", "auth": TOKEN, "share_types": TYPES["share_types"], "shares_per_pool": 100,
+            "snapshots_per_share": 5, "capacity_balance": 0.5, "with_subcapacities": True, **params,
+        }  # fmt: skip
+        return load_capacity("manila", params).capacity["under-test"]
+
+    @pytest.fixture
+    def broken_backend(self):
+        return self.load(f"http://127.0.0.1:{free_port()}")
+
+    @pytest.fixture
+    def catalog(self, backend):
+        names = [ref[1] for ref in backend.resources()]
+        return Catalog(AZS, [ServiceDef("sharev2", "storage", {name: ResourceDef(name) for name in names})])
+
+    def test_capacity(self, backend, catalog):
+        found = ask.report_capacity(backend, "under-test", catalog).services["sharev2"]
+        assert found["shares"] == {"az-one": AZCapacity(95), "az-two": AZCapacity(95)}
+        assert found["share_snapshots"] == {"az-one": AZCapacity(475), "az-two": AZCapacity(475)}
+        here, there = found["share_capacity"]["az-one"], found["share_capacity"]["az-two"]
+        assert (here.capacity, here.usage, there.capacity) == (666, 67, 333)
+        assert found["snapshot_capacity"]["az-one"].capacity == 333
+        assert [pool["exclusion_reason"] for pool in there.subcapacities] == [
+            "", "hardware_state is 'drain'", "total_capacity_gb is 'unknown'",
+        ]  # fmt: skip
+        assert found["shares_silver"] == {}
+
+
+def test_params_are_checked():
+    with pytest.raises(ConfigError) as caught:
+        load_quota("sharev2", {"share_types": [{"name": "a"}, {"name": "a"}]})
+    assert "the share type 'a' is given more than once" in str(caught.value)
+    with pytest.raises(ConfigError) as caught:
+        load_quota("sharev2", {"share_types": [{"name": "a", "mapping_rules": [{"name_pattern": "(", "name": "b"}]}]})
+    assert "name_pattern: is no regular expression" in str(caught.value).replace("Value error, ", "")
