@@ -189,9 +189,8 @@ def main() -> int:
         start = time.perf_counter()
         bench = Bench(server, prepare(url), url, Path(folder))
         print(f"{cloud.PROJECTS * len(cloud.SERVICES)} project services loaded in {time.perf_counter() - start:.0f} s")
-        print(
-            "collectors  scrapes a s  ms CPU a scrape:  collector  PostgreSQL   MiB at first  at last".replace(":", "")
-        )
+        print(f"{'':24}{'ms of CPU a scrape':>38}{'MiB of a collector':>24}")
+        print(f"collectors {'scrapes a s':>12} {'collector':>18} {'PostgreSQL':>18} {'at first':>12} {'at last':>10}")
         for count in (1, 2, 4):
             throughput(bench, count, seconds)
         statements(bench)
