@@ -84,6 +84,7 @@ def test_from_an_empty_database_to_quota_in_force(cloud):
         ("commitments", ""),
         ("consistency", ""),
         ("discovery", ""),
+        ("history", ""),
     ]
 
 
@@ -92,7 +93,7 @@ def test_metrics_and_healthcheck(cloud):
     with cloud.collector() as collector:
         cloud.wait_until("SELECT COUNT(*) FROM project_services WHERE checked_at IS NOT NULL", [(6,)])
         cloud.wait_until("SELECT COUNT(*) FROM capacitors WHERE scraped_at IS NOT NULL", [(1,)])
-        cloud.wait_until("SELECT COUNT(*) FROM jobs WHERE ran_at IS NOT NULL", [(4,)])
+        cloud.wait_until("SELECT COUNT(*) FROM jobs WHERE ran_at IS NOT NULL", [(5,)])
         time.sleep(0.2)  # the last counter is raised just after the last row is written
         health = requests.get(f"http://127.0.0.1:{collector.port}/healthcheck", timeout=10)
         assert (health.status_code, health.text) == (200, "ok\n")
@@ -131,7 +132,7 @@ def test_metrics_and_healthcheck(cloud):
 def test_several_collectors_share_the_work(cloud):
     with cloud.collector(lease=300), cloud.collector(lease=300), cloud.collector(lease=300):
         cloud.wait_until(SCRAPED, [(6,)])
-        cloud.wait_until("SELECT COUNT(*) FROM jobs WHERE ran_at IS NOT NULL", [(4,)])
+        cloud.wait_until("SELECT COUNT(*) FROM jobs WHERE ran_at IS NOT NULL", [(5,)])
     assert sorted(cloud.compute.reports) == ["berlin", "dresden", "paris"]
     assert sorted(cloud.volume.reports) == ["berlin", "dresden", "paris"]
 
