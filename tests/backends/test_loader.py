@@ -32,7 +32,7 @@ def test_shipped_plugins_are_installed_and_can_be_loaded():
 
 def test_every_problem_is_reported_with_its_path():
     services = [
-        BackendSpec("services[0]", "compute", "nova", {}),
+        BackendSpec("services[0]", "compute", "novel", {}),
         BackendSpec("services[1]", "storage", "static", {"area": "storage", "resources": {"ram": {"unit": "mb"}}}),
         BackendSpec("services[2]", "network", "manual", {}),
     ]
@@ -43,7 +43,7 @@ def test_every_problem_is_reported_with_its_path():
     known = ", ".join(Plugins().names)
     quota = ", ".join(Plugins().offering("quota"))
     assert error.value.problems == [
-        f"services[0].type: there is no plugin 'nova' (installed are: {known})",
+        f"services[0].type: there is no plugin 'novel' (installed are: {known})",
         "services[1].params.resources.ram.unit: Input should be '', 'B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB' or 'EiB'",
         f"services[2].type: the plugin 'manual' offers no quota (those that do: {quota})",
         "capacitors[0].params.values: at least one is needed",

@@ -47,6 +47,8 @@ CATALOG = {
     "object-store": ("swift", "http://127.0.0.1:9/"),
     "block-storage": ("cinder", "http://127.0.0.1:9/"),
     "shared-file-system": ("manila", "http://127.0.0.1:9/"),
+    "compute": ("nova", "http://127.0.0.1:9/"),
+    "image": ("glance", "http://127.0.0.1:9/"),
 }
 
 

@@ -41,6 +41,7 @@ class RealVenv:
             log=folder / "gunicorn.log",
             env={**env, "PYTHONPATH": "", "PYTHONWARNINGS": "ignore"},
             cwd=folder,
+            timeout=120,  # a busy machine needs more than 60 s for the larger ones
         )
 
 

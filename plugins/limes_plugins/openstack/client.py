@@ -85,13 +85,16 @@ class ServiceClient:
         """Changes what is at `path`, and gives the answer. None if the service says that there is no such thing."""
         return self._document("PATCH", path, json=document)
 
-    def pages(self, path: str, key: str, params: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
+    def pages(
+        self, path: str, key: str, params: Mapping[str, Any] | None = None, deadline: float | None = None
+    ) -> Iterator[dict[str, Any]]:
         """The entries of a list, page by page: along `<key>_links` or `links.next`, whichever the service has.
 
-        Raises `BackendError` if the list is not complete.
+        Raises `BackendError` if the list is not complete, also when the deadline has passed before its last page.
         """
         query = dict(params or {})
         for _ in range(_MAX_PAGES):
+            self._check(deadline)
             document = self.get(path, query)
             entries = document.get(key)
             if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -176,8 +179,7 @@ class ServiceClient:
         """
 
         def timed(item: T) -> R:
-            if time.monotonic() > deadline:
-                raise BackendOutage(f"{self.name} did not give all answers within {self._context.time_limit:.0f} s")
+            self._check(deadline)
             return function(item)
 
         pool = ThreadPoolExecutor(_THREADS, thread_name_prefix=self._service_type)
@@ -185,6 +187,10 @@ class ServiceClient:
             return list(pool.map(timed, items))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+    def _check(self, deadline: float | None) -> None:
+        if deadline is not None and time.monotonic() > deadline:
+            raise BackendOutage(f"{self.name} did not give all answers within {self._context.time_limit:.0f} s")
 
     # -- the way to the service --------------------------------------------------------------------------------------
 

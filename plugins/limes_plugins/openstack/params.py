@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr, model_validator
 
-from limes.backends import Params
+from limes.backends import Params, ResourceName
 
 Text = Annotated[str, Field(min_length=1)]
 
@@ -37,4 +37,26 @@ class ConnectionParams(Params):
     def _somewhere(self) -> "ConnectionParams":
         if self.auth.type != "session" and self.endpoint is None:
             raise ValueError("without a Keystone session the endpoint must be given")
+        return self
+
+
+class KeystoneLimitParams(Params):
+    """Where the backend quota lives, if Keystone's unified limits are one of the places."""
+
+    store: str
+    service_type: Text | None = None
+    """The service in Keystone's catalog to which the limits belong; without, the configured `service_type`."""
+    service_name: Text | None = None
+    """Needed where the catalog has several services of that type."""
+    region_id: Text | None = None
+    """The region of the limits; without, limits without region are used."""
+    limit_names: dict[ResourceName, Text] = Field(default_factory=dict)
+    """Names of the limits by resource; without, as Nova names them: `class:VCPU` and so on."""
+    default_limit: Annotated[int, Field(ge=-1, le=2**31 - 1)] = 0
+    """The default of registered limits that are missing and have to be made. -1 means unlimited."""
+
+    @model_validator(mode="after")
+    def _only_what_the_store_knows(self) -> "KeystoneLimitParams":
+        if self.store != "keystone_limits" and self.model_fields_set - {"store"}:
+            raise ValueError("the other keys go with the store 'keystone_limits' only")
         return self

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from limes.backends import NOT_EMPTY, Params, ResourceName, ResourceParams, Unit
-from limes_plugins.openstack.params import ConnectionParams, Text
+from limes_plugins.openstack.params import ConnectionParams, KeystoneLimitParams, Text
 
 _UNITS = {"MEMORY_MB": Unit.MIB, "DISK_GB": Unit.GIB}
 """The resource classes that are amounts of bytes, by their definition in os-resource-classes."""
@@ -77,28 +77,12 @@ class ConsumerTypeParams(Params):
         return consumer_type not in self.exclude and (self.include is None or consumer_type in self.include)
 
 
-class QuotaParams(Params):
+class QuotaParams(KeystoneLimitParams):
     """Where the backend quota lives."""
 
     store: Literal["placement", "keystone_limits", "none"] = "none"
     """`placement`: in the quota extension of our Placement. `keystone_limits`: in Keystone's unified limits. `none`:
     the resources track no quota."""
-    service_type: Text | None = None
-    """The service in Keystone's catalog to which the limits belong; without, the configured `service_type`."""
-    service_name: Text | None = None
-    """Needed where the catalog has several services of that type."""
-    region_id: Text | None = None
-    """The region of the limits; without, limits without region are used."""
-    limit_names: dict[ResourceName, Text] = Field(default_factory=dict)
-    """Names of the limits by resource; without, `class:VCPU` and so on, as Nova names them."""
-    default_limit: Annotated[int, Field(ge=-1, le=2**31 - 1)] = 0
-    """The default of registered limits that are missing and have to be made. -1 means unlimited."""
-
-    @model_validator(mode="after")
-    def _only_what_the_store_knows(self) -> "QuotaParams":
-        if self.store != "keystone_limits" and self.model_fields_set - {"store"}:
-            raise ValueError("the other keys go with the store 'keystone_limits' only")
-        return self
 
 
 class ServiceParams(ConnectionParams):

@@ -19,8 +19,8 @@ from limes.backends import (
     UsageReport,
 )
 from limes_plugins.openstack.amounts import whole_number
+from limes_plugins.openstack.keystone_limits import KeystoneLimits
 from limes_plugins.placement.connection import placement_client
-from limes_plugins.placement.keystone_limits import KeystoneLimits
 from limes_plugins.placement.params import ServiceParams
 from limes_plugins.placement.quotas import NoQuotas, PlacementQuotas, QuotaStore
 
@@ -46,7 +46,8 @@ class PlacementService(QuotaBackend):
         if params.quota.store == "placement":
             return PlacementQuotas(self._client, self._classes)
         if params.quota.store == "keystone_limits":
-            return KeystoneLimits(params.quota, self._classes, context)
+            names = {name: f"class:{class_}" for name, class_ in self._classes.items()}
+            return KeystoneLimits(params.quota, names, context)
         return NoQuotas()
 
     def describe(self) -> ServiceDef:

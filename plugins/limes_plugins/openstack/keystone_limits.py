@@ -12,7 +12,7 @@ from keystoneauth1 import exceptions
 from keystoneauth1.adapter import Adapter
 
 from limes.backends import UNLIMITED, BackendContext, BackendError, BackendQuota
-from limes_plugins.placement.params import QuotaParams
+from limes_plugins.openstack.params import KeystoneLimitParams
 
 _UNLIMITED = -1
 _TRIES = 3
@@ -23,11 +23,12 @@ class KeystoneLimits:
 
     tracks_quota = True
 
-    def __init__(self, params: QuotaParams, classes: Mapping[str, str], context: BackendContext) -> None:
+    def __init__(self, params: KeystoneLimitParams, names: Mapping[str, str], context: BackendContext) -> None:
+        """`names` are the names of limits by resource, where `params` don't say otherwise."""
         self._params = params
         self._context = context
         self._service_type = params.service_type or context.name
-        self._names = {name: params.limit_names.get(name, f"class:{class_}") for name, class_ in classes.items()}
+        self._names = {**names, **params.limit_names}
         self._service_id: str | None = None
 
     def read(self, project_id: str) -> Mapping[str, BackendQuota]:

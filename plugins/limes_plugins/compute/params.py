@@ -1,0 +1,76 @@
+"""The `params` of the plugin."""
+
+from collections import Counter
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from limes.backends import Amount, Params, ResourceName
+from limes_plugins.openstack.params import ConnectionParams, KeystoneLimitParams, Text
+
+LIMIT_NAMES = {
+    "cores": "class:VCPU",
+    "instances": "servers",
+    "ram": "class:MEMORY_MB",
+    "server_groups": "server_groups",
+    "server_group_members": "server_group_members",
+}
+"""Nova's names in Keystone's unified limits, by resource."""
+
+
+def flavor_resource(name: str) -> str:
+    """The resource that counts the instances of a flavor."""
+    return f"instances_{name}"
+
+
+class FlavorParams(Params):
+    """A flavor whose instances are counted by themselves."""
+
+    category: str = "per_flavor"
+    aliases: tuple[Text, ...] = ()
+    """Other names of the flavor in Nova, such as its former ones."""
+
+
+class QuotaParams(KeystoneLimitParams):
+    """Where the backend quota lives."""
+
+    store: Literal["quota_sets", "keystone_limits"] = "quota_sets"
+    """`quota_sets`: in Nova. `keystone_limits`: in Keystone's unified limits, for a Nova with the
+    UnifiedLimitsDriver."""
+
+
+class ComputeParams(ConnectionParams):
+    """Of a service. A configured `endpoint` ends in `/v2.1`."""
+
+    area: Text = "compute"
+    quota: QuotaParams = QuotaParams()
+    flavors: dict[ResourceName, FlavorParams] = Field(default_factory=dict)
+    """Flavors by name; each becomes a resource `instances_<name>`."""
+    bigvm_min_memory: Annotated[Amount, Field(gt=0)] | None = None
+    """With how many MiB of RAM an instance is a big one; splits cores, instances and ram into `..._regular` and
+    `..._bigvm`. Without, they are not split."""
+    with_subresources: bool = False
+    """Whether to report each instance with its attributes."""
+    list_servers: Literal["together", "by_project"] = "together"
+    """`together`: the servers of all projects in one list, kept for `max_age`. `by_project`: one list for each
+    scrape."""
+    max_age: float = Field(default=120, ge=0, le=3600)
+    """For how many seconds lists of all projects may be used once they are read; 0 reads them anew for each project."""
+    page_size: int = Field(default=1000, ge=2)
+
+    @field_validator("flavors")
+    @classmethod
+    def _one_resource_each(cls, value: dict[str, FlavorParams]) -> dict[str, FlavorParams]:
+        counts = Counter(alias for name, flavor in value.items() for alias in {name, *flavor.aliases})
+        twice = [name for name, count in counts.items() if count > 1]
+        if twice:
+            raise ValueError(f"the flavor {twice[0]} is given to more than one resource")
+        return value
+
+    @model_validator(mode="after")
+    def _limits_of_known_resources(self) -> "ComputeParams":
+        known = {*LIMIT_NAMES, *map(flavor_resource, self.flavors)}
+        unknown = sorted(set(self.quota.limit_names) - known)
+        if unknown:
+            raise ValueError(f"quota.limit_names: there is no resource {unknown[0]!r}")
+        return self

@@ -1,0 +1,112 @@
+"""Nova's servers, with what they use and where they are."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from limes.backends import UNKNOWN_AZ, BackendError
+from limes_plugins.openstack.amounts import whole_number
+from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.snapshot import Snapshot
+
+_PATH = "/servers/detail"
+_OS_TYPES = ("os_type", "vmware_ostype", "os_distro")
+"""The properties of an image that tell what runs on it; the first that is there counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One server. Amounts are those of the flavor that it was made with: RAM in MiB."""
+
+    project_id: str
+    az: str
+    flavor: str
+    cores: int
+    ram: int
+    attributes: Mapping[str, Any] | None
+    """What reports show of it, if they are to."""
+
+
+class Servers:
+    """The servers of projects: from a list of all, or from a list for each project."""
+
+    def __init__(
+        self, client: ServiceClient, *, together: bool, max_age: float, page_size: int, with_subresources: bool
+    ) -> None:
+        self._client = client
+        self._together = together
+        self._page_size = page_size
+        self._describe = _attributes if with_subresources else _nothing
+        self._all = Snapshot(self._list_all, max_age)
+
+    def of(self, project_id: str, expected: int) -> list[Server]:
+        """The servers of a project. If the list of all has not as many as `expected`, it has just changed (or a cell is
+        down), and the project's are listed anew."""
+        if self._together:
+            known = self._all.get().get(project_id, [])
+            if len(known) == expected:
+                return known
+        return list(self._list({"project_id": project_id}))
+
+    def _list_all(self) -> Mapping[str, list[Server]]:
+        servers: dict[str, list[Server]] = defaultdict(list)
+        for server in self._list({}):
+            servers[server.project_id].append(server)
+        return servers
+
+    def _list(self, query: Mapping[str, str]) -> Iterable[Server]:
+        query = {"all_tenants": "1", "limit": str(self._page_size), **query}
+        for entry in self._client.pages(_PATH, "servers", query, self._client.deadline()):
+            # of a cell that is down Nova has nothing but ids: the totals have such a server, its place is unknown
+            if "flavor" in entry:
+                yield _parse(entry, self._describe)
+
+
+def _parse(entry: Mapping[str, Any], describe: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]) -> Server:
+    where = f"GET {_PATH}: server {entry.get('id')}"
+    project_id, flavor = entry.get("tenant_id"), entry["flavor"]
+    if not isinstance(project_id, str) or not isinstance(flavor, dict):
+        raise BackendError(f"{where}: expected a tenant_id and a flavor")
+    return Server(
+        project_id,
+        _az(entry),
+        str(flavor.get("original_name")),
+        whole_number(flavor.get("vcpus"), f"{where}: the number of cores"),
+        whole_number(flavor.get("ram"), f"{where}: the RAM"),
+        describe(entry),
+    )
+
+
+def _az(entry: Mapping[str, Any]) -> str:
+    """A server without a host is nowhere."""
+    return entry.get("OS-EXT-AZ:availability_zone") or UNKNOWN_AZ
+
+
+def _nothing(entry: Mapping[str, Any]) -> None:
+    """For reports without subresources."""
+
+
+def _attributes(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    flavor = entry["flavor"]
+    attributes = {
+        "id": entry.get("id"),
+        "name": entry.get("name"),
+        "status": entry.get("status"),
+        "availability_zone": _az(entry),
+        "metadata": entry.get("metadata") or {},
+        "tags": entry.get("tags") or [],
+        "flavor": flavor.get("original_name"),
+        "vcpu": flavor.get("vcpus"),
+        "ram": {"value": flavor.get("ram"), "unit": "MiB"},
+        "disk": {"value": flavor.get("disk"), "unit": "GiB"},
+    }
+    os_type = _os_type(entry.get("image"))
+    return attributes if os_type is None else {**attributes, "os_type": os_type}
+
+
+def _os_type(image: Any) -> str | None:
+    """Novas from microversion 2.98 on tell the properties of the image that a server was made from."""
+    properties = image.get("properties") if isinstance(image, dict) else None
+    found = [properties[name] for name in _OS_TYPES if properties.get(name)] if isinstance(properties, dict) else []
+    return str(found[0]) if found else None

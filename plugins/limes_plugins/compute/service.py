@@ -1,0 +1,83 @@
+"""Usage and quota of a project in Nova.
+
+Nova's quota sets have the totals, against which it enforces quota; the list of servers tells where the usage is.
+"""
+
+from collections.abc import Mapping
+
+from limes.backends import (
+    ANY_AZ,
+    AZUsage,
+    BackendContext,
+    ProjectInfo,
+    QuotaBackend,
+    ResourceDef,
+    ResourceUsage,
+    ServiceDef,
+    UsageReport,
+)
+from limes_plugins.compute.params import LIMIT_NAMES, ComputeParams
+from limes_plugins.compute.quota_sets import QuotaSets
+from limes_plugins.compute.resources import base_resources, counted_resources, per_az
+from limes_plugins.compute.server_groups import ServerGroups
+from limes_plugins.compute.servers import Servers
+from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.keystone_limits import KeystoneLimits
+
+OLDEST = "2.47"
+"""The first microversion whose servers have their flavor in them (Nova of the Pike release)."""
+NEWEST = "2.98"
+"""The first one whose servers have the properties of their image in them (Nova of the Epoxy release)."""
+
+
+class ComputeService(QuotaBackend):
+    """Nova's resources. The user of Limes has to be an administrator."""
+
+    def __init__(self, params: ComputeParams, context: BackendContext) -> None:
+        client = ServiceClient(
+            context, params, name="Nova", service_type="compute", major=2, microversion=NEWEST, at_least=OLDEST
+        )
+        self._servers = Servers(
+            client,
+            together=params.list_servers == "together",
+            max_age=params.max_age,
+            page_size=params.page_size,
+            with_subresources=params.with_subresources,
+        )
+        self._groups = ServerGroups(client, max_age=params.max_age, page_size=params.page_size)
+        self._quota_sets = QuotaSets(client)
+        self._limits = (
+            KeystoneLimits(params.quota, LIMIT_NAMES, context) if params.quota.store == "keystone_limits" else None
+        )
+        self._base = base_resources()
+        self._counted = counted_resources(params)
+        definitions = [
+            *(resource.definition for resource in (*self._base, *self._counted)),
+            ResourceDef("server_groups"),
+            ResourceDef("server_group_members"),
+        ]
+        self._service = ServiceDef(context.name, params.area, {one.name: one for one in definitions})
+
+    def describe(self) -> ServiceDef:
+        """The resources, those of flavors and sizes as configured."""
+        return self._service
+
+    def report_usage(self, project: ProjectInfo) -> UsageReport:
+        """One request for totals, up to two for unified limits, and now and then the lists of servers and of groups."""
+        quota_set = self._quota_sets.read(project.id)
+        quotas = quota_set.quotas if self._limits is None else self._limits.read(project.id)
+        servers = self._servers.of(project.id, quota_set.usage["instances"])
+        resources = {
+            resource.definition.name: per_az(resource, servers, quota_set.usage.get(resource.definition.name))
+            for resource in (*self._base, *self._counted)
+        }
+        groups = {
+            "server_groups": quota_set.usage["server_groups"],
+            "server_group_members": self._groups.largest(project.id),
+        }
+        resources |= {name: {ANY_AZ: AZUsage(usage)} for name, usage in groups.items()}
+        return UsageReport({name: ResourceUsage(usage, quotas.get(name)) for name, usage in resources.items()})
+
+    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+        """One request to Nova, or those that unified limits take."""
+        (self._quota_sets if self._limits is None else self._limits).write(project.id, quotas)

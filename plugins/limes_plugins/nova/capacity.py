@@ -1,0 +1,140 @@
+"""Capacity of Nova's hypervisors, from their inventories in Placement.
+
+Requests for one report: one for aggregates, one for each page of hypervisors and of flavors, two for each hypervisor in
+a matching aggregate, and with `required_traits` or `with_subcapacities` one more for each.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from limes.backends import AZCapacity, BackendContext, BackendError, CapacityBackend, CapacityReport, Ref
+from limes_plugins.nova.hypervisors import Hypervisor, largest_disk, matching
+from limes_plugins.nova.params import NovaParams
+from limes_plugins.openstack.amounts import whole_number
+from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.placement.connection import placement_client
+
+CORES, RAM, DISK = "VCPU", "MEMORY_MB", "DISK_GB"
+
+
+@dataclass(frozen=True, slots=True)
+class _Stock:
+    """What one hypervisor has, and what is used of it, by resource class."""
+
+    hypervisor: Hypervisor
+    capacity: Mapping[str, int]
+    used: Mapping[str, int]
+    traits: tuple[str, ...]
+
+
+class NovaCapacity(CapacityBackend):
+    """Cores, RAM and instances. The user of Limes has to be an administrator in Nova and Placement."""
+
+    def __init__(self, params: NovaParams, context: BackendContext) -> None:
+        self._params = params
+        # hypervisors have UUIDs since 2.53, flavors their extra specs since 2.61; running_vms is gone in 2.88
+        self._nova = ServiceClient(
+            context, params, name="Nova", service_type="compute", major=2, microversion="2.87", at_least="2.61"
+        )
+        self._placement = placement_client(params.placement, context)
+        self._with_traits = params.with_subcapacities or bool(params.hypervisor_selection.required_traits)
+
+    def report_capacity(self) -> CapacityReport:
+        """Sums over hypervisors, by AZ."""
+        deadline = self._nova.deadline()
+        hypervisors = matching(self._nova, self._params.hypervisor_selection, deadline)
+        disk = largest_disk(self._nova, self._params.flavor_selection, deadline)
+        by_az: dict[str, list[_Stock]] = defaultdict(list)
+        for stock in self._placement.map(self._stock, hypervisors, deadline):
+            if self._params.hypervisor_selection.accepts(stock.traits):
+                by_az[stock.hypervisor.az].append(stock)
+        zones = sorted(by_az.items())
+        cores, instances, ram = (name for _, name in self.resources())
+        return CapacityReport(
+            {
+                self._params.service: {
+                    cores: {az: self._sum(stocks, CORES) for az, stocks in zones},
+                    instances: {az: self._instances(stocks, disk) for az, stocks in zones},
+                    ram: {az: self._sum(stocks, RAM) for az, stocks in zones},
+                }
+            }
+        )
+
+    def resources(self) -> Collection[Ref]:
+        """Cores, instances and RAM, by their configured names."""
+        params = self._params
+        names = (params.pooled_cores_resource, params.pooled_instances_resource, params.pooled_ram_resource)
+        return [(params.service, name) for name in names]
+
+    def _sum(self, stocks: list[_Stock], class_: str) -> AZCapacity:
+        return AZCapacity(
+            sum(stock.capacity.get(class_, 0) for stock in stocks),
+            sum(stock.used.get(class_, 0) for stock in stocks),
+            self._each(stocks, lambda stock: (stock.capacity.get(class_, 0), stock.used.get(class_, 0))),
+        )
+
+    def _instances(self, stocks: list[_Stock], disk: int) -> AZCapacity:
+        """So many as the AZ's aggregates may have, but no more than the largest flavor fits on its disks."""
+        running = [stock.hypervisor.instances for stock in stocks]
+        most = self._params.max_instances_per_aggregate
+        return AZCapacity(
+            _fitting(stocks, disk, most * len({stock.hypervisor.aggregate for stock in stocks})),
+            None if None in running else sum(count or 0 for count in running),
+            self._each(stocks, lambda stock: (_fitting([stock], disk, most), stock.hypervisor.instances)),
+        )
+
+    def _each(
+        self, stocks: list[_Stock], figures: Callable[[_Stock], tuple[int, int | None]]
+    ) -> tuple[Mapping[str, Any], ...]:
+        if not self._params.with_subcapacities:
+            return ()
+        return tuple(_subcapacity(stock, *figures(stock)) for stock in stocks)
+
+    def _stock(self, hypervisor: Hypervisor) -> _Stock:
+        inventories = self._ask(hypervisor, "inventories")
+        return _Stock(
+            hypervisor,
+            {class_: _capacity(one, f"hypervisor {hypervisor.name}, {class_}") for class_, one in inventories.items()},
+            {
+                class_: whole_number(amount, f"hypervisor {hypervisor.name}: the usage of {class_}")
+                for class_, amount in self._ask(hypervisor, "usages").items()
+            },
+            tuple(sorted(self._ask(hypervisor, "traits"))) if self._with_traits else (),
+        )
+
+    def _ask(self, hypervisor: Hypervisor, what: str) -> Any:
+        path = f"/resource_providers/{hypervisor.uuid}/{what}"
+        document = self._placement.find(path)
+        if document is None:
+            raise BackendError(f"hypervisor {hypervisor.name} has no resource provider {hypervisor.uuid} in Placement")
+        if not isinstance(document.get(what), list if what == "traits" else dict):
+            raise BackendError(f"GET {path}: Placement's answer has no {what!r}")
+        return document[what]
+
+
+def _fitting(stocks: list[_Stock], disk: int, most: int) -> int:
+    """Hypervisors without disks of their own (their servers boot from volumes) set no bound."""
+    disks = [stock.capacity[DISK] for stock in stocks if DISK in stock.capacity]
+    return min(most, sum(disks) // disk) if disk and len(disks) == len(stocks) else most
+
+
+def _capacity(inventory: Any, where: str) -> int:
+    """Without the reserved part and without Placement's allocation ratio: overcommit is a matter of Limes."""
+    if not isinstance(inventory, dict):
+        raise BackendError(f"{where}: this is no inventory: {inventory!r}")
+    total = whole_number(inventory.get("total"), f"{where}: the total")
+    return max(0, total - whole_number(inventory.get("reserved"), f"{where}: the reserved part"))
+
+
+def _subcapacity(stock: _Stock, capacity: int, usage: int | None) -> Mapping[str, Any]:
+    attributes = {
+        "service_host": stock.hypervisor.host,
+        "az": stock.hypervisor.az,
+        "aggregate": stock.hypervisor.aggregate,
+        "capacity": capacity,
+        "usage": usage,
+        "traits": list(stock.traits),
+    }
+    return {key: value for key, value in attributes.items() if value is not None}

@@ -1,0 +1,78 @@
+"""What Nova knows: its hypervisors, the aggregates and AZs that they are in, and the largest disk of a flavor."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from limes.backends import UNKNOWN_AZ, BackendError
+from limes_plugins.nova.params import FlavorSelection, HypervisorSelection
+from limes_plugins.openstack.amounts import whole_number
+from limes_plugins.openstack.client import ServiceClient
+
+
+@dataclass(frozen=True, slots=True)
+class Hypervisor:
+    """One that counts, as far as its traits are not looked at."""
+
+    uuid: str
+    """Also that of its resource provider."""
+    name: str
+    host: str
+    """The name of its service."""
+    aggregate: str
+    az: str
+    instances: int | None
+    """How many run on it, if Nova says so."""
+
+
+def matching(client: ServiceClient, selection: HypervisorSelection, deadline: float) -> list[Hypervisor]:
+    """The hypervisors in matching aggregates, by name: a request for aggregates, one for each page of hypervisors.
+
+    Raises `BackendError`, also if one is in two matching aggregates.
+    """
+    aggregates = _aggregates(client)
+    azs = {host: str(az) for one in aggregates if (az := one.get("availability_zone")) for host in one["hosts"]}
+    chosen = [one for one in aggregates if selection.has_name(str(one.get("name")))]
+    found: list[Hypervisor] = []
+    for entry in client.pages("/os-hypervisors/detail", "hypervisors", {"limit": "1000"}, deadline):
+        if not selection.has_type(str(entry.get("hypervisor_type"))):
+            continue
+        name, host = str(entry.get("hypervisor_hostname")), _host(entry)
+        names = [str(one["name"]) for one in chosen if host in one["hosts"]]
+        if len(names) > 1:
+            raise BackendError(f"hypervisor {name} is in two aggregates that match: {', '.join(names)}")
+        if names:
+            running = entry.get("running_vms")
+            instances = None if running is None else whole_number(running, f"hypervisor {name}: running_vms")
+            found.append(Hypervisor(str(entry.get("id")), name, host, names[0], azs.get(host, UNKNOWN_AZ), instances))
+    return sorted(found, key=lambda hypervisor: (hypervisor.name, hypervisor.uuid))
+
+
+def largest_disk(client: ServiceClient, selection: FlavorSelection, deadline: float) -> int:
+    """The most GiB that any of the flavors takes on the disks of its host; 0 if there is none that does.
+
+    Flavors of all projects: a request for each page.
+    """
+    flavors: Iterable[Mapping[str, Any]] = client.pages(
+        "/flavors/detail", "flavors", {"is_public": "None", "limit": "1000"}, deadline
+    )
+    return max((_disk(flavor) for flavor in flavors if selection.accepts(flavor.get("extra_specs") or {})), default=0)
+
+
+def _disk(flavor: Mapping[str, Any]) -> int:
+    where = f"flavor {flavor.get('name')}: the disk"
+    return whole_number(flavor.get("disk"), where) + whole_number(flavor.get("OS-FLV-EXT-DATA:ephemeral"), where)
+
+
+def _aggregates(client: ServiceClient) -> list[dict[str, Any]]:
+    aggregates = client.get("/os-aggregates").get("aggregates")
+    if not isinstance(aggregates, list) or not all(isinstance(one.get("hosts"), list) for one in aggregates):
+        raise BackendError("GET /os-aggregates: expected a list 'aggregates' of objects with 'hosts'")
+    return aggregates
+
+
+def _host(entry: Mapping[str, Any]) -> str:
+    service = entry.get("service")
+    if not isinstance(service, dict) or not isinstance(service.get("host"), str):
+        raise BackendError(f"GET /os-hypervisors/detail: hypervisor {entry.get('id')} has no service.host")
+    return str(service["host"])

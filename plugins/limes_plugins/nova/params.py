@@ -1,0 +1,88 @@
+"""The `params` of the plugin. Names and meanings are those of the original's capacitor, where it has them."""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, model_validator
+
+from limes.backends import Params, ResourceName
+from limes_plugins.openstack.params import ConnectionParams, Text
+
+
+def _expression(value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(f"is not a regular expression: {error}") from None
+    return value
+
+
+Expression = Annotated[str, AfterValidator(_expression)]
+"""A regular expression that is looked for anywhere in a name."""
+
+
+def _trait(value: str) -> str:
+    if not re.fullmatch(r"!?[A-Z0-9_]{1,255}", value):
+        raise ValueError("expected the name of a trait, such as COMPUTE_NODE, or one that must be absent: !CUSTOM_GOLD")
+    return value
+
+
+class HypervisorSelection(Params):
+    """Which hypervisors count."""
+
+    aggregate_name_pattern: Expression
+    """They have to be in an aggregate with such a name, and not in two of them."""
+    hypervisor_type_pattern: Expression = ""
+    required_traits: tuple[Annotated[str, AfterValidator(_trait)], ...] = ()
+    """Traits that their resource providers must have, or, with a leading `!`, must not have."""
+
+    def has_type(self, hypervisor_type: str) -> bool:
+        """Whether hypervisors of this type count."""
+        return re.search(self.hypervisor_type_pattern, hypervisor_type) is not None
+
+    def has_name(self, aggregate: str) -> bool:
+        """Whether hypervisors in the aggregate of this name count."""
+        return re.search(self.aggregate_name_pattern, aggregate) is not None
+
+    def accepts(self, traits: Collection[str]) -> bool:
+        """Whether hypervisors with these traits count."""
+        return all((trait.lstrip("!") in traits) is not trait.startswith("!") for trait in self.required_traits)
+
+
+class FlavorSelection(Params):
+    """Among which flavors the largest disk is looked for."""
+
+    required_extra_specs: dict[str, str] = Field(default_factory=dict)
+    excluded_extra_specs: dict[str, str] = Field(default_factory=dict)
+
+    def accepts(self, extra_specs: Mapping[str, Any]) -> bool:
+        """Whether a flavor has all of the required ones, and none of the excluded ones."""
+        return all(extra_specs.get(key) == value for key, value in self.required_extra_specs.items()) and not any(
+            extra_specs.get(key) == value for key, value in self.excluded_extra_specs.items()
+        )
+
+
+class NovaParams(ConnectionParams):
+    """Of a capacitor. A configured `endpoint` is Nova's, and ends in `/v2.1`."""
+
+    placement: ConnectionParams = ConnectionParams()
+    """How Placement is found."""
+    service: Text = "compute"
+    """The service type whose capacity this is."""
+    pooled_cores_resource: ResourceName = "cores"
+    pooled_instances_resource: ResourceName = "instances"
+    pooled_ram_resource: ResourceName = "ram"
+    """Names of the resources."""
+    hypervisor_selection: HypervisorSelection
+    flavor_selection: FlavorSelection = FlavorSelection()
+    max_instances_per_aggregate: Annotated[int, Field(gt=0)] = 10_000
+    with_subcapacities: bool = False
+    """Whether to report each hypervisor. It takes one more request for each."""
+
+    @model_validator(mode="after")
+    def _one_name_each(self) -> "NovaParams":
+        names = {self.pooled_cores_resource, self.pooled_instances_resource, self.pooled_ram_resource}
+        if len(names) != 3:
+            raise ValueError("the three pooled_..._resource need different names")
+        return self
