@@ -6,10 +6,9 @@ single real Nova does not do: changes between two requests, cells that are down,
 
 import pytest
 
-from limes.backends import BackendError, ConfigError, ResourceDef, Unit, ask
-from limes.backends.contract import QuotaBackendContract
-from limes.core.catalog import Catalog
-from tests.backends.conftest import AZS, load_quota
+from limes.backends import BackendError, ConfigError, ResourceDef, Unit
+from tests.backends.compute_cases import ComputeContract, report, usage
+from tests.backends.conftest import load_quota
 from tests.support.processes import free_port
 from tests.support.recorded import RecordedService
 
@@ -101,20 +100,7 @@ def load(url, **params):
     return load_quota("compute", params).quota["compute"]
 
 
-def report(backend, project):
-    service = backend.describe()
-    return ask.report_usage(backend, service, project, Catalog(AZS, [service])).resources
-
-
-def usage(backend, project):
-    """Usage by resource and AZ, without what is 0."""
-    return {
-        name: {az: one.usage for az, one in resource.per_az.items() if one.usage}
-        for name, resource in report(backend, project).items()
-    }
-
-
-class TestCompute(QuotaBackendContract):
+class TestCompute(ComputeContract):
     @pytest.fixture
     def backend(self, nova):
         return load(nova.service.url, flavors={"hana": {}}, bigvm_min_memory=1_000_000, with_subresources=True)
@@ -122,14 +108,6 @@ class TestCompute(QuotaBackendContract):
     @pytest.fixture
     def broken_backend(self):
         return load(f"http://127.0.0.1:{free_port()}")
-
-    @pytest.fixture
-    def service(self, backend):
-        return backend.describe()
-
-    @pytest.fixture
-    def catalog(self, service):
-        return Catalog(AZS, [service])
 
     def test_usage_by_az(self, backend, project):
         assert usage(backend, project) == {

@@ -11,10 +11,12 @@ from keystoneauth1.identity import v3
 from keystoneauth1.session import Session
 
 from limes.backends import BackendError, DomainInfo, ProjectInfo, ask
-from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract, QuotaBackendContract
+from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
+from tests.backends.compute_cases import ComputeContract, quotas, report, usage
 from tests.backends.conftest import AZS, load_capacity, load_quota
 from tests.support.glance import start_glance
+from tests.support.keystone_seed import REGION
 from tests.support.neutron import start_neutron
 from tests.support.nova import start_nova
 from tests.support.processes import free_port
@@ -96,14 +98,22 @@ class Cloud:
 
 
 @pytest.fixture(scope="module")
-def cloud(real_venv, keystone, postgres, upstream_placement_with_keystone, tmp_path_factory):
+def new_database(postgres):
+    """Gives the URL of a further PostgreSQL database with each call."""
+    names = []
+
+    def make():
+        names.append(postgres.create_database())
+        return postgres.url(names[-1])
+
+    yield make
+    for name in names:
+        postgres.drop_database(name)
+
+
+@pytest.fixture(scope="module")
+def cloud(real_venv, keystone, new_database, upstream_placement_with_keystone, tmp_path_factory):
     credentials = keystone.credentials("placement")
-    databases = []
-
-    def database():
-        databases.append(postgres.create_database())
-        return postgres.url(databases[-1])
-
     with contextlib.ExitStack() as stack:
         for service_type, start in (("image", start_glance), ("network", start_neutron)):
             server = start(real_venv, tmp_path_factory.mktemp(service_type), credentials)
@@ -111,12 +121,10 @@ def cloud(real_venv, keystone, postgres, upstream_placement_with_keystone, tmp_p
             keystone.set_endpoint(service_type, server.url)
         hosts = [host for _, host in AGGREGATES.values()]
         folder = tmp_path_factory.mktemp("nova")
-        nova = start_nova(real_venv, folder, credentials, database, hosts=hosts, page_size=PAGE_SIZE)
+        nova = start_nova(real_venv, folder, credentials, new_database, hosts=hosts, page_size=PAGE_SIZE)
         stack.callback(nova.process.stop)
         keystone.set_endpoint("compute", nova.url)
         yield Cloud(keystone)
-    for name in databases:
-        postgres.drop_database(name)
 
 
 @pytest.fixture
@@ -133,37 +141,13 @@ def load(session, **params):
     return load_quota("compute", params, session_factory=lambda: session).quota["compute"]
 
 
-def report(backend, project):
-    service = backend.describe()
-    return ask.report_usage(backend, service, project, Catalog(AZS, [service])).resources
-
-
-def usage(backend, project):
-    return {
-        name: {az: one.usage for az, one in resource.per_az.items() if one.usage}
-        for name, resource in report(backend, project).items()
-    }
-
-
-def quotas(backend, project):
-    return {name: one.quota for name, one in report(backend, project).items() if one.quota is not None}
-
-
-class ComputeContract(QuotaBackendContract):
-    """Nova asks Keystone whether there is such a project."""
+class RealNovaContract(ComputeContract):
+    """With projects that there are, because Nova asks Keystone for them."""
 
     @pytest.fixture
     def broken_backend(self):
         url = f"http://127.0.0.1:{free_port()}/v2.1"
         return load(None, endpoint=url, auth={"type": "token", "token": "t"})
-
-    @pytest.fixture
-    def service(self, backend):
-        return backend.describe()
-
-    @pytest.fixture
-    def catalog(self, service):
-        return Catalog(AZS, [service])
 
     @pytest.fixture
     def project(self, keystone, cloud):
@@ -181,7 +165,7 @@ class ComputeContract(QuotaBackendContract):
         keystone.delete_project(name)
 
 
-class TestQuotaSets(ComputeContract):
+class TestQuotaSets(RealNovaContract):
     @pytest.fixture
     def backend(self, cloud):
         return load(cloud.session)
@@ -263,11 +247,34 @@ class TestQuotaSets(ComputeContract):
             report(load(session), berlin)
 
 
-class NovaCapacityFixtures:
+class TestUnifiedLimits(RealNovaContract):
+    """With another Nova, which has no hypervisors and counts against the limits in Keystone."""
+
+    @pytest.fixture(scope="class")
+    def nova(self, real_venv, keystone, cloud, new_database, tmp_path_factory):
+        folder = tmp_path_factory.mktemp("limited-nova")
+        driver = "nova.quota.UnifiedLimitsDriver"
+        server = start_nova(real_venv, folder, keystone.credentials("placement"), new_database, quota_driver=driver)
+        yield server
+        server.process.stop()
+
     @pytest.fixture
-    def catalog(self):
-        names = ("cores", "instances", "ram")
-        return Catalog(AZS, [ServiceDef("compute", "compute", {name: ResourceDef(name) for name in names})])
+    def backend(self, cloud, nova, keystone):
+        quota = {"store": "keystone_limits", "region_id": REGION}
+        yield load(cloud.session, endpoint=nova.url, quota=quota)
+        for collection in ("limits", "registered_limits"):
+            for one in keystone.api.get(f"/{collection}").json()[collection]:
+                keystone.api.delete(f"/{collection}/{one['id']}")
+
+    def test_nova_counts_against_them(self, cloud, nova, backend, berlin):
+        wanted = {"cores": 3, "instances": 5, "ram": 10_000, "server_groups": 1, "server_group_members": 4}
+        ask.set_quota(backend, backend.describe(), berlin, wanted)
+        shown = cloud.admin.get(f"{nova.url}/os-quota-sets/{berlin.id}").json()["quota_set"]
+        assert [shown[name] for name in ("cores", "instances", "ram")] == [3, 5, 10_000]
+        group = {"server_group": {"name": "g", "policy": "soft-affinity"}}
+        url = f"{nova.url}/os-server-groups"
+        assert [cloud.member.post(url, json=group, raise_exc=False).status_code for _ in range(2)] == [200, 403]
+        assert usage(backend, berlin)["server_groups"] == {"any": 1}
 
 
 def load_nova(session, **params):
@@ -282,7 +289,12 @@ def capacity(session, **params):
     }
 
 
-class TestNovaCapacity(NovaCapacityFixtures, CapacityBackendContract, BrokenCapacityContract):
+class TestNovaCapacity(CapacityBackendContract, BrokenCapacityContract):
+    @pytest.fixture
+    def catalog(self):
+        names = ("cores", "instances", "ram")
+        return Catalog(AZS, [ServiceDef("compute", "compute", {name: ResourceDef(name) for name in names})])
+
     @pytest.fixture
     def backend(self, cloud):
         return load_nova(cloud.session, with_subcapacities=True)

@@ -37,10 +37,11 @@ enabled = false
 track_instance_changes = false
 [quota]
 driver = {quota_driver}
-[oslo_limit]
+"""
+
+_LIMITS = """\
 endpoint_service_type = compute
 endpoint_region_name = RegionOne
-system_scope = all
 """
 
 
@@ -64,7 +65,7 @@ def start_nova(
 ) -> RealNova:
     """Starts a server in `folder`. `credentials` are a service user's password login, and `database` gives the URLs of
     fresh PostgreSQL databases. Without `hosts` it is the API alone; with them, Placement and Glance have to be in the
-    catalog, and in each run they are new hosts for Placement. `page_size` is the most that a list has on a page.
+    catalog, and their names new to Placement. `page_size` is the most that a list has on a page.
     """
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(venv.folder / "etc" / "nova" / "api-paste.ini", folder)
@@ -73,6 +74,7 @@ def start_nova(
     login = "".join(f"{key} = {value}\n" for key, value in credentials.items())
     sections = ["placement", "neutron", "glance", "cinder", "service_user"]
     config += "".join(f"[{section}]\nauth_type = password\nregion_name = RegionOne\n{login}" for section in sections)
+    config += f"[oslo_limit]\nauth_type = password\n{_LIMITS}{login}"
     (folder / "nova.conf").write_text(config + keystone_authtoken(credentials))
     port = free_port()
     url = f"http://127.0.0.1:{port}/v2.1"
