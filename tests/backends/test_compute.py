@@ -271,8 +271,14 @@ def test_resources():
 
 def test_a_flavor_with_a_limit_is_no_part_of_another():
     quota = {"store": "keystone_limits", "limit_names": {"instances_gold": "class:CUSTOM_GOLD"}}
-    resource = load("http://127.0.0.1:9", flavors={"gold": {}}, quota=quota).describe().resources["instances_gold"]
-    assert (resource.tracks_quota, resource.contained_in) == (True, "")
+    resources = load("http://127.0.0.1:9", flavors={"gold": {}}, quota=quota).describe().resources
+    assert {name for name, one in resources.items() if one.tracks_quota} == {
+        "cores",
+        "instances",
+        "ram",
+        "instances_gold",
+    }
+    assert resources["instances_gold"].contained_in == ""
 
 
 def test_aliases_are_the_same_flavor(nova, project):

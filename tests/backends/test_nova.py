@@ -267,14 +267,11 @@ class TestUnifiedLimits(RealNovaContract):
                 keystone.api.delete(f"/{collection}/{one['id']}")
 
     def test_nova_counts_against_them(self, cloud, nova, backend, berlin):
-        wanted = {"cores": 3, "instances": 5, "ram": 10_000, "server_groups": 1, "server_group_members": 4}
+        wanted = {"cores": 3, "instances": 5, "ram": 10_000}
         ask.set_quota(backend, backend.describe(), berlin, wanted)
         shown = cloud.admin.get(f"{nova.url}/os-quota-sets/{berlin.id}").json()["quota_set"]
-        assert [shown[name] for name in ("cores", "instances", "ram")] == [3, 5, 10_000]
-        group = {"server_group": {"name": "g", "policy": "soft-affinity"}}
-        url = f"{nova.url}/os-server-groups"
-        assert [cloud.member.post(url, json=group, raise_exc=False).status_code for _ in range(2)] == [200, 403]
-        assert usage(backend, berlin)["server_groups"] == {"any": 1}
+        assert {name: shown[name] for name in wanted} == wanted
+        assert usage(backend, berlin)["server_groups"] == {}
 
 
 def load_nova(session, **params):

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from limes.backends import BackendError, BackendQuota
-from limes_plugins.compute.params import LIMIT_NAMES
 from limes_plugins.openstack.amounts import quota_of, whole_number
 from limes_plugins.openstack.client import ServiceClient
+
+RESOURCES = ("cores", "instances", "ram", "server_groups", "server_group_members")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class QuotaSets:
         entries = self._client.get(path).get("quota_set")
         usage: dict[str, int] = {}
         quotas: dict[str, BackendQuota] = {}
-        for name in LIMIT_NAMES:
+        for name in RESOURCES:
             entry: Any = entries.get(name) if isinstance(entries, dict) else None
             if not isinstance(entry, dict):
                 raise BackendError(f"GET {path}: Nova says nothing of {name!r}")

@@ -53,8 +53,8 @@ class ComputeService(QuotaBackend):
         self._counted = counted_resources(params)
         definitions = [
             *(resource.definition for resource in (*self._base, *self._counted)),
-            ResourceDef("server_groups"),
-            ResourceDef("server_group_members"),
+            ResourceDef("server_groups", tracks_quota=self._limits is None),
+            ResourceDef("server_group_members", tracks_quota=self._limits is None),
         ]
         self._service = ServiceDef(context.name, params.area, {one.name: one for one in definitions})
 
