@@ -66,9 +66,13 @@ def _disk(flavor: Mapping[str, Any]) -> int:
 
 def _aggregates(client: ServiceClient) -> list[dict[str, Any]]:
     aggregates = client.get("/os-aggregates").get("aggregates")
-    if not isinstance(aggregates, list) or not all(isinstance(one.get("hosts"), list) for one in aggregates):
+    if not isinstance(aggregates, list) or not all(_has_hosts(one) for one in aggregates):
         raise BackendError("GET /os-aggregates: expected a list 'aggregates' of objects with 'hosts'")
     return aggregates
+
+
+def _has_hosts(aggregate: Any) -> bool:
+    return isinstance(aggregate, dict) and isinstance(aggregate.get("hosts"), list)
 
 
 def _host(entry: Mapping[str, Any]) -> str:
