@@ -146,17 +146,17 @@ class PushQuota:
             if any(resource.quota_at_least_usage for resource in self._resources(task)):
                 queries.request_scrape(self.engine, task.id)  # the usage that it was told may have grown since
         else:
-            queries.record_push(self.engine, task.id, self._now())
             queries.write_backend_quotas(
                 self.engine, task.project_id, {ids[name]: quota for name, quota in written.items() if name in ids}
             )
             unchanged = wanted_quotas(self.catalog, task, ids, stored) == written
             if unchanged and state.quota_desynced_at in (task.desynced_at, None):
-                queries.mark_synced(self.engine, task.id)
+                queries.record_push(self.engine, task.id, self._now())
                 if state.drifted_at is not None:
                     self.engine.after_commit(partial(self.telemetry.drift_repaired, task.service_type))
             else:
-                queries.mark_desynced(self.engine, task.id, state.quota_desynced_at or self._now(), self._now())
+                now = self._now()
+                queries.record_outdated_push(self.engine, task.id, state.quota_desynced_at or now, now)
 
     def _resources(self, task: ProjectTask) -> Iterable[ResourceDef]:
         return self.catalog.services[task.service_type].resources.values()

@@ -16,7 +16,6 @@ from limes.actions.trail import Trail
 from limes.core.catalog import Catalog, Ref
 from limes.db.engine import Engine
 from limes.db.queries import bursting as queries
-from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import quotas as quota_queries
 from limes.db.queries.reports import ProjectRow
 from limes.errors import BadRequest, Conflict
@@ -75,10 +74,9 @@ class SetBursting:
         project_id = project.id
         queries.write_bursting(self.engine, project_id, enabled)
         self.trail.bursting(scope_of(project, domain_uuid), enabled)
-        services = catalog_queries.service_ids(self.engine)
-        known = sorted(services[service] for service in self.catalog.services)
-        quota_queries.mark_desynced(self.engine, project_id, known, self.clock.now().timestamp())
-        return list(self.catalog.services)
+        services = list(self.catalog.services)
+        quota_queries.mark_desynced(self.engine, project_id, services, self.clock.now().timestamp())
+        return services
 
     def _write_refusal(self, domain_uuid: str, project_uuid: str, enabled: bool, message: str) -> None:
         """In a transaction of its own, as that of the request is undone."""

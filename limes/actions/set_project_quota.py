@@ -32,7 +32,6 @@ from limes.core.hierarchy import ProjectFigures, QuotaRules, Refusal, judge_proj
 from limes.core.permissions import LowPrivRules, Permissions
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import commitments as commitment_queries
 from limes.db.queries import quotas as queries
 from limes.db.queries.reports import ProjectRow
 from limes.errors import NotReady
@@ -119,37 +118,33 @@ class SetProjectQuota:
 
     def _write(self, project: ProjectRow, ids: Mapping[Ref, int], changed: Sequence[ChangedQuota]) -> None:
         queries.write_project_quotas(self.engine, project.id, {ids[change.ref]: change.new for change in changed})
-        services = catalog_queries.service_ids(self.engine)
         queries.mark_desynced(
             self.engine,
             project.id,
-            sorted({services[change.ref[0]] for change in changed}),
+            sorted({change.ref[0] for change in changed}),
             self.clock.now().timestamp(),
         )
 
     def figures(self, project: ProjectRow, ids: dict[Ref, int]) -> dict[Ref, ProjectFigures]:
         """The numbers that decide, for resources given with their ids. Raises `NotReady`. Inside a transaction."""
         resources = list(ids.values())
-        own = queries.project_quotas(self.engine, project.id, resources)
+        now = self.clock.now().timestamp()
+        own = queries.project_decisions(self.engine, project.id, project.domain_id, resources, now)
         for ref, id_ in ids.items():
             if id_ not in own:
                 raise NotReady(
                     f"no project report for resource {ref[0]}/{ref[1]}"
                     " (please retry in a few seconds after initial scraping is done)"
                 )
-        domain = queries.domain_quotas(self.engine, resources)
         projects = queries.projects_quota(self.engine, project.domain_id, resources)
-        raw = queries.raw_capacities(self.engine, resources)
-        now = self.clock.now().timestamp()
-        committed = commitment_queries.guaranteed(self.engine, project.id, resources, now)
         return {
             ref: ProjectFigures(
                 quota=own[id_].quota or 0,
                 usage=own[id_].usage,
                 projects_quota=projects.get(id_, 0),
-                domain_quota=domain.get((project.domain_id, id_), 0),
-                capacity=effective(raw.get(id_, 0), self.catalog.behavior(ref).overcommit_factor),
-                committed=committed.get(id_, 0),
+                domain_quota=own[id_].domain_quota or 0,
+                capacity=effective(int(own[id_].raw_capacity), self.catalog.behavior(ref).overcommit_factor),
+                committed=int(own[id_].committed),
             )
             for ref, id_ in ids.items()
         }

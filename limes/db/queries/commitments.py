@@ -168,14 +168,3 @@ def ended_before(engine: Engine, time: float, limit: int) -> list[int]:
         [time, time, limit],
     )
     return [row[0] for row in rows]
-
-
-def guaranteed(engine: Engine, project_id: int, resources: Sequence[int], now: float) -> dict[int, int]:
-    """What is confirmed of a project over all AZs, by resource. Those marked for transfer do not count."""
-    rows = engine.rows(
-        "SELECT resource_id, SUM(amount) FROM project_commitments WHERE project_id = %s"
-        f" AND resource_id IN ({placeholders(len(resources))}) AND status = 'confirmed' AND expires_at > %s"
-        " AND transfer_status = '' GROUP BY resource_id",
-        [project_id, *resources, now],
-    )
-    return dict(rows)

@@ -6,12 +6,27 @@ from typing import NamedTuple
 from limes.db.engine import Engine, placeholders
 from limes.db.queries.project_rows import of_projects
 
+_GUARANTEES = "c.status = 'confirmed' AND c.expires_at > %s AND c.transfer_status = ''"
+"""Those marked for transfer do not count."""
+
 
 class ProjectQuotaRow(NamedTuple):
     """Quota and usage of a project's resource."""
 
     quota: int | None
     usage: int
+
+
+class ProjectDecisionRow(NamedTuple):
+    """All but the sum over projects that decides on the quota of a project's resource."""
+
+    quota: int | None
+    usage: int
+    domain_quota: int | None
+    raw_capacity: int
+    """Over all AZs."""
+    committed: int
+    """What the project's confirmed commitments guarantee."""
 
 
 def lock_resources(engine: Engine, resources: Sequence[int]) -> None:
@@ -73,6 +88,26 @@ def project_quotas(engine: Engine, project_id: int, resources: Sequence[int]) ->
     return {resource: ProjectQuotaRow(quota, usage) for resource, quota, usage in rows}
 
 
+def project_decisions(
+    engine: Engine, project_id: int, domain_id: int, resources: Sequence[int], now: float
+) -> dict[int, ProjectDecisionRow]:
+    """By resource id, in one statement. Resources that were never scraped are missing."""
+    rows = engine.rows(
+        f"""
+        SELECT pr.resource_id, pr.quota, pr.usage,
+               (SELECT dr.quota FROM domain_resources dr
+                 WHERE dr.domain_id = %s AND dr.resource_id = pr.resource_id),
+               (SELECT COALESCE(SUM(az.raw_capacity), 0) FROM az_resources az WHERE az.resource_id = pr.resource_id),
+               (SELECT COALESCE(SUM(c.amount), 0) FROM project_commitments c
+                 WHERE c.project_id = pr.project_id AND c.resource_id = pr.resource_id AND {_GUARANTEES})
+          FROM project_resources pr
+         WHERE pr.project_id = %s AND pr.resource_id IN ({placeholders(len(resources))})
+        """,
+        [domain_id, now, project_id, *resources],
+    )
+    return {resource: ProjectDecisionRow._make(row) for resource, *row in rows}
+
+
 def raw_capacities(engine: Engine, resources: Sequence[int]) -> dict[int, int]:
     """Raw capacity over all AZs, by resource id."""
     rows = engine.rows(
@@ -101,12 +136,12 @@ def write_project_quotas(engine: Engine, project_id: int, quotas: Mapping[int, i
     )
 
 
-def mark_desynced(engine: Engine, project_id: int, services: Sequence[int], now: float) -> None:
+def mark_desynced(engine: Engine, project_id: int, service_types: Sequence[str], now: float) -> None:
     """Says that the backends of these services have to be told this project's quota, as soon as possible."""
     engine.execute(
-        "UPDATE project_services SET quota_desynced_at = %s, next_push_at = %s, push_failures = 0"
-        f" WHERE project_id = %s AND service_id IN ({placeholders(len(services))})",
-        [now, now, project_id, *services],
+        "UPDATE project_services SET quota_desynced_at = %s, next_push_at = %s, push_failures = 0 WHERE project_id = %s"
+        f" AND service_id IN (SELECT id FROM services WHERE type IN ({placeholders(len(service_types))}))",
+        [now, now, project_id, *service_types],
     )
 
 

@@ -71,12 +71,12 @@ def write_backend_quotas(engine: Engine, project_id: int, quotas: Mapping[int, i
     )
 
 
-def mark_desynced(engine: Engine, id_: int, desynced_at: float, next_push_at: float) -> None:
-    """Says that the backend has to be told the quota, by whoever comes first."""
+def record_outdated_push(engine: Engine, id_: int, desynced_at: float, now: float) -> None:
+    """Says that the backend was told its quota, and has to be told again, by whoever comes first."""
     engine.execute(
-        "UPDATE project_services SET quota_desynced_at = %s, next_push_at = %s, push_claimed_until = NULL"
-        " WHERE id = %s",
-        [desynced_at, next_push_at, id_],
+        "UPDATE project_services SET pushed_at = %s, quota_desynced_at = %s, next_push_at = %s,"
+        " push_claimed_until = NULL WHERE id = %s",
+        [now, desynced_at, now, id_],
     )
 
 
@@ -88,18 +88,13 @@ def mark_once_more(engine: Engine, id_: int, desynced_at: float, next_push_at: f
     )
 
 
-def mark_synced(engine: Engine, id_: int) -> None:
-    """Says that the backend's quota is the wanted one."""
-    engine.execute(
-        "UPDATE project_services SET quota_desynced_at = NULL, next_push_at = NULL, push_claimed_until = NULL,"
-        " push_failures = 0, push_error = '', drifted_at = NULL WHERE id = %s",
-        [id_],
-    )
-
-
 def record_push(engine: Engine, id_: int, now: float) -> None:
-    """Says that the backend was told its quota."""
-    engine.execute("UPDATE project_services SET pushed_at = %s WHERE id = %s", [now, id_])
+    """Says that the backend was told its quota, and that it is the wanted one."""
+    engine.execute(
+        "UPDATE project_services SET pushed_at = %s, quota_desynced_at = NULL, next_push_at = NULL,"
+        " push_claimed_until = NULL, push_failures = 0, push_error = '', drifted_at = NULL WHERE id = %s",
+        [now, id_],
+    )
 
 
 def record_failed_push(engine: Engine, id_: int, next_push_at: float, failures: int, error: str) -> None:
