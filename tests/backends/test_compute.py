@@ -169,6 +169,11 @@ def test_a_project_whose_servers_have_changed_is_listed_anew(nova, project, othe
     assert [one.path for one in nova.service.asked[asked:]] == ["/v2.1/os-quota-sets/p2/detail"]
 
 
+def test_a_project_without_servers_needs_no_list(nova, new_project):
+    assert usage(load(nova.service.url), new_project)["instances"] == {}
+    assert nova.service.count("GET", "/v2.1/servers/detail") == 0
+
+
 def test_a_list_for_each_project(nova, project, other_project):
     backend = load(nova.service.url, list_servers="by_project")
     assert usage(backend, project)["cores"] == {"az-one": 1, "az-two": 96}
@@ -180,8 +185,11 @@ def test_a_list_for_each_project(nova, project, other_project):
 def test_what_servers_do_not_explain_is_unknown(nova, project):
     down = {"id": "s4", "tenant_id": "p1", "status": "UNKNOWN", "created": "2026-01-01T00:00:00Z", "links": []}
     nova.servers += [down, server("s5", "p1", az=""), server("s6", "p1", az="az-of-others")]
-    found = usage(load(nova.service.url), project)
+    backend = load(nova.service.url)
+    found = usage(backend, project)
+    assert usage(backend, project) == found
     assert found["instances"] == {"az-one": 1, "az-two": 1, "unknown": 3}
+    assert not [one for one in nova.service.asked if "project_id" in one.query]
     assert found["ram"] == {"az-one": 2048, "az-two": 4_000_000, "unknown": 3 * 2048}
 
 
@@ -229,7 +237,8 @@ def test_a_nova_that_is_too_old(nova, project):
     ("path", "answer", "message"),
     [
         ("servers/detail", (403, {"forbidden": {"code": 403, "message": "no"}}), "Nova refuses the user of Limes with 403: no"),
-        ("servers/detail", (200, {"servers": [{"id": "s", "flavor": {}}]}), "server s: expected a tenant_id and a flavor"),
+        ("servers/detail", (200, {"servers": [{"id": "s", "flavor": {}}]}), "server s: expected a tenant_id"),
+        ("servers/detail", (200, {"servers": [{"id": "s", "tenant_id": "p1"}]}), "server s: expected a flavor"),
         (
             "servers/detail",
             (200, {"servers": [server("s", "p1", flavor={**SMALL, "ram": "much"})]}),

@@ -172,9 +172,13 @@ class TestQuotaSets(RealNovaContract):
 
     def test_servers_are_usage_where_they_are(self, cloud, berlin):
         backend = load(cloud.session, flavors={"m1.wide": {}}, with_subresources=True)
+        kept = load(cloud.session, flavors={"m1.wide": {}}, max_age=3600)
+        by_project = load(cloud.session, flavors={"m1.wide": {}}, list_servers="by_project")
         cloud.boot("one", "az-one")
         cloud.boot("two", "az-two", "m1.wide")
+        assert usage(kept, berlin)["cores"] == {"az-one": 1, "az-two": 3}
         cloud.boot("three", "az-two")
+        assert usage(kept, berlin) == usage(by_project, berlin) == usage(backend, berlin)
         assert usage(backend, berlin) == {
             "cores": {"az-one": 1, "az-two": 4},
             "instances": {"az-one": 1, "az-two": 2},
@@ -247,29 +251,29 @@ class TestQuotaSets(RealNovaContract):
             report(load(session), berlin)
 
 
+@pytest.fixture(scope="module")
+def limited_nova(real_venv, keystone, cloud, new_database, tmp_path_factory):
+    """Another Nova, which has no hypervisors and counts against the limits in Keystone."""
+    folder = tmp_path_factory.mktemp("limited-nova")
+    driver = "nova.quota.UnifiedLimitsDriver"
+    server = start_nova(real_venv, folder, keystone.credentials("placement"), new_database, quota_driver=driver)
+    yield server
+    server.process.stop()
+
+
 class TestUnifiedLimits(RealNovaContract):
-    """With another Nova, which has no hypervisors and counts against the limits in Keystone."""
-
-    @pytest.fixture(scope="class")
-    def nova(self, real_venv, keystone, cloud, new_database, tmp_path_factory):
-        folder = tmp_path_factory.mktemp("limited-nova")
-        driver = "nova.quota.UnifiedLimitsDriver"
-        server = start_nova(real_venv, folder, keystone.credentials("placement"), new_database, quota_driver=driver)
-        yield server
-        server.process.stop()
-
     @pytest.fixture
-    def backend(self, cloud, nova, keystone):
+    def backend(self, cloud, limited_nova, keystone):
         quota = {"store": "keystone_limits", "region_id": REGION}
-        yield load(cloud.session, endpoint=nova.url, quota=quota)
+        yield load(cloud.session, endpoint=limited_nova.url, quota=quota)
         for collection in ("limits", "registered_limits"):
             for one in keystone.api.get(f"/{collection}").json()[collection]:
                 keystone.api.delete(f"/{collection}/{one['id']}")
 
-    def test_nova_counts_against_them(self, cloud, nova, backend, berlin):
+    def test_nova_counts_against_them(self, cloud, limited_nova, backend, berlin):
         wanted = {"cores": 3, "instances": 5, "ram": 10_000}
         ask.set_quota(backend, backend.describe(), berlin, wanted)
-        shown = cloud.admin.get(f"{nova.url}/os-quota-sets/{berlin.id}").json()["quota_set"]
+        shown = cloud.admin.get(f"{limited_nova.url}/os-quota-sets/{berlin.id}").json()["quota_set"]
         assert {name: shown[name] for name in wanted} == wanted
         assert usage(backend, berlin)["server_groups"] == {}
 

@@ -41,8 +41,10 @@ class Servers:
         self._all = Snapshot(self._list_all, max_age)
 
     def of(self, project_id: str, expected: int) -> list[Server]:
-        """The servers of a project. If the list of all has not as many as `expected`, it has just changed (or a cell is
-        down), and the project's are listed anew."""
+        """The servers of a project. If the list of all has not as many as `expected`, they have just changed, and are
+        listed anew for the project."""
+        if expected == 0:
+            return []
         if self._together:
             known = self._all.get().get(project_id, [])
             if len(known) == expected:
@@ -58,16 +60,19 @@ class Servers:
     def _list(self, query: Mapping[str, str]) -> Iterable[Server]:
         query = {"all_tenants": "1", "limit": str(self._page_size), **query}
         for entry in self._client.pages(_PATH, "servers", query, self._client.deadline()):
-            # of a cell that is down Nova has nothing but ids: the totals have such a server, its place is unknown
-            if "flavor" in entry:
-                yield _parse(entry, self._describe)
+            yield _parse(entry, self._describe)
 
 
 def _parse(entry: Mapping[str, Any], describe: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]) -> Server:
     where = f"GET {_PATH}: server {entry.get('id')}"
-    project_id, flavor = entry.get("tenant_id"), entry["flavor"]
-    if not isinstance(project_id, str) or not isinstance(flavor, dict):
-        raise BackendError(f"{where}: expected a tenant_id and a flavor")
+    project_id, flavor = entry.get("tenant_id"), entry.get("flavor")
+    if not isinstance(project_id, str):
+        raise BackendError(f"{where}: expected a tenant_id")
+    if "flavor" not in entry and entry.get("status") == "UNKNOWN":
+        # its cell is down, so Nova has nothing but ids. What it uses is in Nova's totals, or not known to Nova either.
+        return Server(project_id, UNKNOWN_AZ, "", 0, 0, None)
+    if not isinstance(flavor, dict):
+        raise BackendError(f"{where}: expected a flavor")
     return Server(
         project_id,
         _az(entry),
