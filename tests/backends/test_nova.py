@@ -20,6 +20,7 @@ from tests.support.keystone_seed import REGION
 from tests.support.neutron import start_neutron
 from tests.support.nova import start_nova
 from tests.support.processes import free_port
+from tests.support.upstream_placement import start_upstream_placement
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
@@ -112,9 +113,14 @@ def new_database(postgres):
 
 
 @pytest.fixture(scope="module")
-def cloud(real_venv, keystone, new_database, upstream_placement_with_keystone, tmp_path_factory):
+def cloud(real_venv, keystone, new_database, tmp_path_factory):
+    """With a Placement of its own: the session's knows nothing of hypervisors, and other tests count on that."""
     credentials = keystone.credentials("placement")
     with contextlib.ExitStack() as stack:
+        placement = start_upstream_placement(real_venv, tmp_path_factory.mktemp("placement"), credentials=credentials)
+        stack.callback(placement.process.stop)
+        stack.callback(keystone.set_endpoint, "placement", keystone.endpoint("placement"))
+        keystone.set_endpoint("placement", placement.url)
         for service_type, start in (("image", start_glance), ("network", start_neutron)):
             server = start(real_venv, tmp_path_factory.mktemp(service_type), credentials)
             stack.callback(server.process.stop)

@@ -140,6 +140,11 @@ class RealKeystone:
         """Deletes a project."""
         self.api.delete(f"/projects/{self.ids.projects.pop(name)}")
 
+    def endpoint(self, service_type: str) -> str:
+        """The URL of a catalog entry."""
+        service_id = self.ids.services[service_type]
+        return str(self.api.get(f"/endpoints?service_id={service_id}").json()["endpoints"][0]["url"])
+
     def set_endpoint(self, service_type: str, url: str) -> None:
         """Points all interfaces of a catalog entry at `url`."""
         service_id = self.ids.services[service_type]
