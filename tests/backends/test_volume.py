@@ -42,7 +42,10 @@ def admin(session):
         specs = {"volume_backend_name": name}
         api.post("/types", json={"volume_type": {"name": name, "extra_specs": specs}})
     deadline = time.monotonic() + 60
-    while len(api.get("/scheduler-stats/get_pools").json()["pools"]) < 2:
+    while (
+        len(api.get("/scheduler-stats/get_pools").json()["pools"]) < 2
+        or len(api.get("/os-services?binary=cinder-volume").json()["services"]) < 2
+    ):
         assert time.monotonic() < deadline, "the backends have not reported their pools"
         time.sleep(0.3)
     return api
