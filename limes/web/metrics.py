@@ -37,10 +37,14 @@ class PoolGauges:
     def __init__(self, db_name: str, engine: Engine) -> None:
         self._engine = engine
         self._max_open, self._open, self._in_use, self._idle = (gauge.labels(db_name) for gauge in _POOL.values())
+        self._shown: tuple[int, int] | None = None
 
     def update(self) -> None:
-        """Shows how it is now. Called with each request, by the worker whose pool it is."""
-        in_use, idle = self._engine.pool_use()
+        """Shows how it is now. Called after each request, by the worker whose pool it is."""
+        in_use, idle = found = self._engine.pool_use()
+        if found == self._shown:  # as mostly: each value costs as much as the rest of this
+            return
+        self._shown = found
         self._max_open.set(self._engine.pool_size)
         self._open.set(in_use + idle)
         self._in_use.set(in_use)

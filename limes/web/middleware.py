@@ -107,7 +107,6 @@ class ConnectionMiddleware:
             return
         held = self._engine.connection()
         held.__enter__()
-        self._gauges.update()
         req.context.held = held
 
     def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:

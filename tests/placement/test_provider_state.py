@@ -22,9 +22,10 @@ def test_put_of_all_inventories_replaces_them(world: World):
     }
 
 
-def test_a_stale_generation_is_a_conflict_everywhere(world: World):
+@pytest.mark.parametrize("generation", [0, 2, -1, 2**31, 2**63, -(2**70)])
+def test_a_stale_generation_is_a_conflict_everywhere(world: World, generation: int):
     world.provider("a", VCPU=8)
-    stale = {"resource_provider_generation": 0}
+    stale = {"resource_provider_generation": generation}
     for path, body in (
         (f"{A}/inventories", stale | {"inventories": {}}),
         (f"{A}/inventories/VCPU", stale | {"total": 1}),
@@ -52,6 +53,8 @@ def test_errors_of_inventories(world: World):
     assert f"No inventory of class VGPU for {uuid_of('a')}" in error["detail"]
     error = world.refused(404, "DELETE", f"{post}/VGPU")
     assert "No inventory of class VGPU found for delete" in error["detail"]
+    for body in ({"resource_provider_generation": 0, "inventories": {}}, {"nonsense": 1}):
+        world.refused(404, "PUT", f"/resource_providers/{uuid_of('x')}/inventories", body)
     error = world.refused(404, "GET", f"/resource_providers/{uuid_of('x')}/inventories")
     assert f"No resource provider with uuid {uuid_of('x')} found" in error["detail"]
 

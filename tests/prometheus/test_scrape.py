@@ -103,8 +103,13 @@ def test_rules_and_dashboard_can_be_evaluated(busy_cloud, prometheus):
 def test_panels_without_conditions_show_something(busy_cloud, prometheus):
     """Nearly all: only what nobody reports here, and rates of what has just begun, may be empty."""
     prometheus.wait_for('limes_project_committed_per_az{state="active"}')
-    empty = [title for title, expression in dashboard_queries() if not prometheus.query(expression)]
-    assert [title for title in empty if "rate" not in title] in ([], ["Measured capacity in bytes"]), empty
+    deadline = time.monotonic() + 60  # a rate needs two scrapes, some of them of what comes with the first request
+    while True:
+        empty = [title for title, expression in dashboard_queries() if not prometheus.query(expression)]
+        if [title for title in empty if "rate" not in title] in ([], ["Measured capacity in bytes"]):
+            return
+        assert time.monotonic() < deadline, empty
+        time.sleep(1)
 
 
 def test_drift_is_seen_repaired_and_counted(busy_cloud, prometheus):

@@ -1,8 +1,10 @@
 """What a provider has of each resource class."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
+from limes.errors import LimesError
 from limes.placement.call import Answer, Call
 from limes.placement.errors import ConcurrentUpdate, InvalidValue, Missing
 from limes.placement.objects import inventory as inventories
@@ -107,8 +109,11 @@ def update(call: Call) -> Answer:
 def replace_all(call: Call) -> Answer:
     """PUT /resource_providers/{uuid}/inventories."""
     uuid = call.params["uuid"]
-    resource_provider.identify(call.engine, uuid)
-    body = call.body(schema.PUT_ALL)
+    try:
+        body = call.body(schema.PUT_ALL)
+    except LimesError:
+        resource_provider.identify(call.engine, uuid)  # a provider that does not exist is the first thing to say
+        raise
 
     def write(provider: Locked) -> dict[str, Inventory]:
         wanted = {name: _parse_update(one, call.version, name, uuid) for name, one in body["inventories"].items()}
@@ -122,7 +127,7 @@ def replace_all(call: Call) -> Answer:
         gone = inventories.class_ids_of(call.engine, provider.id) - set(ids.values())
         inventories.remove(call.engine, provider.id, uuid, sorted(gone))
         inventories.put(call.engine, provider.id, {ids[name]: one for name, one in wanted.items()}, call.now)
-        return inventories.of_provider(call.engine, uuid)[1]
+        return {name: replace(wanted[name], updated=call.now) for name in sorted(wanted, key=ids.__getitem__)}
 
     generation, written = _change(call, body["resource_provider_generation"], write)
     return Answer(document=_document_of_all(written, generation), last_modified=call.now)
@@ -163,9 +168,11 @@ def _change(call: Call, generation: int | None, write: Callable[[Locked], T]) ->
     """Locks the provider, checks the client's generation, writes, and answers the new generation."""
 
     def work() -> tuple[int, T]:
-        provider = resource_provider.lock(call.engine, call.params["uuid"])
+        uuid = call.params["uuid"]
         if generation is not None:
-            provider.check_generation(generation)
+            provider = resource_provider.lock_for_change(call.engine, uuid, generation, call.now)
+            return provider.generation, write(provider)
+        provider = resource_provider.lock(call.engine, uuid)
         result = write(provider)
         return resource_provider.next_generation(call.engine, provider.id, call.now), result
 

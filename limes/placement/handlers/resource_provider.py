@@ -55,21 +55,27 @@ def create(call: Call) -> Answer:
         raise _cannot_create(name, uuid, "parent provider UUID cannot be same as UUID. Please provide another.")
 
     def work() -> Provider:
-        parent = None
-        if parent_uuid is not None:
-            parent = providers.lock_trees(call.engine, parent_uuid).get(parent_uuid)
-            if parent is None:
-                raise _cannot_create(name, uuid, "parent provider UUID does not exist.")
-        if not providers.insert(call.engine, uuid, name, parent, call.now):
+        if parent_uuid is None:
+            made = providers.insert(call.engine, uuid, name, None, call.now)
+            if made is None:
+                raise _taken(call, name, uuid)
+            return Provider(made, uuid, name, 0, call.now, made, uuid, None, None)
+        tree = providers.lock_trees(call.engine, parent_uuid)
+        parent = tree.get(parent_uuid)
+        if parent is None:
+            raise _cannot_create(name, uuid, "parent provider UUID does not exist.")
+        made = providers.insert(call.engine, uuid, name, parent, call.now)
+        if made is None:
             raise _taken(call, name, uuid)
-        return providers.get(call.engine, uuid)
+        root = next(one for one in tree.values() if one.id == parent.root_id)
+        return Provider(made, uuid, name, 0, call.now, root.id, root.uuid, parent.id, parent.uuid)
 
-    made = call.transaction(work)
-    location = f"/resource_providers/{made.uuid}"
+    one = call.transaction(work)
+    location = f"/resource_providers/{one.uuid}"
     if call.version < 20:
         return Answer(status=201, location=location)
-    document = document_of(made, call.version, call.prefix)
-    return Answer(document=document, location=location, last_modified=made.updated)
+    document = document_of(one, call.version, call.prefix)
+    return Answer(document=document, location=location, last_modified=one.updated)
 
 
 def update(call: Call) -> Answer:

@@ -87,23 +87,37 @@ def find_and_lock(engine: Engine, uuid: str) -> Locked | None:
     return Locked(*row) if row else None
 
 
+def lock_for_change(engine: Engine, uuid: str, sent: int, now: float) -> Locked:
+    """The provider's row, locked, and its generation counted up already, in one statement: for what changes its state
+    in any case. `generation` of the answer is the new one.
+
+    Raises `Missing`, and `ConcurrentUpdate` if the client saw another generation than the `sent` one.
+    """
+    if abs(sent) < 2**63:  # what a database can compare with
+        row = engine.row(
+            "UPDATE placement_providers SET generation = generation + 1, updated = %s,"
+            f" changed = {change.stamped(engine)} WHERE uuid = %s AND generation = %s"
+            " RETURNING id, uuid, generation, root_id, parent_id",
+            [now, uuid, sent],
+        )
+        if row is not None:
+            return Locked(*row)
+    lock(engine, uuid).check_generation(sent)
+    # it was another one when the statement looked, and is the sent one now
+    raise ConcurrentUpdate("resource provider generation conflict")
+
+
 def lock_trees(engine: Engine, *uuids: str) -> dict[str, Locked]:
     """All rows of the trees in which these providers stand, locked, by UUID. UUIDs that do not exist are left out."""
+    roots = f"SELECT root_id FROM placement_providers WHERE uuid IN ({placeholders(len(uuids))})"
+    trees = f"{_LOCKED} WHERE root_id IN ({roots}) ORDER BY id"
     for _ in range(20):
-        roots = _roots(engine, uuids)
-        sql = f"{_LOCKED} WHERE root_id IN ({placeholders(len(roots))}) ORDER BY id{engine.for_update}"
-        if not roots:
-            return {}
-        engine.rows(sql, sorted(roots))
-        # with the roots locked nobody else changes these trees: what they are now is what they are
-        if _roots(engine, uuids) == roots:
-            return {row[1]: Locked(*row) for row in engine.rows(sql, sorted(roots))}
+        locked = {row[0] for row in engine.rows(f"{trees}{engine.for_update}", uuids)}
+        # whoever changes these trees has their roots locked: if all that is in them now is locked, so it stays
+        now = [Locked(*row) for row in engine.rows(trees, uuids)]
+        if locked.issuperset(one.id for one in now):
+            return {one.uuid: one for one in now}
     raise ConcurrentUpdate("The provider tree keeps changing; try again.")
-
-
-def _roots(engine: Engine, uuids: Collection[str]) -> set[int]:
-    sql = f"SELECT root_id FROM placement_providers WHERE uuid IN ({placeholders(len(uuids))})"
-    return {row[0] for row in engine.rows(sql, list(uuids))}
 
 
 def find_conflict(engine: Engine, name: str, uuid: str | None) -> Row | None:
@@ -114,8 +128,8 @@ def find_conflict(engine: Engine, name: str, uuid: str | None) -> Row | None:
     )
 
 
-def insert(engine: Engine, uuid: str, name: str, parent: Locked | None, now: float) -> bool:
-    """Adds a provider below a locked parent, or as a root. Answers False if the name or the UUID is taken."""
+def insert(engine: Engine, uuid: str, name: str, parent: Locked | None, now: float) -> int | None:
+    """Adds a provider below a locked parent, or as a root, and answers its id. None if name or UUID are taken."""
     stamp = change.stamped(engine)
     row = engine.row(
         "INSERT INTO placement_providers (uuid, name, parent_id, root_id, updated, changed)"
@@ -123,10 +137,10 @@ def insert(engine: Engine, uuid: str, name: str, parent: Locked | None, now: flo
         [uuid, name, parent.id if parent else None, parent.root_id if parent else 0, now],
     )
     if row is None:
-        return False
+        return None
     if parent is None:
         engine.execute("UPDATE placement_providers SET root_id = id WHERE id = %s", row)
-    return True
+    return int(row[0])
 
 
 def rename(engine: Engine, provider_id: int, name: str, now: float) -> None:
