@@ -59,7 +59,7 @@ bench-placement: export LIMES_REAL_VENV = $(abspath $(REAL_VENV))
 bench-placement: $(VENV)/.installed-dev $(REAL_VENV)/.installed ## measures the Placement API against the upstream one
 	$(BIN)/python -m tests.bench.placement
 
-bench-limes: $(VENV)/.installed-dev ## measures the Limes API and the collector
+bench-limes: $(VENV)/.installed-dev ## measures the Limes API against the figures of the original
 	$(BIN)/python -m tests.bench.limes
 
 bench-collector: $(VENV)/.installed-dev ## measures the collector: scrapes a second, statements, lag, memory
