@@ -45,12 +45,15 @@ def run_all(
     """All projects of a domain in the order of their UUIDs, or a page of them. Raises `NotFound`."""
 
     def read() -> Sequence[ProjectReport]:
-        domain = find_domain(engine, domain_uuid)
-        projects = queries.projects(engine, domain.id, page=page)
+        projects = queries.projects(engine, domain_uuid, page=page)
+        if not projects:
+            find_domain(engine, domain_uuid)
+            return []
+        domain_id = projects[0].domain_id
         ids = None if page is None else [project.id for project in projects]
-        reports = read_figures(engine, catalog, selection, projects, domain.id, ids, with_azs)
+        reports = read_figures(engine, catalog, selection, projects, domain_id, ids, with_azs)
         if commitments_at is not None:
-            among = Among("domain", [domain.id]) if ids is None else Among("project", ids)
+            among = Among("domain", [domain_id]) if ids is None else Among("project", ids)
             add_commitments(engine, selection, reports, commitments_at, among)
         return reports
 

@@ -172,17 +172,12 @@ _PROJECT = (
 )
 
 
-def projects(engine: Engine, domain_id: int, page: Page | None = None) -> list[ProjectRow]:
+def projects(engine: Engine, domain_uuid: str, page: Page | None = None) -> list[ProjectRow]:
     """All projects of a domain in the order of their UUIDs, or one page of them."""
-    where, params = (
-        (" AND p.uuid > %s ORDER BY p.uuid LIMIT %s", [page.marker, page.limit])
-        if page
-        else (
-            " ORDER BY p.uuid",
-            [],
-        )
-    )
-    rows = engine.rows(f"{_PROJECT} WHERE d.id = %s{where}", [domain_id, *params])
+    where, params = " ORDER BY p.uuid", list[Any]([domain_uuid])
+    if page is not None:
+        where, params = " AND p.uuid > %s ORDER BY p.uuid LIMIT %s", [domain_uuid, page.marker, page.limit]
+    rows = engine.rows(f"{_PROJECT} WHERE d.uuid = %s{where}", params)
     return [ProjectRow._make(row) for row in rows]
 
 
