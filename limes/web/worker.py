@@ -16,6 +16,8 @@ from typing import Any
 
 from gunicorn.workers.gthread import ThreadWorker
 
+from limes.web.refusals import refuse
+
 STAY_SECONDS = 0.2
 
 
@@ -38,6 +40,11 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         for end in (self._called, self._call):
             os.set_blocking(end, False)
         super().init_process()
+
+    def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
+        """As gunicorn's, but for how a request that cannot be read is answered."""
+        if not refuse(client, addr, exc):
+            super().handle_error(req, client, addr, exc)
 
     def enqueue_req(self, conn: Any) -> None:
         """As gunicorn's: gives the connection, on which there is something to read, to the pool."""
