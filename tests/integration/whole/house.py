@@ -123,7 +123,7 @@ AGGREGATES = {
 }
 
 
-def eventually(what: str, check: Callable[[], Any], timeout: float = 30.0) -> Any:
+def eventually(what: str, check: Callable[[], Any], timeout: float = 90.0) -> Any:
     """Repeats `check` until it answers something true, and answers that."""
     deadline = time.monotonic() + timeout
     while True:

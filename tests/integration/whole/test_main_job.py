@@ -63,6 +63,7 @@ def resources(document: dict, service: str = "compute") -> dict:
     return {resource["name"]: resource for resource in found["resources"]}
 
 
+@pytest.mark.timeout(400)
 def test_from_the_first_look_to_a_reconciled_backend(house: House, keystone: RealKeystone, nova: PlacementClient):
     operator = keystone.project_token("operator", "service")
     north_admin = keystone.domain_token("north-admin", "north")
