@@ -5,6 +5,7 @@ $GABBI_LIVE_PROFILE, $GABBI_LIVE_POLICY_FILE, $GABBI_LIVE_CORS_ALLOWED_ORIGIN, $
 $PLACEMENT_WORKERS, $PLACEMENT_THREADS.
 """
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -61,6 +62,12 @@ def collaborators(url: str, settings: PlacementSettings) -> PlacementCollaborato
     )
 
 
+def post_worker_init(worker: Any) -> None:
+    """As in `limes.composition.gunicorn_conf`."""
+    gc.collect()
+    gc.freeze()
+
+
 class Server(BaseApplication):  # type: ignore[misc]
     """gunicorn with this app, configured here and nowhere else."""
 
@@ -77,6 +84,7 @@ class Server(BaseApplication):  # type: ignore[misc]
             "graceful_timeout": 1,
             "control_socket_disable": True,
             "post_fork": lambda server, worker: self.deps.engine.dispose(),
+            "post_worker_init": post_worker_init,
         }
         for key, value in options.items():
             self.cfg.set(key, value)
