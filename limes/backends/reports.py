@@ -75,3 +75,21 @@ class CapacityReport:
     """Capacity by service type, resource and AZ."""
 
     services: Mapping[str, Mapping[str, Mapping[str, AZCapacity]]] = field(default_factory=dict)
+
+
+def add_usage(one: AZUsage, other: AZUsage) -> AZUsage:
+    """Both together. Where the physical usage of one is not known, its usage stands for it."""
+    physical = None
+    if one.physical_usage is not None or other.physical_usage is not None:
+        physical = sum(az.usage if az.physical_usage is None else az.physical_usage for az in (one, other))
+    return AZUsage(one.usage + other.usage, physical, (*one.subresources, *other.subresources))
+
+
+def add_capacity(one: AZCapacity, other: AZCapacity) -> AZCapacity:
+    """Both together."""
+    usages = [az.usage for az in (one, other) if az.usage is not None]
+    return AZCapacity(
+        one.capacity + other.capacity,
+        sum(usages) if len(usages) == 2 else None,  # a part that is not known makes the sum unknown
+        (*one.subcapacities, *other.subcapacities),
+    )

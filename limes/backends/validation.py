@@ -11,7 +11,15 @@ from typing import Any
 
 import orjson
 
-from limes.backends.reports import AZCapacity, AZUsage, CapacityReport, ResourceUsage, UsageReport
+from limes.backends.reports import (
+    AZCapacity,
+    AZUsage,
+    CapacityReport,
+    ResourceUsage,
+    UsageReport,
+    add_capacity,
+    add_usage,
+)
 from limes.core.catalog import ANY_AZ, Catalog, ResourceDef, ServiceDef
 from limes.core.quota import Unlimited
 from limes.core.units import MAX_AMOUNT
@@ -54,16 +62,9 @@ def _checked_usage(usage: ResourceUsage, definition: ResourceDef, where: str, ca
         _check_optional(reported.physical_usage, here, "physical usage")
         _check_json(reported.subresources, here, "subresources")
         known = catalog.az_of(az)
-        per_az[known] = _add_usage(per_az[known], reported) if known in per_az else reported
+        per_az[known] = add_usage(per_az[known], reported) if known in per_az else reported
     _check_amount(sum(az.usage for az in per_az.values()), where, "usage over all AZs")
     return ResourceUsage(per_az, usage.quota)
-
-
-def _add_usage(one: AZUsage, other: AZUsage) -> AZUsage:
-    physical = None
-    if one.physical_usage is not None or other.physical_usage is not None:
-        physical = sum(az.usage if az.physical_usage is None else az.physical_usage for az in (one, other))
-    return AZUsage(one.usage + other.usage, physical, (*one.subresources, *other.subresources))
 
 
 def validate_capacity(report: CapacityReport, capacitor: str, catalog: Catalog) -> CapacityReport:
@@ -94,20 +95,11 @@ def _checked_capacity(per_az: Mapping[str, AZCapacity], where: str, catalog: Cat
         _check_optional(reported.usage, here, "usage")
         _check_json(reported.subcapacities, here, "subcapacities")
         known = catalog.az_of(az)
-        checked[known] = _add_capacity(checked[known], reported) if known in checked else reported
+        checked[known] = add_capacity(checked[known], reported) if known in checked else reported
     for az, total in checked.items():
         _check_amount(total.capacity, f"{where}, AZ {az}", "capacity")
         _check_optional(total.usage, f"{where}, AZ {az}", "usage")
     return checked
-
-
-def _add_capacity(one: AZCapacity, other: AZCapacity) -> AZCapacity:
-    usages = [az.usage for az in (one, other) if az.usage is not None]
-    return AZCapacity(
-        one.capacity + other.capacity,
-        sum(usages) if len(usages) == 2 else None,  # a part that is not known makes the sum unknown
-        (*one.subcapacities, *other.subcapacities),
-    )
 
 
 def _az_items(per_az: Any, item_type: type, where: str) -> Iterable[tuple[str, Any]]:

@@ -152,7 +152,7 @@ class Engine:
         """Closes all connections of the pool."""
         if not self.db.is_closed():
             self.db.close()
-        self.db.close_all()  # type: ignore[attr-defined]
+        self.db.close_all()  # type: ignore[attr-defined]  # both pools have it
 
     # -- transactions ------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from limes.backends import (
     Unlimited,
     UsageReport,
 )
+from limes.backends.reports import add_capacity, add_usage
 
 _UNLIMITED = -1
 
@@ -62,7 +63,7 @@ def usage(service: ServiceDef, report: UsageReport, azs: Sequence[str], version:
     resources = {}
     for name, definition in service.resources.items():
         reported = report.resources[name]
-        per_az = _by_topology(definition, reported.per_az, azs, AZUsage(0), _add_usage)
+        per_az = _by_topology(definition, reported.per_az, azs, AZUsage(0), add_usage)
         resources[name] = {
             "forbidden": False,
             **({} if reported.quota is None else {"quota": _quota(reported.quota)}),
@@ -75,7 +76,7 @@ def capacity(service: ServiceDef, report: CapacityReport, azs: Sequence[str], ve
     """Capacity of the resources that the report has."""
     resources = {}
     for name, per_az in report.services.get(service.type, {}).items():
-        shown = _by_topology(service.resources[name], per_az, azs, AZCapacity(0), _add_capacity)
+        shown = _by_topology(service.resources[name], per_az, azs, AZCapacity(0), add_capacity)
         resources[name] = {"perAZ": {az: _az_capacity(one) for az, one in shown.items()}}
     return {"infoVersion": version, "resources": resources, "metrics": {}}
 
@@ -92,18 +93,6 @@ def _by_topology(definition: ResourceDef, per_az: Mapping[str, Any], azs: Sequen
     for one in elsewhere:
         shown[UNKNOWN_AZ] = add(shown[UNKNOWN_AZ], one) if UNKNOWN_AZ in shown else one
     return shown
-
-
-def _add_usage(one: AZUsage, other: AZUsage) -> AZUsage:
-    physical = None
-    if one.physical_usage is not None or other.physical_usage is not None:
-        physical = sum(az.usage if az.physical_usage is None else az.physical_usage for az in (one, other))
-    return AZUsage(one.usage + other.usage, physical, (*one.subresources, *other.subresources))
-
-
-def _add_capacity(one: AZCapacity, other: AZCapacity) -> AZCapacity:
-    usages = None if one.usage is None or other.usage is None else one.usage + other.usage
-    return AZCapacity(one.capacity + other.capacity, usages, (*one.subcapacities, *other.subcapacities))
 
 
 def _quota(quota: BackendQuota) -> int:

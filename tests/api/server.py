@@ -34,7 +34,7 @@ def cloud(engine: Engine, *, fill: bool) -> World:
     return make_world(engine, fill=fill, burst_multiplier=0.5, behaviors=[*BEHAVIORS, RICH])
 
 
-class Server(BaseApplication):  # type: ignore[misc]
+class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """gunicorn with this app, configured here and nowhere else."""
 
     def load_config(self) -> None:

@@ -68,7 +68,7 @@ def post_worker_init(worker: Any) -> None:
     gc.freeze()
 
 
-class Server(BaseApplication):  # type: ignore[misc]
+class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """gunicorn with this app, configured here and nowhere else."""
 
     def __init__(self, deps: PlacementCollaborators) -> None:

@@ -125,7 +125,7 @@ def test_numbers_that_json_knows_but_the_database_does_not(world: World):
     for amount in (2**31, 2**63, 2**70, 1.5, 1e400, "1", True, None):
         body = json.dumps(claim(None, a={"VCPU": amount})).replace("Infinity", "1e400").encode()
         world.refused(400, "PUT", f"/allocations/{uuid_of('c')}", body)
-    assert world.allocate("c", None, a={"VCPU": 2.0}).status_code == 204  # type: ignore[dict-item]
+    assert world.allocate("c", None, a={"VCPU": 2.0}).status_code == 204  # type: ignore[dict-item]  # a float
     generation = {"resource_provider_generation": 2**80, "inventories": {}}
     world.refused(409, "PUT", f"/resource_providers/{uuid_of('a')}/inventories", generation)
 

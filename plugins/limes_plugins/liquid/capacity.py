@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from limes.backends import AZCapacity, BackendContext, BackendError, CapacityBackend, CapacityReport, Ref
-from limes_plugins.liquid.connection import flat, liquid_client
+from limes.backends import AZCapacity, BackendContext, CapacityBackend, CapacityReport, Ref
+from limes_plugins.liquid.connection import entries_by_az, flat, liquid_client
 from limes_plugins.liquid.info import InfoKeeper
 from limes_plugins.liquid.params import LiquidCapacityParams
 from limes_plugins.openstack.amounts import whole_number
@@ -41,14 +41,11 @@ class LiquidCapacity(CapacityBackend):
 
 
 def _per_az(entry: Any, where: str) -> Mapping[str, AZCapacity]:
-    per_az = entry.get("perAZ") if isinstance(entry, dict) else None
-    if not isinstance(per_az, dict) or not all(isinstance(one, dict) for one in per_az.values()):
-        raise BackendError(f"{where}: expected an object 'perAZ' of objects")
     return {
         az: AZCapacity(
             whole_number(one.get("capacity"), f"{where}, AZ {az}: the capacity"),
             one.get("usage"),
             tuple(flat(sub) for sub in one.get("subcapacities") or ()),
         )
-        for az, one in per_az.items()
+        for az, one in entries_by_az(entry, where).items()
     }

@@ -27,3 +27,11 @@ def flat(sub: Any) -> Mapping[str, Any]:
     attributes = sub.get("attributes")
     rest = {key: value for key, value in sub.items() if key != "attributes"}
     return {**(attributes if isinstance(attributes, dict) else {}), **rest}
+
+
+def entries_by_az(entry: Any, where: str) -> Mapping[str, Mapping[str, Any]]:
+    """The `perAZ` of a resource in a report. Raises `BackendError`."""
+    per_az = entry.get("perAZ") if isinstance(entry, dict) else None
+    if not isinstance(per_az, dict) or not all(isinstance(one, dict) for one in per_az.values()):
+        raise BackendError(f"{where}: expected an object 'perAZ' of objects")
+    return per_az

@@ -16,7 +16,7 @@ from limes.backends import (
     Unlimited,
     UsageReport,
 )
-from limes_plugins.liquid.connection import flat, liquid_client, metadata_of
+from limes_plugins.liquid.connection import entries_by_az, flat, liquid_client, metadata_of
 from limes_plugins.liquid.info import InfoKeeper
 from limes_plugins.liquid.params import LiquidServiceParams
 from limes_plugins.liquid.shares import share_out
@@ -83,16 +83,13 @@ class LiquidService(QuotaBackend):
 
 
 def _per_az(entry: Mapping[str, Any], where: str) -> dict[str, AZUsage]:
-    per_az = entry.get("perAZ")
-    if not isinstance(per_az, dict) or not all(isinstance(one, dict) for one in per_az.values()):
-        raise BackendError(f"{where}: expected an object 'perAZ' of objects")
     return {
         az: AZUsage(
             whole_number(one.get("usage"), f"{where}, AZ {az}: the usage"),
             one.get("physicalUsage"),
             tuple(flat(sub) for sub in one.get("subresources") or ()),
         )
-        for az, one in per_az.items()
+        for az, one in entries_by_az(entry, where).items()
     }
 
 

@@ -6,18 +6,15 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from limes.backends import (
-    UNKNOWN_AZ,
     AZCapacity,
     BackendContext,
-    BackendError,
     CapacityBackend,
     CapacityReport,
     Ref,
 )
+from limes_plugins.openstack.pools import capabilities_of, subcapacity, zones_of
 from limes_plugins.share.params import ManilaCapacityParams, ShareType, manila_client, resource_name
 from limes_plugins.share.service import KEYS
-
-_STATES_WITHOUT_NEW_SHARES = ("drain", "reserved")
 
 
 class ManilaCapacity(CapacityBackend):
@@ -76,36 +73,15 @@ class ManilaCapacity(CapacityBackend):
         for name in sorted(share_type.manila_names):
             document = self._client.get("/scheduler-stats/pools/detail", {"share_type": name})
             for pool in document.get("pools") or []:
-                shown = _pool(pool, zones)
+                state = capabilities_of(pool).get("hardware_state")
+                shown = subcapacity(pool, zones, "hardware_state", state)
                 found[shown["pool_name"]] = shown
         return [found[name] for name in sorted(found)]
 
     def _zones(self) -> Mapping[str, str]:
         """The AZ of each `host@backend`."""
         services = self._client.get("/services", {"binary": "manila-share"}).get("services") or []
-        return {str(one.get("host")): str(one.get("zone") or UNKNOWN_AZ) for one in services}
+        return zones_of(services)
 
     def _name(self, kind: str, share_type: ShareType) -> str:
         return resource_name(kind, share_type.name, is_first=share_type == self._params.share_types[0])
-
-
-def _pool(pool: Any, zones: Mapping[str, str]) -> dict[str, Any]:
-    capabilities = pool.get("capabilities") if isinstance(pool, dict) else None
-    if not isinstance(capabilities, dict) or not isinstance(pool.get("name"), str):
-        raise BackendError("GET /scheduler-stats/pools/detail: a pool has no name or no capabilities")
-    capacity, used, reason = 0, 0, ""
-    try:
-        capacity = int(float(capabilities.get("total_capacity_gb", "missing")))
-        used = int(float(capabilities.get("allocated_capacity_gb") or 0))
-    except (ValueError, OverflowError, TypeError):
-        reason = f"total_capacity_gb is {capabilities.get('total_capacity_gb')!r}"
-    state = capabilities.get("hardware_state")
-    if state in _STATES_WITHOUT_NEW_SHARES:
-        reason = f"hardware_state is {state!r}"
-    return {
-        "pool_name": pool["name"],
-        "az": zones.get(pool["name"].partition("#")[0], UNKNOWN_AZ),
-        "capacity_gib": capacity,
-        "usage_gib": used,
-        "exclusion_reason": reason,
-    }

@@ -5,18 +5,15 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from limes.backends import (
-    UNKNOWN_AZ,
     AZCapacity,
     BackendContext,
-    BackendError,
     CapacityBackend,
     CapacityReport,
     Ref,
 )
 from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.pools import capabilities_of, subcapacity, zones_of
 from limes_plugins.volume.params import CinderCapacityParams, resource_name
-
-_STATES_WITHOUT_NEW_VOLUMES = ("drain", "reserved")
 
 
 class CinderCapacity(CapacityBackend):
@@ -42,8 +39,8 @@ class CinderCapacity(CapacityBackend):
         for name, backend in self._names.items():
             per_az: dict[str, list[dict[str, Any]]] = defaultdict(list)
             for pool in pools:
-                if _capabilities(pool).get("volume_backend_name") == backend:
-                    shown = _pool(pool, zones)
+                if capabilities_of(pool).get("volume_backend_name") == backend:
+                    shown = _subcapacity(pool, zones)
                     per_az[shown["az"]].append(shown)
             resources[name] = {az: self._sum(shown) for az, shown in sorted(per_az.items())}
         return CapacityReport({self._params.service: resources})
@@ -59,31 +56,9 @@ class CinderCapacity(CapacityBackend):
     def _zones(self) -> Mapping[str, str]:
         """The AZ of each `host@backend`."""
         services = self._client.pages("/os-services", "services", {"binary": "cinder-volume"})
-        return {str(one.get("host")): str(one.get("zone") or UNKNOWN_AZ) for one in services}
+        return zones_of(services)
 
 
-def _capabilities(pool: Mapping[str, Any]) -> Mapping[str, Any]:
-    capabilities = pool.get("capabilities")
-    if not isinstance(capabilities, dict) or not isinstance(pool.get("name"), str):
-        raise BackendError("GET /scheduler-stats/get_pools: a pool has no name or no capabilities")
-    return capabilities
-
-
-def _pool(pool: Mapping[str, Any], zones: Mapping[str, str]) -> dict[str, Any]:
-    """The pool as a subcapacity."""
-    name, capabilities = pool["name"], _capabilities(pool)
-    capacity, reason = 0, ""
-    try:
-        capacity = int(float(capabilities.get("total_capacity_gb", "missing")))
-    except (ValueError, OverflowError, TypeError):
-        reason = f"total_capacity_gb is {capabilities.get('total_capacity_gb')!r}"
-    state = (capabilities.get("custom_attributes") or {}).get("cinder_state")
-    if state in _STATES_WITHOUT_NEW_VOLUMES:
-        reason = f"cinder_state is {state!r}"
-    return {
-        "pool_name": name,
-        "az": zones.get(name.partition("#")[0], UNKNOWN_AZ),
-        "capacity_gib": capacity,
-        "usage_gib": int(float(capabilities.get("allocated_capacity_gb") or 0)),
-        "exclusion_reason": reason,
-    }
+def _subcapacity(pool: Mapping[str, Any], zones: Mapping[str, str]) -> dict[str, Any]:
+    attributes = capabilities_of(pool).get("custom_attributes") or {}
+    return subcapacity(pool, zones, "cinder_state", attributes.get("cinder_state"))

@@ -83,7 +83,7 @@ class Suite:
             os.environ.update(before)
         silent = ("fail", "the test reported nothing")
         return [
-            Outcome(self.name, name, *result.ended.get(id(test), silent))  # type: ignore[arg-type]
+            Outcome(self.name, name, *result.ended.get(id(test), silent))  # type: ignore[arg-type]  # two texts
             for name, test in zip(self.test_names, tests, strict=True)
         ]
 

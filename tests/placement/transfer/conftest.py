@@ -54,4 +54,4 @@ def source(world: World) -> World:
 
 
 def put(world: World, name: str, generation: int | None = None, **parts: object) -> None:
-    world.ok("PUT", f"/allocations/{uuid_of(name)}", claim(generation, **parts))  # type: ignore[arg-type]
+    world.ok("PUT", f"/allocations/{uuid_of(name)}", claim(generation, **parts))  # type: ignore[arg-type]  # one type

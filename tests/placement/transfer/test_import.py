@@ -185,7 +185,10 @@ def test_the_whole_cloud(filled: Source, command: Command, target: World) -> Non
     )
     ours, theirs = target.ok("GET", query), filled.must("GET", query, version="1.39")
     assert len(theirs["allocation_requests"]) > 3
-    key = lambda one: sorted((uuid, sorted(each["resources"].items())) for uuid, each in one["allocations"].items())  # noqa: E731
+
+    def key(one):
+        return sorted((uuid, sorted(each["resources"].items())) for uuid, each in one["allocations"].items())
+
     assert sorted(map(key, ours["allocation_requests"])) == sorted(map(key, theirs["allocation_requests"]))
 
     before = all_rows(target.engine)

@@ -61,6 +61,6 @@ if not os.path.exists(f"{FOLDER}/bootstrapped"):
     _run_in_child(_bootstrap)
     open(f"{FOLDER}/bootstrapped", "w").close()
 
-from keystone.wsgi.api import application  # noqa: E402
+from keystone.wsgi.api import application  # noqa: E402 - the database has to be there
 
 __all__ = ["application"]
