@@ -10,9 +10,10 @@ import requests
 import yaml
 
 from limes.backends import AZCapacity, DomainInfo, ProjectInfo, ask
-from limes.backends.contract import CapacityBackendContract, QuotaBackendContract
+from limes.backends.contract import CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
+from tests.backends.quota_cases import QuotaCases
 from tests.support.processes import ServerProcess, free_port, http_answers
 
 ROOT = Path(__file__).parents[2]
@@ -89,7 +90,7 @@ def connection(url):
     return {"endpoint": url, "auth": {"type": "token", "token": "limes-token"}}
 
 
-class TestThroughThePlugin(QuotaBackendContract):
+class TestThroughThePlugin(QuotaCases):
     @pytest.fixture
     def backend(self, connection):
         return load_quota("liquid", {"area": "storage", **connection}, name="storage").quota["storage"]
@@ -102,14 +103,6 @@ class TestThroughThePlugin(QuotaBackendContract):
         ].describe()
         gone = {"area": "storage", "info_file": info, **connection, "endpoint": f"http://127.0.0.1:{free_port()}"}
         return load_quota("liquid", gone, name="storage").quota["storage"]
-
-    @pytest.fixture
-    def service(self, backend):
-        return backend.describe()
-
-    @pytest.fixture
-    def catalog(self, service):
-        return Catalog(AZS, [service])
 
     def test_it_is_the_same_service(self, service, catalog, backend):
         resources = service.resources

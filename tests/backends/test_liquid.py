@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from limes_plugins.liquid.shares import share_out
 
 from limes.backends import UNLIMITED, BackendError, ConfigError, ResourceDef, ServiceDef, Unit, ask
-from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract, QuotaBackendContract
+from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
+from tests.backends.quota_cases import QuotaCases
 from tests.support.processes import free_port
 from tests.support.recorded import RecordedService
 
@@ -112,7 +113,7 @@ def load(url, **params):
     return load_quota("liquid", params, name="sharev2").quota["sharev2"]
 
 
-class TestService(QuotaBackendContract):
+class TestService(QuotaCases):
     @pytest.fixture
     def backend(self, liquid):
         return load(liquid.service.url)
@@ -121,14 +122,6 @@ class TestService(QuotaBackendContract):
     def broken_backend(self, tmp_path):
         (tmp_path / "info.json").write_text(json.dumps(INFO))
         return load(f"http://127.0.0.1:{free_port()}", info_file=str(tmp_path / "info.json"))
-
-    @pytest.fixture
-    def service(self, backend):
-        return backend.describe()
-
-    @pytest.fixture
-    def catalog(self, service):
-        return Catalog(AZS, [service])
 
     def test_description(self, service):
         assert service == ServiceDef("sharev2", "storage", DEFINITIONS)

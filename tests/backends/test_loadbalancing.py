@@ -3,9 +3,8 @@
 import pytest
 
 from limes.backends import BackendError, ask
-from limes.backends.contract import QuotaBackendContract
-from limes.core.catalog import Catalog
-from tests.backends.conftest import AZS, load_quota
+from tests.backends.conftest import load_quota
+from tests.backends.quota_cases import QuotaCases
 from tests.support.processes import free_port
 from tests.support.recorded import RecordedService
 
@@ -70,7 +69,7 @@ def load(url, **params):
     return load_quota("loadbalancing", params, name="loadbalancing").quota["loadbalancing"]
 
 
-class TestLoadBalancing(QuotaBackendContract):
+class TestLoadBalancing(QuotaCases):
     @pytest.fixture
     def backend(self, octavia):
         return load(octavia.service.url)
@@ -78,14 +77,6 @@ class TestLoadBalancing(QuotaBackendContract):
     @pytest.fixture
     def broken_backend(self):
         return load(f"http://127.0.0.1:{free_port()}")
-
-    @pytest.fixture
-    def service(self, backend):
-        return backend.describe()
-
-    @pytest.fixture
-    def catalog(self, service):
-        return Catalog(AZS, [service])
 
     def usage(self, backend, service, catalog, project):
         report = ask.report_usage(backend, service, project, catalog)

@@ -1,17 +1,13 @@
 """The plugin `network` against a real Neutron; what it has of Octavia against recorded shapes."""
 
 import subprocess
-import uuid
 
 import pytest
 from keystoneauth1.adapter import Adapter
-from keystoneauth1.identity import v3
-from keystoneauth1.session import Session
 
-from limes.backends import BackendError, DomainInfo, ProjectInfo, ask
-from limes.backends.contract import QuotaBackendContract
-from limes.core.catalog import Catalog
-from tests.backends.conftest import AZS, load_quota
+from limes.backends import BackendError, ask
+from tests.backends.conftest import load_quota
+from tests.backends.quota_cases import QuotaCasesOfNewProjects, project_of, report, session_of
 from tests.backends.test_loadbalancing import Octavia
 from tests.support.neutron import start_neutron
 from tests.support.processes import free_port
@@ -29,38 +25,29 @@ def neutron(real_venv, keystone, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def session(keystone, neutron):
-    return Session(v3.Password(**keystone.credentials("limes")))
+    return session_of(keystone)
 
 
 @pytest.fixture(scope="module")
 def berlin(keystone):
-    return ProjectInfo(keystone.ids.projects["berlin"], "berlin", "x", DomainInfo("x", "north"))
+    return project_of(keystone, "berlin")
 
 
 @pytest.fixture(scope="module")
 def api(keystone, neutron):
     """Neutron as a member of berlin sees it."""
-    return Adapter(Session(v3.Password(**keystone.credentials("berlin-member", "berlin"))), service_type="network")
+    return Adapter(session_of(keystone, "berlin-member", "berlin"), service_type="network")
 
 
 def load(session, **params):
     return load_quota("network", params, name="network", session_factory=lambda: session).quota["network"]
 
 
-def report(backend, project):
-    service = backend.describe()
-    return ask.report_usage(backend, service, project, Catalog(AZS, [service]))
-
-
 def usage(backend, project):
-    return {name: one.per_az["any"].usage for name, one in report(backend, project).resources.items()}
+    return {name: one.per_az["any"].usage for name, one in report(backend, project).items()}
 
 
-def some_project():
-    return ProjectInfo(uuid.uuid4().hex, "some", "x", DomainInfo("x", "north"))
-
-
-class TestNeutron(QuotaBackendContract):
+class TestNeutron(QuotaCasesOfNewProjects):
     @pytest.fixture
     def backend(self, session):
         return load(session)
@@ -69,26 +56,6 @@ class TestNeutron(QuotaBackendContract):
     def broken_backend(self):
         url = f"http://127.0.0.1:{free_port()}/v2.0"
         return load(None, endpoint=url, auth={"type": "token", "token": "t"})
-
-    @pytest.fixture
-    def service(self, backend):
-        return backend.describe()
-
-    @pytest.fixture
-    def catalog(self, service):
-        return Catalog(AZS, [service])
-
-    @pytest.fixture
-    def project(self):
-        return some_project()
-
-    @pytest.fixture
-    def other_project(self):
-        return some_project()
-
-    @pytest.fixture
-    def new_project(self):
-        return some_project()
 
     def test_what_is_created_is_usage(self, backend, api, berlin):
         before = usage(backend, berlin)
@@ -122,7 +89,7 @@ class TestNeutron(QuotaBackendContract):
         ask.set_quota(backend, service, berlin, dict.fromkeys(service.resources, 50))
         admin = Adapter(session, service_type="network")
         admin.put(f"/v2.0/quotas/{berlin.id}", json={"quota": {"router": 1, "port": -1}})
-        quotas = {name: one.quota for name, one in report(backend, berlin).resources.items()}
+        quotas = {name: one.quota for name, one in report(backend, berlin).items()}
         assert (quotas["routers"], str(quotas["ports"]), quotas["networks"]) == (1, "Unlimited.UNLIMITED", 50)
 
     def test_an_extension_that_is_off(self, session, berlin):
@@ -130,7 +97,7 @@ class TestNeutron(QuotaBackendContract):
             report(load(session, with_bgpvpns=True), berlin)
 
     def test_a_user_without_the_role(self, keystone, neutron, berlin):
-        session = Session(v3.Password(**keystone.credentials("munich-member", "munich")))
+        session = session_of(keystone, "munich-member", "munich")
         with pytest.raises(BackendError, match=r"Neutron (refuses the user of Limes with 403|answered with 404)"):
             report(load(session), berlin)
 
@@ -147,6 +114,6 @@ class TestNeutron(QuotaBackendContract):
             assert {one.category for one in service.resources.values()} == {"networking", "loadbalancing"}
             quotas = {name: 100 + position for position, name in enumerate(service.resources)}
             ask.set_quota(backend, service, berlin, quotas)
-            assert {name: one.quota for name, one in report(backend, berlin).resources.items()} == quotas
+            assert {name: one.quota for name, one in report(backend, berlin).items()} == quotas
         finally:
             octavia.service.close()

@@ -1,16 +1,11 @@
 """The plugin `object-store` against a real Swift."""
 
-import uuid
-
 import pytest
 import requests
-from keystoneauth1.identity import v3
-from keystoneauth1.session import Session
 
 from limes.backends import UNLIMITED, BackendError, DomainInfo, ProjectInfo, ask
-from limes.backends.contract import QuotaBackendContract
-from limes.core.catalog import Catalog
-from tests.backends.conftest import AZS, load_quota
+from tests.backends.conftest import load_quota
+from tests.backends.quota_cases import QuotaCasesOfNewProjects, project_of, report, session_of
 from tests.support.processes import free_port
 from tests.support.swift import start_swift
 
@@ -29,12 +24,12 @@ def swift(real_venv, keystone, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def session(keystone, swift):
-    return Session(v3.Password(**keystone.credentials("limes")))
+    return session_of(keystone)
 
 
 @pytest.fixture(scope="module")
 def berlin(keystone):
-    return ProjectInfo(keystone.ids.projects["berlin"], "berlin", "x", DomainInfo("x", "north"))
+    return project_of(keystone, "berlin")
 
 
 class Account:
@@ -66,16 +61,7 @@ def load(session, **params):
     ]
 
 
-def report(backend, project):
-    service = backend.describe()
-    return ask.report_usage(backend, service, project, Catalog(AZS, [service])).resources
-
-
-def some_project():
-    return ProjectInfo(uuid.uuid4().hex, "some", "x", DomainInfo("x", "north"))
-
-
-class TestSwift(QuotaBackendContract):
+class TestSwift(QuotaCasesOfNewProjects):
     @pytest.fixture
     def backend(self, session):
         return load(session)
@@ -84,26 +70,6 @@ class TestSwift(QuotaBackendContract):
     def broken_backend(self):
         url = f"http://127.0.0.1:{free_port()}/v1"
         return load(None, endpoint=url, auth={"type": "token", "token": "t"})
-
-    @pytest.fixture
-    def service(self, backend):
-        return backend.describe()
-
-    @pytest.fixture
-    def catalog(self, service):
-        return Catalog(AZS, [service])
-
-    @pytest.fixture
-    def project(self):
-        return some_project()
-
-    @pytest.fixture
-    def other_project(self):
-        return some_project()
-
-    @pytest.fixture
-    def new_project(self):
-        return some_project()
 
     def test_what_is_stored_is_usage(self, backend, account, berlin):
         assert account.put("plain") == 201
@@ -147,6 +113,6 @@ class TestSwift(QuotaBackendContract):
             report(load(session, physical_factors={"gold": 3}), berlin)
 
     def test_a_user_without_the_role(self, keystone, swift, berlin):
-        session = Session(v3.Password(**keystone.credentials("munich-member", "munich")))
+        session = session_of(keystone, "munich-member", "munich")
         with pytest.raises(BackendError, match="Swift refuses the user of Limes with 403"):
             report(load(session), berlin)

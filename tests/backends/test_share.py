@@ -1,17 +1,14 @@
 """The plugin `sharev2` against a real Manila (its API; shares as a share server would leave them), its capacitor against
 recorded shapes, because pools need a scheduler."""
 
-import uuid
-
 import pytest
 from keystoneauth1.adapter import Adapter
-from keystoneauth1.identity import v3
-from keystoneauth1.session import Session
 
-from limes.backends import AZCapacity, BackendError, ConfigError, DomainInfo, ProjectInfo, ResourceDef, ServiceDef, ask
-from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract, QuotaBackendContract
+from limes.backends import AZCapacity, BackendError, ConfigError, ResourceDef, ServiceDef, ask
+from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
+from tests.backends.quota_cases import QuotaCasesOfNewProjects, report, session_of, some_project
 from tests.support.manila import start_manila
 from tests.support.processes import free_port
 from tests.support.recorded import RecordedService
@@ -30,7 +27,7 @@ def manila(real_venv, keystone, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def session(keystone, manila):
-    return Session(v3.Password(**keystone.credentials("limes")))
+    return session_of(keystone)
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +51,6 @@ def load(session, **params):
     return load_quota("sharev2", params, name="sharev2", session_factory=lambda: session).quota["sharev2"]
 
 
-def report(backend, project):
-    service = backend.describe()
-    return ask.report_usage(backend, service, project, Catalog(AZS, [service])).resources
-
-
 def amounts(resources):
     found = {
         name: {az: one.usage for az, one in shown.per_az.items() if one.usage} for name, shown in resources.items()
@@ -66,12 +58,8 @@ def amounts(resources):
     return {name: per_az for name, per_az in found.items() if per_az}
 
 
-def some_project(name="some"):
-    return ProjectInfo(uuid.uuid4().hex, name, "x", DomainInfo("x", "north"))
-
-
 @pytest.mark.real
-class TestManila(QuotaBackendContract):
+class TestManila(QuotaCasesOfNewProjects):
     @pytest.fixture
     def backend(self, session, types):
         return load(session)
@@ -79,26 +67,6 @@ class TestManila(QuotaBackendContract):
     @pytest.fixture
     def broken_backend(self):
         return load(None, endpoint=f"http://127.0.0.1:{free_port()}/v2", auth=TOKEN)
-
-    @pytest.fixture
-    def service(self, backend):
-        return backend.describe()
-
-    @pytest.fixture
-    def catalog(self, service):
-        return Catalog(AZS, [service])
-
-    @pytest.fixture
-    def project(self):
-        return some_project()
-
-    @pytest.fixture
-    def other_project(self):
-        return some_project()
-
-    @pytest.fixture
-    def new_project(self):
-        return some_project()
 
     @pytest.mark.parametrize("max_age", [0, 60])
     def test_what_is_stored_is_usage(self, session, manila, types, max_age):
@@ -152,7 +120,7 @@ class TestManila(QuotaBackendContract):
             report(load(session, share_types=[{"name": "nonsense"}]), project)
 
     def test_a_user_without_the_role(self, keystone, types, project):
-        session = Session(v3.Password(**keystone.credentials("munich-member", "munich")))
+        session = session_of(keystone, "munich-member", "munich")
         with pytest.raises(BackendError, match="Manila refuses the user of Limes with 403"):
             report(load(session), project)
 

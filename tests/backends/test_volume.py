@@ -2,17 +2,15 @@
 
 import subprocess
 import time
-import uuid
 
 import pytest
 from keystoneauth1.adapter import Adapter
-from keystoneauth1.identity import v3
-from keystoneauth1.session import Session
 
-from limes.backends import BackendError, ConfigError, DomainInfo, ProjectInfo, ResourceDef, ServiceDef, Unit, ask
-from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract, QuotaBackendContract
+from limes.backends import BackendError, ConfigError, ResourceDef, ServiceDef, Unit, ask
+from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
+from tests.backends.quota_cases import QuotaCases, project_of, report, session_of
 from tests.support.cinder import start_cinder
 from tests.support.processes import free_port
 
@@ -31,7 +29,7 @@ def cinder(real_venv, keystone, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def session(keystone, cinder):
-    return Session(v3.Password(**keystone.credentials("limes")))
+    return session_of(keystone)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +51,7 @@ def admin(session):
 
 @pytest.fixture(scope="module")
 def berlin(keystone):
-    return ProjectInfo(keystone.ids.projects["berlin"], "berlin", "x", DomainInfo("x", "north"))
+    return project_of(keystone, "berlin")
 
 
 class Volumes:
@@ -87,7 +85,7 @@ class Volumes:
 
 @pytest.fixture(scope="module")
 def volumes(keystone, admin):
-    return Volumes(Session(v3.Password(**keystone.credentials("berlin-member", "berlin"))))
+    return Volumes(session_of(keystone, "berlin-member", "berlin"))
 
 
 @pytest.fixture(scope="module")
@@ -102,11 +100,6 @@ def load(session, **params):
     return load_quota("volumev2", params, name="volumev2", session_factory=lambda: session).quota["volumev2"]
 
 
-def report(backend, project):
-    service = backend.describe()
-    return ask.report_usage(backend, service, project, Catalog(AZS, [service])).resources
-
-
 def amounts(resources):
     return {
         name: {az: one.usage for az, one in resource.per_az.items() if one.usage}
@@ -114,11 +107,7 @@ def amounts(resources):
     }
 
 
-def some_project():
-    return ProjectInfo(uuid.uuid4().hex, "some", "x", DomainInfo("x", "north"))
-
-
-class TestCinder(QuotaBackendContract):
+class TestCinder(QuotaCases):
     @pytest.fixture
     def backend(self, session, admin):
         return load(session)
@@ -126,14 +115,6 @@ class TestCinder(QuotaBackendContract):
     @pytest.fixture
     def broken_backend(self):
         return load(None, endpoint=f"http://127.0.0.1:{free_port()}/v3", auth={"type": "token", "token": "t"})
-
-    @pytest.fixture
-    def service(self, backend):
-        return backend.describe()
-
-    @pytest.fixture
-    def catalog(self, service):
-        return Catalog(AZS, [service])
 
     @pytest.fixture
     def project(self, keystone):
@@ -149,7 +130,7 @@ class TestCinder(QuotaBackendContract):
 
     def of(self, keystone, name):
         # Cinder looks whether the project of a quota exists
-        return ProjectInfo(keystone.ids.projects[name], name, "x", DomainInfo("x", "north"))
+        return project_of(keystone, name)
 
     def test_description(self, service):
         assert service.resources["capacity"] == ResourceDef("capacity", Unit.GIB, "fast", az_aware=True)
@@ -216,7 +197,7 @@ class TestCinder(QuotaBackendContract):
             report(load(session, volume_types=["nonsense"]), berlin)
 
     def test_a_user_without_the_role(self, keystone, admin, berlin):
-        session = Session(v3.Password(**keystone.credentials("munich-member", "munich")))
+        session = session_of(keystone, "munich-member", "munich")
         with pytest.raises(BackendError, match=r"Cinder refuses the user of Limes with 403|no os-vol-tenant-attr"):
             report(load(session), berlin)
 
