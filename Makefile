@@ -19,7 +19,7 @@ make_venv = $(find_python); "$$one" -m venv $(1) || { rm -rf $(1); \
 bounded = $(if $(shell command -v timeout),timeout --kill-after=30 $(1),)
 pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
 
-.PHONY: help run check test faults lint format conformance bench-placement bench-limes bench-collector real-venv clean
+.PHONY: help run check test faults docs lint format conformance bench-placement bench-limes bench-collector real-venv clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 26
@@ -40,6 +40,9 @@ faults: export LIMES_REAL_VENV = $(abspath $(REAL_VENV))
 faults: export LIMES_FAULT_ROUNDS = $(FAULT_ROUNDS)
 faults: $(VENV)/.installed-dev $(REAL_VENV)/.installed ## tries every fault FAULT_ROUNDS times (10) on real processes
 	$(call bounded,7200) $(BIN)/pytest -q $(PYTEST_ARGS) tests/faults
+
+docs: $(VENV)/.installed-dev ## builds and checks the documentation site: build/docs/index.html
+	@$(BIN)/python docs/site/build.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -1,0 +1,36 @@
+"""Builds the documentation site, and checks it: `python docs/site/build.py [OUTPUT]`.
+
+Strict: a page that no table of contents names, an entry without a page, and a link or an anchor that leads nowhere are
+errors. So is anything that a browser would fetch from another host.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from sphinx.cmd.build import build_main
+
+HERE = Path(__file__).parent
+DOCS = HERE.parent
+_ELSEWHERE = r"""=["']?(?:https?:)?//"""
+_FETCHED = re.compile(rf"<(?:script|img|iframe)\b[^>]*\bsrc{_ELSEWHERE}|<link\b[^>]*\bhref{_ELSEWHERE}")
+
+
+def build(output: Path, source: Path = DOCS) -> int:
+    """Builds `source` into `output`. Answers an exit code; what is wrong stands on standard error."""
+    options = ["--quiet", "--fail-on-warning", "--keep-going", "--nitpicky"]
+    work = ["--doctree-dir", str(output.parent / f"{output.name}-doctrees"), "--conf-dir", str(HERE)]
+    if code := build_main([*options, *work, "--builder", "html", str(source), str(output)]):
+        return code
+    foreign = [str(page) for page in output.rglob("*.html") if _FETCHED.search(page.read_text(encoding="utf-8"))]
+    for page in foreign:
+        print(f"{page} fetches something from another host", file=sys.stderr)
+    return 1 if foreign else 0
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS.parent / "build" / "docs"
+    status = build(target)
+    if status == 0:
+        print(f"{target}/index.html")
+    sys.exit(status)

@@ -1,0 +1,40 @@
+"""The documentation site: `make docs` builds it from the Markdown files of `docs/`."""
+
+import sys
+from pathlib import Path
+
+from pygments.lexers.shell import BashSessionLexer
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "plugins"), str(Path(__file__).parent)]
+
+from limes import __version__  # noqa: E402 - found only now
+
+project = "Limes"
+version = release = __version__
+
+extensions = ["myst_parser", "sphinx_copybutton"]
+exclude_patterns = ["site"]
+myst_heading_anchors = 4
+"""Headings down to this level can be linked to, as `page.md#heading`; a link that leads nowhere is an error."""
+copybutton_prompt_text = r"\$ |> "
+copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
+
+html_theme = "furo"
+html_title = f"Limes {__version__}"
+html_copy_source = False
+html_show_copyright = False
+html_show_sphinx = False
+
+
+class Console(BashSessionLexer):
+    """Commands after `$ `, their further lines after `> `, and output."""
+
+    _bare_continuation = True
+
+
+def setup(app: Sphinx) -> None:
+    """What the options above cannot say."""
+    app.add_lexer("console", Console)
