@@ -48,6 +48,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy docs/site
 	$(BIN)/lint-imports
 
 format: $(VENV)/.installed-dev ## puts all files into the house style
