@@ -61,6 +61,7 @@ conformance: $(VENV)/.installed-dev $(REAL_VENV)/.installed ## what our Placemen
 
 bench-placement: export LIMES_REAL_VENV = $(abspath $(REAL_VENV))
 bench-placement: $(VENV)/.installed-dev $(REAL_VENV)/.installed ## measures the Placement API against the upstream one
+	@$(BIN)/pip install -q --disable-pip-version-check -e '.[fast]' || echo "measured without limes[fast], which needs a C compiler"
 	$(BIN)/python -m tests.bench.placement
 
 bench-limes: $(VENV)/.installed-dev ## measures the Limes API against the figures of the original

@@ -5,6 +5,7 @@ each transaction do not know of it (SQLSTATE 26000), and after a migration a pla
 statement is run as it is, and after some of these failures none is prepared any more.
 """
 
+import itertools
 import logging
 import weakref
 from collections.abc import Sequence
@@ -23,7 +24,8 @@ class PreparedReads:
 
     def __init__(self, db: peewee.Database) -> None:
         self._db = db
-        self._names: dict[str, str] = {}
+        self._calls: dict[str, tuple[str, str]] = {}
+        self._numbers = itertools.count()
         self._prepared: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
         self._failures = 0
 
@@ -34,14 +36,19 @@ class PreparedReads:
 
     def fetch(self, sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
         """All rows of a SELECT that changes nothing, outside of a transaction. Parameters are written `%s`."""
-        name = self._names.setdefault(sql, f"limes_{len(self._names)}")
+        name, call = self._calls.get(sql) or self._call(sql, len(params))
         known = self._prepared.setdefault(self._db.connection(), set())
         if name not in known:
             numbers = [f"${number}" for number in range(1, len(params) + 1)]
             self._db.execute_sql(f"PREPARE {name} AS {sql % tuple(numbers)}".replace("%", "%%"))
             self._prepared.setdefault(self._db.connection(), set()).add(name)
-        marks = f"({', '.join(['%s'] * len(params))})" if params else ""
-        return list(self._db.execute_sql(f"EXECUTE {name}{marks}", params or None).fetchall())
+        return list(self._db.execute_sql(call, params or None).fetchall())
+
+    def _call(self, sql: str, count: int) -> tuple[str, str]:
+        """What the statement is called on each connection, and how it is run with so many parameters."""
+        name = f"limes_{next(self._numbers)}"
+        marks = f"({', '.join(['%s'] * count)})" if count else ""
+        return self._calls.setdefault(sql, (name, f"EXECUTE {name}{marks}"))
 
     def is_refusal(self, error: BaseException) -> bool:
         """Whether the statement has to be run as it is. Forgets what was prepared on this thread's connection."""

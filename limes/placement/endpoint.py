@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from functools import lru_cache
 from typing import Any
 
 import falcon
@@ -82,13 +83,17 @@ class Endpoint:
             root = root_path(req, self._deps.settings.prefix)
             resp.set_header("location", f"{req.scheme}://{req.netloc}{root}{answer.location}")
         if answer.last_modified is not None and version >= 15:
-            moment = datetime.fromtimestamp(int(answer.last_modified), UTC)
-            resp.set_header("last-modified", format_datetime(moment, usegmt=True))
+            resp.set_header("last-modified", _http_date(int(answer.last_modified)))
             resp.set_header("cache-control", "no-cache")
         data = answer.data if answer.document is None else orjson.dumps(answer.document)
         if data is not None:
             resp.content_type = falcon.MEDIA_JSON
             resp.data = data
+
+
+@lru_cache(maxsize=1024)  # many rows were written in the same second
+def _http_date(seconds: int) -> str:
+    return format_datetime(datetime.fromtimestamp(seconds, UTC), usegmt=True)
 
 
 def _check_media_types(req: falcon.Request, operation: Operation, version: int) -> None:

@@ -4,6 +4,7 @@ A version is the number after the dot. All versions are of major version 1, so t
 """
 
 import re
+from functools import lru_cache
 
 from limes.placement.errors import InvalidVersion, UnacceptableVersion
 
@@ -20,6 +21,7 @@ def text(version: int) -> str:
     return f"1.{version}"
 
 
+@lru_cache(maxsize=256)  # what is refused is not remembered
 def negotiate(header: str | None) -> int:
     """The version that the header's last entry for `placement` asks for; 1.0 where there is none.
 
