@@ -67,5 +67,17 @@ class BackendOutage(BackendError):
     """The backend does not answer, or says that it cannot: another call would not fare better just now."""
 
 
+class BackendMissing(BackendError):
+    """Keystone's catalog has no such backend."""
+
+
+class BackendRefusal(BackendError):
+    """The backend does not let our user do what we ask for."""
+
+
+class BackendOutdated(BackendError):
+    """The backend is too old: it does not know the microversion that is needed."""
+
+
 class BackendPaused(BackendError):
     """The backend was not asked at all, because it has not answered before (`limes.backends.breaker`)."""

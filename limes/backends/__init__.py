@@ -24,7 +24,7 @@ from limes.backends.reports import (
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref, ResourceDef, ServiceDef
 from limes.core.quota import UNLIMITED, BackendQuota, Unlimited
 from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, parse_value
-from limes.errors import BackendError, BackendOutage, ConfigError
+from limes.errors import BackendError, BackendMissing, BackendOutage, BackendOutdated, BackendRefusal, ConfigError
 
 __all__ = [
     # what a plugin implements
@@ -36,5 +36,6 @@ __all__ = [
     "UsageReport", "ResourceUsage", "AZUsage", "CapacityReport", "AZCapacity",
     "ANY_AZ", "UNKNOWN_AZ", "BackendQuota", "Unlimited", "UNLIMITED",
     # units and errors
-    "Unit", "UnitError", "MAX_AMOUNT", "convert", "parse_value", "BackendError", "BackendOutage", "ConfigError",
+    "Unit", "UnitError", "MAX_AMOUNT", "convert", "parse_value", "ConfigError",
+    "BackendError", "BackendOutage", "BackendMissing", "BackendRefusal", "BackendOutdated",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from limes.db.clock import ahead_of_database
 from limes.db.engine import Engine
 from limes.errors import Unavailable
 
@@ -51,14 +52,11 @@ class ClockWatch:
 
     def _look(self) -> None:
         try:
-            before = self._wall()
-            ((there,),) = self._engine.rows("SELECT EXTRACT(EPOCH FROM clock_timestamp())::double precision")
-            after = self._wall()
+            ahead = ahead_of_database(self._engine, self._wall)
         except Unavailable:
             return
         self._looked_at = self._monotonic()
-        self._offset = after - self._monotonic()
-        ahead = max(before - there, min(0.0, after - there))
+        self._offset = self._wall() - self._monotonic()
         agrees = abs(ahead) <= self._tolerance
         if self._agrees and not agrees:
             text = "this machine's clock is %.0f s %s of the database's: nothing is begun until they agree"

@@ -32,7 +32,7 @@ def audit_jobs(settings: Settings, engine: Engine, clock: Clock, jitter: Jitter)
             engine,
             clock,
             jitter,
-            _sink(name, audit),
+            open_sink(name, audit),
             interval=audit.interval,
             retry=audit.retry,
             retry_max=audit.retry_max,
@@ -43,7 +43,8 @@ def audit_jobs(settings: Settings, engine: Engine, clock: Clock, jitter: Jitter)
     return AuditJobs(jobs, counters)
 
 
-def _sink(name: str, audit: AuditSettings) -> Sink:
+def open_sink(name: str, audit: AuditSettings) -> Sink:
+    """A sink by its name. Nothing is opened yet."""
     if name == "log":
         return LogSink(audit.log.path)
     broker = audit.rabbitmq

@@ -1,35 +1,48 @@
 """`limes config check`: everything that can be found wrong without asking anybody."""
 
+from collections.abc import Callable, Iterable
+from functools import partial
+
 from limes.composition.cluster import build_cluster
 from limes.composition.common import load_settings
 from limes.composition.identity import open_cloud, refuse_exposure
 from limes.composition.policy import limes_policy, placement_policy
 from limes.errors import ConfigError, LimesError
+from limes.settings import Settings
 
 
 def check_configuration() -> str:
     """One line that says what was found. Raises `ConfigError` with every problem."""
     settings = load_settings()
-    problems: list[str] = []
-
-    def collect(error: LimesError) -> None:
-        problems.extend(error.problems if isinstance(error, ConfigError) else [str(error)])
-
-    for process in ("api", "placement"):
-        try:
-            refuse_exposure(settings, process)
-        except LimesError as error:
-            collect(error)
-    for load_policy in (limes_policy, placement_policy):
-        try:
-            load_policy(settings)
-        except LimesError as error:
-            collect(error)
-    try:
-        cluster = build_cluster(settings, open_cloud(settings))
-    except LimesError as error:
-        collect(error)
+    problems = [*exposure_problems(settings), *policy_problems(settings), *cluster_problems(settings)]
     if problems:
         raise ConfigError(problems)
-    services, resources = len(cluster.catalog.services), len(cluster.catalog.refs())
-    return f"The configuration is fine: {services} services with {resources} resources."
+    catalog = build_cluster(settings, open_cloud(settings)).catalog
+    return f"The configuration is fine: {len(catalog.services)} services with {len(catalog.refs())} resources."
+
+
+def exposure_problems(settings: Settings) -> list[str]:
+    """Where anybody could be anybody."""
+    return _problems(partial(refuse_exposure, settings, process) for process in ("api", "placement"))
+
+
+def policy_problems(settings: Settings) -> list[str]:
+    """Why a policy file cannot be used."""
+    return _problems([partial(limes_policy, settings), partial(placement_policy, settings)])
+
+
+def cluster_problems(settings: Settings) -> list[str]:
+    """What is wrong with services, capacitors, discovery, and what is said of their resources."""
+    return _problems([lambda: build_cluster(settings, open_cloud(settings))])
+
+
+def _problems(steps: Iterable[Callable[[], object]]) -> list[str]:
+    problems: list[str] = []
+    for step in steps:
+        try:
+            step()
+        except ConfigError as error:
+            problems += error.problems
+        except LimesError as error:
+            problems.append(str(error))
+    return problems

@@ -33,6 +33,11 @@ class Migrations:
         with engine.connection(), self._explained(engine, "cannot be read"):
             return [row.name for row in self._runner(engine).status() if row.path is not None and row.applied is None]
 
+    def unknown(self, engine: Engine) -> list[str]:
+        """Names that were applied to this database, and that this release has never heard of: it is the older one."""
+        with engine.connection(), self._explained(engine, "cannot be read"):
+            return [row.name for row in self._runner(engine).status() if row.path is None]
+
     def upgrade(self, engine: Engine) -> list[str]:
         """Applies all pending files, each in a transaction of its own, and answers their names.
 

@@ -62,6 +62,19 @@ OVERRIDES: Mapping[str, tuple[tuple[str, ...], Callable[[str], Any]]] = {
 }
 """Environment variables that override the file, where to, and how they are read."""
 
+_DATABASE_PARTS = ("HOSTNAME", "PORT", "NAME", "USERNAME", "CONNECTION_OPTIONS")
+_BROKER_PARTS = ("HOSTNAME", "PORT", "USERNAME")
+KNOWN_VARIABLES = frozenset(
+    {
+        *OVERRIDES,
+        *(f"LIMES_DB_{part}" for part in _DATABASE_PARTS),
+        *(f"LIMES_AUDIT_RABBITMQ_{part}" for part in _BROKER_PARTS),
+        *("LIMES_CONFIG", "LIMES_DEBUG", "LIMES_PROCESS", "LIMES_IMPORT_TOKEN"),
+        *("LIMES_LIQUID_SERVICE", "LIMES_LIQUID_LISTEN"),
+    }
+)
+"""All variables `LIMES_*` that any process of ours reads."""
+
 
 def load(path: Path, environ: Mapping[str, str]) -> Settings:
     """The settings in the file, overridden from `environ`. Relative paths in it count from the file's folder.
@@ -147,7 +160,7 @@ def _original_database_url(environ: Mapping[str, str]) -> str | None:
 
 def _original_broker_url(environ: Mapping[str, str]) -> str | None:
     """The original's way to name the broker: one variable for each part."""
-    parts = {part: environ.get(f"LIMES_AUDIT_RABBITMQ_{part}") for part in ("HOSTNAME", "PORT", "USERNAME")}
+    parts = {part: environ.get(f"LIMES_AUDIT_RABBITMQ_{part}") for part in _BROKER_PARTS}
     if not any(parts.values()):
         return None
     user = quote(parts["USERNAME"] or "guest", safe="")
@@ -167,10 +180,10 @@ def _problem(item: Any) -> str:
 
 
 def url_with_password(url: str, password: str | None) -> str:
-    """The database URL with its password replaced (for `database.password`)."""
-    if password is None:
-        return url
+    """The database URL with its password replaced (for `database.password`); SQLite has none."""
     parts = urlsplit(url)
+    if password is None or parts.scheme == "sqlite":
+        return url
     user = parts.username or ""
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit(parts._replace(netloc=f"{user}:{quote(password, safe='')}@{host}"))

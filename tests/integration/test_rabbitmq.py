@@ -45,6 +45,15 @@ def test_messages(rabbitmq, queue, sink):
     assert second.message_id == "id-2"
 
 
+def test_a_broker_is_tried_out_without_leaving_anything(rabbitmq, queue, sink):
+    assert sink.try_out() is None
+    url = f"amqp://guest@127.0.0.1:{rabbitmq.port}/"
+    assert RabbitMQSink(url, queue).try_out() is None, "the broker's own user has a known password"
+    assert "ACCESS_REFUSED" in RabbitMQSink(url, queue, password="not-the-one").try_out()
+    assert RabbitMQSink("amqp://limes@127.0.0.1:1/", queue).try_out().endswith("Connection refused")
+    assert sink.deliver(events(1)).delivered == (1,), "it had to make the queue, as nobody else has"
+
+
 def test_what_was_confirmed_outlives_a_restart(rabbitmq, queue, sink):
     assert sink.deliver(events(1)).error is None
     rabbitmq.process.stop()

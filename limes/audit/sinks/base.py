@@ -45,3 +45,7 @@ class Sink(Protocol):
     def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
         """Delivers events."""
         ...
+
+    def try_out(self) -> str | None:
+        """Why it would not take events now; None if it would. Sends nothing, raises nothing, makes nothing."""
+        ...

@@ -35,6 +35,17 @@ class LogSink:
             return Delivery(error=f"cannot write to {where}: {error.strerror or error}")
         return Delivery([event.number for event in events])
 
+    def try_out(self) -> str | None:
+        """See `Sink`."""
+        if self.path is None:
+            return None
+        there = self.path if self.path.exists() else self.path.absolute().parent
+        if not there.exists():
+            return f"there is no folder {there}"
+        if self.path.is_dir() or not os.access(there, os.W_OK):
+            return f"cannot write to {there}"
+        return None
+
 
 def _append(path: Path, text: bytes) -> None:
     with path.open("ab", buffering=0) as file:

@@ -71,18 +71,27 @@ class RabbitMQSink:
                 return attempt.outcome(f"{self._broker()}: no confirmation for {3 * self._timeout:.0f} s")
         return attempt.outcome(attempt.error)
 
+    def try_out(self) -> str | None:
+        """See `Sink`: connects, and asks for the queue, which need not be there yet."""
+        return self._connected(lambda connection: _has_queue(connection, self._queue))
+
     def _run(self, attempt: _Attempt) -> None:
+        attempt.error = self._connected(lambda connection: self._publish_all(self._open_channel(connection), attempt))
+
+    def _connected(self, work: Callable[[pika.BlockingConnection], object]) -> str | None:
+        """Does something with a connection. Answers what went wrong."""
         try:
             connection = pika.BlockingConnection(self._parameters())
             try:
-                self._publish_all(self._open_channel(connection), attempt)
+                work(connection)
             finally:
                 _close(connection.close)
         except (pika_errors.AMQPError, AMQPConnectorException, OSError, ValueError) as error:
-            attempt.error = f"{self._broker()}: {_reason(error)}"
+            return f"{self._broker()}: {_reason(error)}"
         except Exception as error:
             log.exception("%s: delivery of audit events failed", self._broker())
-            attempt.error = f"{self._broker()}: internal error: {type(error).__name__}"
+            return f"{self._broker()}: internal error: {type(error).__name__}"
+        return None
 
     def _publish_all(self, channel: BlockingChannel, attempt: _Attempt) -> None:
         blocked: set[str] = set()
@@ -115,13 +124,9 @@ class RabbitMQSink:
 
     def _open_channel(self, connection: pika.BlockingConnection) -> BlockingChannel:
         """With the queue: whatever there is by that name, else a durable one."""
+        is_there = _has_queue(connection, self._queue)
         channel = connection.channel()
-        try:
-            channel.queue_declare(self._queue, passive=True)
-        except pika_errors.ChannelClosedByBroker as error:
-            if error.reply_code != _NOT_FOUND:
-                raise
-            channel = connection.channel()
+        if not is_there:
             channel.queue_declare(self._queue, durable=True)
         channel.confirm_delivery()
         return channel
@@ -143,12 +148,24 @@ class RabbitMQSink:
         return None
 
 
+def _has_queue(connection: pika.BlockingConnection, queue: str) -> bool:
+    try:
+        connection.channel().queue_declare(queue, passive=True)
+    except pika_errors.ChannelClosedByBroker as error:
+        if error.reply_code != _NOT_FOUND:
+            raise
+        return False
+    return True
+
+
 def _with_password(url: str, password: str | None) -> str:
-    if password is None:
-        return url
+    """The URL with a password, as pika wants one wherever there is a user; RabbitMQ's own user `guest` has its name."""
     parts = urlsplit(url)
+    if password is None and (parts.password is not None or parts.username is None):
+        return url
     user, host = parts.username or "guest", parts.netloc.rpartition("@")[2]
-    return urlunsplit(parts._replace(netloc=f"{user}:{quote(password, safe='')}@{host}"))
+    word = password if password is not None else "guest" if user == "guest" else ""
+    return urlunsplit(parts._replace(netloc=f"{user}:{quote(word, safe='')}@{host}"))
 
 
 def _close(close: Callable[[], None]) -> None:

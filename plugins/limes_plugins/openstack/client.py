@@ -11,7 +11,7 @@ from keystoneauth1 import discover, exceptions, noauth, token_endpoint
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
 
-from limes.backends import BackendContext, BackendError, BackendOutage
+from limes.backends import BackendContext, BackendError, BackendMissing, BackendOutage, BackendOutdated, BackendRefusal
 from limes_plugins.openstack.params import ConnectionParams
 
 _THREADS = 8
@@ -136,12 +136,12 @@ class ServiceClient:
             raise self._not_in_catalog() from error
         status = answer.status_code
         if status in (401, 403):
-            raise BackendError(
+            raise BackendRefusal(
                 f"{method} {path}: {self.name} refuses the user of Limes with {status}{_detail(answer)}"
                 " (look at the roles of this user, and at the policy of the service)"
             )
         if status == 406 and self._wanted is not None:
-            raise BackendError(f"this {self.name} does not know the microversion {self.microversion()}")
+            raise BackendOutdated(f"this {self.name} does not know the microversion {self.microversion()}")
         if status == 429 or status >= 500:
             raise BackendOutage(f"{method} {path}: {self.name} answered with {status}{_detail(answer)}")
         return answer
@@ -221,13 +221,13 @@ class ServiceClient:
         newest = data.max_microversion
         if newest is None or tuple(newest) < at_least:
             known = "knows no microversions" if newest is None else f"goes up to {newest[0]}.{newest[1]}"
-            raise BackendError(f"this {self.name} {known}, but at least {self._at_least} is needed")
+            raise BackendOutdated(f"this {self.name} {known}, but at least {self._at_least} is needed")
         major, minor = min(wanted, (newest[0], newest[1]))
         return f"{major}.{minor}"
 
-    def _not_in_catalog(self) -> BackendError:
+    def _not_in_catalog(self) -> BackendMissing:
         region = f", region {self._params.region_name}" if self._params.region_name else ""
-        return BackendError(
+        return BackendMissing(
             f"there is no service of type {self._service_type!r} in Keystone's catalog"
             f" (interface {self._params.interface}{region})"
         )

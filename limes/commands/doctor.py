@@ -1,0 +1,84 @@
+"""`limes doctor`: what is wrong with an installation, and how to mend it."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from limes.commands.options import Commands, add_config_option
+from limes.commands.output import add_json_option, print_json, print_table, progress_console, result_console
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from limes.doctor.examination import Diagnosis
+    from limes.doctor.finding import Finding
+
+CHECKS = ("configuration", "policy", "database", "keystone", "backends", "audit", "metrics")
+"""The names of `limes.doctor.examination.CHECKS`, which is slow to import."""
+
+_EXIT_CODES = {"ok": 0, "warning": 1, "problem": 2}
+_STYLES = {"ok": "green", "skipped": "dim", "warning": "bold yellow", "problem": "bold red"}
+
+
+def add_to(commands: Commands) -> None:
+    """Adds `doctor`."""
+    parser = commands.add_parser(
+        "doctor",
+        help="look for what is wrong, and say how to mend it",
+        description=(
+            "Looks at configuration, policy, database, Keystone, backends, audit, metrics and clocks; changes nothing."
+            " Exit code 0 if all is well, 1 if there are warnings, 2 if there are problems."
+        ),
+    )
+    parser.add_argument("--project", metavar="ID", help="the project to ask backends about (default: the first)")
+    parser.add_argument(
+        "--timeout", metavar="SECONDS", type=float, default=15.0, help="how long each may take to answer (default: 15)"
+    )
+    parser.add_argument(
+        "--only",
+        metavar="CHECK",
+        action="append",
+        choices=CHECKS,
+        help=f"leave out all others; may be repeated: {', '.join(CHECKS)}",
+    )
+    add_json_option(parser)
+    add_config_option(parser)
+    parser.set_defaults(run=run, failure_code=2)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints what was found."""
+    from limes import logs
+    from limes.doctor.examination import examine
+
+    logs.set_up(level="CRITICAL")  # what libraries and our own parts would log is in the findings
+    with progress_console().status("looking ...") as status:
+        diagnosis = examine(
+            project=options.project,
+            timeout=options.timeout,
+            only=options.only or (),
+            on_check=lambda name: status.update(f"looking at {name} ..."),
+        )
+    if options.json:
+        print_json({"worst": diagnosis.worst, **_document(diagnosis)})
+    else:
+        _print(diagnosis)
+    return _EXIT_CODES[diagnosis.worst.value]
+
+
+def _document(diagnosis: "Diagnosis") -> dict[str, object]:
+    return {"version": diagnosis.version, "config": diagnosis.config, "findings": diagnosis.findings}
+
+
+def _print(diagnosis: "Diagnosis") -> None:
+    console = result_console()
+    rows = [(_level(one), one.check, one.message) for one in diagnosis.findings]
+    print_table(console, f"Limes {diagnosis.version} with {diagnosis.config}", ("", "check", "finding"), rows)
+    to_mend = [one for one in diagnosis.findings if one.mend]
+    rows = [(_level(one), one.check, one.mend) for one in to_mend]
+    print_table(console, "What to do", ("", "check", "do this"), rows, empty="nothing")
+
+
+def _level(finding: "Finding") -> "Text":
+    from rich.text import Text
+
+    return Text(finding.level.value, _STYLES[finding.level.value])

@@ -1,0 +1,116 @@
+"""Each backend is asked as the collector would ask it, about one project; nothing is stored."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from keystoneauth1 import exceptions as ksa_errors
+
+from limes.backends import (
+    BackendMissing,
+    BackendOutage,
+    BackendOutdated,
+    BackendRefusal,
+    DiscoveryBackend,
+    ProjectInfo,
+    ask,
+)
+from limes.composition.cluster import Cluster, build_cluster
+from limes.composition.identity import open_cloud
+from limes.doctor.case import Case
+from limes.doctor.finding import Finding, ok, problem, skipped, warning
+from limes.errors import BackendError, LimesError
+
+_AT_ONCE = 4
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Discovery, each service, and each capacitor."""
+    try:
+        cluster = build_cluster(case.settings, open_cloud(case.settings), time_limit=case.timeout)
+    except LimesError:
+        yield skipped("backends", "the configuration has to be mended first")
+        return
+    project = None
+    try:
+        project = _find_project(case, cluster)
+    except BackendError as error:
+        yield problem("backends.discovery", str(error), _mend(error))
+    else:
+        yield _about_discovery(case, project)
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="doctor") as pool:
+        yield from pool.map(partial(_about_service, cluster, project), cluster.backends.quota)
+        yield from pool.map(partial(_about_capacitor, cluster), cluster.backends.capacity)
+
+
+def _find_project(case: Case, cluster: Cluster) -> ProjectInfo | None:
+    """The project that was asked for, or the first one. Raises `BackendError`."""
+    discovery = case.settings.discovery
+    backend: DiscoveryBackend = cluster.backends.discovery
+    for domain in ask.list_domains(backend, discovery.except_domains, discovery.only_domains):
+        for project in ask.list_projects(backend, domain):
+            if case.project in (None, project.id):
+                return project
+    return None
+
+
+def _about_discovery(case: Case, project: ProjectInfo | None) -> Finding:
+    name = "backends.discovery"
+    if project is not None:
+        return ok(name, f"discovery finds projects, such as {project.domain.name}/{project.name}")
+    if case.project is not None:
+        return problem(name, f"discovery finds no project {case.project}", "give another --project, or none")
+    mend = "look at discovery.except_domains and only_domains, and at the roles of our user in Keystone"
+    return warning(name, "discovery finds no project", mend)
+
+
+def _about_service(cluster: Cluster, project: ProjectInfo | None, service_type: str) -> Finding:
+    name = f"backends.service.{service_type}"
+    if project is None:
+        return skipped(name, "there is no project to ask about")
+    try:
+        report = ask.report_usage(
+            cluster.backends.quota[service_type], cluster.catalog.services[service_type], project, cluster.catalog
+        )
+    except BackendError as error:
+        return problem(name, str(error), _mend(error))
+    where = f"{project.domain.name}/{project.name}"
+    return ok(name, f"service {service_type} reports {len(report.resources)} resources of {where}")
+
+
+def _about_capacitor(cluster: Cluster, capacitor: str) -> Finding:
+    name = f"backends.capacitor.{capacitor}"
+    try:
+        report = ask.report_capacity(cluster.backends.capacity[capacitor], capacitor, cluster.catalog)
+    except BackendError as error:
+        return problem(name, str(error), _mend(error))
+    count = sum(map(len, report.services.values()))
+    return ok(name, f"capacitor {capacitor} reports capacity of {count} resources")
+
+
+def _mend(error: BackendError) -> str:
+    """What to do, by the kind of the error, or of what was behind it."""
+    behind = _chain(error)
+    if any(isinstance(one, BackendMissing | ksa_errors.CatalogException) for one in behind):
+        return (
+            "openstack endpoint create SERVICE INTERFACE URL; or correct interface and region_name;"
+            " or give its address in identity.endpoints or in params.endpoint"
+        )
+    if any(isinstance(one, ksa_errors.Unauthorized | ksa_errors.MissingAuthPlugin) for one in behind):
+        return "our user cannot sign in at Keystone: see keystone.login"
+    if any(isinstance(one, BackendRefusal | ksa_errors.Forbidden) for one in behind):
+        return "give our user the roles that the backend's policy asks for (admin as a rule)"
+    if any(isinstance(one, BackendOutdated) for one in behind):
+        return "upgrade the backend, or ask for less in params (docs/plugins.md)"
+    if any(isinstance(one, BackendOutage | ksa_errors.ConnectionError) for one in behind):
+        return "start the backend, or correct its endpoint in the catalog; look at DNS and at firewalls between"
+    return "see the message; `limes plugin test` and `limes plugin scan-capacity` ask again"
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    found: list[BaseException] = []
+    following: BaseException | None = error
+    while following is not None and following not in found:
+        found.append(following)
+        following = following.__cause__
+    return found

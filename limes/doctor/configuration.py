@@ -1,0 +1,70 @@
+"""The configuration file, and the environment that goes before it."""
+
+import difflib
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from limes.composition.check import cluster_problems, exposure_problems
+from limes.composition.common import DEFAULT_CONFIG
+from limes.doctor.case import Case
+from limes.doctor.finding import Finding, ok, problem, warning
+from limes.errors import ConfigError
+from limes.settings import read_yaml
+from limes.settings.load import KNOWN_VARIABLES
+
+_SECRET_KEYS = (
+    ("database", "password"),
+    ("identity", "keystone", "password"),
+    ("identity", "keystone", "application_credential_secret"),
+    ("audit", "rabbitmq", "password"),
+)
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Everything that can be found wrong without asking anybody."""
+    path = Path(case.environ.get("LIMES_CONFIG") or DEFAULT_CONFIG)
+    problems = [*exposure_problems(case.settings), *cluster_problems(case.settings)]
+    if problems:
+        yield from unusable(str(path), problems)
+    else:
+        yield ok("configuration.file", f"{path}: {len(case.settings.services)} services")
+    yield from _readable_secrets(path)
+    yield from _unknown_variables(case.environ)
+
+
+def unusable(path: str, problems: Sequence[str]) -> list[Finding]:
+    """What is wrong with the file."""
+    if not Path(path).is_file():
+        mend = "write one (config/limes.yaml shows all sections), and name it by --config or LIMES_CONFIG"
+    else:
+        mend = f"correct it in {path}; docs/configuration.md says what each key means"
+    return [problem("configuration.file", one, mend) for one in problems]
+
+
+def _readable_secrets(path: Path) -> Iterator[Finding]:
+    """Passwords in a file that everybody on the machine may read."""
+    try:
+        document = read_yaml(path)
+        is_open = bool(path.stat().st_mode & stat.S_IROTH)
+    except (ConfigError, OSError):
+        return
+    found = [".".join(keys) for keys in _SECRET_KEYS if _at(document, keys)]
+    if found and is_open:
+        mend = f"chmod o-r {path}, or take the secrets from the environment (docs/configuration.md)"
+        yield warning("configuration.secrets", f"everybody on this machine can read {', '.join(found)}", mend)
+
+
+def _at(document: Any, keys: Iterable[str]) -> Any:
+    for key in keys:
+        document = document.get(key) if isinstance(document, Mapping) else None
+    return document
+
+
+def _unknown_variables(environ: Mapping[str, str]) -> Iterator[Finding]:
+    for name in sorted(environ):
+        if name.startswith("LIMES_") and name not in KNOWN_VARIABLES:
+            near = difflib.get_close_matches(name, KNOWN_VARIABLES, n=1, cutoff=0.8)
+            mend = f"rename it to {near[0]}" if near else "remove it"
+            yield warning("configuration.environment", f"nothing reads the environment variable {name}", mend)

@@ -1,0 +1,153 @@
+"""The databases of both halves: reachable, up to date, writable, on time, and with connections enough."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from limes.composition.common import open_engine, open_placement_engine
+from limes.db.address import parse_database_url
+from limes.db.clock import ahead_of_database
+from limes.db.engine import Engine, first_line
+from limes.db.failures import DATABASE_ERRORS, is_read_only
+from limes.db.migrate import Migrations, limes_migrations
+from limes.doctor.case import Case
+from limes.doctor.clocks import compare
+from limes.doctor.connections import check_connections
+from limes.doctor.finding import Finding, ok, problem, skipped, warning
+from limes.doctor.unreachable import mend_connection
+from limes.errors import LimesError, StartupError
+from limes.placement.migrations import placement_migrations
+from limes.settings import Settings
+
+_UPGRADE = "limes db upgrade"
+
+
+@dataclass(frozen=True, slots=True)
+class _Database:
+    check: str
+    """What its findings begin with."""
+    url: str
+    engine: Engine
+    migrations: tuple[Migrations, ...]
+
+
+def check(case: Case) -> Iterator[Finding]:
+    """Each database: there are two if the Placement half has its own."""
+    for database in _databases(case.settings):
+        try:
+            yield from _check(case, database)
+        finally:
+            database.engine.close()
+
+
+def _databases(settings: Settings) -> Iterator[_Database]:
+    url, other = settings.database.url, settings.placement.database_url
+    is_one = other in (None, url)
+    ours = (limes_migrations, placement_migrations) if is_one else (limes_migrations,)
+    yield _Database("database", url, open_engine(settings, "limes-doctor"), ours)
+    if other is not None and not is_one:
+        engine = open_placement_engine(settings, "limes-doctor")
+        yield _Database("database.placement", other, engine, (placement_migrations,))
+
+
+def _check(case: Case, database: _Database) -> Iterator[Finding]:
+    engine, name = database.engine, database.check
+    found = _reach(database)
+    yield found
+    if found.mend:
+        yield skipped(f"{name}.schema", "the database has to answer first")
+        return
+    pending = list(_schema(database))
+    yield from pending
+    if not any(finding.mend for finding in pending):
+        yield _writable(database)
+    if engine.dialect == "postgresql":
+        try:
+            ahead = ahead_of_database(engine, case.now)
+            yield compare(f"{name}.clock", ahead, "the database's", case.settings.collector.max_clock_skew)
+        except LimesError as error:
+            yield skipped(f"{name}.clock", str(error))
+        yield from check_connections(name, engine, case.settings)
+
+
+def _reach(database: _Database) -> Finding:
+    engine, name = database.engine, f"{database.check}.connection"
+    if engine.dialect == "sqlite" and not Path(engine.name).is_file():  # else it would be made
+        folder = Path(engine.name).absolute().parent
+        mend = _UPGRADE if folder.is_dir() else f"mkdir -p {folder}; {_UPGRADE}"
+        return problem(name, f"there is no {engine.location}", mend)
+    try:
+        engine.db.connect()
+    except DATABASE_ERRORS as error:
+        reason = first_line(error)
+        return problem(name, f"{engine.location}: {reason}", mend_connection(reason, parse_database_url(database.url)))
+    engine.db.close()
+    return ok(name, f"the {engine.location} answers")
+
+
+def _schema(database: _Database) -> Iterator[Finding]:
+    name = f"{database.check}.schema"
+    for migrations in database.migrations:
+        try:
+            pending, unknown = migrations.pending(database.engine), migrations.unknown(database.engine)
+        except StartupError as error:
+            yield problem(name, str(error), "give our user the right to read its tables, or restore them from a backup")
+            continue
+        if pending:
+            text = f"the {migrations.name} schema lacks {len(pending)} migrations, {pending[0]} is the first"
+            yield problem(name, text, _UPGRADE)
+        elif unknown:
+            text = f"the {migrations.name} schema was made by a newer release (it has {', '.join(sorted(unknown))})"
+            yield warning(name, text, "run the newer release here as well")
+        else:
+            yield ok(name, f"the {migrations.name} schema is up to date")
+
+
+class _Undo(Exception):
+    """Rolls back what was only a try."""
+
+
+def _writable(database: _Database) -> Finding:
+    """Writes what is there already, and takes it back."""
+    engine, name = database.engine, f"{database.check}.writable"
+    tables = [migrations.history_table for migrations in database.migrations]
+    try:
+        with engine.connection(), engine.db.atomic():
+            for table in tables:
+                engine.db.execute_sql(f"UPDATE {table} SET name = name")
+            raise _Undo
+    except _Undo:
+        pass
+    except DATABASE_ERRORS as error:
+        if is_read_only(error):
+            mend = (
+                "name all servers in database.url (postgresql://user@one,two/name), so that the primary is looked for"
+            )
+            return problem(name, "the database accepts no writes: it is a standby, or set to read-only", mend)
+        return problem(name, f"cannot be written: {first_line(error)}", _mend_write(engine))
+    missing = _tables_without_rights(engine, tables[0]) if engine.dialect == "postgresql" else []
+    if missing:
+        text = f"our user may not change {len(missing)} tables: {', '.join(missing[:5])}"
+        return problem(name, text, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO our user")
+    return ok(name, "the database can be written")
+
+
+def _mend_write(engine: Engine) -> str:
+    if engine.dialect == "sqlite":
+        folder = Path(engine.name).absolute().parent
+        return f"our user has to be able to write {engine.name} and its folder {folder}; df shows whether it is full"
+    return "make our user the owner of the database's tables: ALTER TABLE ... OWNER TO ..."
+
+
+def _tables_without_rights(engine: Engine, known: str) -> list[str]:
+    """Tables beside a known one, of the same owner, that our user cannot change."""
+    rows = engine.rows(
+        "SELECT one.relname FROM pg_class one JOIN pg_class known"
+        " ON known.relnamespace = one.relnamespace AND known.relowner = one.relowner"
+        " WHERE known.oid = %s::regclass AND one.relkind = 'r' AND NOT ("
+        " has_table_privilege(one.oid, 'SELECT') AND has_table_privilege(one.oid, 'INSERT')"
+        " AND has_table_privilege(one.oid, 'UPDATE') AND has_table_privilege(one.oid, 'DELETE'))"
+        " ORDER BY one.relname",
+        [known],
+    )
+    return [name for (name,) in rows]

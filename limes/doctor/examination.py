@@ -1,0 +1,98 @@
+"""All checks in their order, each for itself: one that fails does not keep the others from being made."""
+
+import logging
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from limes import __version__
+from limes.composition.common import DEFAULT_CONFIG, load_settings
+from limes.doctor import audit, backends, configuration, database, keystone, metrics, policy
+from limes.doctor.case import Case
+from limes.doctor.finding import Finding, Level, problem, skipped
+from limes.doctor.secrets import Redactor
+from limes.errors import ConfigError, LimesError
+from limes.seams import Clock, SystemClock
+
+log = logging.getLogger(__name__)
+
+Check = Callable[[Case], Iterable[Finding]]
+
+CHECKS: Mapping[str, Check] = {
+    "configuration": configuration.check,
+    "policy": policy.check,
+    "database": database.check,
+    "keystone": keystone.check,
+    "backends": backends.check,
+    "audit": audit.check,
+    "metrics": metrics.check,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Everything that was found, in the order of the checks."""
+
+    version: str
+    config: str
+    """The configuration file's path."""
+    findings: tuple[Finding, ...]
+
+    @property
+    def worst(self) -> Level:
+        """The worst level; `SKIPPED` counts as `OK`, as what it waits for is a finding of its own."""
+        levels = {finding.level for finding in self.findings}
+        return next((level for level in (Level.PROBLEM, Level.WARNING) if level in levels), Level.OK)
+
+
+def examine(
+    *,
+    project: str | None = None,
+    timeout: float = 15.0,
+    environ: Mapping[str, str] = os.environ,
+    clock: Clock | None = None,
+    only: Collection[str] = (),
+    on_check: Callable[[str], None] = lambda name: None,
+) -> Diagnosis:
+    """Looks at everything, or at what `only` names, and changes nothing.
+
+    `on_check` hears the name of each check before it is made.
+    """
+    names = [name for name in CHECKS if not only or name in only]
+    path = environ.get("LIMES_CONFIG") or DEFAULT_CONFIG
+    try:
+        settings = load_settings(environ)
+    except ConfigError as error:
+        findings = [
+            *configuration.unusable(path, error.problems),
+            *(_not_made(name) for name in names if name != "configuration"),
+        ]
+        return _shown(path, findings, Redactor(None, environ))
+    case = Case(settings, clock or SystemClock(), timeout, project, environ)
+    findings = []
+    for name in names:
+        on_check(name)
+        findings += _made(name, CHECKS[name], case)
+    return _shown(path, findings, Redactor(settings, environ))
+
+
+def _made(name: str, check: Check, case: Case) -> list[Finding]:
+    findings: list[Finding] = []
+    try:
+        findings.extend(check(case))
+    except LimesError as error:
+        findings.append(problem(name, str(error), "see the message"))
+    except Exception as error:
+        log.debug("the check %s has failed", name, exc_info=True)
+        findings.append(problem(name, f"this check has failed: {type(error).__name__}", "tell the developers of Limes"))
+    return findings
+
+
+def _not_made(name: str) -> Finding:
+    return skipped(name, "the configuration has to be mended first")
+
+
+def _shown(path: str, findings: Iterable[Finding], redact: Redactor) -> Diagnosis:
+    hidden = (replace(one, message=redact(one.message), mend=redact(one.mend)) for one in findings)
+    return Diagnosis(__version__, str(Path(path)), tuple(hidden))

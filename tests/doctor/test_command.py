@@ -1,0 +1,68 @@
+"""`limes doctor` as it is run: exit codes, table and JSON, colours, and no log lines between."""
+
+import json
+
+import pytest
+
+from limes.cli import main
+from limes.commands import doctor
+from limes.doctor import examination
+
+
+@pytest.fixture
+def run(patient, capsys, monkeypatch):
+    def run(*arguments):
+        code = main(["doctor", *arguments, "--config", patient.write()])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    monkeypatch.setenv("LIMES_CONFIG", "")
+    for name in ("LIMES_REAL_VENV", "LIMES_REQUIRE_REAL", "LIMES_REQUIRE_RABBITMQ", "LIMES_FAULT_ROUNDS"):
+        monkeypatch.delenv(name, raising=False)
+    return run
+
+
+def test_all_is_well(run):
+    code, out, err = run()
+    assert (code, err) == (0, "")
+    assert "ok        configuration.file" in out
+    assert out.rstrip().endswith("What to do: nothing")
+    assert "\x1b" not in out
+
+
+def test_a_warning(run, monkeypatch):
+    monkeypatch.setenv("LIMES_DB_PASWORD", "geheimnis")
+    code, out, _ = run()
+    assert code == 1
+    assert "rename it to LIMES_DB_PASSWORD" in out
+    assert "geheimnis" not in out
+
+
+def test_problems(run, patient):
+    patient.document["api"] = {"policy_file": "gone.yaml"}
+    code, out, err = run("--json", "--only", "policy", "--only", "database")
+    assert (code, err) == (2, "")
+    document = json.loads(out)
+    assert document["worst"] == "problem"
+    assert {one["check"].partition(".")[0] for one in document["findings"]} == {"policy", "database"}
+    (bad,) = (one for one in document["findings"] if one["level"] == "problem")
+    assert bad["check"] == "policy.api"
+    assert bad["mend"].startswith("correct ")
+
+
+def test_a_configuration_that_cannot_be_read(run, patient):
+    patient.document = {"availability_zones": []}
+    code, out, err = run()
+    assert (code, err) == (2, "")
+    assert "services: missing" in out
+    assert "Traceback" not in out
+
+
+def test_the_names_of_the_checks():
+    assert tuple(examination.CHECKS) == doctor.CHECKS
+
+
+def test_an_unknown_check(run, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        run("--only", "weather")
+    assert "invalid choice: 'weather'" in capsys.readouterr().err

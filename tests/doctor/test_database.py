@@ -1,0 +1,229 @@
+"""What can be wrong with a database."""
+
+import sqlite3
+
+import pytest
+
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.doctor.finding import Level
+from limes.placement.migrations import placement_migrations
+from tests.doctor.patient import LateClock
+
+only_postgresql = pytest.mark.parametrize(
+    "databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True
+)
+
+
+def database_of(patient):
+    return patient.document["database"]["url"].rpartition("/")[2]
+
+
+@pytest.fixture
+def role(postgres, patient):
+    """A role with a password, that owns nothing; the patient uses it."""
+    name, secret = "doctor_test", "so-geheim-ist-es"
+    postgres.execute(f"DROP ROLE IF EXISTS {name}")
+    postgres.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{secret}'")
+    hba = postgres.socket_folder / "data" / "pg_hba.conf"
+    line = f"host all {name} 127.0.0.1/32 scram-sha-256\n"
+    if line not in hba.read_text():
+        hba.write_text(line + hba.read_text())
+        postgres.execute("SELECT pg_reload_conf()")
+    section = patient.document["database"]
+    section["url"] = section["url"].replace("postgres@", f"{name}@")
+    section["password"] = secret
+    database = database_of(patient)
+    yield name
+    patient.document["database"]["url"] = ""
+    postgres.drop_database(database)
+    postgres.execute(f"DROP ROLE {name}")
+
+
+def test_all_is_well(patient):
+    findings = patient.findings("database")
+    assert {one.level for one in findings} == {Level.OK}, findings
+    assert [one.check for one in findings][:4] == [
+        "database.connection",
+        "database.schema",
+        "database.schema",
+        "database.writable",
+    ]
+
+
+def test_looking_changes_nothing(patient):
+    engine = Engine(patient.document["database"]["url"])
+    before = engine.rows("SELECT * FROM limes_schema_migrations ORDER BY id")
+    patient.examine()
+    assert engine.rows("SELECT * FROM limes_schema_migrations ORDER BY id") == before
+    engine.close()
+
+
+def test_no_migrations(patient, databases):
+    patient.document["database"]["url"] = databases.migrated()
+    first, second = patient.findings("database.schema")
+    assert (first.level, first.mend) == (Level.PROBLEM, "limes db upgrade")
+    assert first.message.startswith("the Limes schema lacks ")
+    assert first.message.endswith(" migrations, 0001_initial is the first")
+    assert second.message.startswith("the Placement schema lacks ")
+    assert patient.findings("database.writable") == []
+
+
+def test_a_newer_schema(patient):
+    engine = Engine(patient.document["database"]["url"])
+    engine.execute("INSERT INTO limes_schema_migrations (name, applied) VALUES ('9999_future', CURRENT_TIMESTAMP)")
+    engine.close()
+    levels = {one.message: one.level for one in patient.findings("database.schema")}
+    assert levels["the Limes schema was made by a newer release (it has 9999_future)"] is Level.WARNING
+
+
+def test_placement_has_a_database_of_its_own(patient, databases):
+    patient.document["placement"] = {"database_url": databases.migrated(placement_migrations)}
+    patient.document["database"]["url"] = databases.migrated(limes_migrations)
+    names = [one.check for one in patient.findings("database")]
+    assert "database.placement.writable" in names
+    assert {one.level for one in patient.findings("database")} == {Level.OK}
+
+
+def test_a_file_that_is_not_there_is_not_made(light_patient, tmp_path):
+    level, message, mend = light_patient.ailment("database.connection")
+    assert (level, mend) == ("problem", "limes db upgrade")
+    assert message == f"there is no SQLite file {tmp_path}/limes.db"
+    assert not (tmp_path / "limes.db").exists()
+    light_patient.document["database"]["url"] = f"sqlite:///{tmp_path}/folder/limes.db"
+    assert light_patient.ailment("database.connection")[2] == f"mkdir -p {tmp_path}/folder; limes db upgrade"
+
+
+def test_a_file_that_is_no_database(light_patient, tmp_path):
+    (tmp_path / "limes.db").write_text("x" * 5000)
+    level, message, mend = light_patient.ailment("database.connection")
+    assert level == "problem"
+    assert "file is not a database" in message
+    assert "restore it from a backup" in mend
+
+
+def test_a_file_that_somebody_keeps_locked(light_patient, tmp_path, monkeypatch):
+    url = light_patient.document["database"]["url"]
+    engine = Engine(url)
+    limes_migrations.upgrade(engine)
+    placement_migrations.upgrade(engine)
+    engine.close()
+    monkeypatch.setitem(__import__("limes.db.engine", fromlist=["_"])._SQLITE_PRAGMAS, "busy_timeout", 100)
+    other = sqlite3.connect(tmp_path / "limes.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        level, message, _ = light_patient.ailment("database.writable")
+    finally:
+        other.close()
+    assert (level, message) == ("problem", "cannot be written: database is locked")
+
+
+@only_postgresql
+def test_a_wrong_password(patient, role):
+    patient.document["database"]["password"] = "falsches-passwort"
+    level, message, mend = patient.ailment("database.connection")
+    assert level == "problem"
+    assert 'password authentication failed for user "doctor_test"' in message
+    assert "LIMES_DB_PASSWORD" in mend
+    assert "ALTER ROLE doctor_test" in mend
+    shown = str(patient.examine())
+    assert "falsches-passwort" not in shown
+
+
+@only_postgresql
+@pytest.mark.parametrize(
+    ("change", "message", "mend"),
+    [
+        (lambda url: url.rpartition("/")[0] + "/nowhere", 'database "nowhere" does not exist', "createdb -O postgres"),
+        (lambda url: url.replace("postgres@", "nobody@"), 'role "nobody" does not exist', "createuser nobody"),
+        (
+            lambda url: url.replace(url.rpartition(":")[2], "1/limes"),
+            "Connection refused",
+            "start PostgreSQL there",
+        ),
+        (lambda url: url.replace("127.0.0.1", "db.invalid"), "could not translate host name", "correct the host"),
+        (lambda url: url + "?sslmode=require", "SSL", "sslmode=verify-full"),
+    ],
+)
+def test_no_way_to_the_server(patient, change, message, mend):
+    patient.document["database"]["url"] = change(patient.document["database"]["url"])
+    found = patient.ailment("database.connection")
+    assert found[0] == "problem"
+    assert message in found[1]
+    assert mend in found[2]
+    assert patient.finding("database.schema").level is Level.SKIPPED
+
+
+@only_postgresql
+def test_a_database_that_takes_no_writes(patient, postgres):
+    postgres.execute(f'ALTER DATABASE "{database_of(patient)}" SET default_transaction_read_only = on')
+    level, message, _ = patient.ailment("database.writable")
+    assert (level, message) == ("problem", "the database accepts no writes: it is a standby, or set to read-only")
+
+
+@only_postgresql
+def test_a_user_without_rights(patient, role, postgres):
+    found = patient.findings("database.schema")
+    assert {one.level for one in found} == {Level.PROBLEM}
+    assert "permission denied for table" in found[0].message
+    admin = Engine(patient.document["database"]["url"].replace(role, "postgres"))
+    for table in ("limes_schema_migrations", "placement_schema_migrations"):
+        admin.execute(f"GRANT SELECT ON {table} TO {role}")
+    assert "permission denied for table" in patient.ailment("database.writable")[1]
+    admin.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {role}")
+    assert patient.finding("database.writable").level is Level.OK
+    admin.execute(f"REVOKE DELETE ON domains, projects FROM {role}")
+    level, message, mend = patient.ailment("database.writable")
+    assert (level, message) == ("problem", "our user may not change 2 tables: domains, projects")
+    assert mend.startswith("GRANT SELECT, INSERT, UPDATE, DELETE")
+    admin.close()
+
+
+@only_postgresql
+def test_too_few_connections(patient, role, postgres):
+    admin = Engine(patient.document["database"]["url"].replace(role, "postgres"))
+    admin.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {role}")
+    admin.close()
+    postgres.execute(f"ALTER ROLE {role} CONNECTION LIMIT 20")
+    level, message, mend = patient.ailment("database.connections")
+    assert level == "problem"
+    assert message == ("one of each process opens up to 48 connections; 20 are allowed (the user's CONNECTION LIMIT)")
+    assert "lower database.pool_size" in mend
+
+
+@only_postgresql
+def test_others_use_the_connections(patient, postgres):
+    free = int(postgres.execute("SHOW max_connections")[0][0])
+    patient.document["database"]["pool_size"] = 8
+    patient.document["api"] = {"workers": (free - 24) // 8}
+    patient.document["placement"] = {"workers": 1}
+    held = [Engine(patient.document["database"]["url"], application_name="others") for _ in range(8)]
+    for engine in held:
+        engine.db.connect()
+    level, message, _ = patient.ailment("database.connections")
+    for engine in held:
+        engine.close()
+    assert level == "warning"
+    assert "and others use" in message
+
+
+@only_postgresql
+def test_threads_without_connections(patient):
+    patient.document["api"] = {"threads": 32}
+    assert patient.ailment("database.pool") == (
+        "warning",
+        "api.threads is 32, but only 16 of them can use the database at a time",
+        "set database.pool_size to 32",
+    )
+
+
+@only_postgresql
+@pytest.mark.parametrize(
+    ("ahead", "level", "words"),
+    [(3600, "problem", "3600 s ahead of"), (-3600, "problem", "behind"), (10, "warning", "")],
+)
+def test_a_clock_that_is_off(patient, ahead, level, words):
+    found = patient.ailment("database.clock", clock=LateClock(ahead))
+    assert found[0] == level
+    assert words in found[1]
+    assert "NTP" in found[2]

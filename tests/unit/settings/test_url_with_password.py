@@ -1,0 +1,18 @@
+"""`database.password` in the database's URL."""
+
+import pytest
+
+from limes.settings import url_with_password
+
+
+@pytest.mark.parametrize(
+    ("url", "password", "expected"),
+    [
+        ("postgresql://limes@db/limes", None, "postgresql://limes@db/limes"),
+        ("postgresql://limes@db/limes", "a/b", "postgresql://limes:a%2Fb@db/limes"),
+        ("postgresql://limes:old@db:5433/limes", "new", "postgresql://limes:new@db:5433/limes"),
+        ("sqlite:///limes.db", "new", "sqlite:///limes.db"),
+    ],
+)
+def test_it_goes_where_there_is_a_user(url, password, expected):
+    assert url_with_password(url, password) == expected
