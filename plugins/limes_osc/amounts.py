@@ -1,0 +1,102 @@
+"""Amounts as people write and read them: `200GiB`, `1.5 TiB`, `+10%`. Nothing is rounded on its way in."""
+
+import re
+from fractions import Fraction
+
+from limes.core.units import Unit, UnitError, convert, find_unit
+
+_NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*\Z")
+_UNITS = [unit for unit in Unit if unit.is_measured]
+
+
+class AmountError(ValueError):
+    """Not an amount of the resource. The message says what would be."""
+
+
+def parse_amount(text: str, unit: Unit) -> int:
+    """The amount in `unit`. A measured resource wants a unit with each amount but zero. Raises `AmountError`."""
+    match = _NUMBER.match(text)
+    if match is None:
+        raise AmountError(f"{text!r} is not an amount (expected for example {_example(unit)})")
+    number, given = Fraction(match[1]), match[2]
+    if number == 0 and not given:
+        return 0
+    if unit.is_measured and not given:
+        raise AmountError(f"{text!r} has no unit (expected for example {_example(unit)})")
+    if given and not unit.is_measured:
+        raise AmountError(f"{text!r} has a unit, but the resource is counted (expected for example {_example(unit)})")
+    known = find_unit(given)
+    if known is None:
+        raise AmountError(f"{given!r} is not a unit (there are: {', '.join(_UNITS)})")
+    total = number * known.multiplier
+    if total.denominator != 1:
+        raise AmountError(f"{text!r} is not a whole number of {unit.value or 'things'}")
+    try:
+        return convert(total.numerator, Unit.BYTES.value if known.is_measured else "", unit)
+    except UnitError as error:
+        raise AmountError(f"{text!r}: {error}") from None
+
+
+def _example(unit: Unit) -> str:
+    return f"10{unit.value}"
+
+
+def apply(text: str, present: int, unit: Unit) -> int:
+    """The amount that `text` makes of the present one.
+
+    `20` or `20GiB` is the new amount, `+5` and `-5` (`+5GiB`) count from the present one, `+10%` and `-10%` are parts of
+    it; a part is rounded down, so that never more is changed than was asked for. Raises `AmountError`.
+    """
+    text = text.strip()
+    if text[:1] not in ("+", "-"):
+        return parse_amount(text, unit)
+    sign, rest = (1 if text[0] == "+" else -1), text[1:]
+    if rest.endswith("%"):
+        match = _NUMBER.match(rest[:-1])
+        if match is None or match[2]:
+            raise AmountError(f"{text!r} is not a change (expected for example {text[0]}10%)")
+        step = int(present * Fraction(match[1]) / 100)
+    else:
+        step = parse_amount(rest, unit)
+    if present + sign * step < 0:
+        raise AmountError(f"{text!r} of {exact(present, unit)} would be below zero")
+    return present + sign * step
+
+
+def exact(amount: int, unit: Unit) -> str:
+    """For changes: the largest unit that shows the amount exactly, with at most 3 decimals: `1.5 TiB`, `204801 MiB`."""
+    if amount < 0:
+        return "unlimited"
+    for larger in _larger(amount, unit):
+        number = Fraction(amount * unit.multiplier, larger.multiplier)
+        if (number * 1000).denominator == 1:
+            return _render(number, 3, larger)
+    return unit.render(amount)
+
+
+def rounded(amount: int, unit: Unit) -> str:
+    """For tables: the largest unit of which there is at least one, with at most 2 decimals: `1.18 TiB`."""
+    if amount < 0:
+        return "unlimited"
+    for larger in _larger(amount, unit):
+        return _render(Fraction(amount * unit.multiplier, larger.multiplier), 2, larger)
+    return unit.render(amount)
+
+
+def in_unit(amount: int, unit: Unit, wanted: Unit) -> int | float:
+    """The number of `wanted` units: a whole number where it is one. -1, which means unlimited, stays."""
+    number = Fraction(amount * unit.multiplier, wanted.multiplier)
+    return amount if amount < 0 else number.numerator if number.denominator == 1 else float(number)
+
+
+def _larger(amount: int, unit: Unit) -> list[Unit]:
+    """The units of which there is at least one, the largest first; none for counted resources."""
+    if not unit.is_measured:
+        return []
+    total = amount * unit.multiplier
+    return [one for one in reversed(_UNITS) if unit.multiplier <= one.multiplier <= total]
+
+
+def _render(number: Fraction, decimals: int, unit: Unit) -> str:
+    text = f"{float(number):.{decimals}f}" if number.denominator != 1 else str(number.numerator)
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {unit.value}"

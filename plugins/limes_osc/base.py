@@ -1,0 +1,91 @@
+"""What all commands share: options, the client, and tables without empty columns."""
+
+import argparse
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from osc_lib.command import command
+
+from limes_osc.client import LimesClient
+from limes_osc.scope import Scopes
+
+Row = dict[str, Any]
+"""Cells by column title."""
+Table = tuple[Sequence[str], Iterable[Sequence[Any]]]
+"""What cliff's formatters of lists take."""
+Options = Sequence[Callable[[argparse.ArgumentParser], None]]
+"""Functions that add options to a parser."""
+Fields = tuple[Sequence[str], Sequence[Any]]
+"""What cliff's formatters of one thing take."""
+
+
+class LimesCommand(command.Command):
+    """A command that talks to Limes."""
+
+    options: ClassVar[Options] = ()
+    """What a class adds to the parser; those of its base classes come first."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """cliff's parser with our options."""
+        parser = super().get_parser(prog_name)
+        for kind in reversed(type(self).__mro__):
+            for add in vars(kind).get("options", ()):
+                add(parser)
+        return parser
+
+    @property
+    def limes(self) -> LimesClient:
+        """The client."""
+        client: LimesClient = self.app.client_manager.limes  # type: ignore[attr-defined]  # named by plugin.API_NAME
+        return client
+
+    @property
+    def scopes(self) -> Scopes:
+        """Finds domains and projects by name or id."""
+        return Scopes(self.app.client_manager, self.limes)
+
+    def say(self, text: str) -> None:
+        """What a command without a table has to say."""
+        print(text, file=self.app.stdout)
+
+    def warn(self, text: str) -> None:
+        """What is not what programs would read."""
+        print(text, file=self.app.stderr)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The titles of a table, in their order. In tables for people, `optional` ones are left out where they are empty."""
+
+    titles: Sequence[str]
+    optional: Collection[str] = ()
+    unit: bool = True
+    """Whether a last column names the unit of all amounts, which people read behind each amount."""
+
+
+class LimesLister(LimesCommand, command.Lister):
+    """A command that lists rows."""
+
+    def table(self, args: argparse.Namespace, columns: Columns, rows: Iterable[Row]) -> Table:
+        """What cliff's formatters take."""
+        found = list(rows)
+        titles = [*columns.titles, *(["Unit"] if columns.unit else [])]
+        empty = None
+        if args.formatter == "table":
+            empty = ""
+            if not args.columns:
+                filled = {title for row in found for title, cell in row.items() if cell is not None}
+                titles = [one for one in columns.titles if one in filled or one not in columns.optional]
+        cells = ([empty if row.get(title) is None else row[title] for title in titles] for row in found)
+        return titles, cells
+
+
+class LimesShowOne(LimesCommand, command.ShowOne):
+    """A command that shows one thing."""
+
+    def fields(self, args: argparse.Namespace, row: Row) -> Fields:
+        """What cliff's formatters take. People are spared empty fields."""
+        if args.formatter == "table":
+            row = {title: cell for title, cell in row.items() if cell is not None}
+        return list(row), list(row.values())

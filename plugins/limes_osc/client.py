@@ -1,0 +1,106 @@
+"""The Limes API over a keystoneauth session: paths in, documents out, refusals as errors with the server's words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import requests
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.session import Session
+from osc_lib.exceptions import CommandError
+
+Json = dict[str, Any]
+Query = Sequence[tuple[str, str]]
+
+
+class Refused(CommandError):
+    """An answer that is no success. The message is what a user should read; `status` is that of HTTP."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def base_url(endpoint: str | None) -> str:
+    """The address in front of `/v1`, from the catalog or from an option. Raises `CommandError` if there is none."""
+    if not endpoint:
+        raise CommandError(
+            "where is Limes? Keystone's catalog has no service of type 'resources': name an address with"
+            " --os-limes-endpoint or OS_LIMES_ENDPOINT"
+        )
+    return endpoint.rstrip("/").removesuffix("/v1")
+
+
+class LimesClient:
+    """Requests to one Limes API."""
+
+    def __init__(self, session: Session, url: str) -> None:
+        self._adapter = Adapter(session, endpoint_override=url, client_name="limes-osc", raise_exc=False)
+
+    def get(self, path: str, query: Query = (), headers: Mapping[str, str] | None = None) -> Json:
+        """The document at a path below `/v1`."""
+        return document_of(self.request("GET", path, query, headers=headers))
+
+    def get_with_tag(self, path: str, query: Query = ()) -> tuple[Json, str]:
+        """The same, and the entity tag of the quotas."""
+        answer = self.request("GET", path, query)
+        return document_of(answer), answer.headers["ETag"]
+
+    def discover(self, path: str, key: str) -> list[str]:
+        """Looks for new domains or projects: the ids of those that were found."""
+        answer = self.request("POST", path)
+        return [one["id"] for one in document_of(answer)[key]] if answer.status_code == 202 else []
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        query: Query = (),
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        accept: Sequence[int] = (),
+    ) -> requests.Response:
+        """Any request. Raises `Refused` for 400 and above, unless the answer is JSON with a status in `accept`."""
+        answer: requests.Response = self._adapter.request(
+            f"/v1{path}",
+            method,
+            params=list(query),
+            headers=dict(headers or {}),
+            **({} if body is None else {"json": body}),
+        )
+        if answer.status_code >= 400 and not (answer.status_code in accept and _is_json(answer)):
+            raise Refused(answer.status_code, _explain(answer))
+        return answer
+
+
+def document_of(answer: requests.Response) -> Json:
+    """The JSON object of an answer. Raises `CommandError` for what is none: then somebody else answers there."""
+    try:
+        document = answer.json()
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise CommandError(f"{answer.url} does not answer as Limes does; is the address right?")
+    return document
+
+
+def _is_json(answer: requests.Response) -> bool:
+    return answer.headers.get("Content-Type", "").startswith("application/json")
+
+
+_HINTS = {
+    401: "the token is not accepted",
+    403: "the roles of this token do not allow it",
+    412: "somebody else has changed a quota meanwhile, and nothing was written: look again, and repeat the command",
+    423: "not ready yet: try again in a few seconds",
+    503: "try again in a few seconds",
+}
+
+
+def _explain(answer: requests.Response) -> str:
+    """The server's words, and what to make of them."""
+    text = answer.json() if _is_json(answer) else answer.text
+    words = text.strip() if isinstance(text, str) else str(text)
+    hint = _HINTS.get(answer.status_code)
+    request = answer.request
+    where = f"{request.method} {request.path_url.partition('?')[0]}: HTTP {answer.status_code}"
+    return "\n".join([*([f"{words}"] if words else []), *([f"{hint} ({where})"] if hint else [f"({where})"])])

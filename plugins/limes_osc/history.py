@@ -1,0 +1,119 @@
+"""`history` and `explain` of a domain's or a project's quotas."""
+
+import argparse
+from typing import ClassVar
+
+from limes.core.units import Unit
+from limes_osc.base import Columns, LimesLister, Options, Row, Table
+from limes_osc.client import Json
+from limes_osc.columns import Amount, shown_unit, time, unit_of
+from limes_osc.options import add_filters, add_paging, add_unit, filters_of, paging_of, selects
+from limes_osc.targets import OfDomain, OfProject, Targeted
+
+
+class ShowHistory(Targeted, LimesLister):
+    """Changes, the newest first."""
+
+    options: ClassVar[Options] = (add_filters, add_paging, add_unit)
+    _columns = Columns(
+        ["Number", "At", "What", "Service", "Resource", "Old", "New", "Reason", "Detail", "By", "Request ID"],
+        {"Detail"},
+    )
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Table:
+        """One row for each change."""
+        query = [*filters_of(parsed_args), *paging_of(parsed_args)]
+        changes = self.limes.get(f"{self.path(parsed_args)}/history", query)["history"]
+        rows = (_change(one, parsed_args.unit) for one in changes if _is_selected(one, parsed_args))
+        return self.table(parsed_args, self._columns, rows)
+
+
+class ShowDomainHistory(OfDomain, ShowHistory):
+    """List changes of a domain's own quotas, the newest first"""
+
+
+class ShowProjectHistory(OfProject, ShowHistory):
+    """List changes of a project's quotas and of its bursting, the newest first"""
+
+
+def _is_selected(change: Json, args: argparse.Namespace) -> bool:
+    """Changes of bursting belong to all resources."""
+    return "resource" not in change or selects(args, change["service"], change["resource"])
+
+
+def _change(change: Json, wanted: Unit | None) -> Row:
+    def value(key: str) -> Amount | bool | None:
+        found: int | bool | None = change[key]
+        if found is None or isinstance(found, bool):
+            return found
+        return Amount(found, unit_of(change), wanted, exactly=True)
+
+    return {
+        "Number": change["number"],
+        "At": time(change["at"]),
+        "What": change["what"],
+        "Service": change.get("service"),
+        "Resource": change.get("resource"),
+        "Old": value("old"),
+        "New": value("new"),
+        "Reason": change["reason"],
+        "Detail": change.get("detail"),
+        "By": change["initiator"]["name"],
+        "Request ID": change["request_id"],
+        "Unit": shown_unit(change, wanted),
+    }
+
+
+class ExplainQuotas(Targeted, LimesLister):
+    """What decides on quotas, and where the caller could set them."""
+
+    options: ClassVar[Options] = (add_filters, add_unit)
+    _figures: ClassVar[dict[str, str]] = {
+        "Quota": "quota",
+        "Usable Quota": "usable_quota",
+        "Usage": "usage",
+        "Committed": "committed",
+        "Projects Quota": "projects_quota",
+        "Domain Quota": "domain_quota",
+        "Other Domains Quota": "other_domains_quota",
+        "Capacity": "capacity",
+        "Min Nonzero Quota": "min_nonzero_project_quota",
+    }
+    _bounds = ("Min", "Min Rule", "Max", "Max Rule")
+    _origin = ("Changed At", "Changed By", "Reason")
+    _columns = Columns(
+        ["Service", "Resource", *_figures, "Constraint", *_bounds, *_origin],
+        {*_figures, "Constraint", *_origin} - {"Quota"},
+    )
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Table:
+        """One row for each quota."""
+        found = self.limes.get(f"{self.path(parsed_args)}/explain", filters_of(parsed_args))["explanations"]
+        selected = (one for one in found if selects(parsed_args, one["service"], one["resource"]))
+        return self.table(parsed_args, self._columns, (self._row(one, parsed_args.unit) for one in selected))
+
+    def _row(self, one: Json, wanted: Unit | None) -> Row:
+        unit, least, most = unit_of(one), one["min_acceptable_quota"], one["max_acceptable_quota"]
+        origin = one.get("origin", {})
+        return {
+            "Service": one["service"],
+            "Resource": one["resource"],
+            **{title: Amount(one[key], unit, wanted) for title, key in self._figures.items() if key in one},
+            "Constraint": one.get("constraint"),
+            "Min": Amount(least["quota"], unit, wanted, exactly=True),
+            "Min Rule": least["rule"],
+            "Max": Amount(most["quota"], unit, wanted, exactly=True),
+            "Max Rule": most["rule"],
+            "Changed At": time(origin.get("at")),
+            "Changed By": origin.get("initiator", {}).get("name"),
+            "Reason": origin.get("reason"),
+            "Unit": shown_unit(one, wanted),
+        }
+
+
+class ExplainDomain(OfDomain, ExplainQuotas):
+    """Explain a domain's quotas: what bounds them, who set them, and where you could set them"""
+
+
+class ExplainProject(OfProject, ExplainQuotas):
+    """Explain a project's quotas: what bounds them, who set them, and where you could set them"""

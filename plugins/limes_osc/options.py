@@ -1,0 +1,100 @@
+"""Options that several commands have."""
+
+import argparse
+
+from limes.core.units import Unit
+from limes_osc.client import Query
+
+
+def add_domain(parser: argparse.ArgumentParser) -> None:
+    """Which domain."""
+    parser.add_argument("domain", metavar="<domain>", nargs="?", help="Domain (name or ID; default: that of the token)")
+
+
+def add_domain_option(parser: argparse.ArgumentParser) -> None:
+    """In which domain."""
+    parser.add_argument(
+        "--domain", metavar="<domain>", help="Domain of the project (name or ID; default: that of the token)"
+    )
+
+
+def add_project(parser: argparse.ArgumentParser) -> None:
+    """Which project."""
+    parser.add_argument(
+        "project", metavar="<project>", nargs="?", help="Project (name or ID; default: that of the token)"
+    )
+
+
+def add_project_option(parser: argparse.ArgumentParser) -> None:
+    """In which project."""
+    parser.add_argument("--project", metavar="<project>", help="Project (name or ID; default: that of the token)")
+
+
+def add_filters(parser: argparse.ArgumentParser) -> None:
+    """Which resources."""
+    group = parser.add_argument_group("filters", "Each may be repeated; a name that does not exist selects nothing.")
+    for name, what in (
+        ("service", "services of this type"),
+        ("area", "services in this area"),
+        ("resource", "resources of this name, or the resource <service>/<resource>"),
+    ):
+        group.add_argument(f"--{name}", metavar=f"<{name}>", action="append", default=[], help=f"Only {what}")
+
+
+def filters_of(args: argparse.Namespace) -> list[tuple[str, str]]:
+    """The query of these options. The server knows services and resources by name, but not pairs: see `selects`."""
+    pairs = [resource.rpartition("/") for resource in args.resource]
+    services = args.service
+    if not services and all(slash for _, slash, _ in pairs):
+        services = [service for service, _, _ in pairs]
+    return [
+        *(("service", service) for service in services),
+        *(("area", area) for area in args.area),
+        *(("resource", name) for _, _, name in pairs),
+    ]
+
+
+def selects(args: argparse.Namespace, service: str, resource: str) -> bool:
+    """Whether `--resource` means this one."""
+    return not args.resource or resource in args.resource or f"{service}/{resource}" in args.resource
+
+
+def add_unit(parser: argparse.ArgumentParser) -> None:
+    """In which unit."""
+    parser.add_argument(
+        "--unit", metavar="<unit>", type=read_unit, help="Show amounts of measured resources in this unit, such as GiB"
+    )
+
+
+def read_unit(text: str) -> Unit:
+    """The value of `--unit`, whatever its case. Raises `argparse.ArgumentTypeError`."""
+    for unit in Unit:
+        if unit.is_measured and unit.value.lower() == text.lower():
+            return unit
+    raise argparse.ArgumentTypeError(f"{text!r} is not a unit (there are: {', '.join(one for one in Unit if one)})")
+
+
+def add_report_options(parser: argparse.ArgumentParser) -> None:
+    """What reports show."""
+    add_filters(parser)
+    add_unit(parser)
+    parser.add_argument("--long", action="store_true", help="Show more columns")
+    parser.add_argument("--per-az", action="store_true", help="One row for each availability zone")
+    parser.add_argument("--detail", action="store_true", help="Show what backends say of single objects")
+
+
+def report_query(args: argparse.Namespace) -> list[tuple[str, str]]:
+    """The query of these options."""
+    return [*filters_of(args), *([("detail", "")] if args.detail else [])]
+
+
+def add_paging(parser: argparse.ArgumentParser) -> None:
+    """A part of a list."""
+    parser.add_argument("--limit", metavar="<number>", type=int, help="At most so many")
+    parser.add_argument("--marker", metavar="<id>", help="Only what follows this one (with --limit)")
+
+
+def paging_of(args: argparse.Namespace) -> Query:
+    """The query of these options."""
+    given = (("limit", args.limit), ("marker", args.marker))
+    return [(name, str(value)) for name, value in given if value is not None]

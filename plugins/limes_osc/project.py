@@ -1,0 +1,113 @@
+"""`limes project`."""
+
+import argparse
+from typing import ClassVar
+
+from osc_lib.exceptions import CommandError
+
+from limes_osc.base import Columns, LimesCommand, LimesLister, Options, Row, Table
+from limes_osc.client import Json
+from limes_osc.domain import named
+from limes_osc.options import add_domain_option, add_paging, add_report_options, paging_of, report_query
+from limes_osc.quota import SetQuotas, SimulateQuotas, confirm
+from limes_osc.reports import columns_of, headers_of, rows_of
+from limes_osc.show import ShowReport
+from limes_osc.targets import OfProject
+
+
+def _add_whose(parser: argparse.ArgumentParser) -> None:
+    whose = parser.add_mutually_exclusive_group()
+    whose.add_argument("--domain", metavar="<domain>", help="Domain (name or ID; default: that of the token)")
+    whose.add_argument("--all-domains", action="store_true", help="Projects of all domains")
+
+
+class ListProjects(LimesLister):
+    """List quota and usage of a domain's projects"""
+
+    options: ClassVar[Options] = (_add_whose, add_report_options, add_paging)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Table:
+        """One row for each project and resource."""
+        everywhere = parsed_args.all_domains
+        path = "/projects" if everywhere else f"/domains/{self.scopes.domain(parsed_args.domain)}/projects"
+        query = [*report_query(parsed_args), *paging_of(parsed_args)]
+        projects = self.limes.get(path, query, headers_of(parsed_args))["projects"]
+        rows = (row for one in projects for row in rows_of("project", one, parsed_args, _whose(one)))
+        whose = [*(["Domain ID", "Domain Name"] if everywhere else []), "Project ID", "Project Name"]
+        return self.table(parsed_args, columns_of("project", parsed_args, *whose), rows)
+
+
+def _whose(project: Json) -> Row:
+    """The cells that say whose row it is; the domain's are there in lists over all domains."""
+    return (named("Domain", project["domain"]) if "domain" in project else {}) | named("Project", project)
+
+
+class ShowProject(OfProject, ShowReport):
+    """Show quota and usage of a project"""
+
+
+def _add_bursting(parser: argparse.ArgumentParser) -> None:
+    switch = parser.add_mutually_exclusive_group()
+    for word, enabled in (("enable", True), ("disable", False)):
+        switch.add_argument(
+            f"--{word}-bursting",
+            dest="bursting",
+            action="store_const",
+            const=enabled,
+            help=f"{word.title()} bursting (not together with --set)",
+        )
+
+
+class SetProject(OfProject, SetQuotas):
+    """Set quotas of a project, or switch its bursting"""
+
+    options: ClassVar[Options] = (_add_bursting,)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Raises `CommandError` if something is refused; then nothing was changed."""
+        if parsed_args.bursting is None:
+            super().take_action(parsed_args)
+        elif parsed_args.set:
+            raise CommandError("quotas and bursting cannot be set in the same request")
+        else:
+            self._switch_bursting(parsed_args)
+
+    def _switch_bursting(self, args: argparse.Namespace) -> None:
+        path = self.path(args)
+        report, tag = self.limes.get_with_tag(path, [("service", "")])
+        if "bursting" not in report["project"]:
+            raise CommandError("there is no bursting in this cloud")
+        words = {True: "enabled", False: "disabled"}
+        present = report["project"]["bursting"]["enabled"]
+        if present == args.bursting:
+            self.say(f"bursting: {words[present]} (unchanged)")
+            return
+        self.say(f"bursting: {words[present]} -> {words[args.bursting]}")
+        confirm(args)
+        body = {"project": {"bursting": {"enabled": args.bursting}}}
+        if pending := self.limes.request("PUT", path, (), body, {"If-Match": tag}).text.strip():
+            self.warn(pending)
+
+
+class SimulateProject(OfProject, SimulateQuotas):
+    """Show what setting quotas of a project would do; the exit code is 1 if something would be refused"""
+
+
+class SyncProject(OfProject, LimesCommand):
+    """Ask Limes to look at a project's usage as soon as possible"""
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Says nothing."""
+        self.limes.request("POST", f"{self.path(parsed_args)}/sync")
+
+
+class DiscoverProjects(LimesLister):
+    """Look for new projects of a domain in Keystone, and list those that were found"""
+
+    options: ClassVar[Options] = (add_domain_option,)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Table:
+        """One row for each new project."""
+        path = f"/domains/{self.scopes.domain(parsed_args.domain)}/projects/discover"
+        found = self.limes.discover(path, "new_projects")
+        return self.table(parsed_args, Columns(["Project ID"], unit=False), ({"Project ID": one} for one in found))

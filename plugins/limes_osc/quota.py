@@ -1,0 +1,155 @@
+"""`set` and `simulate` of a domain's or a project's quotas.
+
+The quotas are read with their entity tag, and both simulate-put and PUT carry it as `If-Match`: what is computed from
+the present quotas (`+10%`) and what the user has agreed to never overwrites what somebody else has set meanwhile.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable
+from typing import ClassVar
+
+from osc_lib.exceptions import CommandError
+
+from limes_osc.base import Columns, LimesLister, Options, Row, Table
+from limes_osc.client import LimesClient, document_of
+from limes_osc.columns import Amount, shown
+from limes_osc.options import add_unit
+from limes_osc.targets import Targeted
+from limes_osc.wishes import Change, Ref, Refusal, body_of, plan, read_refusals, read_wishes
+
+_SIMULATED = (403, 409, 422)
+"""The statuses of simulate-put that go with a document."""
+
+
+def add_set_option(parser: argparse.ArgumentParser) -> None:
+    """`--set`."""
+    parser.add_argument(
+        "--set",
+        metavar="<service>/<resource>=<amount>",
+        action="append",
+        default=[],
+        help="New quota, such as compute/ram=200GiB or compute/cores=20, or a change of it: +5, -5, +10%%, -10%%"
+        " (may be repeated)",
+    )
+
+
+def add_yes_option(parser: argparse.ArgumentParser) -> None:
+    """`--yes`."""
+    parser.add_argument(
+        "--yes", "-y", action="store_true", help="Do not ask before the change (asked on a terminal only)"
+    )
+
+
+class QuotaChange:
+    """Changes of one domain's or project's quotas, and what Limes says of them."""
+
+    def __init__(self, limes: LimesClient, level: str, path: str, wishes: dict[Ref, str]) -> None:
+        """Reads the present quotas. `level` is `domain` or `project`. Raises `CommandError`."""
+        self._limes, self._path = limes, path
+        query = sorted({("service", service) for service, _ in wishes} | {("resource", name) for _, name in wishes})
+        report, tag = limes.get_with_tag(path, query)
+        self._condition = {"If-Match": tag}
+        self.changes = plan(wishes, report[level])
+        self._body = body_of(level, self.changes)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything is as it is wished to be."""
+        return all(change.new == change.old for change in self.changes)
+
+    def simulate(self) -> dict[Ref, Refusal]:
+        """What would be refused."""
+        path = f"{self._path}/simulate-put"
+        answer = self._limes.request("POST", path, (), self._body, self._condition, accept=_SIMULATED)
+        return read_refusals(document_of(answer))
+
+    def make(self) -> str:
+        """Changes the quotas. Answers what is still to be done, if a backend could not be told yet."""
+        return self._limes.request("PUT", self._path, (), self._body, self._condition).text.strip()
+
+
+def render(changes: Iterable[Change], refusals: dict[Ref, Refusal]) -> str:
+    """One line for each change, with what is wrong with it."""
+    lines = []
+    for change in changes:
+        refusal = refusals.get(change.ref)
+        lines.append(change.render() + (f"\n    {refusal.render(change.unit)}" if refusal else ""))
+    return "\n".join(lines)
+
+
+def confirm(args: argparse.Namespace) -> None:
+    """Asks on a terminal, unless `--yes`; elsewhere nobody could answer. Raises `CommandError` unless it is a yes."""
+    if args.yes or not sys.stdin.isatty():
+        return
+    sys.stderr.write("Change this? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise CommandError("nothing was changed")
+
+
+class SetQuotas(Targeted):
+    """Sets quotas: shows the changes, asks, and makes them."""
+
+    options: ClassVar[Options] = (add_set_option, add_yes_option)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Raises `CommandError` if something is refused; then nothing was changed."""
+        wanted = QuotaChange(self.limes, self.level, self.path(parsed_args), read_wishes(parsed_args.set))
+        refusals = wanted.simulate()
+        if refusals:
+            raise CommandError(f"nothing was changed:\n{render(wanted.changes, refusals)}")
+        self.say(render(wanted.changes, {}))
+        if not wanted.is_empty:
+            confirm(parsed_args)
+            if pending := wanted.make():
+                self.warn(pending)
+
+
+class SimulateQuotas(Targeted, LimesLister):
+    """Shows what setting quotas would do."""
+
+    options: ClassVar[Options] = (add_set_option, add_unit)
+    _columns = Columns(
+        [
+            "Service",
+            "Resource",
+            "Old Quota",
+            "New Quota",
+            "Acceptable",
+            "Min Acceptable",
+            "Max Acceptable",
+            "Message",
+        ],
+        {"Min Acceptable", "Max Acceptable", "Message"},
+    )
+    _refused = False
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """The exit code is 1 if something would be refused."""
+        return super().run(parsed_args) or int(self._refused)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Table:
+        """One row for each change."""
+        wanted = QuotaChange(self.limes, self.level, self.path(parsed_args), read_wishes(parsed_args.set))
+        refusals = wanted.simulate()
+        self._refused = bool(refusals)
+        rows = (_row(one, refusals.get(one.ref), parsed_args) for one in wanted.changes)
+        return self.table(parsed_args, self._columns, rows)
+
+
+def _row(change: Change, refusal: Refusal | None, args: argparse.Namespace) -> Row:
+    def amount(value: int | None) -> Amount | None:
+        return None if value is None else Amount(value, change.unit, args.unit, exactly=True)
+
+    return {
+        "Service": change.service,
+        "Resource": change.resource,
+        "Old Quota": amount(change.old),
+        "New Quota": amount(change.new),
+        "Acceptable": refusal is None,
+        "Min Acceptable": amount(refusal.minimum) if refusal else None,
+        "Max Acceptable": amount(refusal.maximum) if refusal else None,
+        "Message": refusal.message if refusal else None,
+        "Unit": shown(change.unit, args.unit).value,
+    }

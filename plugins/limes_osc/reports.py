@@ -1,0 +1,100 @@
+"""Reports of the cluster, of domains and of projects as rows: one for each resource, or for each of its AZs."""
+
+import argparse
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from limes_osc.base import Columns, Row
+from limes_osc.client import Json
+from limes_osc.columns import Amount, ByDuration, Listed, shown_unit, time, unit_of
+from limes_osc.options import selects
+
+PER_AZ = {"X-Limes-V2-API-Preview": "per-az"}
+"""The header that asks for the breakdown."""
+
+_SEEN = {"Usage": "usage", "Burst Usage": "burst_usage", "Physical Usage": "physical_usage"}
+_FIGURES = {
+    "cluster": {
+        "Capacity": "capacity",
+        "Raw Capacity": "raw_capacity",
+        "Domains Quota": "domains_quota",
+        **_SEEN,
+    },
+    "domain": {"Quota": "quota", "Projects Quota": "projects_quota", **_SEEN, "Backend Quota": "backend_quota"},
+    "project": {"Quota": "quota", "Usable Quota": "usable_quota", **_SEEN, "Backend Quota": "backend_quota"},
+}
+_AZ_FIGURES = {
+    "cluster": {
+        "Capacity": "capacity",
+        "Raw Capacity": "raw_capacity",
+        "Usage": "usage",
+        "Projects Usage": "projects_usage",
+        "Physical Usage": "physical_usage",
+        "Unused Commitments": "unused_commitments",
+    },
+    "domain": {"Usage": "usage", "Unused Commitments": "unused_commitments"},
+    "project": {"Usage": "usage", "Physical Usage": "physical_usage"},
+}
+_BY_DURATION = {"Committed": "committed", "Pending": "pending_commitments", "Planned": "planned_commitments"}
+_MAIN = {"Quota", "Capacity", "Usage"}
+"""Figures that tables show even if all are empty."""
+_DESCRIPTION = ("Area", "Category", "Contained In", "Durations", "Scraped At", "Stale For")
+_PARTS = {"cluster": "subcapacities", "project": "subresources"}
+
+
+def columns_of(level: str, args: argparse.Namespace, *whose: str) -> Columns:
+    """The columns of a level (`cluster`, `domain` or `project`), with `whose` in front of them."""
+    figures = [
+        *(_AZ_FIGURES if args.per_az else _FIGURES)[level],
+        *(_BY_DURATION if args.per_az else ()),
+        *(_DESCRIPTION if args.long else ()),
+        *([_PARTS[level].title()] if args.detail and level in _PARTS else []),
+    ]
+    head = [*whose, "Service", "Resource", *(["AZ"] if args.per_az else [])]
+    return Columns([*head, *figures], set(figures) - _MAIN)
+
+
+def headers_of(args: argparse.Namespace) -> Mapping[str, str]:
+    """The headers that the options need."""
+    return PER_AZ if args.per_az else {}
+
+
+def rows_of(level: str, report: Json, args: argparse.Namespace, whose: Row | None = None) -> Iterator[Row]:
+    """The rows of one report, each with the cells of `whose`."""
+    for service in report["services"]:
+        for resource in service["resources"]:
+            if selects(args, service["type"], resource["name"]):
+                head = {**(whose or {}), **_description(service, resource), "Unit": shown_unit(resource, args.unit)}
+                if args.per_az:
+                    for az, figures in resource.get("per_az", {}).items():
+                        yield {**head, "AZ": az, **_cells(level, _AZ_FIGURES[level], resource, figures, args)}
+                else:
+                    yield head | _cells(level, _FIGURES[level], resource, resource, args)
+
+
+def _cells(level: str, titles: Mapping[str, str], resource: Json, figures: Json, args: argparse.Namespace) -> Row:
+    """The figures of a resource, or of one of its AZs, by title."""
+    unit = unit_of(resource)
+    row: Row = {title: Amount(figures[key], unit, args.unit) for title, key in titles.items() if key in figures}
+    if figures.get("infinite_backend_quota"):
+        row["Backend Quota"] = Amount(-1, unit, args.unit)
+    for title, key in _BY_DURATION.items():
+        if key in figures:
+            row[title] = ByDuration({one: Amount(amount, unit, args.unit) for one, amount in figures[key].items()})
+    if parts := figures.get(_PARTS.get(level, "")):
+        row[_PARTS[level].title()] = Listed(parts)
+    return row
+
+
+def _description(service: Json, resource: Json) -> Row:
+    commitments: Any = resource.get("commitment_config", {})
+    return {
+        "Service": service["type"],
+        "Resource": resource["name"],
+        "Area": service["area"],
+        "Category": resource.get("category"),
+        "Contained In": resource.get("contained_in"),
+        "Durations": ", ".join(commitments.get("durations", ())) or None,
+        "Scraped At": time(service.get("scraped_at", service.get("min_scraped_at"))),
+        "Stale For": service.get("age_seconds"),
+    }

@@ -1,0 +1,161 @@
+"""Whom a command is about: a domain or project by name or id, or that of the token.
+
+Names are looked up in Keystone; where it does not let the user look, or where there is none (sample identities), in the
+lists of Limes; and where that does not either, what was given is taken for an id.
+"""
+
+import logging
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from openstack.exceptions import DuplicateResource, ForbiddenException, SDKException
+from osc_lib.exceptions import CommandError
+
+from limes_osc.client import Json, LimesClient, Query, Refused
+
+log = logging.getLogger(__name__)
+
+_ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f-]{36}|default")
+_NO_SERVICES: Query = (("service", ""),)
+"""Reports without resources: only who there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project and its domain, by their ids."""
+
+    domain_id: str
+    id: str
+
+    @property
+    def path(self) -> str:
+        """Below `/v1`."""
+        return f"/domains/{self.domain_id}/projects/{self.id}"
+
+
+class Scopes:
+    """Finds whom a command is about."""
+
+    def __init__(self, manager: Any, limes: LimesClient) -> None:
+        """`manager` is openstackclient's client manager."""
+        self._manager = manager
+        self._limes = limes
+        self._token = manager.auth_ref
+        """What Keystone says of the token; None without Keystone."""
+        self._options = manager.get_configuration()
+
+    def domain(self, wanted: str | None) -> str:
+        """The id of the domain. Raises `CommandError` where nothing says which, or where there is none."""
+        given = wanted or self._options.get("limes_domain")
+        if given is None:
+            own = self._of_token("domain_id") or self._of_token("project_domain_id")
+            if own is None:
+                raise CommandError("which domain? Name one, or set OS_LIMES_DOMAIN: the token has none")
+            return own
+        for kind in ("domain", "project_domain"):
+            if given in (self._of_token(f"{kind}_id"), self._of_token(f"{kind}_name")):
+                return self._of_token(f"{kind}_id") or given
+        return self._domain_in_keystone(given) or self._domain_in_limes(given)
+
+    def project(self, wanted: str | None, domain: str | None) -> Project:
+        """The project. `domain` (name or id) says where to look. Raises `CommandError` as above."""
+        given = wanted or self._options.get("limes_project")
+        if given is None:
+            own, home = self._of_token("project_id"), self._of_token("project_domain_id")
+            if own is None or home is None:
+                raise CommandError("which project? Name one, or set OS_LIMES_PROJECT: the token has none")
+            return Project(home, own)
+        place = self._place(domain)
+        if self._is_own_project(given, place):
+            return Project(self._of_token("project_domain_id") or "", self._of_token("project_id") or "")
+        return self._project_in_keystone(given, place) or self._project_in_limes(given, place)
+
+    def _of_token(self, attribute: str) -> str | None:
+        value = getattr(self._token, attribute, None)
+        return None if value is None else str(value)
+
+    def _place(self, domain: str | None) -> str | None:
+        """The id of the domain to look in, if anything says which."""
+        named = domain or self._options.get("limes_domain")
+        return self.domain(named) if named else None
+
+    def _is_own_project(self, given: str, place: str | None) -> bool:
+        if place not in (None, self._of_token("project_domain_id")):
+            return False
+        return given in (self._of_token("project_id"), self._of_token("project_name"))
+
+    def _domain_in_keystone(self, given: str) -> str | None:
+        """None if Keystone cannot be asked. Raises `CommandError` if there is no such domain."""
+        if self._token is None:
+            return None
+        try:
+            found = self._manager.sdk_connection.identity.find_domain(given)
+        except ForbiddenException:
+            return None
+        except SDKException as error:
+            raise CommandError(f"Keystone cannot be asked for domain {given!r}: {error}") from None
+        if found is None:
+            # a user who may not list domains may see an empty list instead
+            return None
+        return str(found.id)
+
+    def _project_in_keystone(self, given: str, place: str | None) -> Project | None:
+        """None if Keystone cannot be asked, or does not show it to this user."""
+        if self._token is None:
+            return None
+        identity = self._manager.sdk_connection.identity
+        try:
+            found = identity.find_project(given, **({"domain_id": place} if place else {}))
+        except ForbiddenException:
+            return None
+        except DuplicateResource:
+            raise CommandError(f"there are several projects {given!r}: name a domain with --domain") from None
+        except SDKException as error:
+            raise CommandError(f"Keystone cannot be asked for project {given!r}: {error}") from None
+        return None if found is None else Project(str(found.domain_id), str(found.id))
+
+    def _domain_in_limes(self, given: str) -> str:
+        listed = self._listed("/domains", "domains")
+        if listed is None:
+            return _taken_for_id("domain", given)
+        return str(_pick("domain", given, listed)["id"])
+
+    def _project_in_limes(self, given: str, place: str | None) -> Project:
+        if place is None:
+            # the list over all domains is for those who see the whole cloud; others have a domain of their own
+            listed = self._listed("/projects", "projects")
+            if listed is not None:
+                found = _pick("project", given, listed)
+                return Project(str(found["domain"]["id"]), str(found["id"]))
+            place = self.domain(None)
+        listed = self._listed(f"/domains/{place}/projects", "projects")
+        if listed is None:
+            return Project(place, _taken_for_id("project", given))
+        return Project(place, str(_pick("project", given, listed)["id"]))
+
+    def _listed(self, path: str, key: str) -> list[Json] | None:
+        """All that Limes knows; None if this user may not see the list."""
+        try:
+            found: list[Json] = self._limes.get(path, _NO_SERVICES)[key]
+        except Refused as refused:
+            if refused.status == 403:
+                return None
+            raise
+        return found
+
+
+def _pick(kind: str, given: str, listed: list[Json]) -> Json:
+    """The one of that id, or else the only one of that name. Raises `CommandError`."""
+    found = [one for one in listed if one["id"] == given] or [one for one in listed if one["name"] == given]
+    if not found:
+        raise CommandError(f"there is no {kind} {given!r}")
+    if len(found) > 1:
+        raise CommandError(f"there are several {kind}s {given!r}: name a domain with --domain, or give the ID")
+    return found[0]
+
+
+def _taken_for_id(kind: str, given: str) -> str:
+    if not _ID.fullmatch(given):
+        log.warning("this user may not look up %ss by name, so %r is taken for an ID", kind, given)
+    return given

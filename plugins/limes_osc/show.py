@@ -1,0 +1,31 @@
+"""Commands that show reports."""
+
+import argparse
+from typing import ClassVar
+
+from limes_osc.base import LimesLister, Options, Table
+from limes_osc.options import add_report_options, report_query
+from limes_osc.reports import columns_of, headers_of, rows_of
+from limes_osc.targets import Targeted
+
+
+class ShowReport(Targeted, LimesLister):
+    """Quota and usage of a domain or project, or of the cluster."""
+
+    options: ClassVar[Options] = (add_report_options,)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Table:
+        """One row for each resource."""
+        path = self.path(parsed_args)
+        report = self.limes.get(path, report_query(parsed_args), headers_of(parsed_args))[self.level]
+        return self.table(parsed_args, columns_of(self.level, parsed_args), rows_of(self.level, report, parsed_args))
+
+
+class ShowCluster(ShowReport):
+    """Show capacity, quota and usage of the whole cloud"""
+
+    level = "cluster"
+
+    def path(self, args: argparse.Namespace) -> str:
+        """The only one that there is."""
+        return "/clusters/current"

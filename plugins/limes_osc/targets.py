@@ -1,0 +1,52 @@
+"""Commands about one domain or one project."""
+
+import abc
+import argparse
+from typing import ClassVar
+
+from limes_osc.base import LimesCommand, Options
+from limes_osc.options import add_domain, add_domain_option, add_project, add_project_option
+
+
+class Targeted(LimesCommand):
+    """A command about somebody."""
+
+    level: ClassVar[str]
+    """`domain` or `project`."""
+
+    @abc.abstractmethod
+    def path(self, args: argparse.Namespace) -> str:
+        """Of the domain or project, below `/v1`."""
+
+
+class OfDomain(Targeted):
+    """About the domain that the first argument names."""
+
+    level = "domain"
+    options: ClassVar[Options] = (add_domain,)
+
+    def path(self, args: argparse.Namespace) -> str:
+        """See `Targeted`."""
+        return f"/domains/{self.scopes.domain(args.domain)}"
+
+
+class OfProject(Targeted):
+    """About the project that the first argument names."""
+
+    level = "project"
+    options: ClassVar[Options] = (add_project, add_domain_option)
+
+    def path(self, args: argparse.Namespace) -> str:
+        """See `Targeted`."""
+        return self.scopes.project(args.project, args.domain).path
+
+
+class InProject(Targeted):
+    """About something in the project that `--project` names."""
+
+    level = "project"
+    options: ClassVar[Options] = (add_project_option, add_domain_option)
+
+    def path(self, args: argparse.Namespace) -> str:
+        """See `Targeted`."""
+        return self.scopes.project(args.project, args.domain).path

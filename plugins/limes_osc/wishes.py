@@ -1,0 +1,118 @@
+"""What `--set` asks for, and what becomes of it: changes of quotas, as numbers and as text."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from osc_lib.exceptions import CommandError
+
+from limes.core.units import Unit
+from limes_osc.amounts import AmountError, apply, exact
+from limes_osc.client import Json
+from limes_osc.columns import unit_of
+
+Ref = tuple[str, str]
+"""Service type and resource name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One quota, as it is and as it is to be."""
+
+    service: str
+    resource: str
+    unit: Unit
+    old: int
+    new: int
+
+    @property
+    def ref(self) -> Ref:
+        """Which quota."""
+        return self.service, self.resource
+
+    def render(self) -> str:
+        """For people: `compute/ram: 100 GiB -> 200 GiB (+100 GiB)`."""
+        head = f"{self.service}/{self.resource}: {exact(self.old, self.unit)}"
+        if self.new == self.old:
+            return f"{head} (unchanged)"
+        sign = "+" if self.new > self.old else "-"
+        return f"{head} -> {exact(self.new, self.unit)} ({sign}{exact(abs(self.new - self.old), self.unit)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a quota would not be accepted, and what would be."""
+
+    message: str
+    minimum: int | None
+    maximum: int | None
+
+    def render(self, unit: Unit) -> str:
+        """For people, behind the change: `refused: domain quota exceeded (at most 126)`."""
+        bounds = [
+            f"{word} {exact(bound, unit)}"
+            for word, bound in (("at least", self.minimum), ("at most", self.maximum))
+            if bound is not None
+        ]
+        return f"refused: {self.message}" + (f" ({', '.join(bounds)})" if bounds else "")
+
+
+def read_refusals(simulation: Json) -> dict[Ref, Refusal]:
+    """The answer of simulate-put."""
+    return {
+        (one["service_type"], one["resource_name"]): Refusal(
+            one["message"], one.get("min_acceptable_quota"), one.get("max_acceptable_quota")
+        )
+        for one in simulation.get("unacceptable_resources", ())
+    }
+
+
+def read_wishes(texts: Iterable[str]) -> dict[Ref, str]:
+    """The amounts of `--set <service>/<resource>=<amount>`. Raises `CommandError` for none, and for what is no such."""
+    wishes: dict[Ref, str] = {}
+    for text in texts:
+        name, equals, amount = text.partition("=")
+        service, slash, resource = name.strip().partition("/")
+        if not (equals and slash and service and resource and amount.strip()):
+            raise CommandError(f"--set {text}: expected <service>/<resource>=<amount>, such as compute/ram=200GiB")
+        if (service, resource) in wishes:
+            raise CommandError(f"--set {text}: {service}/{resource} is set twice")
+        wishes[service, resource] = amount
+    if not wishes:
+        raise CommandError("which quotas? Name them with --set <service>/<resource>=<amount>")
+    return wishes
+
+
+def plan(wishes: dict[Ref, str], report: Json) -> list[Change]:
+    """The changes that make the wishes true, from the report of a domain or project. Raises `CommandError`."""
+    known = {
+        (service["type"], resource["name"]): resource
+        for service in report["services"]
+        for resource in service["resources"]
+    }
+    changes, problems = [], []
+    for (service, name), text in wishes.items():
+        resource = known.get((service, name))
+        if resource is None:
+            problems.append(f"{service}/{name}: there is no such resource here")
+        elif "quota" not in resource:
+            problems.append(f"{service}/{name}: it has no quota")
+        else:
+            unit = unit_of(resource)
+            try:
+                changes.append(Change(service, name, unit, resource["quota"], apply(text, resource["quota"], unit)))
+            except AmountError as error:
+                problems.append(f"{service}/{name}: {error}")
+    if problems:
+        raise CommandError("\n".join(problems))
+    return changes
+
+
+def body_of(level: str, changes: Sequence[Change]) -> Json:
+    """The document for PUT and simulate-put."""
+    services: dict[str, list[Json]] = {}
+    for change in changes:
+        quota: Json = {"name": change.resource, "quota": change.new}
+        if change.unit.is_measured:
+            quota["unit"] = change.unit.value
+        services.setdefault(change.service, []).append(quota)
+    return {level: {"services": [{"type": type_, "resources": quotas} for type_, quotas in services.items()]}}
