@@ -24,7 +24,7 @@ def parse_amount(text: str, unit: Unit) -> int:
     if unit.is_measured and not given:
         raise AmountError(f"{text!r} has no unit (expected for example {_example(unit)})")
     if given and not unit.is_measured:
-        raise AmountError(f"{text!r} has a unit, but the resource is counted (expected for example {_example(unit)})")
+        raise AmountError(f"{text!r} has a unit, the resource has none (expected for example {_example(unit)})")
     known = find_unit(given)
     if known is None:
         raise AmountError(f"{given!r} is not a unit (there are: {', '.join(_UNITS)})")
@@ -44,8 +44,8 @@ def _example(unit: Unit) -> str:
 def apply(text: str, present: int, unit: Unit) -> int:
     """The amount that `text` makes of the present one.
 
-    `20` or `20GiB` is the new amount, `+5` and `-5` (`+5GiB`) count from the present one, `+10%` and `-10%` are parts of
-    it; a part is rounded down, so that never more is changed than was asked for. Raises `AmountError`.
+    `20` or `20GiB` is the new amount, `+5` and `-5GiB` count from the present one, `+10%` and `-10%` are parts of it;
+    a part is rounded down, so that never more is changed than was asked for. Raises `AmountError`.
     """
     text = text.strip()
     if text[:1] not in ("+", "-"):

@@ -56,7 +56,7 @@ class LimesCommand(command.Command):
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The titles of a table, in their order. In tables for people, `optional` ones are left out where they are empty."""
+    """The titles of a table, in their order. Tables for people leave out `optional` ones that are empty."""
 
     titles: Sequence[str]
     optional: Collection[str] = ()

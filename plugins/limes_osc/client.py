@@ -35,6 +35,8 @@ class LimesClient:
 
     def __init__(self, session: Session, url: str) -> None:
         self._adapter = Adapter(session, endpoint_override=url, client_name="limes-osc", raise_exc=False)
+        self.guess = ""
+        """What was taken for granted to make requests at all; said if one is refused."""
 
     def get(self, path: str, query: Query = (), headers: Mapping[str, str] | None = None) -> Json:
         """The document at a path below `/v1`."""
@@ -68,7 +70,7 @@ class LimesClient:
             **({} if body is None else {"json": body}),
         )
         if answer.status_code >= 400 and not (answer.status_code in accept and _is_json(answer)):
-            raise Refused(answer.status_code, _explain(answer))
+            raise Refused(answer.status_code, "\n".join(filter(None, [*_explain(answer), self.guess])))
         return answer
 
 
@@ -96,11 +98,11 @@ _HINTS = {
 }
 
 
-def _explain(answer: requests.Response) -> str:
+def _explain(answer: requests.Response) -> list[str]:
     """The server's words, and what to make of them."""
     text = answer.json() if _is_json(answer) else answer.text
     words = text.strip() if isinstance(text, str) else str(text)
-    hint = _HINTS.get(answer.status_code)
+    hint = _HINTS.get(answer.status_code, "")
     request = answer.request
-    where = f"{request.method} {request.path_url.partition('?')[0]}: HTTP {answer.status_code}"
-    return "\n".join([*([f"{words}"] if words else []), *([f"{hint} ({where})"] if hint else [f"({where})"])])
+    where = f"({request.method} {(request.path_url or '').partition('?')[0]}: HTTP {answer.status_code})"
+    return [words, f"{hint} {where}".lstrip()]

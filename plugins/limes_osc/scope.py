@@ -4,8 +4,6 @@ Names are looked up in Keystone; where it does not let the user look, or where t
 lists of Limes; and where that does not either, what was given is taken for an id.
 """
 
-import logging
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +12,6 @@ from osc_lib.exceptions import CommandError
 
 from limes_osc.client import Json, LimesClient, Query, Refused
 
-log = logging.getLogger(__name__)
-
-_ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f-]{36}|default")
 _NO_SERVICES: Query = (("service", ""),)
 """Reports without resources: only who there is."""
 
@@ -118,7 +113,7 @@ class Scopes:
     def _domain_in_limes(self, given: str) -> str:
         listed = self._listed("/domains", "domains")
         if listed is None:
-            return _taken_for_id("domain", given)
+            return self._taken_for_id("domain", given)
         return str(_pick("domain", given, listed)["id"])
 
     def _project_in_limes(self, given: str, place: str | None) -> Project:
@@ -131,8 +126,12 @@ class Scopes:
             place = self.domain(None)
         listed = self._listed(f"/domains/{place}/projects", "projects")
         if listed is None:
-            return Project(place, _taken_for_id("project", given))
+            return Project(place, self._taken_for_id("project", given))
         return Project(place, str(_pick("project", given, listed)["id"]))
+
+    def _taken_for_id(self, kind: str, given: str) -> str:
+        self._limes.guess = f"({kind} {given!r} was taken for an ID, as this user may not look up {kind}s by name)"
+        return given
 
     def _listed(self, path: str, key: str) -> list[Json] | None:
         """All that Limes knows; None if this user may not see the list."""
@@ -153,9 +152,3 @@ def _pick(kind: str, given: str, listed: list[Json]) -> Json:
     if len(found) > 1:
         raise CommandError(f"there are several {kind}s {given!r}: name a domain with --domain, or give the ID")
     return found[0]
-
-
-def _taken_for_id(kind: str, given: str) -> str:
-    if not _ID.fullmatch(given):
-        log.warning("this user may not look up %ss by name, so %r is taken for an ID", kind, given)
-    return given

@@ -183,11 +183,12 @@ def make_world(
     world.client = falcon.testing.TestClient(_typed(world.app))
     if fill:
         SyncCatalog(engine, catalog, ["inventory"], clock).run()
-        engine.atomic(lambda: _fill(engine))
+        engine.atomic(lambda: fill_cloud(engine))
     return world
 
 
-def _fill(engine: Engine) -> None:
+def fill_cloud(engine: Engine) -> None:
+    """Puts the cloud of this module's docstring into a database that knows its services and resources."""
     ids = {name: id_ for id_, name in engine.rows("SELECT id, name FROM resources")}
     services = {type_: id_ for id_, type_ in engine.rows("SELECT id, type FROM services")}
     run = engine.execute

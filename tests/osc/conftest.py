@@ -1,0 +1,90 @@
+"""The small cloud of `tests.api.world` behind a real gunicorn, on both databases, and openstackclient in front of it.
+
+One server for all tests; each test finds the cloud as it was at the beginning.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.db.models import MODELS
+from tests.api.server import serve
+from tests.api.world import fill_cloud
+from tests.osc.client import OpenStackClient, User
+from tests.support.databases import Databases, PostgresDatabases, SQLiteDatabases
+
+_KEPT = {"services", "capacitors", "resources", "commitment_event_counter", "jobs"}
+"""Tables that the server has filled from its configuration, and counters."""
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """A running Limes, and its database."""
+
+    url: str
+    engine: Engine
+
+    def reset(self) -> None:
+        """Puts everything back as it was."""
+
+        def again() -> None:
+            for model in reversed(MODELS):
+                if model._meta.table_name not in _KEPT:
+                    self.engine.execute(f"DELETE FROM {model._meta.table_name}", [])
+            fill_cloud(self.engine)
+
+        self.engine.atomic(again)
+
+
+@pytest.fixture(
+    scope="session",
+    params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)],
+)
+def running_cloud(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, _sqlite_templates: Path
+) -> Iterator[Cloud]:
+    folder = tmp_path_factory.mktemp("cloud")
+    databases: Databases = SQLiteDatabases(folder, _sqlite_templates)
+    if request.param == "postgresql":
+        postgres, templates = (request.getfixturevalue(name) for name in ("postgres", "_postgres_templates"))
+        databases = PostgresDatabases(postgres, templates)
+    url = databases.migrated(limes_migrations)
+    port, process = serve(url, folder)
+    with process:
+        engine = Engine(url)
+        yield Cloud(f"http://127.0.0.1:{port}", engine)
+        engine.close()
+    databases.drop_all()
+
+
+@pytest.fixture
+def cloud(running_cloud: Cloud) -> Cloud:
+    """The small cloud, as it was at the beginning."""
+    running_cloud.reset()
+    return running_cloud
+
+
+@pytest.fixture(scope="session")
+def openstack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenStackClient]:
+    """The program, for commands without a terminal."""
+    client = OpenStackClient(tmp_path_factory.mktemp("home"))
+    yield client
+    client.stop()
+
+
+Login = Callable[..., User]
+
+
+@pytest.fixture
+def login(cloud: Cloud, openstack: OpenStackClient) -> Login:
+    """`login("berlin-admin")` gives the user of that sample token."""
+
+    def with_token(token: str, **env: str) -> User:
+        credentials = {"OS_AUTH_TYPE": "admin_token", "OS_ENDPOINT": cloud.url, "OS_TOKEN": token}
+        return User(openstack, credentials | env)
+
+    return with_token
