@@ -1,4 +1,4 @@
-"""The small cloud of `tests.api.world` behind a real gunicorn, on both databases, and openstackclient in front of it.
+"""The small cloud of `tests.api.world` behind a real gunicorn, and openstackclient in front of it.
 
 One server for all tests; each test finds the cloud as it was at the beginning.
 """
@@ -40,16 +40,23 @@ class Cloud:
         self.engine.atomic(again)
 
 
-@pytest.fixture(
+on_both_databases = pytest.mark.parametrize(
+    "running_cloud",
+    ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)],
+    indirect=True,
     scope="session",
-    params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)],
 )
+"""For some tests; for the others SQLite will do, as commands see HTTP only."""
+
+
+@pytest.fixture(scope="session")
 def running_cloud(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, _sqlite_templates: Path
 ) -> Iterator[Cloud]:
+    """The server, for the whole session."""
     folder = tmp_path_factory.mktemp("cloud")
     databases: Databases = SQLiteDatabases(folder, _sqlite_templates)
-    if request.param == "postgresql":
+    if getattr(request, "param", "sqlite") == "postgresql":
         postgres, templates = (request.getfixturevalue(name) for name in ("postgres", "_postgres_templates"))
         databases = PostgresDatabases(postgres, templates)
     url = databases.migrated(limes_migrations)

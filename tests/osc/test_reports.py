@@ -1,7 +1,9 @@
 """Reports: the cluster, domains and projects, for people and for programs."""
 
 from tests.api.world import BERLIN, DRESDEN, GERMANY
-from tests.osc.conftest import Login
+from tests.osc.conftest import Login, on_both_databases
+
+pytestmark = on_both_databases
 
 
 def cells(table: str) -> list[list[str]]:
