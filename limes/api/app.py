@@ -1,5 +1,6 @@
 """The Limes API as a WSGI app, made from its collaborators."""
 
+from collections.abc import Container
 from typing import Any
 
 import falcon
@@ -13,6 +14,7 @@ from limes.errors import BadRequest
 from limes.web import operational
 from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, ConnectionMiddleware, RequestIdMiddleware
+from limes.web.mount import PublicPaths
 from limes.web.router import Router
 
 _CORS_HEADERS = (
@@ -35,21 +37,26 @@ class ClusterHeaderMiddleware:
 class PathMiddleware:
     """Refuses paths with ids that cannot be: with a trailing slash it would be empty, and PostgreSQL knows no NUL."""
 
+    def __init__(self, public: Container[str]) -> None:
+        self._public = public
+
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Raises falcon's 404."""
-        if (req.path.endswith("/") and req.path not in PUBLIC_PATHS) or "\0" in req.path:
+        if (req.path.endswith("/") and req.path not in self._public) or "\0" in req.path:
             raise falcon.HTTPNotFound()
 
 
 class CorsMiddleware:
     """Lets pages of the allowed origins use the API from a browser. Preflights need no token."""
 
-    def __init__(self, allowed_origins: tuple[str, ...]) -> None:
+    def __init__(self, allowed_origins: tuple[str, ...], without: Container[str]) -> None:
+        """`without` are the paths that are for pages of our own origin only."""
         self._allowed_origins = allowed_origins
+        self._without = without
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Marks the answer, and answers preflights at once."""
-        if not self._allowed_origins:
+        if not self._allowed_origins or req.path in self._without:
             return
         resp.append_header("vary", "Origin")
         origin = req.get_header("Origin")
@@ -64,22 +71,19 @@ class CorsMiddleware:
             resp.complete = True
 
 
-def _is_public(path: str) -> bool:
-    return path in PUBLIC_PATHS or path in operational.PUBLIC_PATHS
-
-
 def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
     """The app. It holds no state but its collaborators."""
+    public = PublicPaths(PUBLIC_PATHS | operational.PUBLIC_PATHS, deps.mounts)
     app: falcon.App[Any, Any] = falcon.App(
         middleware=[
             RequestIdMiddleware(deps.ids),
             AccessLogMiddleware("limes", deps.clock, quiet_paths=operational.PUBLIC_PATHS | {"/"}),
-            CorsMiddleware(deps.allowed_origins),
-            PathMiddleware(),
+            CorsMiddleware(deps.allowed_origins, without=PublicPaths((), deps.mounts)),
+            PathMiddleware(public),
             ClusterHeaderMiddleware(),
-            AuthMiddleware(deps.authenticator, _is_public),
+            AuthMiddleware(deps.authenticator, public.__contains__),
             InitiatorMiddleware(),
-            ConnectionMiddleware(deps.engine, "limes", without=operational.PUBLIC_PATHS | PUBLIC_PATHS),
+            ConnectionMiddleware(deps.engine, "limes", without=public),
         ],
         router=Router(),
     )
@@ -96,4 +100,7 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
             app.add_route(path, endpoint)
         else:
             app.add_route(path, endpoint, suffix=suffix)
+    for mount in deps.mounts:
+        for path, endpoint in mount.routes:
+            app.add_route(path, endpoint)
     return app

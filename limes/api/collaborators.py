@@ -15,6 +15,7 @@ from limes.auth.policy import Policy
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.seams import Clock, IdSource
+from limes.web.mount import Mount
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +45,5 @@ class ApiCollaborators:
     max_body_size: int = 1024 * 1024
     stale_after: float = math.inf
     """Seconds after which figures are marked as stale."""
+    mounts: tuple[Mount, ...] = ()
+    """What is served beside the API: the dashboard."""

@@ -12,6 +12,7 @@ from limes.actions.sync_catalog import SyncCatalog
 from limes.api.collaborators import ApiCollaborators
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
+from limes.composition.dashboard import dashboard_mounts
 from limes.composition.identity import open_authenticator, open_cloud, refuse_exposure
 from limes.composition.policy import limes_policy
 from limes.composition.use_cases import discover, open_trail, push_quota
@@ -35,6 +36,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
     trail = open_trail(settings, engine, clock)
     discovery = discover(settings, engine, cluster, trail)
     ids = SystemIds()
+    authenticator = open_authenticator(settings, cloud)
     set_domain_quota = SetDomainQuota(engine, cluster.catalog, cluster.constraints, cluster.lowpriv, trail)
     set_project_quota = SetProjectQuota(
         engine,
@@ -50,7 +52,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         catalog=cluster.catalog,
         clock=clock,
         ids=ids,
-        authenticator=open_authenticator(settings, cloud),
+        authenticator=authenticator,
         policy=limes_policy(settings),
         set_domain_quota=set_domain_quota,
         set_project_quota=set_project_quota,
@@ -65,4 +67,5 @@ def build_api(settings: Settings) -> ApiCollaborators:
         allowed_origins=settings.api.cors.allowed_origins,
         max_body_size=settings.api.max_body_size,
         stale_after=settings.collector.stale_after,
+        mounts=dashboard_mounts(settings, cloud, authenticator, clock),
     )

@@ -26,6 +26,7 @@ from limes.settings.processes import (
     LiquidSettings,
     LoggingSettings,
     ServeSettings,
+    UiSettings,
 )
 
 
@@ -49,6 +50,7 @@ class Settings(Section):
 
     database: DatabaseSettings = DatabaseSettings()
     api: ApiSettings = ApiSettings()
+    ui: UiSettings = UiSettings()
     collector: CollectorSettings = CollectorSettings()
     circuit_breaker: CircuitBreakerSettings = CircuitBreakerSettings()
     audit: AuditSettings = AuditSettings()

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 import falcon
@@ -96,7 +96,7 @@ class ConnectionMiddleware:
     A body that is made while it is sent keeps it until then.
     """
 
-    def __init__(self, engine: Engine, db_name: str, without: frozenset[str] = frozenset()) -> None:
+    def __init__(self, engine: Engine, db_name: str, without: Container[str] = frozenset()) -> None:
         """`db_name` is what metrics call the database."""
         self._engine = engine
         self._without = without

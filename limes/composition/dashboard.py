@@ -1,0 +1,34 @@
+"""The dashboard, where it is wanted."""
+
+from limes.auth.context import Authenticator
+from limes.auth.session import CloudSession
+from limes.seams import Clock
+from limes.settings import Settings
+from limes.ui.doors import Door
+from limes.ui.keystone_door import KeystoneDoor
+from limes.ui.mount import dashboard
+from limes.ui.sample_door import SampleDoor
+from limes.ui.session import ScopesEndpoint, SessionEndpoint
+from limes.ui.throttle import Throttle
+from limes.web.mount import Mount
+
+
+def dashboard_mounts(
+    settings: Settings, cloud: CloudSession, authenticator: Authenticator, clock: Clock
+) -> tuple[Mount, ...]:
+    """The mount of the dashboard, or none. Raises `StartupError` if it is not built."""
+    if not settings.ui.enabled:
+        return ()
+    door: Door
+    if settings.identity.method == "sample":
+        door = SampleDoor(settings.identity.sample)
+    else:
+        door = KeystoneDoor(cloud, settings.ui.user_domain)
+    session = SessionEndpoint(
+        door,
+        authenticator,
+        Throttle(clock),
+        title=settings.ui.title,
+        at_once=max(1, settings.api.threads // 2),
+    )
+    return (dashboard(session, ScopesEndpoint(door)),)

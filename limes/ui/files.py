@@ -1,0 +1,89 @@
+"""The built page and its parts, held in memory and compressed once: they are few and small."""
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import falcon
+
+from limes.errors import StartupError
+from limes.ui.headers import set_security_headers
+
+STATIC = Path(__file__).parent / "static"
+
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".json": "application/json",
+}
+_FOR_EVER = "public, max-age=31536000, immutable"
+_ASK_FIRST = "no-cache"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file as it is sent."""
+
+    plain: bytes
+    packed: bytes
+    content_type: str
+    etag: str
+
+    @classmethod
+    def read(cls, path: Path) -> "File":
+        """Reads and compresses it."""
+        plain = path.read_bytes()
+        etag = f'"{hashlib.sha256(plain).hexdigest()[:32]}"'
+        return cls(plain, gzip.compress(plain, mtime=0), _TYPES[path.suffix], etag)
+
+    def answer(self, req: falcon.Request, resp: falcon.Response, cache_control: str) -> None:
+        """Sends it compressed to who takes that, and not at all to who has it."""
+        set_security_headers(resp)
+        resp.set_header("cache-control", cache_control)
+        resp.set_header("etag", self.etag)
+        resp.append_header("vary", "Accept-Encoding")
+        if self.etag in (req.get_header("If-None-Match") or "").replace("W/", "").split(", "):
+            resp.status = falcon.HTTP_304
+            return
+        resp.content_type = self.content_type
+        if "gzip" in (req.get_header("Accept-Encoding") or ""):
+            resp.set_header("content-encoding", "gzip")
+            resp.data = self.packed
+        else:
+            resp.data = self.plain
+
+
+class PageEndpoint:
+    """The page, the same at all of its addresses: what they mean is for the page to know."""
+
+    def __init__(self, folder: Path = STATIC) -> None:
+        """Raises `StartupError` if the page is not built."""
+        path = folder / "index.html"
+        if not path.is_file():
+            raise StartupError(f"ui.enabled: the dashboard is not built: {path} is missing (make ui)")
+        self._file = File.read(path)
+
+    def on_get(self, req: falcon.Request, resp: falcon.Response, page: str = "") -> None:
+        """Answers the page. Browsers keep it, but ask each time whether there is a new one."""
+        self._file.answer(req, resp, _ASK_FIRST)
+
+    on_head = on_get
+
+
+class AssetEndpoint:
+    """Scripts and styles. Their names change with their content, so browsers never ask for one again."""
+
+    def __init__(self, folder: Path = STATIC) -> None:
+        self._files = {path.name: File.read(path) for path in (folder / "assets").iterdir()}
+
+    def on_get(self, req: falcon.Request, resp: falcon.Response, name: str) -> None:
+        """Answers a file, or 404."""
+        file = self._files.get(name)
+        if file is None:
+            raise falcon.HTTPNotFound()
+        file.answer(req, resp, _FOR_EVER)
+
+    on_head = on_get

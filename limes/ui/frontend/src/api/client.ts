@@ -1,0 +1,80 @@
+// One function for all requests to the public API. The token comes from memory; a 401 ends the session.
+import { session, sessionEnded } from "../session/store";
+
+/** What the API refuses, in its own words: one line for each problem. */
+export class ApiError extends Error {
+  readonly lines: string[];
+
+  constructor(
+    readonly status: number,
+    text: string,
+  ) {
+    super(text.trim() || `HTTP ${status}`);
+    this.lines = this.message.split("\n");
+  }
+}
+
+export interface Answer<T> {
+  data: T;
+  status: number;
+  etag: string | null;
+}
+
+export interface Options {
+  method?: "GET" | "PUT" | "POST" | "DELETE";
+  query?: Record<string, string | number | readonly string[] | undefined>;
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal | undefined;
+}
+
+function queryString(query: Options["query"]): string {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query ?? {})) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined) search.append(key, String(one));
+    }
+  }
+  const text = search.toString();
+  return text && `?${text}`;
+}
+
+/** Asks the API. Rejects with `ApiError`, also where there is no answer at all (status 0). */
+export async function request<T>(path: string, options: Options = {}): Promise<Answer<T>> {
+  const token = session.value?.token;
+  const response = await send(path + queryString(options.query), {
+    method: options.method ?? "GET",
+    headers: {
+      ...(token ? { "X-Auth-Token": token } : {}),
+      ...(options.body === undefined ? {} : { "Content-Type": "application/json" }),
+      ...options.headers,
+    },
+    credentials: "omit",
+    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+    ...(options.signal ? { signal: options.signal } : {}),
+  });
+  if (!response.ok) {
+    if (response.status === 401 && token === session.value?.token) sessionEnded();
+    throw new ApiError(response.status, await response.text());
+  }
+  const isJson = response.headers.get("Content-Type")?.startsWith("application/json") ?? false;
+  const data = (isJson ? await response.json() : await response.text()) as T;
+  return { data, status: response.status, etag: response.headers.get("ETag") };
+}
+
+export async function send(path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(path, init);
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new ApiError(0, "Limes does not answer. Check your network and try again.");
+  }
+}
+
+export async function get<T>(path: string, options: Options = {}): Promise<T> {
+  return (await request<T>(path, options)).data;
+}
+
+export async function post<T>(path: string, body: unknown, options: Options = {}): Promise<T> {
+  return (await request<T>(path, { ...options, method: "POST", body })).data;
+}

@@ -1,0 +1,127 @@
+// Reports of all three levels in one form, so that pages need not care which one they show.
+import { apiPath, levelOf, type Level, type Place } from "../lib/paths";
+import { request } from "./client";
+import type * as api from "./schema";
+
+type AnyResource = api.ClusterResource | api.DomainResource | api.ProjectResource;
+type AnyService = api.ClusterService | api.DomainService | api.ProjectService;
+type AnyAz = api.ClusterPerAz | api.DomainPerAz | api.ProjectPerAz;
+type ByDuration = Record<string, number>;
+
+/** Commitments by what has become of them. */
+export interface Commitments {
+  committed: number;
+  pending: number;
+  planned: number;
+}
+
+export interface AzFigures extends Commitments {
+  name: string;
+  usage: number;
+  capacity: number | undefined;
+}
+
+export interface Figures extends Commitments {
+  service: string;
+  name: string;
+  title: string;
+  unit: string;
+  category: string | undefined;
+  /** Quota, or on the cloud's level capacity. Undefined where there is none. */
+  limit: number | undefined;
+  usage: number;
+  /** What was given to the level below. */
+  distributed: number | undefined;
+  azs: AzFigures[];
+  raw: AnyResource;
+}
+
+export interface ServiceFigures {
+  type: string;
+  area: string;
+  isStale: boolean;
+  scrapedAt: number | undefined;
+  resources: Figures[];
+}
+
+export interface Report {
+  level: Level;
+  name: string;
+  place: Place;
+  etag: string | null;
+  services: ServiceFigures[];
+  project: api.Project | undefined;
+}
+
+const PER_AZ = { "X-Limes-V2-API-Preview": "per-az" };
+
+const total = (amounts: ByDuration | undefined): number => Object.values(amounts ?? {}).reduce((sum, one) => sum + one, 0);
+
+function azFigures(name: string, az: AnyAz): AzFigures {
+  const usage = "projects_usage" in az && az.projects_usage !== undefined ? az.projects_usage : (az.usage ?? 0);
+  return {
+    name,
+    usage,
+    capacity: "capacity" in az ? az.capacity : undefined,
+    committed: total(az.committed),
+    pending: total(az.pending_commitments),
+    planned: total(az.planned_commitments),
+  };
+}
+
+function titleOf(resource: AnyResource): string {
+  const title = "annotations" in resource ? resource.annotations?.["display_name"] : undefined;
+  return typeof title === "string" ? title : resource.name;
+}
+
+function distributed(resource: AnyResource): number | undefined {
+  if ("domains_quota" in resource) return resource.domains_quota;
+  return "projects_quota" in resource ? resource.projects_quota : undefined;
+}
+
+export function figures(service: string, resource: AnyResource): Figures {
+  const azs = Object.entries(resource.per_az ?? {}).map(([name, az]) => azFigures(name, az));
+  const sum = (key: keyof Commitments): number => azs.reduce((before, az) => before + az[key], 0);
+  return {
+    service,
+    name: resource.name,
+    title: titleOf(resource),
+    unit: resource.unit ?? "",
+    category: resource.category,
+    limit: "quota" in resource ? resource.quota : "capacity" in resource ? resource.capacity : undefined,
+    usage: resource.usage,
+    distributed: distributed(resource),
+    committed: sum("committed"),
+    pending: sum("pending"),
+    planned: sum("planned"),
+    azs,
+    raw: resource,
+  };
+}
+
+export function serviceFigures(service: AnyService): ServiceFigures {
+  return {
+    type: service.type,
+    area: service.area,
+    isStale: service.is_stale ?? false,
+    scrapedAt: "scraped_at" in service ? service.scraped_at : "min_scraped_at" in service ? service.min_scraped_at : undefined,
+    resources: service.resources.map((one) => figures(service.type, one)),
+  };
+}
+
+type ReportAnswer = { cluster?: api.Cluster; domain?: api.Domain; project?: api.Project };
+
+/** The report of a cloud, domain or project, with availability zones. */
+export async function loadReport(place: Place, signal?: AbortSignal): Promise<Report> {
+  const { data, etag } = await request<ReportAnswer>(apiPath(place), { headers: PER_AZ, signal });
+  const named = data.project ?? data.domain;
+  const services: AnyService[] = (data.project ?? data.domain ?? data.cluster)?.services ?? [];
+  return {
+    level: levelOf(place),
+    name: named?.name ?? "Cloud",
+    place,
+    etag,
+    services: services.map(serviceFigures),
+    project: data.project,
+  };
+}

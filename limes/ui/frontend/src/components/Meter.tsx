@@ -1,0 +1,59 @@
+// One bar for quota (or capacity), usage and commitments.
+import { format, percent } from "../lib/units";
+
+interface Props {
+  usage: number;
+  limit: number | undefined;
+  committed?: number;
+  /** What was given to the level below: a mark on the bar. */
+  distributed?: number | undefined;
+  unit: string;
+  limitName: string;
+  /** The amount at the right end, to make several bars comparable. */
+  scale?: number;
+}
+
+/** What is shown where, in percent of the bar. */
+export interface Shape {
+  limit: number;
+  usage: number;
+  over: number;
+  committed: number;
+  distributed: number | undefined;
+}
+
+export function shapeOf(props: Pick<Props, "usage" | "limit" | "committed" | "distributed" | "scale">): Shape {
+  const { usage, limit, committed = 0, distributed } = props;
+  const end = props.scale ?? Math.max(usage, limit ?? 0, committed, distributed ?? 0);
+  const at = (amount: number): number => (end > 0 ? Math.min(100, (100 * amount) / end) : 0);
+  const within = Math.min(usage, limit ?? usage);
+  return {
+    limit: limit === undefined ? 100 : at(limit),
+    usage: at(within),
+    over: at(usage) - at(within),
+    committed: at(committed),
+    distributed: distributed === undefined ? undefined : at(distributed),
+  };
+}
+
+export function describe({ usage, limit, committed = 0, distributed, unit, limitName }: Props): string {
+  const parts = [limit === undefined ? `${format(usage, unit)} used` : `${format(usage, unit)} of ${format(limit, unit)} ${limitName} used (${percent(usage, limit)})`];
+  if (distributed !== undefined) parts.push(`${format(distributed, unit)} given on`);
+  if (committed > 0) parts.push(`${format(committed, unit)} committed`);
+  return parts.join(", ");
+}
+
+const width = (share: number) => ({ width: `${share}%` });
+
+export function Meter(props: Props) {
+  const shape = shapeOf(props);
+  return (
+    <div class="meter" role="img" aria-label={describe(props)}>
+      <i class="meter-limit" style={width(shape.limit)} />
+      <i class="meter-usage" style={width(shape.usage)} />
+      {shape.over > 0 && <i class="meter-over" style={{ left: `${shape.usage}%`, ...width(shape.over) }} />}
+      {shape.committed > 0 && <i class="meter-committed" style={width(shape.committed)} />}
+      {shape.distributed !== undefined && <i class="meter-mark" style={{ left: `${shape.distributed}%` }} />}
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+// The frame of each page: title, where one is, what can be done. A new page takes the focus, as a page load would.
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { cloudTitle } from "../session/store";
+
+export interface Crumb {
+  title: string;
+  href: string;
+}
+
+interface Props {
+  title: string;
+  /** What this is, in a word: project, domain. */
+  kind?: string | undefined;
+  crumbs?: Crumb[];
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+export function Page({ title, kind, crumbs = [], actions, children }: Props) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · ${cloudTitle.value}`;
+  }, [title]);
+  useEffect(() => {
+    if (!document.activeElement || document.activeElement === document.body || !document.activeElement.isConnected) return;
+    heading.current?.focus({ preventScroll: true });
+  }, []);
+  return (
+    <>
+      <header class="page-head">
+        {crumbs.length > 0 && (
+          <nav aria-label="Breadcrumb">
+            <ol class="crumbs">
+              {crumbs.map((one) => (
+                <li key={one.href}>
+                  <a href={one.href}>{one.title}</a>
+                </li>
+              ))}
+            </ol>
+          </nav>
+        )}
+        <div class="page-title">
+          <h1 ref={heading} tabIndex={-1}>
+            {title} {kind && <small>{kind}</small>}
+          </h1>
+          {actions && <div class="actions">{actions}</div>}
+        </div>
+      </header>
+      {children}
+    </>
+  );
+}

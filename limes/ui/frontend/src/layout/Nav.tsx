@@ -1,0 +1,60 @@
+// The navigation: the cloud for who sees it, and the domain or project of the address or else of the token.
+import { useLocation } from "preact-iso";
+import type { Place } from "../lib/paths";
+import { pagePath } from "../lib/paths";
+import { placeOf } from "../session/scope";
+import { seesCloud, session } from "../session/store";
+
+interface Entry {
+  title: string;
+  href: string;
+}
+
+const PLACE = /^\/ui\/domains\/([^/]+)(?:\/projects\/([^/]+))?/;
+
+function place(path: string): Place {
+  const match = PLACE.exec(path);
+  if (match) return { domain: decodeURIComponent(match[1]!), project: match[2] && decodeURIComponent(match[2]) };
+  const scope = session.value?.scope;
+  return scope && !seesCloud.value ? placeOf(scope) : {};
+}
+
+const CLOUD: Entry[] = [{ title: "Overview", href: "/ui/cloud" }];
+
+function ofDomain(at: Place): Entry[] {
+  return [{ title: "Overview", href: pagePath(at) }];
+}
+
+function ofProject(at: Place): Entry[] {
+  return [{ title: "Overview", href: pagePath(at) }];
+}
+
+export function Nav() {
+  const { path } = useLocation();
+  const at = place(path);
+  return (
+    <nav id="nav" class="nav" aria-label="Main">
+      {seesCloud.value && <Group title="Cloud" entries={CLOUD} path={path} />}
+      {at.domain && !at.project && <Group title="Domain" entries={ofDomain(at)} path={path} />}
+      {at.project && <Group title="Project" entries={ofProject(at)} path={path} />}
+    </nav>
+  );
+}
+
+function Group({ title, entries, path }: { title: string; entries: Entry[]; path: string }) {
+  const id = `nav-${title.toLowerCase()}`;
+  return (
+    <section aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      <ul>
+        {entries.map((one) => (
+          <li key={one.href}>
+            <a href={one.href} {...(path === one.href ? { "aria-current": "page" as const } : {})}>
+              {one.title}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,43 @@
+// Everything around the pages: header, navigation, messages.
+import type { ComponentChildren } from "preact";
+import { useLocation } from "preact-iso";
+import { useEffect, useState } from "preact/hooks";
+import { Logo } from "../components/Logo";
+import { cloudTitle } from "../session/store";
+import { Nav } from "./Nav";
+import { Notices } from "./Notices";
+import { ThemeSwitch } from "./ThemeSwitch";
+import { UserMenu } from "./UserMenu";
+
+export function Shell({ children }: { children: ComponentChildren }) {
+  const { url } = useLocation();
+  const [isOpen, setIsOpen] = useState(false);
+  useEffect(() => setIsOpen(false), [url]);
+  return (
+    <div class="shell" data-nav={isOpen ? "open" : "closed"}>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="bar">
+        <button class="nav-toggle" aria-expanded={isOpen} aria-controls="nav" onClick={() => setIsOpen(!isOpen)}>
+          <span class="visually-hidden">Navigation</span>
+          <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
+            <path d="M3 5h14M3 10h14M3 15h14" stroke="currentColor" stroke-width="2" stroke-linecap="round" />
+          </svg>
+        </button>
+        <a class="brand" href="/ui">
+          <Logo /> <span>{cloudTitle.value}</span>
+        </a>
+        <div class="bar-end">
+          <ThemeSwitch />
+          <UserMenu />
+        </div>
+      </header>
+      <Nav />
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+      <Notices />
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+// Times for people. The API speaks in UNIX seconds.
+
+const DATE = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
+const DATE_TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["year", 365 * 86400],
+  ["month", 30 * 86400],
+  ["day", 86400],
+  ["hour", 3600],
+  ["minute", 60],
+];
+
+export const formatDate = (seconds: number): string => DATE.format(seconds * 1000);
+export const formatTime = (seconds: number): string => DATE_TIME.format(seconds * 1000);
+
+/** `3 minutes ago`, `in 2 years`. */
+export function relative(seconds: number, now = Date.now() / 1000): string {
+  const difference = seconds - now;
+  for (const [unit, size] of STEPS) {
+    if (Math.abs(difference) >= size) return RELATIVE.format(Math.trunc(difference / size), unit);
+  }
+  return "just now";
+}

@@ -1,0 +1,11 @@
+import { render } from "preact";
+import { App } from "./app";
+import { startTheme } from "./lib/theme";
+import { restore } from "./session/store";
+
+startTheme();
+const root = document.getElementById("app")!;
+restore().then(
+  () => render(<App />, root),
+  (error: Error) => render(<p class="boot-failure" role="alert">{error.message}</p>, root),
+);

@@ -1,0 +1,121 @@
+"""Sign-in at Keystone, on behalf of the browser, which never speaks with Keystone itself."""
+
+import contextlib
+import logging
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from keystoneauth1 import exceptions as ksa_errors
+from keystoneauth1.identity import v3
+from keystoneauth1.session import Session
+
+from limes.auth.keystone import v3_url
+from limes.auth.session import CloudSession, describe
+from limes.errors import BadRequest, Forbidden, Unauthorized, Unavailable
+from limes.ui.doors import Issued
+from limes.ui.requests import CredentialSignIn, PasswordSignIn, Scope, SignIn, TokenSignIn
+
+log = logging.getLogger(__name__)
+
+_UNAVAILABLE = "Keystone cannot be asked just now; try again later"
+
+
+class KeystoneDoor:
+    """A `Door` to Keystone at the address that our own login has."""
+
+    def __init__(self, cloud: CloudSession, user_domain: str) -> None:
+        """`user_domain` is the name that the page proposes."""
+        assert cloud.auth_url is not None
+        self._url = v3_url(cloud.auth_url)
+        # our own login stays out of it: this session has none
+        self._session = Session(verify=cloud.session.verify, timeout=cloud.session.timeout, user_agent="limes-ui")
+        self._user_domain = user_domain
+
+    def offer(self) -> dict[str, Any]:
+        """See `Door`."""
+        return {"method": "keystone", "user_domain": self._user_domain}
+
+    def sign_in(self, request: SignIn) -> Issued:
+        """See `Door`. Tokens for passwords are unscoped."""
+        if isinstance(request, TokenSignIn):
+            return Issued(request.token.get_secret_value(), is_ours=False)
+        with self._refusals(Unauthorized("user, domain or password is wrong")):
+            return self._issue(self._plugin(request))
+
+    def _plugin(self, request: PasswordSignIn | CredentialSignIn) -> Any:
+        if isinstance(request, CredentialSignIn):
+            return v3.ApplicationCredential(
+                self._url,
+                application_credential_id=request.id,
+                application_credential_secret=request.secret.get_secret_value(),
+            )
+        user = {"username": request.user, "user_domain_name": request.user_domain}
+        methods: list[v3.AuthMethod] = [v3.PasswordMethod(password=request.password.get_secret_value(), **user)]
+        if request.passcode is not None:
+            methods.append(v3.TOTPMethod(passcode=request.passcode.get_secret_value(), **user))
+        return v3.Auth(self._url, methods, unscoped=True)
+
+    def _issue(self, plugin: Any) -> Issued:
+        return Issued(str(plugin.get_access(self._session).auth_token))
+
+    def rescope(self, token: str, scope: Scope) -> Issued:
+        """See `Door`."""
+        target: dict[str, Any] = {
+            "project_id": scope.project,
+            "domain_id": scope.domain,
+            "system_scope": scope.system,
+        }
+        with self._refusals(Forbidden("Keystone gives no token for this scope; perhaps sign in again")):
+            return self._issue(v3.Token(self._url, token, **target))
+
+    def scopes(self, token: str) -> Sequence[dict[str, Any]]:
+        """See `Door`. Domains have no name of their domain, so projects are shown with those that the user has."""
+        with self._refusals(Unauthorized("the token is not valid")):
+            domains = self._get("/auth/domains", token)["domains"]
+            projects = self._get("/auth/projects", token)["projects"]
+            has_system = any(one.get("all") for one in self._get("/auth/system", token)["system"])
+        names = {one["id"]: one["name"] for one in domains}
+        return [
+            *([{"system": "all"}] if has_system else []),
+            *({"domain": {"id": one["id"], "name": one["name"]}} for one in domains if one.get("enabled", True)),
+            *(_project(one, names) for one in projects if one.get("enabled", True)),
+        ]
+
+    def revoke(self, token: str) -> None:
+        """See `Door`."""
+        with contextlib.suppress(Unauthorized), self._refusals(Unauthorized("")):
+            self._session.delete(
+                f"{self._url}/auth/tokens",
+                headers={"X-Auth-Token": token, "X-Subject-Token": token},
+                authenticated=False,
+                log=False,
+            )
+
+    def _get(self, path: str, token: str) -> Any:
+        # log=False: keystoneauth would write headers and bodies at DEBUG
+        answer = self._session.get(self._url + path, headers={"X-Auth-Token": token}, authenticated=False, log=False)
+        return answer.json()
+
+    @contextlib.contextmanager
+    def _refusals(self, refusal: Exception) -> Iterator[None]:
+        """Turns what Keystone refuses into `refusal`, and whatever keeps it from answering into `Unavailable`."""
+        try:
+            yield
+        except ksa_errors.MissingAuthMethods:
+            raise BadRequest("this user needs a one-time passcode besides the password") from None
+        except (ksa_errors.Unauthorized, ksa_errors.Forbidden, ksa_errors.NotFound):
+            raise refusal from None
+        except ksa_errors.BadRequest:
+            raise BadRequest("Keystone does not understand these credentials") from None
+        except ksa_errors.ClientException as error:
+            log.error("sign-in: Keystone at %s cannot be asked: %s", self._url, describe(error))
+            raise Unavailable(_UNAVAILABLE) from None
+        except (ValueError, KeyError, TypeError):
+            log.error("sign-in: Keystone at %s gives an answer that makes no sense", self._url)
+            raise Unavailable(_UNAVAILABLE) from None
+
+
+def _project(project: Any, domain_names: dict[str, str]) -> dict[str, Any]:
+    domain_id = project["domain_id"]
+    domain = {"id": domain_id, "name": domain_names.get(domain_id)}
+    return {"project": {"id": project["id"], "name": project["name"], "domain": domain}}

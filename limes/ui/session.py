@@ -1,0 +1,176 @@
+"""`/ui/session`: signs people in and out, and gives the page its token back when it is loaded again.
+
+The API itself takes tokens in a header only. The cookie is for this path, and out of reach for scripts.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import falcon
+
+from limes.auth.context import Authenticator, Identity
+from limes.errors import BadRequest, Unauthorized, Unavailable
+from limes.ui.documents import scope_of, session_of
+from limes.ui.doors import Door, Issued
+from limes.ui.headers import set_security_headers
+from limes.ui.origin import require_own_page
+from limes.ui.requests import Body, PasswordSignIn, Scope, ScopeChoice, TokenSignIn, read_body
+from limes.ui.throttle import Throttle
+from limes.web.json import dump
+
+COOKIE = "limes-session"
+_OURS, _BROUGHT = "ours.", "brought."
+
+
+class SessionEndpoint:
+    """GET: who is signed in, and how one can. POST: sign in, or choose a scope. DELETE: sign out."""
+
+    def __init__(
+        self, door: Door, authenticator: Authenticator, throttle: Throttle, *, title: str, at_once: int
+    ) -> None:
+        """At most `at_once` requests wait for Keystone, so that the API keeps threads for its own."""
+        self._door = door
+        self._authenticator = authenticator
+        self._throttle = throttle
+        self._title = title
+        self._free = threading.BoundedSemaphore(at_once)
+
+    def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """The session of the cookie, or null; and what the sign-in page needs."""
+        require_own_page(req)
+        issued = _read_cookie(req)
+        document: dict[str, Any] = {"session": None, "sign_in": self._door.offer(), "title": self._title}
+        if issued is not None:
+            try:
+                document |= self._document(issued, self._identity(issued.token))
+            except Unauthorized:
+                _drop_cookie(req, resp)
+        _answer(resp, document)
+
+    def on_post(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Credentials or another scope become a session. Where there is only one scope, it is taken."""
+        require_own_page(req)
+        body = read_body(req)
+        with self._slot():
+            issued, identity = (
+                self._switch(req, body.scope) if isinstance(body, ScopeChoice) else self._enter(req, body)
+            )
+        _set_cookie(req, resp, issued)
+        _answer(resp, self._document(issued, identity))
+
+    def on_delete(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Forgets the session. A token in `X-Auth-Token` is revoked: the page sends it if it was made for it."""
+        require_own_page(req)
+        token = req.get_header("X-Auth-Token")
+        set_security_headers(resp)
+        _drop_cookie(req, resp)
+        resp.status = falcon.HTTP_204
+        if token:
+            with self._slot():
+                self._door.revoke(token)
+
+    def _enter(self, req: falcon.Request, body: Any) -> tuple[Issued, Identity]:
+        account, address = _account(body), str(req.remote_addr)
+        self._throttle.check(account, address)
+        try:
+            issued = self._door.sign_in(body)
+            identity = self._identity(issued.token)
+        except Unauthorized:
+            self._throttle.failed(account, address)
+            raise
+        if scope_of(identity) is None:
+            scopes = self._door.scopes(issued.token)
+            if len(scopes) == 1:
+                return self._to_scope(issued, _choice(scopes[0]))
+        return issued, identity
+
+    def _switch(self, req: falcon.Request, scope: Scope) -> tuple[Issued, Identity]:
+        token = req.get_header("X-Auth-Token")
+        if not token:
+            raise BadRequest("a token is needed to choose a scope: header X-Auth-Token")
+        cookie = _read_cookie(req)
+        return self._to_scope(Issued(token, is_ours=cookie is not None and cookie == Issued(token)), scope)
+
+    def _to_scope(self, before: Issued, scope: Scope) -> tuple[Issued, Identity]:
+        issued = self._door.rescope(before.token, scope)
+        identity = self._identity(issued.token)
+        if before.is_ours and scope_of(self._identity(before.token)) is None:
+            self._door.revoke(before.token)  # scoped ones may be in use in another tab
+        return issued, identity
+
+    def _identity(self, token: str) -> Identity:
+        return self._authenticator.authenticate({"HTTP_X_AUTH_TOKEN": token})
+
+    def _document(self, issued: Issued, identity: Identity) -> dict[str, Any]:
+        document: dict[str, Any] = {"session": session_of(issued, identity)}
+        if scope_of(identity) is None:
+            document["scopes"] = self._door.scopes(issued.token)
+        return document
+
+    @contextmanager
+    def _slot(self) -> Iterator[None]:
+        if not self._free.acquire(blocking=False):
+            raise Unavailable("too many people sign in just now; try again in a few seconds")
+        try:
+            yield
+        finally:
+            self._free.release()
+
+
+class ScopesEndpoint:
+    """`/ui/session/scopes`: what the user of a token can have another token for."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Answers a list."""
+        require_own_page(req)
+        token = req.get_header("X-Auth-Token")
+        if not token:
+            raise Unauthorized("a token is needed: header X-Auth-Token")
+        _answer(resp, {"scopes": self._door.scopes(token)})
+
+
+def _account(body: Body) -> str:
+    """What failures are counted by."""
+    if isinstance(body, PasswordSignIn):
+        return f"{body.user_domain}/{body.user}"
+    return "token" if isinstance(body, TokenSignIn) else "application credential"
+
+
+def _choice(scope: dict[str, Any]) -> Scope:
+    ((kind, target),) = scope.items()
+    return Scope(**{kind: target if kind == "system" else target["id"]})
+
+
+def _answer(resp: falcon.Response, document: Any) -> None:
+    set_security_headers(resp)
+    resp.set_header("cache-control", "no-store")
+    resp.content_type = falcon.MEDIA_JSON
+    resp.data = dump(document)
+
+
+def _read_cookie(req: falcon.Request) -> Issued | None:
+    value = req.cookies.get(COOKIE, "")
+    for prefix in (_OURS, _BROUGHT):
+        if value.startswith(prefix) and len(value) > len(prefix):
+            return Issued(value.removeprefix(prefix), is_ours=prefix == _OURS)
+    return None
+
+
+def _set_cookie(req: falcon.Request, resp: falcon.Response, issued: Issued) -> None:
+    resp.set_cookie(
+        COOKIE,
+        (_OURS if issued.is_ours else _BROUGHT) + issued.token,
+        path="/ui/session",
+        secure=req.forwarded_scheme == "https",
+        http_only=True,
+        same_site="Strict",
+    )
+
+
+def _drop_cookie(req: falcon.Request, resp: falcon.Response) -> None:
+    resp.unset_cookie(COOKIE, path="/ui/session", same_site="Strict")
