@@ -19,7 +19,7 @@ make_venv = $(find_python); "$$one" -m venv $(1) || { rm -rf $(1); \
 bounded = $(if $(shell command -v timeout),timeout --kill-after=30 $(1),)
 pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
 
-.PHONY: help run check test faults docs lint format conformance bench-placement bench-limes bench-collector real-venv clean
+.PHONY: help run check test e2e ui faults docs lint format conformance bench-placement bench-limes bench-collector real-venv clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 26
@@ -28,12 +28,18 @@ run: $(VENV)/.installed ## Limes, Placement and the collector on SQLite with sam
 	@exec $(BIN)/limes serve --config config/quickstart.yaml
 
 check: lint ## the inner loop: linters, and the tests that need no other server (under 2 minutes)
-	$(call pytest,300) -m "not postgresql and not real and not faults"
+	$(call pytest,300) -m "not postgresql and not real and not faults and not browser"
 
 test: export LIMES_REQUIRE_REAL = 1
 test: export LIMES_REAL_VENV = $(abspath $(REAL_VENV))
 test: lint $(REAL_VENV)/.installed ## everything: linters, SQLite, PostgreSQL and real OpenStack components
 	$(call pytest,2400)
+
+e2e: $(VENV)/.installed-dev ## the dashboard's journeys in headless Chromium, and the tests of its sources (needs node and chromium)
+	$(call pytest,900) tests/ui tests/e2e
+
+ui: ## builds the dashboard after a change of its sources (needs node)
+	cd limes/ui/frontend && npm install --no-save --no-audit --no-fund && npm run build
 
 faults: export LIMES_REQUIRE_REAL = 1
 faults: export LIMES_REAL_VENV = $(abspath $(REAL_VENV))

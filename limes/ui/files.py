@@ -68,6 +68,8 @@ class PageEndpoint:
 
     def on_get(self, req: falcon.Request, resp: falcon.Response, page: str = "") -> None:
         """Answers the page. Browsers keep it, but ask each time whether there is a new one."""
+        if page.startswith("assets/"):
+            raise falcon.HTTPNotFound()
         self._file.answer(req, resp, _ASK_FIRST)
 
     on_head = on_get

@@ -7,1357 +7,675 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /**
-         * AllProjectsAnswer
-         * @description The projects of all domains, or a page of them with the link to the next.
-         */
+        /** @description The projects of all domains, or a page of them with the link to the next. */
         AllProjectsAnswer: {
-            /** Projects */
             projects: components["schemas"]["PlacedProject"][];
-            /** Projects Links */
             projects_links?: components["schemas"]["Link"][];
         };
-        /**
-         * Blocker
-         * @description A commitment that takes the capacity, until it ends.
-         */
+        /** @description A commitment that takes the capacity, until it ends. */
         Blocker: {
-            /** Amount */
             amount: number;
-            /**
-             * Expires At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             expires_at: number;
         };
-        /**
-         * Bursting
-         * @description Whether the project may exceed its quota for a while.
-         */
+        /** @description Whether the project may exceed its quota for a while. */
         Bursting: {
-            /** Enabled */
             enabled: boolean;
-            /** Multiplier */
             multiplier: number;
         };
-        /**
-         * BurstingBody
-         * @description Whether bursting is wanted.
-         */
+        /** @description Whether bursting is wanted. */
         BurstingBody: {
-            /** Enabled */
             enabled: boolean;
         };
-        /**
-         * CanConfirmAnswer
-         * @description Whether the commitment could be made and confirmed at once.
-         */
+        /** @description Whether the commitment could be made and confirmed at once. */
         CanConfirmAnswer: {
-            /** Result */
             result: boolean;
         };
-        /**
-         * Change
-         * @description A change of one number.
-         */
+        /** @description A change of one number. */
         Change: {
-            /** Number */
             number: number;
-            /**
-             * At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             at: number;
-            /**
-             * What
-             * @enum {string}
-             */
+            /** @enum {string} */
             what: "quota" | "backend_quota" | "bursting";
-            /** Service */
             service?: string;
-            /** Resource */
             resource?: string;
-            /**
-             * Unit
-             * @description only of measured resources
-             */
+            /** @description only of measured resources */
             unit?: string;
-            /** Old */
             old: number | boolean | null;
-            /** New */
             new: number | boolean | null;
-            /**
-             * Reason
-             * @enum {string}
-             */
+            /** @enum {string} */
             reason: "request" | "auto-approval" | "constraint" | "backend-drift" | "vanished";
-            /** Detail */
             detail?: string;
             initiator: components["schemas"]["Initiator"];
-            /** Request Id */
             request_id: string;
         };
-        /**
-         * Cluster
-         * @description The whole cloud.
-         */
+        /** @description The whole cloud. */
         Cluster: {
-            /**
-             * Is Stale
-             * @constant
-             */
+            /** @constant */
             is_stale?: true;
-            /**
-             * Age Seconds
-             * @description Age of the oldest figures
-             */
+            /** @description Age of the oldest figures */
             age_seconds?: number;
-            /**
-             * Max Scraped At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             max_scraped_at?: number;
-            /**
-             * Min Scraped At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             min_scraped_at?: number;
-            /**
-             * Id
-             * @constant
-             */
+            /** @constant */
             id: "current";
-            /** Services */
             services: components["schemas"]["ClusterService"][];
         };
-        /**
-         * ClusterAZ
-         * @description Capacity of a resource in one availability zone.
-         */
+        /** @description Capacity of a resource in one availability zone. */
         ClusterAZ: {
-            /** Name */
             name: string;
-            /** Capacity */
             capacity: number;
-            /** Raw Capacity */
             raw_capacity?: number;
-            /** Usage */
             usage?: number;
         };
-        /**
-         * ClusterAnswer
-         * @description Capacity, quota and usage of the whole cloud.
-         */
+        /** @description Capacity, quota and usage of the whole cloud. */
         ClusterAnswer: {
             cluster: components["schemas"]["Cluster"];
         };
-        /**
-         * ClusterPerAZ
-         * @description The same, for the breakdown; `usage` is what the capacitor says.
-         */
+        /** @description The same, for the breakdown; `usage` is what the capacitor says. */
         ClusterPerAZ: {
-            /**
-             * Committed
-             * @description amounts by duration
-             */
+            /** @description amounts by duration */
             committed?: {
                 [key: string]: number;
             };
-            /** Unused Commitments */
             unused_commitments?: number;
-            /**
-             * Pending Commitments
-             * @description amounts by duration
-             */
+            /** @description amounts by duration */
             pending_commitments?: {
                 [key: string]: number;
             };
-            /**
-             * Planned Commitments
-             * @description amounts by duration
-             */
+            /** @description amounts by duration */
             planned_commitments?: {
                 [key: string]: number;
             };
-            /** Capacity */
             capacity: number;
-            /** Raw Capacity */
             raw_capacity?: number;
-            /** Usage */
             usage?: number;
-            /** Projects Usage */
             projects_usage?: number;
-            /** Physical Usage */
             physical_usage?: number;
-            /** Subcapacities */
             subcapacities?: unknown[];
         };
-        /**
-         * ClusterResource
-         * @description A resource of the whole cloud.
-         */
+        /** @description A resource of the whole cloud. */
         ClusterResource: {
             commitment_config?: components["schemas"]["CommitmentConfig"];
-            /** Name */
             name: string;
-            /**
-             * Unit
-             * @description only of measured resources
-             */
+            /** @description only of measured resources */
             unit?: string;
-            /** Category */
             category?: string;
-            /** Contained In */
             contained_in?: string;
-            /** Quota Distribution Model */
             quota_distribution_model?: string;
-            /** Capacity */
             capacity?: number;
-            /** Raw Capacity */
             raw_capacity?: number;
-            /** Per Availability Zone */
             per_availability_zone?: components["schemas"]["ClusterAZ"][];
-            /** Per Az */
             per_az?: {
                 [key: string]: components["schemas"]["ClusterPerAZ"];
             };
-            /** Domains Quota */
             domains_quota?: number;
-            /** Usage */
             usage: number;
-            /** Burst Usage */
             burst_usage?: number;
-            /** Physical Usage */
             physical_usage?: number;
-            /** Subcapacities */
             subcapacities?: unknown[];
         };
-        /**
-         * ClusterService
-         * @description A service of the whole cloud.
-         */
+        /** @description A service of the whole cloud. */
         ClusterService: {
-            /**
-             * Is Stale
-             * @constant
-             */
+            /** @constant */
             is_stale?: true;
-            /**
-             * Age Seconds
-             * @description Age of the oldest figures
-             */
+            /** @description Age of the oldest figures */
             age_seconds?: number;
-            /**
-             * Max Scraped At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             max_scraped_at?: number;
-            /**
-             * Min Scraped At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             min_scraped_at?: number;
-            /** Type */
             type: string;
-            /** Area */
             area: string;
-            /** Resources */
             resources: components["schemas"]["ClusterResource"][];
         };
-        /**
-         * Commitment
-         * @description A project's promise to use an amount of a resource in one availability zone for a time.
-         */
+        /** @description A project's promise to use an amount of a resource in one availability zone for a time. */
         Commitment: {
-            /** Id */
             id: number;
-            /** Uuid */
             uuid: string;
-            /** Service Type */
             service_type: string;
-            /** Resource Name */
             resource_name: string;
-            /** Availability Zone */
             availability_zone: string;
-            /** Amount */
             amount: number;
-            /**
-             * Unit
-             * @description only of measured resources
-             */
+            /** @description only of measured resources */
             unit?: string;
-            /** Duration */
             duration: string;
             status: components["schemas"]["Status"];
-            /**
-             * Requested At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             requested_at: number;
-            /**
-             * Created At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             created_at: number;
-            /**
-             * Creator Uuid
-             * @description not shown of what is offered to everybody
-             */
+            /** @description not shown of what is offered to everybody */
             creator_uuid?: string;
-            /** Creator Name */
             creator_name?: string;
-            /**
-             * Confirm By
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             confirm_by?: number;
-            /**
-             * Confirmed At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             confirmed_at?: number;
-            /**
-             * Expires At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             expires_at: number;
-            /**
-             * Superseded At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             superseded_at?: number;
-            /**
-             * Transferable
-             * @constant
-             */
+            /** @constant */
             transferable?: true;
-            /**
-             * Transfer Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             transfer_status?: "unlisted" | "public";
-            /**
-             * Transfer Token
-             * @description only shown to those who may give it away
-             */
+            /** @description only shown to those who may give it away */
             transfer_token?: string;
         };
-        /**
-         * CommitmentAnswer
-         * @description One commitment.
-         */
+        /** @description One commitment. */
         CommitmentAnswer: {
             commitment: components["schemas"]["Commitment"];
         };
-        /**
-         * CommitmentConfig
-         * @description Which commitments can be made.
-         */
+        /** @description Which commitments can be made. */
         CommitmentConfig: {
-            /** Durations */
             durations: string[];
-            /**
-             * Min Confirm By
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             min_confirm_by?: number;
         };
-        /**
-         * CommitmentEvent
-         * @description A change of a commitment.
-         */
+        /** @description A change of a commitment. */
         CommitmentEvent: {
-            /** Number */
             number: number;
-            /**
-             * At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             at: number;
-            /** Event */
             event: string;
             commitment: components["schemas"]["EventCommitment"];
         };
-        /**
-         * CommitmentEventsAnswer
-         * @description Changes in their order; `next` is what to ask for next as `since`.
-         */
+        /** @description Changes in their order; `next` is what to ask for next as `since`. */
         CommitmentEventsAnswer: {
-            /** Events */
             events: components["schemas"]["CommitmentEvent"][];
-            /** Next */
             next: number;
         };
-        /**
-         * CommitmentsAnswer
-         * @description Commitments, in the order of their numbers.
-         */
+        /** @description Commitments, in the order of their numbers. */
         CommitmentsAnswer: {
-            /** Commitments */
             commitments: components["schemas"]["Commitment"][];
         };
-        /**
-         * ConversionBody
-         * @description The document of convert.
-         */
+        /** @description The document of convert. */
         ConversionBody: {
             commitment: components["schemas"]["ConversionPart"];
         };
-        /**
-         * ConversionPart
-         * @description How much of the commitment becomes how much of which resource.
-         */
+        /** @description How much of the commitment becomes how much of which resource. */
         ConversionPart: {
-            /** Target Service */
             target_service: string;
-            /** Target Resource */
             target_resource: string;
-            /** Source Amount */
             source_amount: number;
-            /** Target Amount */
             target_amount: number;
         };
-        /**
-         * ConversionRate
-         * @description How much of this resource becomes how much of that one.
-         */
+        /** @description How much of this resource becomes how much of that one. */
         ConversionRate: {
-            /** Target Service */
             target_service: string;
-            /** Target Resource */
             target_resource: string;
-            /** Source Amount */
             source_amount: number;
-            /** Target Amount */
             target_amount: number;
         };
-        /**
-         * ConversionsAnswer
-         * @description What commitments of a resource can be converted to.
-         */
+        /** @description What commitments of a resource can be converted to. */
         ConversionsAnswer: {
-            /** Conversions */
             conversions: components["schemas"]["ConversionRate"][];
         };
-        /**
-         * Domain
-         * @description Quota and usage of a domain.
-         */
+        /** @description Quota and usage of a domain. */
         Domain: {
-            /** Id */
             id: string;
-            /** Name */
             name: string;
-            /** Services */
             services: components["schemas"]["DomainService"][];
         };
-        /**
-         * DomainAnswer
-         * @description One domain.
-         */
+        /** @description One domain. */
         DomainAnswer: {
             domain: components["schemas"]["Domain"];
         };
-        /**
-         * DomainPerAZ
-         * @description Usage of a domain's resource in one availability zone.
-         */
+        /** @description Usage of a domain's resource in one availability zone. */
         DomainPerAZ: {
-            /**
-             * Committed
-             * @description amounts by duration
-             */
+            /** @description amounts by duration */
             committed?: {
                 [key: string]: number;
             };
-            /** Unused Commitments */
             unused_commitments?: number;
-            /**
-             * Pending Commitments
-             * @description amounts by duration
-             */
+            /** @description amounts by duration */
             pending_commitments?: {
                 [key: string]: number;
             };
-            /**
-             * Planned Commitments
-             * @description amounts by duration
-             */
+            /** @description amounts by duration */
             planned_commitments?: {
                 [key: string]: number;
             };
-            /** Usage */
             usage: number;
         };
-        /**
-         * DomainQuotaBody
-         * @description The document of PUT and simulate-put of a domain.
-         */
+        /** @description The document of PUT and simulate-put of a domain. */
         DomainQuotaBody: {
             /** @default null */
             domain: components["schemas"]["DomainScopeBody"] | null;
         };
-        /**
-         * DomainResource
-         * @description A resource of a domain.
-         */
+        /** @description A resource of a domain. */
         DomainResource: {
             commitment_config?: components["schemas"]["CommitmentConfig"];
-            /** Name */
             name: string;
-            /**
-             * Unit
-             * @description only of measured resources
-             */
+            /** @description only of measured resources */
             unit?: string;
-            /** Category */
             category?: string;
-            /** Contained In */
             contained_in?: string;
-            /** Quota Distribution Model */
             quota_distribution_model?: string;
             scales_with?: components["schemas"]["ScalesWith"];
-            /** Annotations */
             annotations?: {
                 [key: string]: unknown;
             };
-            /** Quota */
             quota?: number;
-            /** Projects Quota */
             projects_quota?: number;
-            /** Usage */
             usage: number;
-            /** Burst Usage */
             burst_usage?: number;
-            /** Physical Usage */
             physical_usage?: number;
-            /** Backend Quota */
             backend_quota?: number;
-            /**
-             * Infinite Backend Quota
-             * @constant
-             */
+            /** @constant */
             infinite_backend_quota?: true;
-            /** Per Az */
             per_az?: {
                 [key: string]: components["schemas"]["DomainPerAZ"];
             };
         };
-        /**
-         * DomainScopeBody
-         * @description What is wanted of a domain.
-         */
+        /** @description What is wanted of a domain. */
         DomainScopeBody: {
-            /**
-             * Services
-             * @default null
-             */
+            /** @default null */
             services: components["schemas"]["ServiceBody"][] | null;
         };
-        /**
-         * DomainService
-         * @description A service of a domain.
-         */
+        /** @description A service of a domain. */
         DomainService: {
-            /**
-             * Is Stale
-             * @constant
-             */
+            /** @constant */
             is_stale?: true;
-            /**
-             * Age Seconds
-             * @description Age of the oldest figures
-             */
+            /** @description Age of the oldest figures */
             age_seconds?: number;
-            /**
-             * Max Scraped At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             max_scraped_at?: number;
-            /**
-             * Min Scraped At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             min_scraped_at?: number;
-            /** Type */
             type: string;
-            /** Area */
             area: string;
-            /** Resources */
             resources: components["schemas"]["DomainResource"][];
         };
-        /**
-         * DomainsAnswer
-         * @description All domains, or a page of them with the link to the next.
-         */
+        /** @description All domains, or a page of them with the link to the next. */
         DomainsAnswer: {
-            /** Domains */
             domains: components["schemas"]["Domain"][];
-            /** Domains Links */
             domains_links?: components["schemas"]["Link"][];
         };
-        /**
-         * DurationBody
-         * @description The document of update-duration.
-         */
+        /** @description The document of update-duration. */
         DurationBody: {
-            /** Duration */
             duration: string;
         };
-        /**
-         * EventCommitment
-         * @description A commitment as it was after a change.
-         */
+        /** @description A commitment as it was after a change. */
         EventCommitment: {
-            /** Id */
             id: number;
-            /** Uuid */
             uuid: string;
-            /** Service Type */
             service_type: string;
-            /** Resource Name */
             resource_name: string;
-            /** Availability Zone */
             availability_zone: string;
-            /** Amount */
             amount: number;
-            /**
-             * Unit
-             * @description only of measured resources
-             */
+            /** @description only of measured resources */
             unit?: string;
-            /** Duration */
             duration: string;
             status: components["schemas"]["Status"];
-            /**
-             * Requested At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             requested_at: number;
-            /**
-             * Created At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             created_at: number;
-            /**
-             * Creator Uuid
-             * @description not shown of what is offered to everybody
-             */
+            /** @description not shown of what is offered to everybody */
             creator_uuid?: string;
-            /** Creator Name */
             creator_name?: string;
-            /**
-             * Confirm By
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             confirm_by?: number;
-            /**
-             * Confirmed At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             confirmed_at?: number;
-            /**
-             * Expires At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             expires_at: number;
-            /**
-             * Superseded At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             superseded_at?: number;
-            /**
-             * Transferable
-             * @constant
-             */
+            /** @constant */
             transferable?: true;
-            /**
-             * Transfer Status
-             * @enum {string}
-             */
+            /** @enum {string} */
             transfer_status?: "unlisted" | "public";
-            /**
-             * Transfer Token
-             * @description only shown to those who may give it away
-             */
+            /** @description only shown to those who may give it away */
             transfer_token?: string;
-            /** Project Id */
             project_id: string;
-            /** Domain Id */
             domain_id: string;
-            /**
-             * Related
-             * @description UUIDs of what it was made of, or was made of it
-             */
+            /** @description UUIDs of what it was made of, or was made of it */
             related?: string[];
         };
-        /**
-         * Explanation
-         * @description What decides on one quota.
-         */
+        /** @description What decides on one quota. */
         Explanation: {
-            /** Service */
             service: string;
-            /** Resource */
             resource: string;
-            /**
-             * Unit
-             * @description only of measured resources
-             */
+            /** @description only of measured resources */
             unit?: string;
-            /** Quota */
             quota: number;
-            /** Usage */
             usage?: number;
-            /** Committed */
             committed?: number;
-            /** Projects Quota */
             projects_quota: number;
-            /** Domain Quota */
             domain_quota?: number;
-            /** Other Domains Quota */
             other_domains_quota?: number;
-            /** Capacity */
             capacity: number;
-            /** Usable Quota */
             usable_quota?: number;
-            /** Constraint */
             constraint?: string;
-            /** Min Nonzero Project Quota */
             min_nonzero_project_quota?: number;
             min_acceptable_quota: components["schemas"]["QuotaBound"];
             max_acceptable_quota: components["schemas"]["QuotaBound"];
             origin?: components["schemas"]["Change"];
         };
-        /**
-         * ExplanationsAnswer
-         * @description One for each selected resource that has a quota.
-         */
+        /** @description One for each selected resource that has a quota. */
         ExplanationsAnswer: {
-            /** Explanations */
             explanations: components["schemas"]["Explanation"][];
         };
-        /**
-         * HistoryAnswer
-         * @description Changes, the newest first, and a link to older ones if there may be more.
-         */
+        /** @description Changes, the newest first, and a link to older ones if there may be more. */
         HistoryAnswer: {
-            /** History */
             history: components["schemas"]["Change"][];
-            /** History Links */
             history_links: components["schemas"]["Link"][];
         };
-        /**
-         * Id
-         * @description Somebody who was found in Keystone.
-         */
+        /** @description Somebody who was found in Keystone. */
         Id: {
-            /** Id */
             id: string;
         };
-        /**
-         * Inconsistencies
-         * @description Quotas that contradict themselves, usage, or the backends.
-         */
+        /** @description Quotas that contradict themselves, usage, or the backends. */
         Inconsistencies: {
-            /** Domain Quota Overcommitted */
             domain_quota_overcommitted: components["schemas"]["OvercommittedQuota"][];
-            /** Project Quota Overspent */
             project_quota_overspent: components["schemas"]["OverspentQuota"][];
-            /** Project Quota Mismatch */
             project_quota_mismatch: components["schemas"]["MismatchedQuota"][];
         };
-        /**
-         * InconsistenciesAnswer
-         * @description The three lists.
-         */
+        /** @description The three lists. */
         InconsistenciesAnswer: {
             inconsistencies: components["schemas"]["Inconsistencies"];
         };
-        /**
-         * Initiator
-         * @description A user, with the id and the name at that time, or a job of Limes.
-         */
+        /** @description A user, with the id and the name at that time, or a job of Limes. */
         Initiator: {
-            /**
-             * Type
-             * @enum {string}
-             */
+            /** @enum {string} */
             type: "user" | "job";
-            /** Id */
             id?: string;
-            /** Name */
             name: string;
         };
-        /**
-         * Link
-         * @description A link to another document.
-         */
+        /** @description A link to another document. */
         Link: {
-            /** Rel */
             rel: string;
-            /** Href */
             href: string;
-            /** Type */
             type?: string;
         };
-        /**
-         * MergeBody
-         * @description The document of merge.
-         */
+        /** @description The document of merge. */
         MergeBody: {
-            /** Commitment Ids */
             commitment_ids: number[];
         };
-        /**
-         * MismatchedQuota
-         * @description A project whose backend enforces another quota.
-         */
+        /** @description A project whose backend enforces another quota. */
         MismatchedQuota: {
-            /** Service */
             service: string;
-            /** Resource */
             resource: string;
-            /**
-             * Unit
-             * @description only of measured resources
-             */
+            /** @description only of measured resources */
             unit?: string;
             project: components["schemas"]["PlacedNamed"];
-            /** Quota */
             quota: number;
-            /** Backend Quota */
             backend_quota: number;
         };
-        /**
-         * Named
-         * @description A domain.
-         */
+        /** @description A domain. */
         Named: {
-            /** Id */
             id: string;
-            /** Name */
             name: string;
         };
-        /**
-         * NewCommitment
-         * @description A wanted commitment.
-         */
+        /** @description A wanted commitment. */
         NewCommitment: {
-            /** Service Type */
             service_type: string;
-            /** Resource Name */
             resource_name: string;
-            /** Availability Zone */
             availability_zone: string;
-            /** Amount */
             amount: number;
-            /** Duration */
             duration: string;
-            /**
-             * Confirm By
-             * @default null
-             */
+            /** @default null */
             confirm_by: number | null;
         };
-        /**
-         * NewCommitmentBody
-         * @description The document of new and can-confirm.
-         */
+        /** @description The document of new and can-confirm. */
         NewCommitmentBody: {
             commitment: components["schemas"]["NewCommitment"];
         };
-        /**
-         * NewDomainsAnswer
-         * @description Domains that were not known before.
-         */
+        /** @description Domains that were not known before. */
         NewDomainsAnswer: {
-            /** New Domains */
             new_domains: components["schemas"]["Id"][];
         };
-        /**
-         * NewProjectsAnswer
-         * @description Projects that were not known before.
-         */
+        /** @description Projects that were not known before. */
         NewProjectsAnswer: {
-            /** New Projects */
             new_projects: components["schemas"]["Id"][];
         };
-        /**
-         * OvercommittedQuota
-         * @description A domain whose projects have more quota than itself.
-         */
+        /** @description A domain whose projects have more quota than itself. */
         OvercommittedQuota: {
-            /** Service */
             service: string;
-            /** Resource */
             resource: string;
-            /**
-             * Unit
-             * @description only of measured resources
-             */
+            /** @description only of measured resources */
             unit?: string;
             domain: components["schemas"]["Named"];
-            /** Domain Quota */
             domain_quota: number;
-            /** Projects Quota */
             projects_quota: number;
         };
-        /**
-         * OverspentQuota
-         * @description A project that uses more than its quota.
-         */
+        /** @description A project that uses more than its quota. */
         OverspentQuota: {
-            /** Service */
             service: string;
-            /** Resource */
             resource: string;
-            /**
-             * Unit
-             * @description only of measured resources
-             */
+            /** @description only of measured resources */
             unit?: string;
             project: components["schemas"]["PlacedNamed"];
-            /** Quota */
             quota: number;
-            /** Usage */
             usage: number;
         };
-        /**
-         * PlacedNamed
-         * @description A project, and its domain.
-         */
+        /** @description A project, and its domain. */
         PlacedNamed: {
-            /** Id */
             id: string;
-            /** Name */
             name: string;
             domain: components["schemas"]["Named"];
         };
-        /**
-         * PlacedProject
-         * @description Quota and usage of a project, and its domain.
-         */
+        /** @description Quota and usage of a project, and its domain. */
         PlacedProject: {
-            /** Id */
             id: string;
-            /** Name */
             name: string;
-            /** Parent Id */
             parent_id: string;
             bursting?: components["schemas"]["Bursting"];
-            /** Services */
             services: components["schemas"]["ProjectService"][];
             domain: components["schemas"]["Named"];
         };
-        /**
-         * Plan
-         * @description When the commitment could be confirmed, or how much capacity is missing for ever.
-         */
+        /** @description When the commitment could be confirmed, or how much capacity is missing for ever. */
         Plan: {
-            /**
-             * Confirmable Now
-             * @description how much of the amount
-             */
+            /** @description how much of the amount */
             confirmable_now: number;
-            /**
-             * Confirmable At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             confirmable_at?: number;
-            /** Missing Capacity */
             missing_capacity?: number;
-            /** Blocked By */
             blocked_by: components["schemas"]["Blocker"][];
         };
-        /**
-         * PlanAnswer
-         * @description What is known today.
-         */
+        /** @description What is known today. */
         PlanAnswer: {
             plan: components["schemas"]["Plan"];
         };
-        /**
-         * Project
-         * @description Quota and usage of a project.
-         */
+        /** @description Quota and usage of a project. */
         Project: {
-            /** Id */
             id: string;
-            /** Name */
             name: string;
-            /** Parent Id */
             parent_id: string;
             bursting?: components["schemas"]["Bursting"];
-            /** Services */
             services: components["schemas"]["ProjectService"][];
         };
-        /**
-         * ProjectAnswer
-         * @description One project.
-         */
+        /** @description One project. */
         ProjectAnswer: {
             project: components["schemas"]["Project"];
         };
-        /**
-         * ProjectPerAZ
-         * @description Usage of a project's resource in one availability zone.
-         */
+        /** @description Usage of a project's resource in one availability zone. */
         ProjectPerAZ: {
-            /**
-             * Committed
-             * @description amounts by duration
-             */
+            /** @description amounts by duration */
             committed?: {
                 [key: string]: number;
             };
-            /** Unused Commitments */
             unused_commitments?: number;
-            /**
-             * Pending Commitments
-             * @description amounts by duration
-             */
+            /** @description amounts by duration */
             pending_commitments?: {
                 [key: string]: number;
             };
-            /**
-             * Planned Commitments
-             * @description amounts by duration
-             */
+            /** @description amounts by duration */
             planned_commitments?: {
                 [key: string]: number;
             };
-            /** Usage */
             usage: number;
-            /** Physical Usage */
             physical_usage?: number;
-            /** Subresources */
             subresources?: unknown[];
         };
-        /**
-         * ProjectQuotaBody
-         * @description The document of PUT and simulate-put of a project.
-         */
+        /** @description The document of PUT and simulate-put of a project. */
         ProjectQuotaBody: {
             /** @default null */
             project: components["schemas"]["ProjectScopeBody"] | null;
         };
-        /**
-         * ProjectResource
-         * @description A resource of a project.
-         */
+        /** @description A resource of a project. */
         ProjectResource: {
             commitment_config?: components["schemas"]["CommitmentConfig"];
-            /** Name */
             name: string;
-            /**
-             * Unit
-             * @description only of measured resources
-             */
+            /** @description only of measured resources */
             unit?: string;
-            /** Category */
             category?: string;
-            /** Contained In */
             contained_in?: string;
-            /** Quota Distribution Model */
             quota_distribution_model?: string;
             scales_with?: components["schemas"]["ScalesWith"];
-            /** Annotations */
             annotations?: {
                 [key: string]: unknown;
             };
-            /** Quota */
             quota?: number;
-            /** Usable Quota */
             usable_quota?: number;
-            /** Usage */
             usage: number;
-            /** Burst Usage */
             burst_usage?: number;
-            /** Physical Usage */
             physical_usage?: number;
-            /**
-             * Backend Quota
-             * @description -1 means unlimited
-             */
+            /** @description -1 means unlimited */
             backend_quota?: number;
-            /** Subresources */
             subresources?: unknown[];
-            /** Per Az */
             per_az?: {
                 [key: string]: components["schemas"]["ProjectPerAZ"];
             };
         };
-        /**
-         * ProjectScopeBody
-         * @description What is wanted of a project: quotas or bursting.
-         */
+        /** @description What is wanted of a project: quotas or bursting. */
         ProjectScopeBody: {
-            /**
-             * Services
-             * @default null
-             */
+            /** @default null */
             services: components["schemas"]["ServiceBody"][] | null;
             /** @default null */
             bursting: components["schemas"]["BurstingBody"] | null;
         };
-        /**
-         * ProjectService
-         * @description A service of a project.
-         */
+        /** @description A service of a project. */
         ProjectService: {
-            /**
-             * Is Stale
-             * @constant
-             */
+            /** @constant */
             is_stale?: true;
-            /**
-             * Age Seconds
-             * @description Age of the oldest figures
-             */
+            /** @description Age of the oldest figures */
             age_seconds?: number;
-            /** Type */
             type: string;
-            /** Area */
             area: string;
-            /** Resources */
             resources: components["schemas"]["ProjectResource"][];
-            /**
-             * Scraped At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             scraped_at?: number;
         };
-        /**
-         * ProjectsAnswer
-         * @description The projects of a domain, or a page of them with the link to the next.
-         */
+        /** @description The projects of a domain, or a page of them with the link to the next. */
         ProjectsAnswer: {
-            /** Projects */
             projects: components["schemas"]["Project"][];
-            /** Projects Links */
             projects_links?: components["schemas"]["Link"][];
         };
-        /**
-         * QuotaBound
-         * @description An outermost acceptable quota, and what would be said of one beyond it.
-         */
+        /** @description An outermost acceptable quota, and what would be said of one beyond it. */
         QuotaBound: {
-            /** Quota */
             quota: number;
-            /**
-             * Rule
-             * @enum {string}
-             */
+            /** @enum {string} */
             rule: "amount" | "backend" | "capacity" | "commitments" | "constraint" | "domain_quota" | "min_nonzero_project_quota" | "permission" | "projects_quota" | "usage";
-            /** Message */
             message: string;
         };
-        /**
-         * ResourceBody
-         * @description A wanted quota. No unit, `null` or `UNSPECIFIED` mean the resource's own; the empty string means "counted".
-         */
+        /** @description A wanted quota. No unit, `null` or `UNSPECIFIED` mean the resource's own; the empty string means "counted". */
         ResourceBody: {
-            /** Name */
             name: string;
-            /** Quota */
             quota: number;
-            /**
-             * Unit
-             * @default null
-             */
+            /** @default null */
             unit: string | null;
         };
-        /**
-         * ScalesWith
-         * @description Which other resource's quota this one's should follow, and how fast.
-         */
+        /** @description Which other resource's quota this one's should follow, and how fast. */
         ScalesWith: {
-            /** Resource Name */
             resource_name: string;
-            /** Service Type */
             service_type: string;
-            /** Factor */
             factor: number;
         };
-        /**
-         * ScrapeError
-         * @description A scrape that fails, in this project and perhaps in others.
-         */
+        /** @description A scrape that fails, in this project and perhaps in others. */
         ScrapeError: {
             project: components["schemas"]["PlacedNamed"];
-            /** Affected Projects */
             affected_projects?: number;
-            /** Service Type */
             service_type: string;
-            /**
-             * Checked At
-             * @description UNIX timestamp, in whole seconds
-             */
+            /** @description UNIX timestamp, in whole seconds */
             checked_at: number;
-            /** Message */
             message: string;
         };
-        /**
-         * ScrapeErrorsAnswer
-         * @description One for each service and message.
-         */
+        /** @description One for each service and message. */
         ScrapeErrorsAnswer: {
-            /** Scrape Errors */
             scrape_errors: components["schemas"]["ScrapeError"][];
         };
-        /**
-         * ServiceBody
-         * @description Wanted quotas of a service.
-         */
+        /** @description Wanted quotas of a service. */
         ServiceBody: {
-            /** Type */
             type: string;
-            /**
-             * Resources
-             * @default null
-             */
+            /** @default null */
             resources: components["schemas"]["ResourceBody"][] | null;
         };
-        /**
-         * SimulationAnswer
-         * @description What PUT would answer.
-         */
+        /** @description What PUT would answer. */
         SimulationAnswer: {
-            /** Success */
             success: boolean;
-            /** Unacceptable Resources */
             unacceptable_resources?: components["schemas"]["UnacceptableResource"][];
         };
         /**
-         * Status
          * @description Where a commitment is in its life.
          * @enum {string}
          */
         Status: "planned" | "pending" | "confirmed" | "superseded" | "expired";
-        /**
-         * Transfer
-         * @description What to mark for transfer, and how public that is.
-         */
+        /** @description What to mark for transfer, and how public that is. */
         Transfer: {
-            /** Amount */
             amount: number;
-            /** Transfer Status */
             transfer_status: string;
         };
-        /**
-         * TransferBody
-         * @description The document of start-transfer.
-         */
+        /** @description The document of start-transfer. */
         TransferBody: {
             commitment: components["schemas"]["Transfer"];
         };
-        /**
-         * UnacceptableResource
-         * @description A quota that would be refused, why, and what would be accepted.
-         */
+        /** @description A quota that would be refused, why, and what would be accepted. */
         UnacceptableResource: {
-            /** Service Type */
             service_type: string;
-            /** Name */
             name: string;
-            /** Resource Name */
             resource_name: string;
-            /**
-             * Status
-             * @enum {integer}
-             */
+            /** @enum {integer} */
             status: 403 | 409 | 422;
-            /** Message */
             message: string;
-            /** Min Acceptable Quota */
             min_acceptable_quota?: number;
-            /** Max Acceptable Quota */
             max_acceptable_quota?: number;
-            /**
-             * Unit
-             * @description only of measured resources
-             */
+            /** @description only of measured resources */
             unit?: string;
         };
-        /**
-         * Utilisation
-         * @description How commitments of a resource in one availability zone fit its usage.
-         */
+        /** @description How commitments of a resource in one availability zone fit its usage. */
         Utilisation: {
-            /** Service Type */
             service_type: string;
-            /** Resource Name */
             resource_name: string;
-            /** Availability Zone */
             availability_zone: string;
-            /**
-             * Unit
-             * @description only of measured resources
-             */
+            /** @description only of measured resources */
             unit?: string;
-            /** Recommended Amount */
             recommended_amount: number;
-            /** Days */
             days: components["schemas"]["UtilisationDay"][];
         };
-        /**
-         * UtilisationAnswer
-         * @description By resource and availability zone.
-         */
+        /** @description By resource and availability zone. */
         UtilisationAnswer: {
-            /** Utilisation */
             utilisation: components["schemas"]["Utilisation"][];
         };
-        /**
-         * UtilisationDay
-         * @description Averages of a day, and the smallest and largest usage that was seen.
-         */
+        /** @description Averages of a day, and the smallest and largest usage that was seen. */
         UtilisationDay: {
-            /** Date */
             date: string;
-            /** Committed */
             committed: number;
-            /** Used */
             used: number;
-            /** Unused */
             unused: number;
-            /** Min Used */
             min_used: number;
-            /** Max Used */
             max_used: number;
         };
-        /**
-         * Version
-         * @description A version of this API.
-         */
+        /** @description A version of this API. */
         Version: {
-            /**
-             * Status
-             * @constant
-             */
+            /** @constant */
             status: "CURRENT";
-            /**
-             * Id
-             * @constant
-             */
+            /** @constant */
             id: "v1";
-            /** Links */
             links: components["schemas"]["Link"][];
         };
-        /**
-         * VersionAnswer
-         * @description This version.
-         */
+        /** @description This version. */
         VersionAnswer: {
             version: components["schemas"]["Version"];
         };
-        /**
-         * VersionsAnswer
-         * @description All versions.
-         */
+        /** @description All versions. */
         VersionsAnswer: {
-            /** Versions */
             versions: components["schemas"]["Version"][];
         };
     };

@@ -1,0 +1,74 @@
+"""Debian's Chromium without a screen, driven by playwright, and what every page is watched for."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from tests.support.real import real_is_required
+
+_FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser of this machine: `$CHROMIUM`, or the one on the PATH. Skips, or fails in CI, without one."""
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if program is None:
+        message = "Chromium is missing: install Debian's chromium, or set CHROMIUM"
+        if real_is_required():
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=_FLAGS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Watched:
+    """A page of a fresh profile, and what went wrong on it."""
+
+    context: BrowserContext
+    page: Page
+    problems: list[str] = field(default_factory=list)
+
+    def check(self) -> None:
+        """Nothing was thrown, and the security policy was never in the way."""
+        assert self.problems == []
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        # what the API refuses is shown on the page; Chromium writes it to the console besides
+        if message.type in ("error", "warning") and not message.text.startswith("Failed to load resource"):
+            self.problems.append(message.text)
+
+
+@contextmanager
+def watched_page(browser: Browser, url: str, **options: object) -> Iterator[Watched]:
+    """A page for a test, with `url` as its base, closed and checked afterwards."""
+    settings = {"viewport": DESKTOP, "reduced_motion": "reduce", "base_url": url, **options}
+    context = browser.new_context(**settings)  # type: ignore[arg-type]  # options by name
+    context.set_default_timeout(15_000)
+    page = context.new_page()
+    watched = Watched(context, page)
+    page.on("console", watched._on_console)
+    page.on("pageerror", lambda error: watched.problems.append(str(error)))
+    try:
+        yield watched
+        watched.check()
+    finally:
+        context.close()

@@ -1,0 +1,220 @@
+"""The cloud that the browser tests see: three domains, one of them with many projects, and sample identities of each role.
+
+acme      shop (uses 20 of 40 cores), shop-staging, analytics     cores 200, RAM 400 GiB
+school    library                                                 cores 60
+campus    PROJECTS projects without quota
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import requests
+import yaml
+
+from tests.support.processes import ServerProcess, free_port, http_answers
+
+PROJECTS = 1200
+"""Projects of the domain campus: enough to need virtual tables."""
+
+ACME, SCHOOL, CAMPUS, OPS = (f"d{number:031}" for number in range(1, 5))
+SHOP, STAGING, ANALYTICS, LIBRARY, CLOUD = (f"a{number:031}" for number in range(1, 6))
+
+CLOUD_ADMIN, CLOUD_VIEWER, ACME_ADMIN = "cloud-admin", "cloud-viewer", "acme-admin"
+SHOP_ADMIN, SHOP_MEMBER, ANALYTICS_ADMIN = "shop-admin", "shop-member", "analytics-admin"
+
+_DOMAINS = {
+    "acme": (ACME, {"shop": SHOP, "shop-staging": STAGING, "analytics": ANALYTICS}),
+    "school": (SCHOOL, {"library": LIBRARY}),
+    "campus": (CAMPUS, {f"lab-{number:04}": f"c{number:031}" for number in range(PROJECTS)}),
+}
+_GIB = 1024
+
+# user: (domain, {token: (scope, roles)})
+_USERS: dict[str, tuple[str, dict[str, tuple[dict[str, str], list[str]]]]] = {
+    "Ruth": ("ops", {CLOUD_ADMIN: ({"project": "cloud"}, ["admin", "cloud_resource_admin"])}),
+    "Victor": ("ops", {CLOUD_VIEWER: ({"project": "cloud"}, ["cloud_resource_viewer"])}),
+    "Anna": (
+        "acme",
+        {
+            ACME_ADMIN: ({"domain": "acme"}, ["resource_admin"]),
+            ANALYTICS_ADMIN: ({"project": "analytics"}, ["admin", "member"]),
+        },
+    ),
+    "Bert": ("acme", {SHOP_ADMIN: ({"project": "shop"}, ["admin", "member"])}),
+    "Carla": ("acme", {SHOP_MEMBER: ({"project": "shop"}, ["member"])}),
+}
+
+_QUOTAS = [
+    (f"/v1/domains/{ACME}", {"cores": 200, "ram": 400 * _GIB}, {"capacity": 5000}),
+    (f"/v1/domains/{SCHOOL}", {"cores": 60, "ram": 100 * _GIB}, {"capacity": 1000}),
+    (f"/v1/domains/{ACME}/projects/{SHOP}", {"cores": 40, "ram": 80 * _GIB}, {"capacity": 500}),
+    (f"/v1/domains/{ACME}/projects/{ANALYTICS}", {"cores": 64, "ram": 200 * _GIB}, {"capacity": 2000}),
+    (f"/v1/domains/{SCHOOL}/projects/{LIBRARY}", {"cores": 10, "ram": 20 * _GIB}, {"capacity": 100}),
+]
+
+
+class DashboardCloud:
+    """A Limes API with the dashboard, on a database that a collector has filled. `start()` takes some seconds."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        """`settings` replace sections of the configuration."""
+        self._folder = folder
+        self.url = f"http://127.0.0.1:{free_port()}"
+        self._config = folder / "limes.yaml"
+        self._config.write_text(yaml.safe_dump(_config(folder, self.url) | settings))
+        self._env = {"LIMES_CONFIG": str(self._config), "PYTHONPATH": os.pathsep.join(sys.path)}
+        self.process = ServerProcess(
+            [sys.executable, "-m", "limes", "api"],
+            ready=http_answers(f"{self.url}/healthcheck"),
+            log=folder / "api.log",
+            env=self._env,
+        )
+
+    def start(self, *, fill: bool = True) -> "DashboardCloud":
+        """Makes the database, lets the collector look once, starts the API and, with `fill`, sets quotas."""
+        self.limes("db", "upgrade")
+        if fill:
+            self.collect()
+        self.process.start()
+        for path, compute, storage in _QUOTAS if fill else ():
+            self.put_quota(path, compute=compute, storage=storage)
+        return self
+
+    def collect(self) -> None:
+        """Does what the collector has to do just now."""
+        self.limes("collect", "--once")
+
+    def limes(self, *arguments: str) -> None:
+        """A command that has to succeed."""
+        process = ServerProcess(
+            [sys.executable, "-m", "limes", *arguments],
+            ready=lambda: not process.is_running(),
+            log=self._folder / "commands.log",
+            env=self._env,
+        )
+        process.start()
+        assert process.stop() == 0, process.log_text()[-2000:]
+
+    def put_quota(self, path: str, token: str = CLOUD_ADMIN, **services: dict[str, int]) -> None:
+        """Sets quotas of a domain or project."""
+        kind = "project" if "/projects/" in path else "domain"
+        body = [
+            {"type": service, "resources": [{"name": name, "quota": quota} for name, quota in resources.items()]}
+            for service, resources in services.items()
+        ]
+        answer = self.request("PUT", path, token, json={kind: {"services": body}})
+        assert answer.status_code == 202, answer.text
+
+    def request(self, method: str, path: str, token: str = CLOUD_ADMIN, **options: Any) -> requests.Response:
+        """Asks the API."""
+        return requests.request(method, self.url + path, headers={"X-Auth-Token": token}, timeout=30, **options)
+
+    def set_usage(self, project_id: str, **usage: Any) -> None:
+        """What the next scrape finds that a project uses of resources of `compute`."""
+        path = self._folder / "compute.json"
+        state = json.loads(path.read_text()) if path.exists() else {}
+        for name, amount in usage.items():
+            state.setdefault(project_id, {}).setdefault(name, {})["usage"] = amount
+        path.write_text(json.dumps(state))
+
+
+def _config(folder: Path, url: str) -> dict[str, Any]:
+    return {
+        "availability_zones": ["west-1", "west-2"],
+        "database": {"url": f"sqlite:///{folder}/limes.db"},
+        "api": {"listen": url.removeprefix("http://"), "workers": 1},
+        "discovery": {"method": "static", "params": {"domains": _discovery()}},
+        "services": [_compute(folder), _storage(folder)],
+        "capacitors": [{"id": "all", "type": "manual", "params": {"values": _CAPACITY}}],
+        "resource_behavior": [
+            {"resource": "compute/cores", "annotations": {"display_name": "Virtual cores"}},
+            {
+                "resource": "compute/(cores|ram)",
+                "commitment_durations": ["1 hour", "1 year", "2 years"],
+                "commitment_is_az_aware": True,
+            },
+            {"resource": "storage/capacity", "commitment_durations": ["1 year"]},
+        ],
+        "identity": {"method": "sample", "sample": _sample()},
+        "ui": {"title": "Test cloud"},
+    }
+
+
+_CAPACITY = {
+    "compute": {"cores": {"west-1": 600, "west-2": 400}, "ram": {"west-1": 1200 * _GIB, "west-2": 800 * _GIB}},
+    "storage": {"capacity": 50_000},
+}
+
+
+def _compute(folder: Path) -> dict[str, Any]:
+    usage = {
+        "shop": {
+            "cores": {"usage": {"west-1": 15, "west-2": 5}},
+            "ram": {"usage": {"west-1": 30 * _GIB, "west-2": 10 * _GIB}},
+        },
+        "analytics": {"cores": {"usage": {"west-1": 10, "west-2": 48}}, "ram": {"usage": {"west-2": 150 * _GIB}}},
+        "library": {"cores": {"usage": {"west-1": 9}}, "ram": {"usage": {"west-1": 19 * _GIB}}},
+    }
+    return {
+        "service_type": "compute",
+        "type": "static",
+        "params": {
+            "area": "compute",
+            "state_file": str(folder / "compute.json"),
+            "resources": {
+                "cores": {"quota": 0, "usage": {"west-1": 0, "west-2": 0}},
+                "ram": {"unit": "MiB", "quota": 0, "usage": {"west-1": 0, "west-2": 0}},
+            },
+            "projects": usage,
+        },
+    }
+
+
+def _storage(folder: Path) -> dict[str, Any]:
+    return {
+        "service_type": "storage",
+        "type": "static",
+        "params": {
+            "area": "storage",
+            "state_file": str(folder / "storage.json"),
+            "resources": {"capacity": {"unit": "GiB", "quota": 0, "usage": 0}},
+            "projects": {"shop": {"capacity": {"usage": 120}}, "analytics": {"capacity": {"usage": 1990}}},
+        },
+    }
+
+
+def _discovery() -> list[dict[str, Any]]:
+    return [
+        {
+            "id": domain_id,
+            "name": name,
+            "projects": [{"id": id_, "name": project, "parent_id": domain_id} for project, id_ in projects.items()],
+        }
+        for name, (domain_id, projects) in _DOMAINS.items()
+    ]
+
+
+def _sample() -> dict[str, Any]:
+    projects = [
+        {"name": name, "id": id_, "domain": domain}
+        for domain, (_, projects) in _DOMAINS.items()
+        if domain != "campus"
+        for name, id_ in projects.items()
+    ]
+    return {
+        "own_token": CLOUD_ADMIN,
+        "domains": [{"name": name, "id": id_} for name, (id_, _) in _DOMAINS.items()] + [{"name": "ops", "id": OPS}],
+        "projects": [*projects, {"name": "cloud", "id": CLOUD, "domain": "ops"}],
+        "users": [
+            {"name": user, "domain": domain, "assignments": [{**scope, "roles": roles} for scope, roles in of.values()]}
+            for user, (domain, of) in _USERS.items()
+        ],
+        "tokens": [
+            {"token": token, "user": user, **scope}
+            for user, (_, of) in _USERS.items()
+            for token, (scope, _) in of.items()
+        ],
+    }

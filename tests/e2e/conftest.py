@@ -1,0 +1,61 @@
+"""One browser and one cloud for all journeys of a worker. Journeys change the cloud, each in a corner of its own."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.e2e.browser import Watched, chromium, watched_page
+from tests.e2e.cloud import DashboardCloud
+from tests.support.frontend import require_packages
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever asks for the browser is marked for it."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """This session's Chromium."""
+    require_packages()  # axe-core
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def cloud(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardCloud]:
+    """This session's cloud, as `tests/e2e/cloud.py` says."""
+    made = DashboardCloud(tmp_path_factory.mktemp("cloud"))
+    try:
+        yield made.start()
+    finally:
+        made.process.stop()
+
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture
+def watched(browser: Browser, cloud: DashboardCloud) -> Iterator[Callable[..., Watched]]:
+    """Opens further pages, each in a profile of its own; options as of playwright's `new_context`."""
+    with ExitStack() as stack:
+        yield lambda **options: stack.enter_context(watched_page(browser, cloud.url, **options))
+
+
+@pytest.fixture
+def open_as(watched: Callable[..., Watched]) -> OpenPage:
+    """`open_as("shop-admin", "/ui")`: a page after the sign-in with a sample token."""
+
+    def open_signed_in(token: str, path: str = "/ui", **options: object) -> Page:
+        page = watched(**options).page
+        page.goto(path)
+        page.get_by_label("Token").fill(token)
+        page.get_by_role("button", name="Sign in with this token").click()
+        page.get_by_role("navigation", name="Main").or_(page.get_by_role("alert")).first.wait_for(state="attached")
+        return page
+
+    return open_signed_in

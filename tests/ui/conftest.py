@@ -1,0 +1,57 @@
+"""The dashboard on Falcon alone: neither API nor database are behind it."""
+
+import falcon
+import falcon.testing
+import pytest
+
+from limes.api.errors import install_error_handlers
+from limes.auth.sample import SampleIdentities
+from limes.settings.sample import SampleSettings
+from limes.ui.mount import dashboard as make_mount
+from limes.ui.sample_door import SampleDoor
+from limes.ui.session import ScopesEndpoint, SessionEndpoint
+from limes.ui.throttle import Throttle
+from tests.support.clock import FrozenClock
+
+SAMPLE = SampleSettings.model_validate(
+    {
+        "domains": [{"name": "acme"}],
+        "projects": [{"name": "shop", "domain": "acme"}],
+        "users": [
+            {
+                "name": "anna",
+                "domain": "acme",
+                "assignments": [
+                    {"domain": "acme", "roles": ["resource_admin"]},
+                    {"project": "shop", "roles": ["admin"]},
+                    {"system": "all", "roles": ["reader"]},
+                ],
+            },
+            {"name": "bert", "domain": "acme", "assignments": [{"project": "shop", "roles": ["member"]}]},
+        ],
+        "tokens": [
+            {"token": "anna-domain", "user": "anna", "domain": "acme"},
+            {"token": "anna-shop", "user": "anna", "project": "shop"},
+            {"token": "anna-system", "user": "anna", "system": "all"},
+            {"token": "bert", "user": "bert", "project": "shop"},
+        ],
+    }
+)
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    """The clock of the throttle."""
+    return FrozenClock()
+
+
+@pytest.fixture
+def dashboard(clock: FrozenClock) -> falcon.testing.TestClient:
+    """A client of `/ui` with the sample identities above."""
+    door, identities = SampleDoor(SAMPLE), SampleIdentities(SAMPLE)
+    session = SessionEndpoint(door, identities, Throttle(clock), title="Test", at_once=2)
+    app = falcon.App()
+    install_error_handlers(app)
+    for path, endpoint in make_mount(session, ScopesEndpoint(door)).routes:
+        app.add_route(path, endpoint)
+    return falcon.testing.TestClient(app)

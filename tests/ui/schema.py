@@ -1,0 +1,25 @@
+"""The shapes of the API's answers alone, for the dashboard's types: `python -m tests.ui.schema` prints them."""
+
+import json
+from typing import Any
+
+from limes.api.openapi.document import build
+from limes.api.routes import PUBLIC_PATHS, routes
+
+
+def schemas() -> dict[str, Any]:
+    """An OpenAPI document without paths."""
+    document = build(routes(None), PUBLIC_PATHS)  # type: ignore[arg-type]  # the table of routes needs no collaborators
+    shapes = {name: _without_titles(shape) for name, shape in document["components"]["schemas"].items()}
+    return {"openapi": "3.1.0", "info": document["info"], "paths": {}, "components": {"schemas": shapes}}
+
+
+def _without_titles(value: Any) -> Any:
+    """Titles repeat the names."""
+    if isinstance(value, dict):
+        return {key: _without_titles(one) for key, one in value.items() if key != "title" or not isinstance(one, str)}
+    return [_without_titles(one) for one in value] if isinstance(value, list) else value
+
+
+if __name__ == "__main__":
+    print(json.dumps(schemas()))
