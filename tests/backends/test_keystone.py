@@ -7,18 +7,14 @@ from keystoneauth1.identity import v3
 from keystoneauth1.session import Session
 
 from limes.backends import UNLIMITED, BackendError, DomainInfo, ProjectInfo, ask
-from limes.backends.contract import BrokenDiscoveryContract, DiscoveryBackendContract, QuotaBackendContract
+from limes.backends.contract import BrokenDiscoveryContract, DiscoveryBackendContract
 from limes.backends.loader import BackendSpec, load
-from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_quota
 from tests.backends.placement_cloud import PlacementCloud
+from tests.backends.quota_cases import QuotaCases, project_of, report, session_of, some_project
 from tests.support.processes import free_port
 
 RESOURCES = {"cores": "VCPU", "ram": "MEMORY_MB"}
-
-
-def session_of(keystone, user="limes", project="service"):
-    return Session(v3.Password(**keystone.credentials(user, project)))
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +96,7 @@ class TestList(DiscoveryBackendContract, BrokenDiscoveryContract):
         assert "secret-word" not in str(error.value) + caplog.text
 
 
-class TestKeystoneLimits(QuotaBackendContract):
+class TestKeystoneLimits(QuotaCases):
     """Each test has a service of its own in the catalog, so that it begins without limits."""
 
     @pytest.fixture
@@ -135,31 +131,19 @@ class TestKeystoneLimits(QuotaBackendContract):
         return self.load(upstream_placement, no_session, {"type": "compute"})
 
     @pytest.fixture
-    def service(self, backend):
-        return backend.describe()
-
-    @pytest.fixture
-    def catalog(self, service):
-        return Catalog(AZS, [service])
-
-    @pytest.fixture
     def project(self, keystone):
-        return self.info(keystone, "berlin")
+        return project_of(keystone, "berlin")
 
     @pytest.fixture
     def other_project(self, keystone):
-        return self.info(keystone, "hamburg")
+        return project_of(keystone, "hamburg")
 
     @pytest.fixture
     def new_project(self, keystone):
-        return self.info(keystone, "vienna")
-
-    def info(self, keystone, name):
-        return ProjectInfo(keystone.ids.projects[name], name, "d", DomainInfo("d", "domain"))
+        return project_of(keystone, "vienna")
 
     def quotas(self, backend, project):
-        report = ask.report_usage(backend, backend.describe(), project, Catalog(AZS, [backend.describe()]))
-        return {name: resource.quota for name, resource in report.resources.items()}
+        return {name: resource.quota for name, resource in report(backend, project).items()}
 
     def test_limits_are_made_once_and_changed_afterwards(self, keystone, backend, service, project, limits_service):
         assert self.quotas(backend, project) == {"cores": 0, "ram": 0}
@@ -186,7 +170,7 @@ class TestKeystoneLimits(QuotaBackendContract):
         ask.set_quota(in_region, in_region.describe(), project, {"cores": 5, "ram": 100})
         assert self.quotas(in_region, project) == {"cores": 5, "ram": 100}
         assert self.quotas(elsewhere, project) == {"cores": 0, "ram": 0}
-        assert self.quotas(in_region, self.info(keystone, "hamburg")) == {"cores": UNLIMITED, "ram": UNLIMITED}
+        assert self.quotas(in_region, project_of(keystone, "hamburg")) == {"cores": UNLIMITED, "ram": UNLIMITED}
         found = {(item["resource_name"], item["region_id"]) for item in self.limits(keystone, limits_service, "limits")}
         assert found == {("gold-cores", region), ("class:MEMORY_MB", region)}
 
@@ -204,11 +188,11 @@ def test_with_the_session_of_keystone_and_placement_from_its_catalog(keystone, u
     session = session_of(keystone)  # a new one: it has to see the catalog's new endpoint
     token = keystone.project_token("limes", "service")
     cloud = PlacementCloud(upstream_placement_with_keystone.url, token)
-    project_id = keystone.ids.projects["berlin"]
+    project = some_project()  # others use this Placement too, and count what berlin has there
     host = cloud.provider("host", {"VCPU": {"total": 10}})
-    cloud.allocate(project_id, host, VCPU=2)
+    consumer = cloud.allocate(project.id, host, VCPU=2)
     params = {"area": "compute", "resources": RESOURCES}
     backend = load_quota("placement", params, session_factory=lambda: session).quota["compute"]
-    project = ProjectInfo(project_id, "berlin", "d", DomainInfo("d", "domain"))
-    report = ask.report_usage(backend, backend.describe(), project, Catalog(AZS, [backend.describe()]))
-    assert report.resources["cores"].per_az["any"].usage == 2
+    assert report(backend, project)["cores"].per_az["any"].usage == 2
+    cloud.request("DELETE", f"/allocations/{consumer}")
+    cloud.request("DELETE", f"/resource_providers/{host}")
