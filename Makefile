@@ -17,7 +17,7 @@ make_venv = $(find_python); "$$one" -m venv $(1) || { rm -rf $(1); \
 
 # No test run may hang for ever: at most this many seconds.
 bounded = $(if $(shell command -v timeout),timeout --kill-after=30 $(1),)
-pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile $(PYTEST_ARGS)
+pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 .PHONY: help run check test e2e ui faults docs lint format conformance bench-placement bench-limes bench-collector real-venv clean
 

@@ -17,9 +17,16 @@ from tests.support.real import RealVenv, find_real_venv, real_is_required
 from tests.support.upstream_placement import UpstreamPlacement, start_upstream_placement
 
 
+SLOW_FOLDERS = ("placement", "integration", "faults", "backends", "concurrency", "e2e", "prometheus")
+"""Whole files go to one worker each: with the long ones first, no worker is left with one of them at the end."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever asks for a real component by its fixture is marked for it."""
+    """Whoever asks for a real component by its fixture is marked for it; slow folders come first."""
+    tests = Path(__file__).parent
+    rank = {folder: number for number, folder in enumerate(SLOW_FOLDERS)}
+    items.sort(key=lambda item: rank.get(item.path.relative_to(tests).parts[0], len(rank)))
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         if fixtures & {"postgres", "postgres_url_factory"}:
