@@ -13,7 +13,7 @@ from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
 from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
 from limes.backends.validation import validate_capacity, validate_usage
 from limes.core.catalog import Catalog, ServiceDef
-from limes.errors import BackendError
+from limes.errors import BackendError, ConfigError
 
 log = logging.getLogger(__name__)
 
@@ -21,6 +21,15 @@ T = TypeVar("T", DomainInfo, ProjectInfo)
 
 _LONGEST = 1000
 """Characters of an error that are kept."""
+
+
+def describe(backend: QuotaBackend, service_type: str) -> ServiceDef:
+    """What the service is. Raises `BackendError`: some know it only from their backend."""
+    with _as_backend_error(f"service {service_type}"):
+        try:
+            return backend.describe()
+        except ConfigError as error:
+            raise BackendError("; ".join(error.problems)) from error
 
 
 def report_usage(backend: QuotaBackend, service: ServiceDef, project: ProjectInfo, catalog: Catalog) -> UsageReport:

@@ -6,7 +6,7 @@ import sys
 
 from limes.commands import placement
 from limes.commands.options import Commands, add_config_option
-from limes.composition.liquid import LISTEN_VARIABLE, SERVICE_VARIABLE
+from limes.liquid import LISTEN_VARIABLE, SERVICE_VARIABLE
 
 _APPS = {
     "api": "limes.wsgi:limes_app()",

@@ -10,15 +10,16 @@ from datetime import UTC
 from typing import TypeVar
 
 from limes.auth.session import CloudSession
+from limes.backends import ask
 from limes.backends.loader import Backends
 from limes.composition.backends import open_backends
-from limes.core.catalog import BehaviorRule, Catalog, DistributionRule, Ref
+from limes.core.catalog import BehaviorRule, Catalog, DistributionRule, Ref, ServiceDef
 from limes.core.commitment_rules import CommitmentRules
 from limes.core.constraint_set import ConstraintSet, parse_constraint_set
 from limes.core.durations import DurationError, parse_duration
 from limes.core.permissions import LowPrivLimit, LowPrivRules, parse_lowpriv_limit
 from limes.core.units import UnitError
-from limes.errors import ConfigError
+from limes.errors import BackendError, ConfigError
 from limes.settings import Settings, read_yaml
 from limes.settings.cluster import BehaviorSettings
 
@@ -54,7 +55,7 @@ def build_cluster(
         raise ConfigError([*problems, *error.problems]) from error
     catalog = Catalog(
         settings.availability_zones,
-        [backend.describe() for backend in backends.quota.values()],
+        _services(backends, problems),
         burst_multiplier=settings.bursting.max_multiplier,
         behaviors=behaviors,
         distributions=[
@@ -74,6 +75,17 @@ def build_cluster(
     if problems:
         raise ConfigError(problems)
     return Cluster(backends, catalog, constraints, lowpriv, commitment_rules)
+
+
+def _services(backends: Backends, problems: list[str]) -> list[ServiceDef]:
+    """All services whose plugins can say what they are."""
+    found = []
+    for service_type, backend in backends.quota.items():
+        try:
+            found.append(ask.describe(backend, service_type))
+        except BackendError as error:
+            problems.append(str(error))
+    return found
 
 
 def _behavior(entry: BehaviorSettings, path: str, problems: list[str]) -> BehaviorRule:

@@ -6,17 +6,15 @@ from collections.abc import Mapping
 from pydantic import ValidationError
 
 from limes.auth.policy import Policy
+from limes.backends import ask
 from limes.composition.backends import open_backends
 from limes.composition.identity import open_authenticator, open_cloud, refuse_exposure
 from limes.errors import ConfigError
+from limes.liquid import LISTEN_VARIABLE, SERVICE_VARIABLE
 from limes.liquid.endpoints import LiquidCollaborators
 from limes.liquid.policy import RULES
 from limes.seams import SystemClock, SystemIds
 from limes.settings import Settings
-
-SERVICE_VARIABLE = "LIMES_LIQUID_SERVICE"
-"""By which the command tells the processes that it starts which service they serve."""
-LISTEN_VARIABLE = "LIMES_LIQUID_LISTEN"
 
 
 def liquid_settings(settings: Settings, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -42,7 +40,7 @@ def build_liquid(settings: Settings, environ: Mapping[str, str] = os.environ) ->
     if backend is None:
         known = ", ".join(sorted(backends.quota))
         raise ConfigError([f"there is no service of type {service_type!r} under services (there are: {known})"])
-    service = backend.describe()
+    service = ask.describe(backend, service_type)
     refs = {name: set(capacitor.resources()) for name, capacitor in backends.capacity.items()}
     concerned = {name: {ref[1] for ref in found if ref[0] == service_type} for name, found in refs.items()}
     known_capacity: set[str] = set().union(*concerned.values())

@@ -8,9 +8,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from limes_plugins.placement.params import CapacityParams, QuotaParams, ServiceParams
 
 from limes.backends.loader import ENTRY_POINT_GROUP, Plugins
+from tests.docs.blocks import blocks_of
+from tests.docs.snippets import BASE, with_fragment
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
@@ -52,6 +55,24 @@ def test_the_example_can_be_installed_and_passes_the_contract(installed):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"\b10 passed", done.stdout), done.stdout
+
+
+def test_the_example_can_be_configured(installed):
+    """With the fragment that ends the page."""
+    fragment = yaml.safe_load(blocks_of(ROOT / "docs" / "plugins.md")[-1].text)
+    document = with_fragment(yaml.safe_load(BASE.read_text(encoding="utf-8")), fragment)
+    (installed / "limes.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
+    path = os.pathsep.join([str(installed), str(ROOT), str(ROOT / "plugins")])
+    done = subprocess.run(
+        [sys.executable, "-m", "limes", "config", "check", "--config", "limes.yaml"],
+        cwd=installed,
+        env={**os.environ, "PYTHONPATH": path, "LIMES_IDENTITY_PASSWORD": "secret"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("The configuration is fine: 4 services")
 
 
 @pytest.mark.parametrize("name", Plugins().names)

@@ -84,6 +84,28 @@ identity: {method: sample}
         assert problem in errors, errors
 
 
+LIQUID = """
+availability_zones: [az-one]
+discovery: {method: static, params: {domains: [{id: d, name: d, projects: [{id: p, name: p, parent_id: d}]}]}}
+identity: {method: sample}
+services:
+  - {service_type: one, type: liquid, params: {area: a, endpoint: "http://127.0.0.1:9", auth: {type: none}}}
+  - {service_type: two, type: liquid, params: {area: b, info_file: two.json}}
+"""
+
+
+def test_services_that_only_their_backends_know(tmp_path, capsys, monkeypatch):
+    """`liquid` has to ask for what there is, if it has no file of it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "two.json").write_text('{"version": "new"}')
+    (tmp_path / "limes.yaml").write_text(LIQUID)
+    code, out, errors = run(capsys, "config", "check", "--config", "limes.yaml")
+    assert (code, out) == (1, "")
+    one, two = errors.splitlines()
+    assert one == "limes: service one: Unable to establish connection to http://127.0.0.1:9/v1/info"
+    assert two.startswith("limes: service two: info_file: two.json: version: Input should be a valid integer")
+
+
 @pytest.mark.parametrize("name", ["limes.yaml", "quickstart.yaml"])
 def test_the_examples_are_fine(capsys, name):
     code, out, errors = run(capsys, "config", "check", "--config", str(ROOT / "config" / name))

@@ -1,0 +1,102 @@
+"""Every command of every page is run, page by page, in the sample cloud; what it prints is what the page shows."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import ROOT, Block, blocks_of, pages
+from tests.docs.cloud import SampleCloud
+from tests.docs.matching import agrees
+from tests.docs.shell import Result, Shell
+from tests.docs.transcript import Step, steps_of
+
+PATIENCE = 15.0
+"""Seconds until the collector has seen what a page has done before."""
+COMMANDS = ("console", "sh", "python")
+PREPARATIONS = Path(__file__).parent / "prepare"
+
+
+def is_for_shell(block: Block) -> bool:
+    return block.language in COMMANDS and block.is_run
+
+
+PAGES = [page for page in pages() if any(map(is_for_shell, blocks_of(page)))]
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleCloud]:
+    """The sample cloud of this module."""
+    cloud = SampleCloud(tmp_path_factory.mktemp("cloud"))
+    try:
+        cloud.start()
+        yield cloud
+    finally:
+        cloud.stop()
+
+
+@pytest.fixture
+def cloud(started: SampleCloud) -> SampleCloud:
+    """The same, as it was in the beginning."""
+    started.reset()
+    return started
+
+
+def steps(block: Block) -> list[Step]:
+    """Its commands, with the outputs that are shown."""
+    if block.language == "console":
+        return steps_of(block.text, block.line)
+    command = block.text if block.language == "sh" else f"python3 - <<'END'\n{block.text}END\n"
+    return [Step(block.line, command, "")]
+
+
+def prepare(block: Block, shell: Shell, cloud: SampleCloud) -> None:
+    """Runs what the comment `prepare: NAME` asks for: a script that readers need not see."""
+    if name := block.marks.get("prepare"):
+        script = (PREPARATIONS / f"{name}.sh").read_text()
+        result = shell.run(cloud.with_real_ports(script))
+        assert result.code == 0, f"{block.where}: {name}.sh\n{result.output}"
+
+
+def only_looks(command: str) -> bool:
+    """Whether a command may be repeated: the collector may not have seen yet what was done before it."""
+    changes = (" -X", " -d", " --data", "import", "upgrade", "create", "set ", " -T")
+    return not any(word in command for word in changes)
+
+
+def run_step(step: Step, shell: Shell, cloud: SampleCloud, code: int) -> Result | None:
+    """Answers what was wrong, or None."""
+    deadline = time.monotonic() + (PATIENCE if only_looks(step.command) else 0)
+    while True:
+        result = shell.run(cloud.with_real_ports(step.command))
+        result = Result(cloud.with_shown_ports(result.output), result.code)
+        if result.code == code and agrees(step.output, result.output):
+            return None
+        if time.monotonic() > deadline:
+            return result
+        time.sleep(0.5)
+
+
+def run_elsewhere(block: Block, shell: Shell, cloud: SampleCloud) -> None:
+    """A server; the one of the sample cloud is there already, with what it has printed."""
+    (step,) = steps(block)
+    if step.command in ("make run", "limes serve --config config/quickstart.yaml"):
+        assert agrees(step.output, cloud.banner), f"{block.where}: {cloud.banner}"
+    else:
+        shell.start(cloud.with_real_ports(step.command))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands(page: Path, cloud: SampleCloud):
+    with Shell(cloud.folder, cloud.env) as shell:
+        for block in filter(is_for_shell, blocks_of(page)):
+            if "in another terminal" in block.marks:
+                run_elsewhere(block, shell, cloud)
+                continue
+            prepare(block, shell, cloud)
+            code = int(block.marks.get("exit code", "0"))
+            for step in steps(block):
+                wrong = run_step(step, shell, cloud, code)
+                where = f"{page.relative_to(ROOT)}:{step.line}"
+                assert wrong is None, f"{where}: {step.command}\n{wrong.output}\nexit code {wrong.code}"
