@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-from tests.support.processes import free_port
+from tests.docs.programs import CLIENT, PROGRAMS
+from tests.support.processes import ServerProcess, free_port
 
 ROOT = Path(__file__).parents[2]
 PORTS = ("8080", "8778", "8081", "8083")
@@ -24,24 +25,40 @@ class SampleCloud:
         shutil.copytree(ROOT / "config", folder / "config")
         for file in (folder / "config").rglob("*.yaml"):
             file.write_text(self.with_real_ports(file.read_text()))
+        (folder / "home").mkdir()
         self._bin = folder / ".bin"
         self._bin.mkdir()
-        self._program("limes", f'exec "{sys.executable}" -m limes "$@"')
+        self._programs = self._serve_programs()
         self._live = folder / "var" / "quickstart.db"
         self._saved = folder / "saved"
         self.banner = ""
         self._process: subprocess.Popen[str] | None = None
 
-    def _program(self, name: str, script: str) -> None:
-        (self._bin / name).write_text(f"#!/bin/sh\n{script}\n")
-        (self._bin / name).chmod(0o755)
+    def _serve_programs(self) -> ServerProcess:
+        path = self.folder / ".programs"
+        for name in PROGRAMS:
+            (self._bin / name).write_text(CLIENT.format(python=sys.executable, socket=str(path)))
+            (self._bin / name).chmod(0o755)
+        return ServerProcess(
+            [sys.executable, "-m", "tests.docs.programs", path],
+            ready=path.exists,
+            log=self.folder / ".programs.log",
+            env={"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}", "PYTHONUNBUFFERED": "1"},  # as on a terminal
+            cwd=ROOT,
+        )
 
     @property
     def env(self) -> dict[str, str]:
         """The environment of a reader."""
         path = os.pathsep.join([str(self._bin), str(Path(sys.executable).parent), os.environ["PATH"]])
-        inherited = {key: os.environ[key] for key in ("HOME", "LANG", "TMPDIR") if key in os.environ}
-        return {**inherited, "PATH": path, "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}", "LC_ALL": "C.UTF-8"}
+        return {
+            "PATH": path,
+            "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}",
+            "HOME": str(self.folder / "home"),
+            "LC_ALL": "C.UTF-8",
+            "TERM": "dumb",
+            "COLUMNS": "120",
+        }
 
     def with_real_ports(self, text: str) -> str:
         """What is to be run."""
@@ -57,8 +74,9 @@ class SampleCloud:
 
     def start(self) -> None:
         """Starts it and keeps what it prints until it is ready, and its data."""
+        self._programs.start()
         self._process = subprocess.Popen(
-            ["limes", "serve", "--config", "config/quickstart.yaml"],
+            [sys.executable, "-m", "limes", "serve", "--config", "config/quickstart.yaml"],
             cwd=self.folder,
             env=self.env,
             stdout=subprocess.PIPE,
@@ -74,10 +92,11 @@ class SampleCloud:
         raise AssertionError(f"limes serve ended with {self._process.wait()}:\n{self.banner}")
 
     def stop(self) -> None:
-        """Ctrl-C."""
+        """Ends everything."""
         if self._process is not None:
             self._process.terminate()
             self._process.wait(timeout=40)
+        self._programs.stop(timeout=10)
 
     def _save(self) -> None:
         self._saved.mkdir()

@@ -5,12 +5,13 @@ import json
 import re
 import subprocess
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import yaml
+from openstack.config.loader import OpenStackConfig
 
 from limes.composition.check import check_configuration
 from limes.settings.root import Settings
@@ -30,6 +31,8 @@ def try_yaml(block: Block, folder: Path) -> None:
     keys = set(documents[0])
     if {"apiVersion", "kind"} <= keys:
         assert all(one["kind"] and one["apiVersion"] and one["metadata"]["name"] for one in documents)
+    elif "clouds" in keys:
+        _try_clouds(block.text, documents[0]["clouds"], folder)
     elif "groups" in keys:
         _promtool(block.text, folder, "check", "rules")
     elif "scrape_configs" in keys:
@@ -40,6 +43,13 @@ def try_yaml(block: Block, folder: Path) -> None:
         _try_policy(block.text, keys, folder)
     else:
         raise AssertionError(f"{block.where}: no kind of YAML that is known here: {sorted(keys)}")
+
+
+def _try_clouds(text: str, names: Iterable[str], folder: Path) -> None:
+    (folder / "clouds.yaml").write_text(text)
+    clouds = OpenStackConfig(config_files=[str(folder / "clouds.yaml")], secure_files=[], load_envvars=False)
+    for name in names:
+        clouds.get_one(name)
 
 
 def _try_settings(fragment: Mapping[str, Any], folder: Path) -> None:
