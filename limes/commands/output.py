@@ -3,17 +3,20 @@
 import argparse
 import dataclasses
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+T = TypeVar("T")
+
 _WIDTH_OF_PIPES = 200
+_FEWEST_PER_LINE = 100
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -34,9 +37,10 @@ def print_json(document: Any) -> None:
     print(orjson.dumps(document, default=default, option=orjson.OPT_INDENT_2).decode())
 
 
-def result_console() -> "Console":
-    """Where results go: standard output. Colours only on a terminal, and without `NO_COLOR`."""
-    return _console(stderr=False)
+def result_console(*, stderr: bool = False) -> "Console":
+    """Where results go: standard output, or, beside a document there, standard error. Colours only on a terminal, and
+    without `NO_COLOR`."""
+    return _console(stderr=stderr)
 
 
 def progress_console() -> "Console":
@@ -50,6 +54,22 @@ def _console(*, stderr: bool) -> "Console":
     terminal = (sys.stderr if stderr else sys.stdout).isatty()
     # whoever reads a pipe wants whole lines, however long they are
     return Console(stderr=stderr, width=None if terminal else _WIDTH_OF_PIPES, soft_wrap=not terminal, highlight=False)
+
+
+def progress(label: str, items: Iterable[T], total: int) -> Iterator[T]:
+    """Gives the items, with a bar on standard error if that is a terminal, and else with a line for each tenth."""
+    from rich.progress import track
+
+    console = progress_console()
+    if console.is_terminal:
+        yield from track(items, label, total=total, console=console)
+        return
+    tenth = max(total // 10, _FEWEST_PER_LINE)
+    for done, item in enumerate(items, 1):
+        yield item
+        if done % tenth == 0 and done < total:
+            print(f"{label}: {done} of {total}", file=sys.stderr, flush=True)
+    print(f"{label}: {total}", file=sys.stderr, flush=True)
 
 
 def print_table(

@@ -3,14 +3,10 @@
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
 
 from limes.commands.options import Commands, add_config_option
+from limes.commands.output import progress
 
-T = TypeVar("T")
-
-_FEWEST_PER_LINE = 100
 _TOKEN_VARIABLE = "LIMES_IMPORT_TOKEN"  # noqa: S105 - the name of a variable
 
 
@@ -58,21 +54,3 @@ def run(options: argparse.Namespace) -> int:
         f" {len(ours.providers)} and {len(ours.consumers)} here: {len(found)} differences."
     )
     return 1 if found else 0
-
-
-def progress(label: str, items: Iterable[T], total: int) -> Iterator[T]:
-    """Gives the items, with a bar on standard error if that is a terminal, and else with a line for each tenth."""
-    from rich.progress import track
-
-    from limes.commands.output import progress_console
-
-    console = progress_console()
-    if console.is_terminal:
-        yield from track(items, label, total=total, console=console)
-        return
-    tenth = max(total // 10, _FEWEST_PER_LINE)
-    for done, item in enumerate(items, 1):
-        yield item
-        if done % tenth == 0 and done < total:
-            print(f"{label}: {done} of {total}", file=sys.stderr, flush=True)
-    print(f"{label}: {total}", file=sys.stderr, flush=True)

@@ -1,0 +1,129 @@
+"""`limes import-limes`: moves here from the Go Limes, its configuration and its database."""
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from limes.commands.options import Commands, add_config_option
+from limes.commands.output import add_json_option, print_json, print_table, progress, result_console
+from limes.errors import ConfigError
+
+if TYPE_CHECKING:
+    from limes.importer.configuration.convert import Converted
+    from limes.importer.run import Outcome
+
+_URL_VARIABLE = "LIMES_IMPORT_DATABASE_URL"
+
+
+def add_to(commands: Commands) -> None:
+    """Adds `import-limes`."""
+    parser = commands.add_parser(
+        "import-limes",
+        help="move here from the Go Limes: convert its configuration, copy its database",
+        description=(
+            "With --config-from, prints our configuration file for one of the Go Limes. With --database, copies its"
+            " PostgreSQL database into the configured one, which has to be empty: everything is written, read again,"
+            " compared, and without --apply taken back. Exit code 0 if all is well, 1 if not."
+        ),
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--config-from", metavar="FILE", help="the YAML file of the Go Limes")
+    what.add_argument(
+        "--database",
+        metavar="URL",
+        nargs="?",
+        const="",
+        help=f"postgresql://user@host/name of the Go Limes (default: ${_URL_VARIABLE}; the password from ~/.pgpass or"
+        " $PGPASSWORD)",
+    )
+    parser.add_argument("--output", metavar="FILE", help="with --config-from: write there, and not over anything")
+    parser.add_argument("--apply", action="store_true", help="with --database: keep what was written")
+    parser.add_argument(
+        "--skip-unknown", action="store_true", help="with --database: leave resources behind that are not configured"
+    )
+    add_json_option(parser)
+    add_config_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Does one of both."""
+    return _configuration(options) if options.config_from else _database(options)
+
+
+def _configuration(options: argparse.Namespace) -> int:
+    import yaml
+
+    from limes.importer.configuration.convert import convert
+    from limes.settings import read_yaml
+
+    path = Path(options.config_from)
+    converted = convert(read_yaml(path), path.parent)
+    text = yaml.safe_dump(converted.document, sort_keys=False, allow_unicode=True, width=120)
+    if options.output:
+        _write_new(Path(options.output), text)
+    if options.json:
+        print_json(converted)
+    else:
+        if not options.output:
+            print(text)
+        _print_notes(converted, stderr=not options.output)
+    return 1 if converted.problems else 0
+
+
+def _write_new(path: Path, text: str) -> None:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise ConfigError([f"--output: cannot write {path}: {error.strerror}"]) from None
+
+
+def _print_notes(converted: "Converted", *, stderr: bool) -> None:
+    """Beside the document, or instead of it where that goes into a file."""
+    console = result_console(stderr=stderr)
+    rows = [(note.kind.value, note.path, note.text) for note in converted.notes]
+    print_table(console, "What is not the same", ("", "where", "what"), rows, empty="nothing")
+    problems = [(problem,) for problem in converted.problems]
+    print_table(console, "What is wrong with the result as it stands", ("problem",), problems, empty="nothing")
+
+
+def _database(options: argparse.Namespace) -> int:
+    from limes.composition.importer import open_import
+
+    url = options.database or os.environ.get(_URL_VARIABLE)
+    if not url:
+        raise ConfigError([f"--database: give the URL, or ${_URL_VARIABLE}"])
+    outcome = open_import(url, progress).run(apply=options.apply, skip_unknown=options.skip_unknown)
+    if options.json:
+        print_json(outcome)
+    else:
+        _print_outcome(outcome)
+    return 0 if outcome.is_good else 1
+
+
+def _print_outcome(outcome: "Outcome") -> None:
+    console = result_console()
+    counts: list[tuple[Any, ...]] = [(kind.replace("_", " "), count) for kind, count in outcome.counts.items()]
+    print_table(console, f"In the source (schema version {outcome.version})", ("what", "rows>"), counts)
+    dropped = [(what, count) for what, count in outcome.dropped.items()]
+    print_table(console, "Has no place here", ("what", "rows>"), dropped, empty="nothing")
+    for title, lines in (
+        ("Worth knowing", outcome.notes),
+        ("In the way", outcome.problems),
+        ("Differences", outcome.differences),
+    ):
+        if lines:
+            print_table(console, title, ("",), [(line,) for line in lines])
+    console.print(_verdict(outcome))
+
+
+def _verdict(outcome: "Outcome") -> str:
+    if not outcome.is_good:
+        return "Nothing was changed."
+    if outcome.was_here:
+        return "Everything is here already. Nothing was changed."
+    if outcome.applied:
+        return "Everything was copied, read again and compared: no differences."
+    return "This was a dry run: everything was copied, compared (no differences), and taken back. --apply keeps it."

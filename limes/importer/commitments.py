@@ -1,0 +1,76 @@
+"""From a commitment of the Go Limes to ours."""
+
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from limes.core.commitments import Commitment, Status
+from limes.core.durations import DurationError, parse_duration
+from limes.errors import ConfigError
+from limes.importer.source import CommitmentRow
+from limes.seams import IdSource
+
+_ENDED = (Status.SUPERSEDED, Status.EXPIRED)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a commitment belongs here."""
+
+    project_id: int
+    project_uuid: str
+    resource_id: int
+
+
+def convert(row: CommitmentRow, place: Place, known: Collection[int], now: float, ids: IdSource) -> Commitment:
+    """The same commitment with the same number. `known` are the numbers before it that were imported.
+
+    One without a UUID, as early releases have them, gets one that is the same in each import. Raises `ConfigError` if
+    it cannot be stored as it is.
+    """
+    status = status_of(row, now)
+    transfer_status, token = row.transfer_status, row.transfer_token
+    if status in _ENDED or not (transfer_status or token):
+        transfer_status, token = "", None
+    else:
+        transfer_status, token = transfer_status or "unlisted", token or ids.token()
+    try:
+        duration = str(parse_duration(row.duration))
+    except DurationError as error:
+        raise ConfigError([f"commitment {row.id}: {error}"]) from None
+    if row.amount <= 0 or row.expires_at <= row.created_at:
+        raise ConfigError([f"commitment {row.id}: its amount is not above zero, or it ends before it begins"])
+    return Commitment(
+        id=row.id,
+        uuid=row.uuid or str(uuid.uuid5(uuid.NAMESPACE_URL, f"limes:commitment:{place.project_uuid}:{row.id}")),
+        project_id=place.project_id,
+        resource_id=place.resource_id,
+        az=row.az,
+        amount=row.amount,
+        duration=duration,
+        status=status,
+        created_at=row.created_at,
+        creator_uuid=row.creator_uuid,
+        creator_name=row.creator_name,
+        confirm_by=row.confirm_by,
+        confirmed_at=row.confirmed_at,
+        expires_at=row.expires_at,
+        superseded_at=row.superseded_at,
+        predecessor_id=row.predecessor if row.predecessor in known else None,
+        transfer_status=transfer_status,
+        transfer_token=token,
+    )
+
+
+def status_of(row: CommitmentRow, now: float) -> Status:
+    """By its times: the source's own word for it may be old, or missing where a commitment was split.
+
+    One that is over, but that the source does not call expired yet, is left to our collector, which tells of it.
+    """
+    if row.superseded_at is not None:
+        return Status.SUPERSEDED
+    if row.state == "expired":
+        return Status.EXPIRED
+    if row.confirmed_at is not None:
+        return Status.CONFIRMED
+    return Status.PLANNED if row.confirm_by is not None and row.confirm_by > now else Status.PENDING

@@ -1,0 +1,1 @@
+"""The configuration file of the Go Limes becomes ours; what has no counterpart is named."""

@@ -1,0 +1,144 @@
+"""From the Go Limes' YAML file to ours, section by section."""
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from limes.composition.backends import backend_problems
+from limes.errors import ConfigError
+from limes.importer.configuration.notes import Note, Notes, mapping, mappings
+from limes.importer.configuration.plugins import CAPACITY, NO_COUNTERPART, QUOTA, Converter
+from limes.settings import parse
+
+_DATABASE = "postgresql://limes@localhost/limes_new"
+_BEHAVIOR = (
+    *("resource", "scope", "max_burst_multiplier", "overcommit_factor", "scales_with", "scaling_factor"),
+    *("min_nonzero_project_quota", "commitment_durations", "commitment_is_az_aware", "commitment_min_confirm_date"),
+    "annotations",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """Our document, what whoever converts it has to know, and what `limes config check` will say of it."""
+
+    document: dict[str, Any]
+    notes: tuple[Note, ...]
+    problems: tuple[str, ...]
+
+
+def convert(original: Any, folder: Path) -> Converted:
+    """Converts a document; relative paths count from `folder`. Raises `ConfigError` if it is none of the original."""
+    if not isinstance(original, dict) or "services" not in original:
+        kind = "its configuration of 2025 and later (liquids)" if "liquids" in mapping(original) else "something else"
+        raise ConfigError([f"expected the YAML file of a Go Limes of 2024, with `services`; this is {kind}"])
+    notes = Notes()
+    source = notes.keep("", copy.deepcopy(original), list(_SECTIONS))
+    document = {}
+    for key, change in _SECTIONS.items():
+        if key in source:
+            document[key] = change(source[key], notes)
+    document["database"] = {"url": _DATABASE}
+    notes.to_do("database.url", "a new, empty database: the original's has tables of the same names. Mind LIMES_DB_*")
+    return Converted(document, tuple(notes.found), tuple(_problems(document, folder)))
+
+
+def _problems(document: dict[str, Any], folder: Path) -> list[str]:
+    """What is wrong with the document as it stands, without looking at the environment."""
+    problems = []
+    try:
+        parse(copy.deepcopy(document), {}, folder)
+    except ConfigError as error:
+        problems += error.problems
+    return [*problems, *backend_problems(document)]
+
+
+def _as_it_is(value: Any, notes: Notes) -> Any:
+    return value
+
+
+def _discovery(value: Any, notes: Notes) -> Any:
+    return notes.keep("discovery", mapping(value), ("method", "except_domains", "only_domains", "params"))
+
+
+def _services(value: Any, notes: Notes) -> Any:
+    services = []
+    for index, entry in mappings(value):
+        path = f"services[{index}]"
+        kept = notes.keep(path, entry, ("service_type", "type", "params", "rate_limits"))
+        if kept.get("rate_limits"):
+            notes.to_do(f"{path}.rate_limits", "kept, but nothing shows or applies it: the Resource API has no rates")
+        if _convert_params(path, kept, QUOTA, notes):
+            services.append(kept)
+    return services
+
+
+def _capacitors(value: Any, notes: Notes) -> Any:
+    capacitors = []
+    for index, entry in mappings(value):
+        path = f"capacitors[{index}]"
+        kept = notes.keep(path, entry, ("id", "type", "params"))
+        if _convert_params(path, kept, CAPACITY, notes):
+            capacitors.append(kept)
+    return capacitors
+
+
+def _convert_params(path: str, entry: dict[str, Any], known: Mapping[str, Converter], notes: Notes) -> bool:
+    """Converts the params of an entry. False if there is nothing for it here."""
+    plugin = str(entry.get("type"))
+    if plugin not in known:
+        why = NO_COUNTERPART.get(plugin, "the original has no such plugin, either")
+        notes.dropped(path, f"{entry.get('service_type') or entry.get('id')} (type {plugin}): {why}")
+        return False
+    params = known[plugin](f"{path}.params", mapping(entry.get("params")), notes)
+    entry.pop("params", None)
+    if params:
+        entry["params"] = params
+    return True
+
+
+def _behaviors(value: Any, notes: Notes) -> Any:
+    return [notes.keep(f"resource_behavior[{index}]", entry, _BEHAVIOR) for index, entry in mappings(value)]
+
+
+def _distributions(value: Any, notes: Notes) -> Any:
+    kept = []
+    for index, entry in mappings(value):
+        path = f"quota_distribution_configs[{index}]"
+        one = notes.keep(path, entry, ("resource", "model", "strict_domain_quota_limit", "autogrow"))
+        if one.pop("autogrow", None) is not None:
+            notes.dropped(f"{path}.autogrow", "quota grows here only when somebody raises it")
+        if one.get("model") == "autogrow":
+            one["model"] = "hierarchical"
+            what = "hierarchical: the quotas that are there stay, and are changed by PUT from now on"
+            notes.changed(f"{path}.model", what)
+        kept.append(one)
+    return kept
+
+
+def _lowpriv(value: Any, notes: Notes) -> Any:
+    known = ("limits", "except_projects_in_domains", "only_projects_in_domains")
+    kept = notes.keep("lowpriv_raise", mapping(value), known)
+    if "limits" in kept:
+        kept["limits"] = notes.keep("lowpriv_raise.limits", mapping(kept["limits"]), ("domains", "projects"))
+    return kept
+
+
+def _bursting(value: Any, notes: Notes) -> Any:
+    return notes.keep("bursting", mapping(value), ("max_multiplier",))
+
+
+_SECTIONS: Mapping[str, Callable[[Any, Notes], Any]] = {
+    "availability_zones": _as_it_is,
+    "catalog_url": _as_it_is,
+    "discovery": _discovery,
+    "services": _services,
+    "capacitors": _capacitors,
+    "lowpriv_raise": _lowpriv,
+    "resource_behavior": _behaviors,
+    "bursting": _bursting,
+    "quota_distribution_configs": _distributions,
+}
+"""The original's sections, in the order in which ours are written."""

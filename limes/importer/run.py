@@ -1,0 +1,138 @@
+"""The import of the database: one snapshot of the source, one transaction here."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import peewee
+
+from limes.actions.sync_catalog import SyncCatalog
+from limes.core.catalog import Catalog
+from limes.db.engine import Engine, first_line
+from limes.errors import StartupError
+from limes.importer import source as rows
+from limes.importer.compare import differences
+from limes.importer.source import Source
+from limes.importer.survey import survey
+from limes.importer.target import Target
+from limes.seams import IdSource
+
+Progress = Callable[[str, Iterable[Any], int], Iterable[Any]]
+"""Gives the items (the second one) while it shows how far it is; knows what they are, and how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was found, and what came of it."""
+
+    version: int
+    """Of the source's schema."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Rows of each kind in the source."""
+    dropped: dict[str, int] = field(default_factory=dict)
+    """What is not imported, and how much of it there is."""
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    """Why nothing was imported."""
+    differences: tuple[str, ...] = ()
+    """Between the source and what was written, or what was here before. If there are any, nothing was written."""
+    was_here: bool = False
+    """Whether everything was here already."""
+    applied: bool = False
+
+    @property
+    def is_good(self) -> bool:
+        """Whether everything is here, or would be."""
+        return not self.problems and not self.differences
+
+
+class _TakeBack(Exception):
+    """Takes back what was written; carries what came of it."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__()
+        self.outcome = outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """The use case with what it works with."""
+
+    source: Engine
+    target: Engine
+    catalog: Catalog
+    sync_catalog: SyncCatalog
+    ids: IdSource
+    progress: Progress = lambda label, items, total: items
+
+    def run(self, *, apply: bool, skip_unknown: bool = False) -> Outcome:
+        """Imports, compares, and keeps what it has written if it is asked to, and if nothing differs.
+
+        Raises `ConfigError` where the source is not what it should be, and `StartupError` where a database fails.
+        """
+        try:
+            return self.source.snapshot(lambda: self._run(Source(self.source), apply, skip_unknown))
+        except peewee.PeeweeException as error:
+            raise StartupError(f"nothing was imported: {first_line(error)}") from error
+
+    def _run(self, source: Source, apply: bool, skip_unknown: bool) -> Outcome:
+        found = survey(source, self.catalog, skip_unknown=skip_unknown)
+        outcome = Outcome(
+            source.layout.version,
+            {kind: source.count(kind) for kind in KINDS},
+            source.dropped(),
+            found.notes,
+            found.problems,
+        )
+        if outcome.problems:
+            return outcome
+        try:
+            return self.target.atomic(lambda: self._write(source, outcome, apply))
+        except _TakeBack as taken:
+            return taken.outcome
+
+    def _write(self, source: Source, outcome: Outcome, apply: bool) -> Outcome:
+        self.sync_catalog.run()
+        target = Target(self.target, self.catalog, self.sync_catalog.clock.now().timestamp())
+        if not target.is_empty():
+            raise _TakeBack(self._compare_only(source, outcome))
+        for kind in KINDS:
+            self._write_kind(kind, source, target, outcome.counts[kind])
+        self.sync_catalog.run()  # services that projects do not have there
+        outcome = replace(outcome, differences=tuple(differences(source, self.target, self.catalog.refs())))
+        if outcome.differences or not apply:
+            raise _TakeBack(outcome)
+        return replace(outcome, applied=True)
+
+    def _compare_only(self, source: Source, outcome: Outcome) -> Outcome:
+        found = tuple(differences(source, self.target, self.catalog.refs()))
+        if not found:
+            return replace(outcome, was_here=True)
+        text = f"the {self.target.location} has data of its own: import into an empty one, before any collector has run"
+        return replace(outcome, problems=(text,), differences=found)
+
+    def _write_kind(self, kind: str, source: Source, target: Target, total: int) -> None:
+        make, order = _SHAPES[kind]
+        stream: Iterator[Any] = (make._make(row) for row in source.stream(kind, order))
+        shown = self.progress(kind.replace("_", " "), stream, total)
+        if kind == "commitments":
+            target.write_commitments(shown, self.ids)
+        else:
+            getattr(target, f"write_{kind}")(shown)
+
+
+_SHAPES: dict[str, tuple[Any, str]] = {
+    "capacitors": (rows.CapacitorRow, "name"),
+    "capacity": (rows.CapacityRow, "service, resource, az"),
+    "domains": (rows.DomainRow, "uuid"),
+    "domain_quotas": (rows.DomainQuotaRow, "domain, service, resource"),
+    "projects": (rows.ProjectRow, "uuid"),
+    "services": (rows.ServiceRow, "project, service"),
+    "quotas": (rows.QuotaRow, "project, service, resource"),
+    "usages": (rows.UsageRow, "project, service, resource, az"),
+    "commitments": (rows.CommitmentRow, "id"),
+}
+"""The type of the rows of each kind, and their order."""
+
+KINDS = tuple(_SHAPES)
+"""In the order in which they are written."""

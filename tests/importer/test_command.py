@@ -1,0 +1,152 @@
+"""`limes import-limes` as it is run."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from limes.cli import main
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from tests.importer.go_limes import GoLimes
+
+ORIGINAL = Path(__file__).parent / "original.yaml"
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    monkeypatch.setenv("LIMES_CONFIG", "")
+
+    def run(*arguments):
+        code = main(["import-limes", *map(str, arguments)])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def test_a_configuration_goes_to_standard_output_and_notes_beside_it(run):
+    code, out, err = run("--config-from", ORIGINAL)
+    assert code == 0
+    assert yaml.safe_load(out)["availability_zones"] == ["west-1", "west-2"]
+    assert "services[6]" in err
+    assert "What is wrong with the result as it stands: nothing" in err
+
+
+def test_a_configuration_goes_into_a_new_file_that_can_be_checked(run, tmp_path, capsys, monkeypatch):
+    target = tmp_path / "limes.yaml"
+    code, out, _ = run("--config-from", ORIGINAL, "--output", target)
+    assert code == 0
+    assert "services[6]" in out
+    for key in ("AUTH_URL", "USERNAME", "PASSWORD", "PROJECT_NAME"):
+        monkeypatch.setenv(f"OS_{key}", "http://127.0.0.1:1/v3" if key == "AUTH_URL" else "x")
+    assert main(["config", "check", "--config", str(target)]) == 0, capsys.readouterr()
+    before = target.read_text()
+    code, _, err = run("--config-from", ORIGINAL, "--output", target)
+    assert (code, target.read_text()) == (1, before)
+    assert err == f"limes: --output: cannot write {target}: File exists\n"
+
+
+def test_a_configuration_as_json(run, tmp_path):
+    broken = yaml.safe_load(ORIGINAL.read_text()) | {"availability_zones": []}
+    (tmp_path / "old.yaml").write_text(yaml.safe_dump(broken, default_flow_style=False))
+    code, out, _ = run("--config-from", tmp_path / "old.yaml", "--json")
+    document = json.loads(out)
+    assert code == 1
+    assert {one["kind"] for one in document["notes"]} == {"dropped", "changed", "to do"}
+    assert any("availability_zones" in one for one in document["problems"])
+
+
+@pytest.mark.postgresql
+class TestDatabase:
+    @pytest.fixture
+    def source(self, postgres_url_factory):
+        made = GoLimes(postgres_url_factory(), 37)
+        yield made
+        made.close()
+
+    @pytest.fixture
+    def config(self, database_url_with, tmp_path):
+        document = {
+            "availability_zones": ["az-one", "az-two"],
+            "database": {"url": database_url_with(limes_migrations)},
+            "discovery": {
+                "method": "static",
+                "params": {
+                    "domains": [
+                        {"id": "d", "name": "d", "projects": [{"id": "p", "name": "p", "parent_id": "d"}]},
+                    ]
+                },
+            },
+            "services": [
+                {
+                    "service_type": "compute",
+                    "type": "static",
+                    "params": {
+                        "area": "compute",
+                        "resources": {"cores": {"quota": 0}, "ram": {"unit": "MiB", "quota": 0}},
+                    },
+                },
+                {
+                    "service_type": "volume",
+                    "type": "static",
+                    "params": {"area": "storage", "resources": {"capacity": {"unit": "GiB", "quota": 0}}},
+                },
+            ],
+            "identity": {"method": "sample"},
+        }
+        path = tmp_path / "limes.yaml"
+        path.write_text(yaml.safe_dump(document))
+        return path, document["database"]["url"]
+
+    def test_dry_run_and_then(self, run, source, config):
+        path, url = config
+        code, out, err = run("--database", source.url, "--config", path)
+        assert code == 1
+        assert "compute/gpus is not configured here: usage 1" in out
+        assert out.rstrip().endswith("Nothing was changed.")
+        options = ("--database", source.url, "--config", path, "--skip-unknown")
+        code, out, err = run(*options)
+        assert code == 0
+        assert "This was a dry run" in out
+        assert "usages: 10" in err.splitlines()
+        engine = Engine(url)
+        assert engine.rows("SELECT COUNT(*) FROM projects") == [(0,)]
+        code, out, _ = run(*options, "--apply", "--json")
+        document = json.loads(out)
+        assert (code, document["applied"], document["counts"]["commitments"]) == (0, True, 6)
+        assert engine.rows("SELECT COUNT(*) FROM projects") == [(3,)]
+        code, out, _ = run(*options, "--apply")
+        assert code == 0
+        assert out.rstrip().endswith("Everything is here already. Nothing was changed.")
+        engine.close()
+
+    def test_the_url_from_the_environment(self, run, source, config, monkeypatch):
+        monkeypatch.setenv("LIMES_IMPORT_DATABASE_URL", source.url)
+        code, out, _ = run("--database", "--config", config[0], "--skip-unknown")
+        assert code == 0, out
+
+    def test_a_table_that_is_missing(self, run, source, config):
+        source.run("DROP TABLE project_rates")
+        code, _, err = run("--database", source.url, "--config", config[0], "--skip-unknown")
+        assert code == 1
+        assert 'limes: nothing was imported: relation "project_rates" does not exist' in err
+        assert "Traceback" not in err
+
+    @pytest.mark.parametrize(
+        ("url", "message"),
+        [
+            (
+                "postgresql://limes:geheim@127.0.0.1:1/limes",
+                "the PostgreSQL database limes on 127.0.0.1 does not answer",
+            ),
+            ("sqlite:///x.db", "--database: the Go Limes has PostgreSQL only"),
+            ("", "--database: give the URL"),
+        ],
+    )
+    def test_mistakes(self, run, config, url, message):
+        code, _, err = run("--database", url, "--config", config[0])
+        assert code == 1
+        assert message in err
+        assert "geheim" not in err

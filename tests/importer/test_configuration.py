@@ -1,0 +1,145 @@
+"""A configuration file of the Go Limes becomes one of ours, and nothing goes without a word."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from limes.errors import ConfigError
+from limes.importer.configuration.convert import convert
+from limes.settings import parse, read_yaml
+
+ORIGINAL = Path(__file__).parent / "original.yaml"
+
+
+@pytest.fixture
+def original():
+    return read_yaml(ORIGINAL)
+
+
+def converted(original):
+    return convert(original, ORIGINAL.parent)
+
+
+def notes(original):
+    return {note.path: (note.kind.value, note.text) for note in converted(original).notes}
+
+
+def test_the_result_can_be_used(original):
+    result = converted(original)
+    assert result.problems == ()
+    settings = parse(yaml.safe_load(yaml.safe_dump(result.document)), {}, ORIGINAL.parent)
+    assert [one.service_type for one in settings.services] == [
+        *("compute", "network", "volumev2", "sharev2", "object-store", "dns"),
+    ]
+    assert [one.id for one in settings.capacitors] == ["nova", "cinder", "manila", "manual", "prometheus"]
+    assert settings.bursting.max_multiplier == 0.2
+    assert settings.lowpriv_raise.limits.projects == {"compute": {"cores": 10, "ram": "10 GiB"}}
+    assert settings.resource_behavior[0].overcommit_factor == 4
+    assert settings.resource_behavior[1].scales_with == "compute/cores"
+    assert settings.resource_behavior[2].annotations == {"colour": "green"}
+    assert settings.discovery.except_domains.pattern == "^heat$"
+    assert settings.quota_distribution_configs[0].strict_domain_quota_limit
+    assert settings.services[0].rate_limits.global_[0].limit == 1000
+
+
+def test_params_that_are_said_in_another_way(original):
+    document = converted(original).document
+    params = {one["service_type"]: one.get("params") for one in document["services"]}
+    assert params["compute"] == {
+        "bigvm_min_memory": 1048576,
+        "with_subresources": True,
+        "flavors": {"hana_small": {"aliases": ["hana_s"]}},
+    }
+    assert params["sharev2"]["share_types"][0]["mapping_rules"] == [
+        {"name_pattern": "acme/.*", "name": "acme_default"},
+        {"name_pattern": "university/.*", "name": ""},
+    ]
+    assert params["dns"] is None
+    nova = document["capacitors"][0]["params"]
+    assert nova["hypervisor_selection"]["required_traits"] == ["COMPUTE_NODE", "!CUSTOM_RETIRED"]
+    assert document["quota_distribution_configs"][1] == {"resource": ".*", "model": "hierarchical"}
+
+
+def test_everything_that_has_no_counterpart_is_named(original):
+    found = notes(original)
+    dropped = {path for path, (kind, _) in found.items() if kind == "dropped"}
+    assert dropped == {
+        "services[0].params.hypervisor_type_rules",
+        "services[3].params.prometheus_api_for_az_awareness",
+        "services[3].params.prometheus_api_for_netapp_metrics",
+        "services[6]",
+        "services[7]",
+        "capacitors[0].params.flavor_aliases",
+        "capacitors[2].params.share_networks",
+        "capacitors[5]",
+        "quota_distribution_configs[1].autogrow",
+    }
+    to_do = {path for path, (kind, _) in found.items() if kind == "to do"}
+    assert to_do == {
+        "services[0].params.separate_instance_quotas.flavor_name_selection[0]",
+        "services[0].rate_limits",
+        "services[1].params",
+        "database.url",
+    }
+    assert "category: hana" in found["services[0].params.separate_instance_quotas.flavor_name_selection[0]"][1]
+    assert "type: liquid" in found["services[6]"][1]
+    assert found["capacitors[0].params.pooled_ram_resource"][0] == "changed"
+
+
+def test_no_value_gets_lost_without_a_note(original):
+    """Each leaf of the original is in ours, or below a path that a note names."""
+    result = converted(original)
+    kept = set(leaves(result.document))
+    named = [note.path for note in result.notes]
+    lost = [
+        (path, value)
+        for path, value in paths(original)
+        if value not in kept and not any(path == one or path.startswith((f"{one}.", f"{one}[")) for one in named)
+    ]
+    assert lost == []
+
+
+def leaves(value):
+    return [leaf for _, leaf in paths(value)]
+
+
+def paths(value, path=""):
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from paths(item, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from paths(item, f"{path}[{index}]")
+    else:
+        yield path, value
+
+
+def test_what_the_original_does_not_know(original):
+    original["surprise"] = 1
+    original["services"][0]["params"]["surprise"] = 2
+    original["services"][1] |= {"type": "nowhere", "more": 3}
+    original["capacitors"][3]["params"]["surprise"] = 4
+    found = notes(original)
+    for path in ("surprise", "services[0].params.surprise", "services[1].more", "capacitors[3].params.surprise"):
+        assert found[path] == ("dropped", "not known of the original of 2024; nothing reads it here")
+    assert "network (type nowhere): the original has no such plugin, either" in found["services[1]"][1]
+
+
+def test_mistakes_of_the_original_are_said(original):
+    original["availability_zones"] = []
+    original["capacitors"][0]["params"]["hypervisor_selection"] = {}
+    problems = converted(original).problems
+    assert any("availability_zones: at least one is needed" in one for one in problems)
+    assert any("aggregate_name_pattern: missing" in one for one in problems)
+
+
+@pytest.mark.parametrize("document", [None, [], {"availability_zones": []}, {"liquids": {}}])
+def test_something_else(document):
+    with pytest.raises(ConfigError, match="expected the YAML file of a Go Limes of 2024"):
+        convert(document, Path())
+
+
+def test_the_original_is_not_changed(original):
+    converted(original)
+    assert original == read_yaml(ORIGINAL)

@@ -1,0 +1,307 @@
+"""The database of the Go Limes, copied into ours: every report shows the same numbers."""
+
+import pytest
+
+from limes.actions.sync_catalog import SyncCatalog
+from limes.core.catalog import Catalog
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.errors import ConfigError
+from limes.importer.run import Import
+from limes.importer.source import open_source
+from limes.seams import SystemIds
+from tests.api.commitments import BEHAVIORS
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, SERVICES, make_world
+from tests.importer.go_limes import GoLimes
+from tests.support.clock import FrozenClock
+from tests.support.rows import all_rows
+
+pytestmark = pytest.mark.postgresql
+
+PATHS = (
+    "/v1/clusters/current?detail",
+    "/v1/domains",
+    f"/v1/domains/{GERMANY}/projects?detail",
+    f"/v1/domains/{GERMANY}/projects/{BERLIN}?detail",
+    f"/v1/domains/{FRANCE}/projects/{PARIS}",
+    "/v1/inconsistencies",
+    "/v1/admin/scrape-errors",
+)
+VERSIONS = (36, 37, 41, 49, 58, 60, 64, 69, 70, 82)
+
+
+@pytest.fixture
+def go_limes(postgres_url_factory):
+    """Makes a database of the Go Limes with a schema version."""
+    made = []
+
+    def make(version=37):
+        made.append(GoLimes(postgres_url_factory(), version))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def target(database_url_with):
+    engine = Engine(database_url_with(limes_migrations))
+    yield engine
+    engine.close()
+
+
+class Case:
+    """An import that can be run again."""
+
+    def __init__(self, go_limes, target, zones=("az-one", "az-two"), services=SERVICES):
+        self.source = open_source(go_limes.url)
+        self.target = target
+        self.clock = FrozenClock()
+        catalog = Catalog(list(zones), services)
+        sync = SyncCatalog(target, catalog, ["inventory"], self.clock)
+        self.use_case = Import(self.source, target, catalog, sync, SystemIds())
+
+    def run(self, **options):
+        try:
+            return self.use_case.run(**{"apply": True, **options})
+        finally:
+            self.source.close()
+
+    @property
+    def world(self):
+        return make_world(self.target, fill=False, behaviors=BEHAVIORS)
+
+
+def commitments(world, project, domain=GERMANY):
+    return world.get(f"/v1/domains/{domain}/projects/{project}/commitments")["commitments"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_reports_show_the_same_numbers(go_limes, target, database_url_with, version):
+    source = go_limes(version)
+    source.run("DELETE FROM project_commitments")
+    case = Case(source, target)
+    outcome = case.run()
+    assert outcome.is_good, outcome
+    assert outcome.applied
+    assert (outcome.version, outcome.counts["projects"], outcome.counts["quotas"]) == (version, 3, 6)
+    if version <= 39:
+        engine = Engine(database_url_with(limes_migrations))
+        expected = make_world(engine, behaviors=BEHAVIORS)
+        if version <= 38:
+            engine.execute("UPDATE projects SET has_bursting = %s WHERE name = 'dresden'", [True])
+        for path in PATHS:
+            assert case.world.get(path) == expected.get(path), path
+        engine.close()
+    cores = case.world.get("/v1/domains?service=compute&resource=cores")["domains"]
+    figures = {one["name"]: one["services"][0]["resources"][0] for one in cores}
+    assert (figures["germany"]["projects_quota"], figures["germany"]["usage"]) == (50, 36)
+    assert figures["germany"]["quota"] == (100 if version <= 39 else 50), "without one of its own: that of its projects"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_commitments_keep_number_state_and_times(go_limes, target, version):
+    case = Case(go_limes(version), target)
+    assert case.run().applied
+    rows = {
+        row[0]: row[1:]
+        for row in target.rows(
+            "SELECT c.id, p.name, r.name, c.az, c.amount, c.duration, c.status, c.confirmed_at, c.superseded_at,"
+            " c.predecessor_id, c.transfer_status, c.transfer_token FROM project_commitments c"
+            " JOIN projects p ON p.id = c.project_id JOIN resources r ON r.id = c.resource_id"
+        )
+    }
+    june, july = 1748736000.0, 1751328000.0
+    assert rows[3] == ("berlin", "cores", "az-one", 10, "1 year", "superseded", june, july, None, "", None)
+    token = "feed" * 12
+    assert rows[4] == ("berlin", "cores", "az-one", 4, "1 year", "confirmed", june, None, 3, "unlisted", token)
+    assert rows[5] == ("berlin", "cores", "az-one", 6, "1 year", "confirmed", june, None, 3, "", None)
+    assert rows[7][4:6] == ("1 hour", "planned")
+    assert rows[8][5] == "pending"
+    assert rows[9][5] == "expired"
+    world = case.world
+    assert [one["id"] for one in commitments(world, BERLIN)] == [4, 5]
+    assert commitments(world, BERLIN)[0]["transfer_token"] == token
+    assert commitments(world, DRESDEN)[0]["confirm_by"] == 1772323200
+    events = world.get("/v1/commitments")["events"]
+    assert [(one["event"], one["commitment"]["id"]) for one in events] == [("created", id_) for id_ in (4, 5, 7, 8)]
+    new = world.request(
+        "POST",
+        f"/v1/domains/{GERMANY}/projects/{BERLIN}/commitments/new",
+        json={
+            "commitment": {
+                "service_type": "compute",
+                "resource_name": "cores",
+                "availability_zone": "az-one",
+                "amount": 1,
+                "duration": "1 hour",
+            }
+        },
+    )
+    assert (new.status_code, new.json["commitment"]["id"]) == (201, 10), "numbers go on"
+
+
+def test_commitments_without_uuid_get_the_same_one_each_time(go_limes, target, database_url_with):
+    source = go_limes(37)
+    Case(source, target).run()
+    engine = Engine(database_url_with(limes_migrations))
+    Case(source, engine).run()
+    sql = "SELECT id, uuid FROM project_commitments ORDER BY id"
+    assert target.rows(sql) == engine.rows(sql)
+    assert len({uuid for _, uuid in engine.rows(sql)}) == 6
+    engine.close()
+
+
+def test_a_dry_run_leaves_nothing(go_limes, target):
+    before = all_rows(target)
+    outcome = Case(go_limes(), target).run(apply=False)
+    assert outcome.is_good
+    assert not outcome.applied
+    assert all_rows(target) == before
+
+
+def test_a_second_import_finds_everything_there(go_limes, target):
+    source = go_limes()
+    assert Case(source, target).run().applied
+    before = all_rows(target)
+    again = Case(source, target).run()
+    assert (again.was_here, again.applied, again.is_good) == (True, False, True)
+    assert all_rows(target) == before
+
+
+def test_a_target_with_other_data_is_left_alone(go_limes, target):
+    source = go_limes()
+    Case(source, target).run()
+    target.execute("UPDATE project_resources SET quota = quota + 1 WHERE quota = 20")
+    before = all_rows(target)
+    outcome = Case(source, target).run()
+    assert not outcome.is_good
+    assert "has data of its own" in outcome.problems[0]
+    assert outcome.differences == (
+        "projects with a quota, their quota, and the backends', compute/cores: 2, 50, 50 there, 2, 51, 50 here",
+    )
+    assert all_rows(target) == before
+
+
+def test_a_failure_in_the_middle_leaves_nothing(go_limes, target):
+    source = go_limes()
+    source.run("UPDATE project_commitments SET amount = 0 WHERE id = 8")
+    before = all_rows(target)
+    with pytest.raises(ConfigError, match="commitment 8: its amount is not above zero"):
+        Case(source, target).run()
+    assert all_rows(target) == before
+    source.run("UPDATE project_commitments SET amount = 1 WHERE id = 8")
+    assert Case(source, target).run().applied
+
+
+def test_what_differs_afterwards_is_not_kept(go_limes, target, monkeypatch):
+    monkeypatch.setattr("limes.importer.target.Target.write_usages", lambda self, rows: list(rows))
+    before = all_rows(target)
+    outcome = Case(go_limes(), target).run()
+    assert not outcome.applied
+    assert "entries of usage, usage, and physical usage, compute/cores/az-one: 2, 33, - there, nothing here" in (
+        outcome.differences
+    )
+    assert all_rows(target) == before
+
+
+class TestWhatHasNoPlace:
+    @pytest.mark.parametrize("version", [37, 69, 82])
+    def test_a_resource_that_is_not_configured(self, go_limes, target, version):
+        source = go_limes(version)
+        outcome = Case(source, target, services=SERVICES[:1]).run()
+        assert outcome.problems == (
+            "volume/capacity is not configured here: quota 10, usage 3 (configure it, or leave it behind with"
+            " --skip-unknown)",
+        )
+        outcome = Case(source, target, services=SERVICES[:1]).run(skip_unknown=True)
+        assert outcome.applied
+        assert outcome.notes == ("volume/capacity is not configured here: quota 10, usage 3",)
+        assert target.rows("SELECT type FROM services") == [("compute",)]
+
+    def test_a_resource_that_nobody_uses_is_only_noted(self, go_limes, target):
+        source = go_limes()
+        source.run("UPDATE project_resources SET quota = 0 WHERE name = 'capacity'")
+        source.run("UPDATE project_az_resources SET usage = 0 WHERE usage = 3 AND az = 'any'")
+        outcome = Case(source, target, services=SERVICES[:1]).run()
+        assert outcome.applied
+        assert outcome.notes == ("volume/capacity is not configured here; nothing of it is in use",)
+
+    @pytest.mark.parametrize("version", [37, 82])
+    def test_a_zone_that_is_not_configured(self, go_limes, target, version):
+        outcome = Case(go_limes(version), target, zones=("az-one",)).run()
+        assert outcome.problems == (
+            "the availability zone 'az-two' is in use there, and not in availability_zones here",
+        )
+
+    def test_quota_of_what_tracks_none(self, go_limes, target):
+        source = go_limes()
+        source.run("UPDATE project_resources SET quota = 5 WHERE name = 'gpus'")
+        (problem,) = Case(source, target).run().problems
+        assert problem.startswith("compute/gpus has quota there (5), and tracks none here")
+
+    @pytest.mark.parametrize(("version", "table"), [(58, "cluster_resources"), (82, "resources")])
+    def test_another_unit(self, go_limes, target, version, table):
+        source = go_limes(version)
+        source.run(f"UPDATE {table} SET unit = 'GiB' WHERE name = 'ram'")
+        assert Case(source, target).run().problems == ("compute/ram is measured in GiB there, and in MiB here",)
+
+    def test_rates_and_what_belongs_to_the_other_model(self, go_limes, target):
+        source = go_limes(58)
+        service = source.services[11, "compute"]
+        source.run("INSERT INTO project_rates VALUES (%s, 'api', 1, 1, '1')", service)
+        source.run("UPDATE project_az_resources SET quota = 1, historical_usage = '{\"t\":[1]}' WHERE az = 'az-two'")
+        source.run("UPDATE project_resources SET max_quota_from_outside_admin = 5 WHERE name = 'ram'")
+        source.insert("project_mail_notifications", subject="Hi")
+        found = {text.partition(":")[0].partition(",")[0]: n for text, n in Case(source, target).run().dropped.items()}
+        assert found == {
+            "rates of projects": 1,
+            "quotas by AZ": 2,
+            "historical usage": 2,
+            "mails that wait to be sent": 1,
+            "max_quota_from_outside_admin": 2,
+        }
+
+    def test_deleted_commitments(self, go_limes, target):
+        source = go_limes(82)
+        source.run("UPDATE project_commitments SET deleted_at = NOW(), status = 'deleted' WHERE id = 8")
+        outcome = Case(source, target).run()
+        assert outcome.applied
+        assert outcome.dropped == {"commitments that were deleted": 1}
+        assert target.rows("SELECT COUNT(*) FROM project_commitments") == [(5,)]
+
+    def test_rows_that_refer_to_nothing(self, go_limes, target):
+        source = go_limes(69)
+        source.run("ALTER TABLE project_services DROP CONSTRAINT project_services_service_id_fkey")
+        source.run("UPDATE project_services SET service_id = 99 WHERE project_id = 13")
+        assert Case(source, target).run().problems == ("2 rows of services in the source refer to nothing",)
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("version", "advice"),
+        [
+            (35, "let a Go Limes of early 2024 start on it once"),
+            (59, "let its own Limes finish the migration"),
+            (83, "use a newer release of this Limes"),
+        ],
+    )
+    def test_a_schema_that_nobody_knows(self, go_limes, target, version, advice):
+        source = go_limes(37)
+        source.run("UPDATE schema_migrations SET version = %s", version)
+        with pytest.raises(ConfigError, match=f"has version {version}, but only 36 to 82, without 59.*{advice}"):
+            Case(source, target).run()
+
+    def test_a_migration_that_has_failed(self, go_limes, target):
+        source = go_limes(37)
+        source.run("UPDATE schema_migrations SET dirty = TRUE")
+        with pytest.raises(ConfigError, match="migration 37 has failed half-way"):
+            Case(source, target).run()
+
+    def test_something_else(self, postgres_url_factory, target):
+        class Other:
+            url = postgres_url_factory()
+
+        with pytest.raises(ConfigError, match="is none of the Go Limes"):
+            Case(Other(), target).run()
