@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from limes.db.engine import Engine
+from tests.support.cloud import _nova_things, cinder, cloud_house, neutron, new_database, nova, openstack, swift  # noqa: F401 - fixtures
 from tests.support.databases import Databases, MigratedUrlFactory, PostgresDatabases, SQLiteDatabases, UrlFactory
 from tests.support.keystone import RealKeystone
 from tests.support.keystone_server import KeystoneServer
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.rabbitmq import RabbitMQ, find_programs, rabbitmq_server
 from tests.support.real import RealVenv, find_real_venv, real_is_required
+from tests.support.scheduling import OneWorkerForTheCloud
 from tests.support.upstream_placement import UpstreamPlacement, start_upstream_placement
 
 
@@ -35,6 +37,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("real")
         if "rabbitmq" in fixtures:
             item.add_marker("rabbitmq")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneWorkerForTheCloud:
+    """Like `--dist loadfile`, with the servers of the cloud started once."""
+    return OneWorkerForTheCloud(config, log)
 
 
 @pytest.fixture(scope="session")

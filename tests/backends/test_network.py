@@ -9,18 +9,9 @@ from limes.backends import BackendError, ask
 from tests.backends.conftest import load_quota
 from tests.backends.quota_cases import QuotaCasesOfNewProjects, project_of, report, session_of
 from tests.backends.test_loadbalancing import Octavia
-from tests.support.neutron import start_neutron
 from tests.support.processes import free_port
 
 pytestmark = pytest.mark.real
-
-
-@pytest.fixture(scope="module")
-def neutron(real_venv, keystone, tmp_path_factory):
-    server = start_neutron(real_venv, tmp_path_factory.mktemp("neutron"), keystone.credentials("placement"))
-    keystone.set_endpoint("network", server.url)
-    yield server
-    server.process.stop()
 
 
 @pytest.fixture(scope="module")

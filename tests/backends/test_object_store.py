@@ -7,19 +7,10 @@ from limes.backends import UNLIMITED, BackendError, DomainInfo, ProjectInfo, ask
 from tests.backends.conftest import load_quota
 from tests.backends.quota_cases import QuotaCasesOfNewProjects, project_of, report, session_of
 from tests.support.processes import free_port
-from tests.support.swift import start_swift
 
 pytestmark = pytest.mark.real
 
 FACTORS = {"gold": 3, "silver": 1.5}
-
-
-@pytest.fixture(scope="module")
-def swift(real_venv, keystone, tmp_path_factory):
-    server = start_swift(real_venv, tmp_path_factory.mktemp("swift"), keystone.credentials("placement"))
-    keystone.set_endpoint("object-store", f"{server.url}/v1/AUTH_%(project_id)s")
-    yield server
-    server.process.stop()
 
 
 @pytest.fixture(scope="module")

@@ -11,20 +11,11 @@ from limes.backends.contract import BrokenCapacityContract, CapacityBackendContr
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
 from tests.backends.quota_cases import QuotaCases, project_of, report, session_of
-from tests.support.cinder import start_cinder
 from tests.support.processes import free_port
 
 pytestmark = pytest.mark.real
 
 TYPES = {"volume_types": ["fast", "slow"], "max_age": 0}
-
-
-@pytest.fixture(scope="module")
-def cinder(real_venv, keystone, tmp_path_factory):
-    server = start_cinder(real_venv, tmp_path_factory.mktemp("cinder"), keystone.credentials("placement"))
-    keystone.set_endpoint("block-storage", f"{server.url}/v3/%(project_id)s")
-    yield server
-    server.process.stop()
 
 
 @pytest.fixture(scope="module")
@@ -34,19 +25,8 @@ def session(keystone, cinder):
 
 @pytest.fixture(scope="module")
 def admin(session):
-    """Cinder as an administrator sees it, with a type for each backend."""
-    api = Adapter(session, service_type="block-storage")
-    for name in ("fast", "slow"):
-        specs = {"volume_backend_name": name}
-        api.post("/types", json={"volume_type": {"name": name, "extra_specs": specs}})
-    deadline = time.monotonic() + 60
-    while (
-        len(api.get("/scheduler-stats/get_pools").json()["pools"]) < 2
-        or len(api.get("/os-services?binary=cinder-volume").json()["services"]) < 2
-    ):
-        assert time.monotonic() < deadline, "the backends have not reported their pools"
-        time.sleep(0.3)
-    return api
+    """Cinder as an administrator sees it."""
+    return Adapter(session, service_type="block-storage")
 
 
 @pytest.fixture(scope="module")

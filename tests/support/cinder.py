@@ -1,16 +1,23 @@
 """A real Cinder from PyPI (API, scheduler, two backends with a driver that stores nothing) on SQLite."""
 
 import subprocess
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.identity import v3
+from keystoneauth1.session import Session
+
+from tests.support.keystone import RealKeystone
 from tests.support.openstack_conf import keystone_authtoken
 from tests.support.processes import ServerProcess, free_port, http_answers
 from tests.support.real import RealVenv
 
 _APPS = Path(__file__).parent / "apps"
 
+# In one process all services report as the one that was started last, so the others must never count as down.
 _CONFIG = """\
 [DEFAULT]
 log_file = {folder}/cinder.log
@@ -23,6 +30,7 @@ enabled_backends = fast,slow
 host = h1
 scheduler_driver_init_wait_time = 1
 rpc_response_timeout = 20
+service_down_time = 86400
 [database]
 connection = sqlite:///{folder}/cinder.db?timeout=30
 [oslo_concurrency]
@@ -50,6 +58,20 @@ class RealCinder:
 
     url: str
     process: ServerProcess
+
+    def make_types(self, keystone: RealKeystone) -> None:
+        """Makes a volume type for each backend, and waits until both backends have reported their pools."""
+        api = Adapter(Session(v3.Password(**keystone.credentials("limes"))), service_type="block-storage")
+        for name in ("fast", "slow"):
+            specs = {"volume_backend_name": name}
+            api.post("/types", json={"volume_type": {"name": name, "extra_specs": specs}})
+        deadline = time.monotonic() + 120
+        while (
+            len(api.get("/scheduler-stats/get_pools").json()["pools"]) < 2
+            or len(api.get("/os-services?binary=cinder-volume").json()["services"]) < 2
+        ):
+            assert time.monotonic() < deadline, "the backends have not reported their pools"
+            time.sleep(0.3)
 
 
 def start_cinder(venv: RealVenv, folder: Path, credentials: Mapping[str, str]) -> RealCinder:

@@ -59,13 +59,14 @@ def start_nova(
     credentials: Mapping[str, str],
     database: Callable[[], str],
     *,
+    placement_url: str,
     hosts: Sequence[str] = (),
     page_size: int = 1000,
     quota_driver: str = "nova.quota.DbQuotaDriver",
 ) -> RealNova:
     """Starts a server in `folder`. `credentials` are a service user's password login, and `database` gives the URLs of
-    fresh PostgreSQL databases. Without `hosts` it is the API alone; with them, Placement and Glance have to be in the
-    catalog, and their names new to Placement. `page_size` is the most that a list has on a page.
+    fresh PostgreSQL databases. Without `hosts` it is the API alone; with them, Glance has to be in the catalog, and their
+    names new to the Placement at `placement_url`. `page_size` is the most that a list has on a page.
     """
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(venv.folder / "etc" / "nova" / "api-paste.ini", folder)
@@ -74,6 +75,7 @@ def start_nova(
     login = "".join(f"{key} = {value}\n" for key, value in credentials.items())
     sections = ["placement", "neutron", "glance", "cinder", "service_user"]
     config += "".join(f"[{section}]\nauth_type = password\nregion_name = RegionOne\n{login}" for section in sections)
+    config += f"[placement]\nendpoint_override = {placement_url}\n"
     config += f"[oslo_limit]\nauth_type = password\n{_LIMITS}{login}"
     (folder / "nova.conf").write_text(config + keystone_authtoken(credentials))
     port = free_port()

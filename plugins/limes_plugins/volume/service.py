@@ -93,10 +93,6 @@ def _limit(limits: Any, key: str, path: str) -> BackendQuota:
     return quota_of(limits[key], f"GET {path}: the quota {key}")
 
 
-def _size(stored: Iterable[Stored]) -> AZUsage:
-    return AZUsage(sum(one.size for one in stored))
-
-
 def _counted(stored: Iterable[Stored], with_subresources: bool) -> AZUsage:
     shown = list(stored)
     return AZUsage(len(shown), subresources=tuple(map(_subresource, shown)) if with_subresources else ())

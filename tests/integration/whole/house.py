@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,40 +20,15 @@ ROOT = Path(__file__).parents[3]
 class House:
     """Starts in a folder with a configuration file; stops with everything."""
 
-    def __init__(
-        self, folder: Path, database_url: str, keystone: RealKeystone, placement_url: str, **more: Any
-    ) -> None:
+    def __init__(self, folder: Path, database_url: str, keystone: RealKeystone, cluster: Mapping[str, Any]) -> None:
+        """`cluster` is the part of the configuration that says what there is to manage."""
         self.folder = folder
         self.keystone = keystone
         self.api_url, self.placement_url, self.collector_url = (f"http://127.0.0.1:{free_port()}" for _ in range(3))
         login = keystone.credentials("limes")
         document = {
             "availability_zones": ["az-one", "az-two"],
-            "discovery": {"method": "list", "only_domains": "^(north|south)$"},
-            "services": [
-                {
-                    "service_type": "compute",
-                    "type": "placement",
-                    "params": {
-                        "area": "compute",
-                        "endpoint": placement_url,
-                        "resources": {"cores": "VCPU", "ram": "MEMORY_MB"},
-                        "quota": {"store": "keystone_limits", "region_id": "RegionOne", "service_type": "placement"},
-                    },
-                }
-            ],
-            "capacitors": [
-                {
-                    "id": "placement",
-                    "type": "placement",
-                    "params": {
-                        "service": "compute",
-                        "endpoint": placement_url,
-                        "resources": {"cores": "VCPU", "ram": "MEMORY_MB"},
-                        "availability_zones": {"az-one": AGGREGATES["az-one"], "az-two": AGGREGATES["az-two"]},
-                    },
-                }
-            ],
+            **cluster,
             "database": {"url": database_url},
             "api": {"listen": self.api_url.removeprefix("http://"), "workers": 2},
             "placement": {"listen": self.placement_url.removeprefix("http://"), "workers": 2},
@@ -68,7 +43,6 @@ class House:
                 "poll_interval": 0.2,
             },
             "identity": {"keystone": {**login, "region_name": "RegionOne"}},
-            **more,
         }
         document["identity"]["keystone"].pop("password")
         self.config = folder / "limes.yaml"
@@ -132,6 +106,20 @@ def eventually(what: str, check: Callable[[], Any], timeout: float = 90.0) -> An
             return found
         assert time.monotonic() < deadline, f"did not happen in {timeout:.0f} s: {what}"
         time.sleep(0.2)
+
+
+def placement_cluster(placement_url: str) -> dict[str, Any]:
+    """Cores and RAM of a Placement in two AZs, with quota in Keystone's unified limits."""
+    resources = {"cores": "VCPU", "ram": "MEMORY_MB"}
+    quota = {"store": "keystone_limits", "region_id": "RegionOne", "service_type": "placement"}
+    common = {"endpoint": placement_url, "resources": resources}
+    service = {"area": "compute", **common, "quota": quota}
+    capacitor = {"service": "compute", **common, "availability_zones": AGGREGATES}
+    return {
+        "discovery": {"method": "list", "only_domains": "^(north|south)$"},
+        "services": [{"service_type": "compute", "type": "placement", "params": service}],
+        "capacitors": [{"id": "placement", "type": "placement", "params": capacitor}],
+    }
 
 
 class PlacementClient:

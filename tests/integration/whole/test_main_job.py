@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 import requests
 
-from tests.integration.whole.house import House, PlacementClient, eventually
+from tests.integration.whole.house import House, PlacementClient, eventually, placement_cluster
 from tests.support.keystone import RealKeystone
 from tests.support.postgres import PostgresServer
 from tests.support.upstream_placement import UpstreamPlacement
@@ -38,7 +38,8 @@ def idle_house(
 ) -> House:
     """Configured, with its tables made, and nothing running."""
     url = postgres.url(postgres.create_database())
-    house = House(tmp_path_factory.mktemp("house"), url, keystone, upstream_placement_with_keystone.url)
+    cluster = placement_cluster(upstream_placement_with_keystone.url)
+    house = House(tmp_path_factory.mktemp("house"), url, keystone, cluster)
     upgraded = house.command("db", "upgrade")
     assert upgraded.returncode == 0, upgraded.stderr
     return house
