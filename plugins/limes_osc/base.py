@@ -85,7 +85,7 @@ class LimesShowOne(LimesCommand, command.ShowOne):
     """A command that shows one thing."""
 
     def fields(self, args: argparse.Namespace, row: Row) -> Fields:
-        """What cliff's formatters take. People are spared empty fields."""
-        if args.formatter == "table":
-            row = {title: cell for title, cell in row.items() if cell is not None}
+        """What cliff's formatters take. People are spared empty fields, and the unit that is behind each amount."""
+        if args.formatter == "table" and not args.columns:
+            row = {title: cell for title, cell in row.items() if title != "Unit" and cell is not None and str(cell)}
         return list(row), list(row.values())

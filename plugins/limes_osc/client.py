@@ -38,9 +38,11 @@ class LimesClient:
         self.guess = ""
         """What was taken for granted to make requests at all; said if one is refused."""
 
-    def get(self, path: str, query: Query = (), headers: Mapping[str, str] | None = None) -> Json:
+    def get(
+        self, path: str, query: Query = (), headers: Mapping[str, str] | None = None, *, secret: bool = False
+    ) -> Json:
         """The document at a path below `/v1`."""
-        return document_of(self.request("GET", path, query, headers=headers))
+        return document_of(self.request("GET", path, query, headers=headers, secret=secret))
 
     def get_with_tag(self, path: str, query: Query = ()) -> tuple[Json, str]:
         """The same, and the entity tag of the quotas."""
@@ -60,17 +62,24 @@ class LimesClient:
         body: Any = None,
         headers: Mapping[str, str] | None = None,
         accept: Sequence[int] = (),
+        *,
+        secret: bool = False,
     ) -> requests.Response:
-        """Any request. Raises `Refused` for 400 and above, unless the answer is JSON with a status in `accept`."""
+        """Any request. `secret` keeps it out of the log of `--debug`, for transfer tokens.
+
+        Raises `Refused` for 400 and above, unless the answer is JSON with a status in `accept`.
+        """
         answer: requests.Response = self._adapter.request(
             f"/v1{path}",
             method,
             params=list(query),
             headers=dict(headers or {}),
+            log=not secret,
             **({} if body is None else {"json": body}),
         )
         if answer.status_code >= 400 and not (answer.status_code in accept and _is_json(answer)):
-            raise Refused(answer.status_code, "\n".join(filter(None, [*_explain(answer), self.guess])))
+            guess = [self.guess] if self.guess and answer.status_code in (403, 404) else []
+            raise Refused(answer.status_code, "\n".join([*_explain(answer), *guess]))
         return answer
 
 
@@ -91,7 +100,6 @@ def _is_json(answer: requests.Response) -> bool:
 
 _HINTS = {
     401: "the token is not accepted",
-    403: "the roles of this token do not allow it",
     412: "somebody else has changed a quota meanwhile, and nothing was written: look again, and repeat the command",
     423: "not ready yet: try again in a few seconds",
     503: "try again in a few seconds",
@@ -102,7 +110,7 @@ def _explain(answer: requests.Response) -> list[str]:
     """The server's words, and what to make of them."""
     text = answer.json() if _is_json(answer) else answer.text
     words = text.strip() if isinstance(text, str) else str(text)
-    hint = _HINTS.get(answer.status_code, "")
+    hint = "the roles of this token do not allow it" if words == "Forbidden" else _HINTS.get(answer.status_code, "")
     request = answer.request
     where = f"({request.method} {(request.path_url or '').partition('?')[0]}: HTTP {answer.status_code})"
     return [words, f"{hint} {where}".lstrip()]

@@ -98,3 +98,11 @@ def paging_of(args: argparse.Namespace) -> Query:
     """The query of these options."""
     given = (("limit", args.limit), ("marker", args.marker))
     return [(name, str(value)) for name, value in given if value is not None]
+
+
+def read_pair(text: str) -> tuple[str, str]:
+    """`<service>/<resource>`. Raises `ArgumentTypeError`."""
+    service, slash, resource = text.partition("/")
+    if not (slash and service and resource):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected <service>/<resource>, such as compute/cores")
+    return service, resource

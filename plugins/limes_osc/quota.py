@@ -78,11 +78,11 @@ def render(changes: Iterable[Change], refusals: dict[Ref, Refusal]) -> str:
     return "\n".join(lines)
 
 
-def confirm(args: argparse.Namespace) -> None:
+def confirm(args: argparse.Namespace, question: str = "Change this?") -> None:
     """Asks on a terminal, unless `--yes`; elsewhere nobody could answer. Raises `CommandError` unless it is a yes."""
     if args.yes or not sys.stdin.isatty():
         return
-    sys.stderr.write("Change this? [y/N] ")
+    sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise CommandError("nothing was changed")

@@ -4,6 +4,7 @@ Names are looked up in Keystone; where it does not let the user look, or where t
 lists of Limes; and where that does not either, what was given is taken for an id.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ from osc_lib.exceptions import CommandError
 
 from limes_osc.client import Json, LimesClient, Query, Refused
 
+_ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f-]{36}|default")
+"""What Keystone's ids look like."""
 _NO_SERVICES: Query = (("service", ""),)
 """Reports without resources: only who there is."""
 
@@ -130,7 +133,8 @@ class Scopes:
         return Project(place, str(_pick("project", given, listed)["id"]))
 
     def _taken_for_id(self, kind: str, given: str) -> str:
-        self._limes.guess = f"({kind} {given!r} was taken for an ID, as this user may not look up {kind}s by name)"
+        if not _ID.fullmatch(given):
+            self._limes.guess = f"({given!r} was taken for an ID, as this user may not look up {kind}s by name)"
         return given
 
     def _listed(self, path: str, key: str) -> list[Json] | None:

@@ -12,6 +12,7 @@ from typing import Any
 from gunicorn.app.base import BaseApplication
 
 from limes.core.catalog import BehaviorRule
+from limes.core.commitment_rules import CommitmentRules
 from limes.db.engine import Engine
 from tests.api.commitments import BEHAVIORS
 from tests.api.world import World, make_world
@@ -28,10 +29,14 @@ RICH = BehaviorRule(
 )
 """Whatever a resource can have besides commitments."""
 
+CONVERTIBLE = CommitmentRules(conversions=({("compute", "cores"): 4, ("volume", "capacity"): 6},))
+
 
 def cloud(engine: Engine, *, fill: bool) -> World:
     """The cloud with everything switched on."""
-    return make_world(engine, fill=fill, burst_multiplier=0.5, behaviors=[*BEHAVIORS, RICH])
+    return make_world(
+        engine, fill=fill, burst_multiplier=0.5, behaviors=[*BEHAVIORS, RICH], commitment_rules=CONVERTIBLE
+    )
 
 
 class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types

@@ -6,14 +6,17 @@ One server for all tests; each test finds the cloud as it was at the beginning.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+import requests
 
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.db.models import MODELS
+from tests.api.commitments import CORES
 from tests.api.server import serve
-from tests.api.world import fill_cloud
+from tests.api.world import BERLIN, GERMANY, fill_cloud
 from tests.osc.client import OpenStackClient, User
 from tests.support.databases import Databases, PostgresDatabases, SQLiteDatabases
 
@@ -38,6 +41,36 @@ class Cloud:
             fill_cloud(self.engine)
 
         self.engine.atomic(again)
+
+    def add_capacity(self) -> None:
+        """20 GiB of volumes in az-one, of which nothing is there otherwise."""
+        self.engine.execute(
+            "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
+            " SELECT id, 'az-one', 20, '[]' FROM resources WHERE name = 'capacity'",
+            [],
+        )
+
+    def ask(self, method: str, path: str, body: Any) -> requests.Response:
+        """A request of the cloud's admin, without the client."""
+        url, headers = f"{self.url}/v1/domains/{GERMANY}{path}", {"X-Auth-Token": "cloud-admin"}
+        answer = requests.request(method, url, json=body, headers=headers, timeout=20)
+        assert answer.ok, answer.text
+        return answer
+
+    def set_cores(self, level: str, path: str, cores: int) -> None:
+        """Sets one quota of germany, or of a project in it."""
+        services = [{"type": "compute", "resources": [{"name": "cores", "quota": cores}]}]
+        self.ask("PUT", path, {level: {"services": services}})
+
+    def post(self, path: str, **commitment: Any) -> dict[str, Any]:
+        """POSTs to berlin's commitments. Answers the commitment."""
+        answer = self.ask("POST", f"/projects/{BERLIN}/commitments/{path}", {"commitment": commitment})
+        made: dict[str, Any] = answer.json()["commitment"]
+        return made
+
+    def commit(self, **fields: Any) -> dict[str, Any]:
+        """10 cores in az-one for an hour, or what is said otherwise."""
+        return self.post("new", **(CORES | fields))
 
 
 on_both_databases = pytest.mark.parametrize(

@@ -1,0 +1,136 @@
+"""Making other commitments of those that there are: `set`, `merge`, `renew`, `convert` and `delete`."""
+
+import argparse
+from fractions import Fraction
+from typing import ClassVar
+
+from osc_lib.exceptions import CommandError
+
+from limes_osc.base import Columns, Fields, LimesLister, Options, Row, Table
+from limes_osc.client import Json, Refused
+from limes_osc.commitment.amount import add_amount, amount_of
+from limes_osc.commitment.rows import OneOfProject, add_id
+from limes_osc.options import read_pair
+from limes_osc.quota import add_yes_option, confirm
+from limes_osc.targets import InProject
+
+
+def _add_duration(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--duration", metavar="<duration>", required=True, help='From the same start, such as "2 years"; not shorter'
+    )
+
+
+class SetCommitment(OneOfProject):
+    """Let a commitment last longer"""
+
+    options: ClassVar[Options] = (add_id, _add_duration)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+        """The commitment."""
+        return self.changed(parsed_args, f"{parsed_args.id}/update-duration", {"duration": parsed_args.duration})
+
+
+def _add_ids(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("ids", metavar="<id>", type=int, nargs="+", help="IDs of the commitments")
+
+
+class MergeCommitments(OneOfProject):
+    """Make one of several confirmed commitments of a resource and availability zone"""
+
+    options: ClassVar[Options] = (_add_ids,)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+        """The new commitment."""
+        return self.changed(parsed_args, "merge", {"commitment_ids": parsed_args.ids})
+
+
+class RenewCommitment(OneOfProject):
+    """Make the commitment that follows one that ends soon"""
+
+    options: ClassVar[Options] = (add_id,)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+        """The new commitment."""
+        return self.changed(parsed_args, f"{parsed_args.id}/renew")
+
+
+def _add_target(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--to", metavar="<service>/<resource>", type=read_pair, required=True, help="Resource to convert it to"
+    )
+
+
+class ConvertCommitment(OneOfProject):
+    """Make a commitment, or a part of it, one of another resource, at the configured rate"""
+
+    options: ClassVar[Options] = (add_id, add_amount, _add_target)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+        """The new commitment."""
+        commitment = self.find(parsed_args, parsed_args.id)
+        source = amount_of(parsed_args, commitment)
+        service, resource = parsed_args.to
+        conversion = {
+            "target_service": service,
+            "target_resource": resource,
+            "source_amount": source,
+            "target_amount": self._target_amount(commitment, source, service, resource),
+        }
+        return self.changed(parsed_args, f"{parsed_args.id}/convert", {"commitment": conversion})
+
+    def _target_amount(self, commitment: Json, source: int, service: str, resource: str) -> int:
+        path = f"/commitment-conversion/{commitment['service_type']}/{commitment['resource_name']}"
+        rates = {(one["target_service"], one["target_resource"]): one for one in self.limes.get(path)["conversions"]}
+        rate = rates.get((service, resource))
+        if rate is None:
+            known = ", ".join("/".join(pair) for pair in sorted(rates)) or "nothing"
+            raise CommandError(f"it cannot be converted to {service}/{resource} (it can to: {known})")
+        target = Fraction(source * rate["target_amount"], rate["source_amount"])
+        if target.denominator != 1:
+            raise CommandError(f"only multiples of {rate['source_amount']} can be converted to {service}/{resource}")
+        return target.numerator
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("resource", metavar="<service>/<resource>", type=read_pair, help="Resource of commitments")
+
+
+class ListConversions(LimesLister):
+    """List what commitments of a resource can be converted to"""
+
+    options: ClassVar[Options] = (_add_source,)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Table:
+        """One row for each target; amounts are in the units of the resources."""
+        found = self.limes.get("/commitment-conversion/{}/{}".format(*parsed_args.resource))["conversions"]
+        rows: list[Row] = [
+            {
+                "Target Service": one["target_service"],
+                "Target Resource": one["target_resource"],
+                "Source Amount": one["source_amount"],
+                "Target Amount": one["target_amount"],
+            }
+            for one in found
+        ]
+        columns = Columns(["Target Service", "Target Resource", "Source Amount", "Target Amount"], unit=False)
+        return self.table(parsed_args, columns, rows)
+
+
+class DeleteCommitments(InProject):
+    """Delete commitments that are not confirmed"""
+
+    options: ClassVar[Options] = (_add_ids, add_yes_option)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> None:
+        """Raises `CommandError` with those that could not be deleted; the others are."""
+        path = self.path(parsed_args)
+        confirm(parsed_args, f"Delete {len(parsed_args.ids)} commitments?")
+        failed = []
+        for number in parsed_args.ids:
+            try:
+                self.limes.request("DELETE", f"{path}/commitments/{number}")
+            except Refused as refused:
+                failed.append(f"commitment {number}: {refused}")
+        if failed:
+            raise CommandError("\n".join(failed))

@@ -1,0 +1,135 @@
+"""Commitments as rows, and the commands that show one or several."""
+
+import argparse
+from typing import ClassVar
+
+from osc_lib.exceptions import CommandError
+
+from limes.core.units import Unit
+from limes_osc.base import Columns, Fields, LimesLister, LimesShowOne, Options, Row, Table
+from limes_osc.client import Json, Query, document_of
+from limes_osc.columns import Amount, shown_unit, time, unit_of
+from limes_osc.options import add_filters, add_unit, filters_of, selects
+from limes_osc.targets import InProject
+
+_TITLES = [
+    "ID",
+    "Service",
+    "Resource",
+    "AZ",
+    "Amount",
+    "Duration",
+    "Status",
+    "Confirm By",
+    "Confirmed At",
+    "Expires At",
+    "Superseded At",
+    "Transfer Status",
+]
+_MORE = ["UUID", "Created At", "Created By", "Transfer Token"]
+OPTIONAL = {"Confirm By", "Confirmed At", "Superseded At", "Transfer Status", "Created By", "Transfer Token"}
+"""Columns that tables leave out where they are empty."""
+
+
+def row_of(commitment: Json, wanted: Unit | None = None) -> Row:
+    """All that is known of a commitment."""
+    return {
+        "ID": commitment["id"],
+        "Service": commitment["service_type"],
+        "Resource": commitment["resource_name"],
+        "AZ": commitment["availability_zone"],
+        "Amount": Amount(commitment["amount"], unit_of(commitment), wanted, exactly=True),
+        "Duration": commitment["duration"],
+        "Status": commitment["status"],
+        "Confirm By": time(commitment.get("confirm_by")),
+        "Confirmed At": time(commitment.get("confirmed_at")),
+        "Expires At": time(commitment["expires_at"]),
+        "Superseded At": time(commitment.get("superseded_at")),
+        "Transfer Status": commitment.get("transfer_status"),
+        "UUID": commitment["uuid"],
+        "Created At": time(commitment["created_at"]),
+        "Created By": commitment.get("creator_name"),
+        "Transfer Token": commitment.get("transfer_token"),
+        "Unit": shown_unit(commitment, wanted),
+    }
+
+
+class ListOfCommitments(LimesLister):
+    """Commitments, restricted by the usual filters."""
+
+    options: ClassVar[Options] = (add_filters, add_unit)
+
+    def listed(self, args: argparse.Namespace, path: str, query: Query, titles: list[str]) -> Table:
+        """One row for each."""
+        found = self.limes.get(path, [*filters_of(args), *query], secret=True)["commitments"]
+        selected = (one for one in found if selects(args, one["service_type"], one["resource_name"]))
+        return self.table(args, Columns(titles, OPTIONAL), (row_of(one, args.unit) for one in selected))
+
+
+def _add_list_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--history", action="store_true", help="Also those that have ended")
+    parser.add_argument("--long", action="store_true", help="Show more columns, among them transfer tokens")
+
+
+class ListCommitments(InProject, ListOfCommitments):
+    """List a project's commitments"""
+
+    options: ClassVar[Options] = (_add_list_options,)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Table:
+        """One row for each commitment."""
+        query = [("history", "")] if parsed_args.history else []
+        titles = [*_TITLES, *_MORE] if parsed_args.long else _TITLES
+        return self.listed(parsed_args, f"{self.path(parsed_args)}/commitments", query, titles)
+
+
+class ListOffers(ListOfCommitments):
+    """List commitments that are offered to everybody, with the tokens that take them"""
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Table:
+        """One row for each commitment."""
+        titles = ["ID", "Service", "Resource", "AZ", "Amount", "Duration", "Status", "Expires At", "Transfer Token"]
+        return self.listed(parsed_args, "/public-commitments", (), titles)
+
+
+class OneCommitment(LimesShowOne):
+    """Shows a commitment."""
+
+    options: ClassVar[Options] = (add_unit,)
+
+    def shown(self, args: argparse.Namespace, commitment: Json) -> Fields:
+        """Its fields."""
+        return self.fields(args, row_of(commitment, args.unit))
+
+
+def add_id(parser: argparse.ArgumentParser) -> None:
+    """Which commitment."""
+    parser.add_argument("id", metavar="<id>", type=int, help="ID of the commitment (its number)")
+
+
+class OneOfProject(InProject, OneCommitment):
+    """About one commitment of a project."""
+
+    def find(self, args: argparse.Namespace, number: int) -> Json:
+        """The commitment of that number. Raises `CommandError`."""
+        path = f"{self.path(args)}/commitments"
+        found: list[Json] = self.limes.get(path, [("history", "")], secret=True)["commitments"]
+        for one in found:
+            if one["id"] == number:
+                return one
+        raise CommandError(f"the project has no commitment {number}")
+
+    def changed(self, args: argparse.Namespace, what: str, body: Json | None = None) -> Fields:
+        """Sends a request below the project's commitments, and shows the commitment that it answers."""
+        answer = self.limes.request("POST", f"{self.path(args)}/commitments/{what}", (), body, secret=True)
+        return self.shown(args, document_of(answer)["commitment"])
+
+
+class ShowCommitment(OneOfProject):
+    """Show a commitment of a project, also one that has ended"""
+
+    options: ClassVar[Options] = (add_id,)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+        """All its fields."""
+        return self.shown(parsed_args, self.find(parsed_args, parsed_args.id))

@@ -1,0 +1,239 @@
+"""Commitments: making, asking first, moving, changing, deleting."""
+
+import pytest
+
+from tests.api.commitments import NOW
+from tests.api.world import BERLIN, DRESDEN, GERMANY
+from tests.osc.client import User
+from tests.osc.conftest import Cloud, Login
+from tests.support.rows import all_rows, changes
+
+CORES = "compute/cores 10 --az az-one --duration '1 hour'"
+HOUR = "2026-01-01T01:00:00Z"
+
+
+@pytest.fixture
+def berlin(login: Login) -> User:
+    return login("berlin-admin", OS_LIMES_DOMAIN=GERMANY, OS_LIMES_PROJECT=BERLIN)
+
+
+@pytest.fixture
+def dresden(login: Login) -> User:
+    return login("dresden-admin", OS_LIMES_DOMAIN=GERMANY, OS_LIMES_PROJECT=DRESDEN)
+
+
+def test_create(cloud: Cloud, berlin: User):
+    made = berlin.json(f"commitment create {CORES}")
+    uuid, number = made.pop("UUID"), made.pop("ID")
+    assert made == {
+        "Service": "compute",
+        "Resource": "cores",
+        "AZ": "az-one",
+        "Amount": 10,
+        "Duration": "1 hour",
+        "Status": "confirmed",
+        "Confirm By": None,
+        "Confirmed At": "2026-01-01T00:00:00Z",
+        "Expires At": HOUR,
+        "Superseded At": None,
+        "Transfer Status": None,
+        "Created At": "2026-01-01T00:00:00Z",
+        "Created By": "@",
+        "Transfer Token": None,
+        "Unit": "",
+    }
+    rows = cloud.engine.rows("SELECT id, uuid, amount FROM project_commitments")
+    assert rows == [(number, uuid, 10)]
+    [listed] = berlin.json("commitment list")
+    assert (listed["ID"], listed["Status"]) == (number, "confirmed")
+    assert berlin.json("commitment list --resource ram") == []
+
+
+def test_an_idempotent_command(berlin: User):
+    first = berlin.json(f"commitment create {CORES} --idempotency-key order-1")
+    again = berlin.json(f"commitment create {CORES} --idempotency-key order-1")
+    assert again == first
+    assert len(berlin.json("commitment list")) == 1
+
+
+def test_units_and_plans_for_later(berlin: User):
+    made = berlin.json("commitment create compute/ram 1.5GiB --duration '2 years' --confirm-by 2026-02-01")
+    assert (made["Amount"], made["Unit"], made["AZ"], made["Status"]) == (1536, "MiB", "any", "planned")
+    assert (made["Confirm By"], made["Expires At"]) == ("2026-02-01T00:00:00Z", "2028-02-01T00:00:00Z")
+    later = berlin.json(f"commitment create compute/ram 1GiB --duration '2 years' --confirm-by {NOW + 60}")
+    assert later["Confirm By"] == "2026-01-01T00:01:00Z"
+    table = berlin.must("commitment list")
+    assert "| 1.5 GiB | 2 years  | planned |" in table
+
+
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        ("create compute/gpus 1", "compute/gpus: there are no commitments to it"),
+        ("create compute/nope 1", "compute/nope: there is no such resource in this project"),
+        ("create compute/cores 1", "--duration: which one? There are: 1 hour, 1 year"),
+        ("create compute/cores 1GiB --duration '1 year'", "'1GiB' has a unit, the resource has none"),
+        ("create compute/ram 5 --duration '1 year'", "'5' has no unit (expected for example 10MiB)"),
+        ("create cores 5", "'cores': expected <service>/<resource>, such as compute/cores"),
+        ("create compute/cores 5 --confirm-by soon", "'soon' is not a time (expected for example 2027-01-31"),
+        ("create compute/cores 5 --duration '1 year'", "HTTP 422"),
+        ("create compute/cores 5000 --az az-one --duration '1 year'", "not enough capacity available"),
+        ("show 4711", "the project has no commitment 4711"),
+        ("transfer start 4711", "the project has no commitment 4711"),
+        ("transfer accept", "a token is needed: --token, or OS_LIMES_TRANSFER_TOKEN"),
+        ("transfer accept --token guess", "HTTP 404"),
+        ("renew 4711", "HTTP 404"),
+        ("merge 4711", "HTTP 4"),
+        ("delete 4711", "the roles of this token do not allow it"),
+        ("event list", "the roles of this token do not allow it"),
+    ],
+)
+def test_what_is_refused(cloud: Cloud, berlin: User, command: str, problem: str):
+    before = all_rows(cloud.engine)
+    assert problem in berlin.refused(f"commitment {command}")
+    assert all_rows(cloud.engine) == before
+
+
+def test_asking_first(cloud: Cloud, berlin: User):
+    before = all_rows(cloud.engine)
+    assert berlin.json(f"commitment can-confirm {CORES}") == {"Result": True}
+    much = "compute/cores 9999 --az az-one --duration '1 hour'"
+    outcome = berlin.run(f"commitment can-confirm {much} -f value")
+    assert (outcome.status, outcome.out) == (1, "False\n")
+    assert berlin.json(f"commitment plan {CORES}") == {
+        "Confirmable Now": 119,
+        "Confirmable At": "2026-01-01T00:00:00Z",
+        "Missing Capacity": None,
+        "Blocked By": [],
+        "Unit": "",
+    }
+    assert changes(before, all_rows(cloud.engine)) == {}
+
+
+def test_a_plan_says_what_blocks(cloud: Cloud, berlin: User, dresden: User):
+    dresden.must("commitment create compute/cores 60 --az az-one --duration '1 hour'")
+    plan = berlin.json("commitment plan compute/cores 120 --az az-one --duration '1 year'")
+    assert plan["Blocked By"] == [{"amount": 60, "expires_at": HOUR}]
+    assert (plan["Confirmable Now"], plan["Missing Capacity"]) == (90, 1)
+    table = berlin.must("commitment plan compute/cores 110 --az az-one --duration '1 year'")
+    assert f"| 60 until {HOUR} |" in table
+
+
+def test_transfer(cloud: Cloud, berlin: User, dresden: User):
+    made = cloud.commit()
+    offered = berlin.json(f"commitment transfer start {made['id']} --amount 4")
+    assert (offered["Amount"], offered["Transfer Status"]) == (4, "unlisted")
+    token = offered["Transfer Token"]
+    assert dresden.json("commitment offer list") == []
+    assert dresden.json(f"commitment offer show --token {token}")["Amount"] == 4
+    taken = dresden.json("commitment transfer accept", OS_LIMES_TRANSFER_TOKEN=token)
+    assert (taken["ID"], taken["Amount"], taken["Transfer Status"]) == (offered["ID"], 4, None)
+    assert [one["Amount"] for one in berlin.json("commitment list")] == [6]
+    assert [one["Amount"] for one in dresden.json("commitment list")] == [4]
+    ended = berlin.json(f"commitment show {made['id']}")
+    assert (ended["Status"], ended["Superseded At"]) == ("superseded", "2026-01-01T00:00:00Z")
+
+
+def test_public_offers_and_their_withdrawal(cloud: Cloud, berlin: User, dresden: User):
+    made = cloud.commit()
+    token = berlin.json(f"commitment transfer start {made['id']} --public")["Transfer Token"]
+    [offer] = dresden.json("commitment offer list --resource compute/cores")
+    assert (offer["ID"], offer["Amount"], offer["Transfer Token"]) == (made["id"], 10, token)
+    assert "Transfer Token" not in berlin.must("commitment list")
+    assert token in berlin.must("commitment list --long")
+    assert berlin.json(f"commitment transfer cancel {made['id']}")["Transfer Status"] is None
+    assert dresden.json("commitment offer list") == []
+
+
+def test_tokens_are_not_in_the_log(cloud: Cloud, berlin: User, dresden: User):
+    made = cloud.commit()
+    command = f"--debug limes commitment transfer start {made['id']} -f value -c 'Transfer Token'"
+    outcome = berlin.client.run(command, berlin.env)
+    token = outcome.out.strip()
+    assert len(token) == 48
+    assert "REQ: curl" in outcome.errors
+    assert token not in outcome.errors
+    accepted = dresden.client.run(
+        "--debug limes commitment transfer accept", dresden.env | {"OS_LIMES_TRANSFER_TOKEN": token}
+    )
+    assert accepted.status == 0
+    assert token not in accepted.errors
+
+
+def test_changes(cloud: Cloud, berlin: User):
+    one, two = cloud.commit(), cloud.commit(amount=5)
+    merged = berlin.json(f"commitment merge {one['id']} {two['id']}")
+    assert (merged["Amount"], merged["Status"]) == (15, "confirmed")
+    longer = berlin.json(f"commitment set {merged['ID']} --duration '1 year'")
+    assert longer["Expires At"] == "2027-01-01T00:00:00Z"
+    short = cloud.commit(amount=1)
+    renewed = berlin.json(f"commitment renew {short['id']}")
+    assert (renewed["Status"], renewed["Confirm By"]) == ("planned", HOUR)
+    assert "HTTP 409" in berlin.refused(f"commitment renew {short['id']}")
+    assert "it may only end later" in berlin.refused(f"commitment set {merged['ID']} --duration '1 hour'")
+
+
+def test_conversion(cloud: Cloud, berlin: User):
+    cloud.add_capacity()
+    made = cloud.commit(duration="1 year")
+    [rate] = berlin.json("commitment conversion list compute/cores")
+    assert rate == {
+        "Target Service": "volume",
+        "Target Resource": "capacity",
+        "Source Amount": 3,
+        "Target Amount": 2,
+    }
+    convert = f"commitment convert {made['id']}"
+    assert "only multiples of 3 can be converted to volume/capacity" in berlin.refused(
+        f"{convert} --to volume/capacity"
+    )
+    assert "(it can to: volume/capacity)" in berlin.refused(f"{convert} --to compute/ram")
+    found = berlin.json(f"{convert} --to volume/capacity --amount 6")
+    assert (found["Service"], found["Resource"], found["Amount"], found["Unit"]) == ("volume", "capacity", 4, "GiB")
+
+
+def test_delete(cloud: Cloud, login: Login):
+    admin = login("cloud-admin", OS_LIMES_DOMAIN="germany", OS_LIMES_PROJECT="berlin")
+    confirmed, planned = cloud.commit(), cloud.commit(confirm_by=NOW + 600)
+    said = admin.refused(f"commitment delete {confirmed['id']} {planned['id']}")
+    assert f"commitment {confirmed['id']}: " in said
+    assert f"commitment {planned['id']}: " not in said
+    assert [one["ID"] for one in admin.json("commitment list")] == [confirmed["id"]]
+
+
+def test_events(cloud: Cloud, login: Login):
+    made = cloud.commit()
+    cloud.post(f"{made['id']}/start-transfer", amount=10, transfer_status="public")
+    admin = login("cloud-admin")
+    found = admin.json("commitment event list")
+    assert [(one["Event"], one["UUID"], one["Project ID"]) for one in found] == [
+        ("created", made["uuid"], BERLIN),
+        ("transfer_started", made["uuid"], BERLIN),
+    ]
+    after = admin.json(f"commitment event list --since {found[0]['Number']} --limit 1")
+    assert [one["Event"] for one in after] == ["transfer_started"]
+
+
+def test_utilisation(cloud: Cloud, berlin: User):
+    for day, used in ((20452, 4), (20453, 6)):
+        cloud.engine.execute(
+            "INSERT INTO commitment_use (project_id, resource_id, az, day, looks, usage_sum, usage_min, usage_max,"
+            " committed_sum) SELECT 1, id, 'az-one', %s, 2, %s, 1, 9, 20 FROM resources WHERE name = 'cores'",
+            [day, 2 * used],
+        )
+    [last] = berlin.json("commitment utilisation list")
+    assert last == {
+        "Service": "compute",
+        "Resource": "cores",
+        "AZ": "az-one",
+        "Recommended": 0,
+        "Date": "2025-12-31",
+        "Committed": 10,
+        "Used": 6,
+        "Unused": 4,
+        "Min Used": 1,
+        "Max Used": 9,
+        "Unit": "",
+    }
+    daily = berlin.json("commitment utilisation list --daily --days 30")
+    assert [(one["Date"], one["Used"]) for one in daily] == [("2025-12-30", 4), ("2025-12-31", 6)]

@@ -1,0 +1,107 @@
+"""Whom a command is about, where there is no Keystone: names in the lists of Limes, IDs, and the options for all commands."""
+
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
+from tests.osc.client import OpenStackClient
+from tests.osc.conftest import Cloud, Login
+
+
+def test_domains_by_name_and_id(login: Login):
+    admin = login("cloud-admin")
+    quotas = "--resource cores -f value -c Quota"
+    assert admin.must(f"domain show germany {quotas}") == admin.must(f"domain show {GERMANY} {quotas}") == "100\n"
+    assert admin.must(f"domain show {quotas}", OS_LIMES_DOMAIN="france") == "50\n"
+    assert admin.must(f"domain show {FRANCE} {quotas}", OS_LIMES_DOMAIN="germany") == "50\n"
+    assert admin.refused("domain show spain") == "there is no domain 'spain'\n"
+    assert admin.refused("domain show") == "which domain? Name one, or set OS_LIMES_DOMAIN: the token has none\n"
+
+
+def test_projects_by_name_and_id(login: Login):
+    admin = login("cloud-admin")
+    usage = "--resource cores -f value -c Usage"
+    for project in ("dresden", DRESDEN, "--domain germany dresden", f"--domain {GERMANY} {DRESDEN}"):
+        assert admin.must(f"project show {project} {usage}") == "31\n"
+    assert admin.must(f"project show {usage}", OS_LIMES_PROJECT="dresden") == "31\n"
+    assert admin.refused("project show spain") == "there is no project 'spain'\n"
+    assert admin.refused("project show --domain france dresden") == "there is no project 'dresden'\n"
+    assert admin.refused("project show") == "which project? Name one, or set OS_LIMES_PROJECT: the token has none\n"
+
+
+def test_one_name_in_two_domains(cloud: Cloud, login: Login):
+    cloud.engine.execute("UPDATE projects SET name = 'berlin' WHERE uuid = %s", [PARIS])
+    admin = login("cloud-admin")
+    assert "there are several projects 'berlin': name a domain with --domain" in admin.refused("project show berlin")
+    assert admin.json("project show berlin --domain germany --resource cores")[0]["Usage"] == 5
+
+
+def test_a_domain_admin_finds_projects_by_name(login: Login):
+    admin = login("germany-admin", OS_LIMES_DOMAIN=GERMANY)
+    assert admin.json("project show dresden --resource cores")[0]["Usage"] == 31
+    assert admin.refused("project show paris") == "there is no project 'paris'\n"
+
+
+def test_who_may_look_up_nothing_gives_ids(login: Login):
+    member = login("berlin-member", OS_LIMES_DOMAIN=GERMANY)
+    assert member.json(f"project show {BERLIN} --resource cores")[0]["Usage"] == 5
+    said = member.refused("project show berlin")
+    assert (
+        "Forbidden\nthe roles of this token do not allow it (GET /v1/domains/uuid-for-germany/projects/berlin: " in said
+    )
+    assert "('berlin' was taken for an ID, as this user may not look up projects by name)" in said
+
+
+def test_wrong_roles(login: Login):
+    member = login("berlin-member", OS_LIMES_DOMAIN=GERMANY, OS_LIMES_PROJECT=BERLIN)
+    for command in (
+        "domain list",
+        "domain show",
+        "domain set --set compute/cores=1",
+        "domain simulate --set compute/cores=1",
+        "domain history",
+        "domain explain",
+        "domain discover",
+        "project list",
+        "project list --all-domains",
+        "project sync",
+        "project discover",
+        "commitment create compute/cores 1 --duration '1 year'",
+        "commitment plan compute/cores 1 --duration '1 year'",
+        "inconsistency list",
+        "scrape error list",
+    ):
+        outcome = member.run(command)
+        assert outcome.status == 1, command
+        assert outcome.out == ""
+        assert "Forbidden\nthe roles of this token do not allow it (" in outcome.errors
+
+
+def test_tokens_and_addresses_that_are_none(cloud: Cloud, login: Login, openstack: OpenStackClient):
+    said = login("nobody-knows-it").refused("cluster show")
+    assert "the token is not accepted (GET /v1/clusters/current: HTTP 401)" in said
+    other = login("cloud-admin", OS_LIMES_ENDPOINT="http://127.0.0.1:9")
+    assert "Unable to establish connection to http://127.0.0.1:9/v1/clusters/current" in other.refused("cluster show")
+    lost = login("cloud-admin", OS_LIMES_ENDPOINT=f"{cloud.url}/v1/domains")
+    assert "HTTP 404" in lost.refused("cluster show")
+    right = login("cloud-admin", OS_ENDPOINT="http://127.0.0.1:9", OS_LIMES_ENDPOINT=f"{cloud.url}/v1/")
+    assert right.json("cluster show --resource ram")[0]["Capacity"] == 12288
+
+
+def test_sample_tokens_in_clouds_yaml(cloud: Cloud, openstack: OpenStackClient):
+    (openstack.home / "clouds.yaml").write_text(
+        f"""
+clouds:
+  berlin:
+    auth_type: admin_token
+    auth: {{endpoint: "{cloud.url}", token: berlin-member}}
+    limes_domain: {GERMANY}
+    limes_project: {BERLIN}
+  elsewhere:
+    auth_type: admin_token
+    auth: {{endpoint: "http://127.0.0.1:9", token: berlin-member}}
+    resources_endpoint_override: {cloud.url}
+"""
+    )
+    show = "limes project show --resource cores -f value -c Usage"
+    assert openstack.run(f"--os-cloud berlin {show}", {}).out == "5\n"
+    ids = f"--os-limes-domain {GERMANY} --os-limes-project {BERLIN}"
+    assert openstack.run(f"--os-cloud elsewhere {ids} {show}", {}).out == "5\n"
+    (openstack.home / "clouds.yaml").unlink()
