@@ -55,7 +55,7 @@ def test_a_token_that_has_ended_leads_back_to_the_same_page(open_as):
 
 def test_signing_out_forgets_everything(open_as):
     page = open_as(SHOP_ADMIN)
-    page.locator("summary").click()
+    page.locator(".menu summary").click()
     assert violations(page) == []
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_text("You have signed out.")).to_be_visible()
@@ -66,7 +66,7 @@ def test_signing_out_forgets_everything(open_as):
 
 def test_another_scope_of_the_same_user(open_as):
     page = open_as("acme-admin")
-    page.locator("summary").click()
+    page.locator(".menu summary").click()
     page.get_by_role("button", name="Switch scope").click()
     page.get_by_role("button", name="analytics").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("analytics")

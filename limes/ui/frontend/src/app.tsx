@@ -10,6 +10,12 @@ import { placeOf } from "./session/scope";
 import { seesCloud, session } from "./session/store";
 
 const Overview = lazy(() => import("./pages/Overview"));
+const Domains = lazy(() => import("./pages/Domains"));
+const Projects = lazy(() => import("./pages/Projects"));
+const QuotaPage = lazy(() => import("./pages/QuotaPage"));
+
+const DOMAIN = "/ui/domains/:domain";
+const PROJECT = `${DOMAIN}/projects/:project`;
 
 function Home() {
   const { route } = useLocation();
@@ -30,8 +36,13 @@ export function App() {
           <Router>
             <Route path="/ui" component={Home} />
             <Route path="/ui/cloud" component={Overview} />
-            <Route path="/ui/domains/:domain" component={Overview} />
-            <Route path="/ui/domains/:domain/projects/:project" component={Overview} />
+            <Route path="/ui/domains" component={Domains} />
+            <Route path="/ui/projects" component={Projects} />
+            <Route path={DOMAIN} component={Overview} />
+            <Route path={`${DOMAIN}/projects`} component={Projects} />
+            <Route path={`${DOMAIN}/quota`} component={QuotaPage} />
+            <Route path={PROJECT} component={Overview} />
+            <Route path={`${PROJECT}/quota`} component={QuotaPage} />
             <Route default component={NotFound} />
           </Router>
         </ErrorBoundary>

@@ -8,6 +8,8 @@ export class ApiError extends Error {
   constructor(
     readonly status: number,
     text: string,
+    /** Where the answer is JSON and not a text: what simulate-put refuses. */
+    readonly document?: unknown,
   ) {
     super(text.trim() || `HTTP ${status}`);
     this.lines = this.message.split("\n");
@@ -24,7 +26,7 @@ export interface Options {
   method?: "GET" | "PUT" | "POST" | "DELETE";
   query?: Record<string, string | number | readonly string[] | undefined>;
   body?: unknown;
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -55,11 +57,15 @@ export async function request<T>(path: string, options: Options = {}): Promise<A
   });
   if (!response.ok) {
     if (response.status === 401 && token === session.value?.token) sessionEnded();
-    throw new ApiError(response.status, await response.text());
+    const text = await response.text();
+    throw new ApiError(response.status, text, isJson(response) ? JSON.parse(text) : undefined);
   }
-  const isJson = response.headers.get("Content-Type")?.startsWith("application/json") ?? false;
-  const data = (isJson ? await response.json() : await response.text()) as T;
+  const data = (isJson(response) ? await response.json() : await response.text()) as T;
   return { data, status: response.status, etag: response.headers.get("ETag") };
+}
+
+function isJson(response: Response): boolean {
+  return response.headers.get("Content-Type")?.startsWith("application/json") ?? false;
 }
 
 export async function send(path: string, init: RequestInit): Promise<Response> {

@@ -1,4 +1,5 @@
 // Reports of all three levels in one form, so that pages need not care which one they show.
+import { remember } from "../lib/names";
 import { apiPath, levelOf, type Level, type Place } from "../lib/paths";
 import { request } from "./client";
 import type * as api from "./schema";
@@ -53,7 +54,8 @@ export interface Report {
   project: api.Project | undefined;
 }
 
-const PER_AZ = { "X-Limes-V2-API-Preview": "per-az" };
+/** Asks for availability zones, and with them for commitments. */
+export const PER_AZ = { "X-Limes-V2-API-Preview": "per-az" };
 
 const total = (amounts: ByDuration | undefined): number => Object.values(amounts ?? {}).reduce((sum, one) => sum + one, 0);
 
@@ -111,10 +113,13 @@ export function serviceFigures(service: AnyService): ServiceFigures {
 
 type ReportAnswer = { cluster?: api.Cluster; domain?: api.Domain; project?: api.Project };
 
+export const keyOf = (one: { service: string; name: string }): string => `${one.service}/${one.name}`;
+
 /** The report of a cloud, domain or project, with availability zones. */
 export async function loadReport(place: Place, signal?: AbortSignal): Promise<Report> {
   const { data, etag } = await request<ReportAnswer>(apiPath(place), { headers: PER_AZ, signal });
   const named = data.project ?? data.domain;
+  if (named) remember([named]);
   const services: AnyService[] = (data.project ?? data.domain ?? data.cluster)?.services ?? [];
   return {
     level: levelOf(place),

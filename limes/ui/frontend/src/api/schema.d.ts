@@ -245,7 +245,7 @@ export interface components {
         /** @description The document of PUT and simulate-put of a domain. */
         DomainQuotaBody: {
             /** @default null */
-            domain: components["schemas"]["DomainScopeBody"] | null;
+            domain?: components["schemas"]["DomainScopeBody"] | null;
         };
         /** @description A resource of a domain. */
         DomainResource: {
@@ -275,7 +275,7 @@ export interface components {
         /** @description What is wanted of a domain. */
         DomainScopeBody: {
             /** @default null */
-            services: components["schemas"]["ServiceBody"][] | null;
+            services?: components["schemas"]["ServiceBody"][] | null;
         };
         /** @description A service of a domain. */
         DomainService: {
@@ -421,7 +421,7 @@ export interface components {
             amount: number;
             duration: string;
             /** @default null */
-            confirm_by: number | null;
+            confirm_by?: number | null;
         };
         /** @description The document of new and can-confirm. */
         NewCommitmentBody: {
@@ -517,7 +517,7 @@ export interface components {
         /** @description The document of PUT and simulate-put of a project. */
         ProjectQuotaBody: {
             /** @default null */
-            project: components["schemas"]["ProjectScopeBody"] | null;
+            project?: components["schemas"]["ProjectScopeBody"] | null;
         };
         /** @description A resource of a project. */
         ProjectResource: {
@@ -547,9 +547,9 @@ export interface components {
         /** @description What is wanted of a project: quotas or bursting. */
         ProjectScopeBody: {
             /** @default null */
-            services: components["schemas"]["ServiceBody"][] | null;
+            services?: components["schemas"]["ServiceBody"][] | null;
             /** @default null */
-            bursting: components["schemas"]["BurstingBody"] | null;
+            bursting?: components["schemas"]["BurstingBody"] | null;
         };
         /** @description A service of a project. */
         ProjectService: {
@@ -580,7 +580,7 @@ export interface components {
             name: string;
             quota: number;
             /** @default null */
-            unit: string | null;
+            unit?: string | null;
         };
         /** @description Which other resource's quota this one's should follow, and how fast. */
         ScalesWith: {
@@ -605,7 +605,7 @@ export interface components {
         ServiceBody: {
             type: string;
             /** @default null */
-            resources: components["schemas"]["ResourceBody"][] | null;
+            resources?: components["schemas"]["ResourceBody"][] | null;
         };
         /** @description What PUT would answer. */
         SimulationAnswer: {

@@ -24,7 +24,9 @@ export interface Shape {
 
 export function shapeOf(props: Pick<Props, "usage" | "limit" | "committed" | "distributed" | "scale">): Shape {
   const { usage, limit, committed = 0, distributed } = props;
-  const end = props.scale ?? Math.max(usage, limit ?? 0, committed, distributed ?? 0);
+  const most = Math.max(usage, limit ?? 0, committed);
+  // where far more was given on than there is, its mark stays at the right end, and the rest can still be read
+  const end = props.scale ?? Math.max(most, Math.min(distributed ?? 0, 1.25 * most));
   const at = (amount: number): number => (end > 0 ? Math.min(100, (100 * amount) / end) : 0);
   const within = Math.min(usage, limit ?? usage);
   return {

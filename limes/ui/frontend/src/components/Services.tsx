@@ -1,22 +1,50 @@
 // All resources of a report: areas, services in them, and a bar for each resource.
-import type { Figures, ServiceFigures } from "../api/report";
-import type { Level } from "../lib/paths";
+import type { ServiceFigures } from "../api/report";
+import type { Level, Place } from "../lib/paths";
 import { relative } from "../lib/time";
-import { format, percent } from "../lib/units";
-import { Meter } from "./Meter";
+import { Resource } from "./Resource";
 
-export const LIMIT_NAMES: Record<Level, string> = { cloud: "capacity", domain: "quota", project: "quota" };
+/** The services with the resources whose names contain `wanted`, and perhaps only those in use. */
+export function selected(services: ServiceFigures[], wanted: string, hidesEmpty: boolean): ServiceFigures[] {
+  const text = wanted.trim().toLowerCase();
+  return services
+    .map((service) => ({
+      ...service,
+      resources: service.resources.filter(
+        (one) =>
+          (!hidesEmpty || one.usage > 0 || one.committed > 0) &&
+          [service.type, service.area, one.name, one.title, one.category ?? ""].some((part) => part.toLowerCase().includes(text)),
+      ),
+    }))
+    .filter((service) => service.resources.length > 0);
+}
 
-export function Services({ services, level }: { services: ServiceFigures[]; level: Level }) {
+interface Props {
+  services: ServiceFigures[];
+  level: Level;
+  place: Place;
+}
+
+export function Services({ services, level, place }: Props) {
   const areas = [...new Set(services.map((one) => one.area))].sort();
   return (
     <>
       {areas.map((area) => (
-        <section key={area} class="area" aria-label={area}>
+        <section key={area} aria-label={area}>
           {services
             .filter((one) => one.area === area)
             .map((one) => (
-              <Service key={one.type} service={one} level={level} />
+              <article key={one.type} class="card">
+                <header class="card-head">
+                  <h2>
+                    {one.type} {one.area !== one.type && <small>{one.area}</small>}
+                  </h2>
+                  <Age service={one} />
+                </header>
+                {one.resources.map((resource) => (
+                  <Resource key={resource.name} figures={resource} level={level} place={place} />
+                ))}
+              </article>
             ))}
         </section>
       ))}
@@ -24,43 +52,8 @@ export function Services({ services, level }: { services: ServiceFigures[]; leve
   );
 }
 
-function Service({ service, level }: { service: ServiceFigures; level: Level }) {
-  return (
-    <article class="card">
-      <header class="card-head">
-        <h2>
-          {service.type} {service.area !== service.type && <small>{service.area}</small>}
-        </h2>
-        {service.scrapedAt !== undefined && (
-          <span class={service.isStale ? "tag warning" : "muted"}>
-            {service.isStale ? "old figures: " : "figures from "}
-            {relative(service.scrapedAt)}
-          </span>
-        )}
-      </header>
-      {service.resources.map((one) => (
-        <Resource key={one.name} figures={one} level={level} />
-      ))}
-    </article>
-  );
-}
-
-function Resource({ figures, level }: { figures: Figures; level: Level }) {
-  const { usage, limit, unit, committed, distributed } = figures;
-  const limitName = LIMIT_NAMES[level];
-  return (
-    <div class="resource">
-      <div class="resource-name">{figures.title}</div>
-      <Meter {...{ usage, limit, unit, committed, distributed, limitName }} />
-      <div class="resource-numbers">
-        <strong>{format(usage, unit)}</strong>
-        {limit !== undefined && (
-          <>
-            {" "}
-            / {format(limit, unit)} <span class="muted">{percent(usage, limit)}</span>
-          </>
-        )}
-      </div>
-    </div>
-  );
+function Age({ service }: { service: ServiceFigures }) {
+  if (service.scrapedAt === undefined) return <span class="tag warning">not looked at yet</span>;
+  const age = relative(service.scrapedAt);
+  return service.isStale ? <span class="tag warning">old figures: {age}</span> : <span class="muted">figures from {age}</span>;
 }

@@ -1,5 +1,7 @@
 // The navigation: the cloud for who sees it, and the domain or project of the address or else of the token.
 import { useLocation } from "preact-iso";
+import { useId } from "preact/hooks";
+import { nameOf, useDomainName } from "../lib/names";
 import type { Place } from "../lib/paths";
 import { pagePath } from "../lib/paths";
 import { placeOf } from "../session/scope";
@@ -19,33 +21,47 @@ function place(path: string): Place {
   return scope && !seesCloud.value ? placeOf(scope) : {};
 }
 
-const CLOUD: Entry[] = [{ title: "Overview", href: "/ui/cloud" }];
+const CLOUD: Entry[] = [
+  { title: "Overview", href: "/ui/cloud" },
+  { title: "Domains", href: "/ui/domains" },
+  { title: "Projects", href: "/ui/projects" },
+];
 
 function ofDomain(at: Place): Entry[] {
-  return [{ title: "Overview", href: pagePath(at) }];
+  return [
+    { title: "Overview", href: pagePath(at) },
+    { title: "Projects", href: pagePath(at, "/projects") },
+    { title: "Set quota", href: pagePath(at, "/quota") },
+  ];
 }
 
 function ofProject(at: Place): Entry[] {
-  return [{ title: "Overview", href: pagePath(at) }];
+  return [
+    { title: "Overview", href: pagePath(at) },
+    { title: "Set quota", href: pagePath(at, "/quota") },
+  ];
 }
 
 export function Nav() {
   const { path } = useLocation();
   const at = place(path);
+  useDomainName(at);
   return (
     <nav id="nav" class="nav" aria-label="Main">
       {seesCloud.value && <Group title="Cloud" entries={CLOUD} path={path} />}
-      {at.domain && !at.project && <Group title="Domain" entries={ofDomain(at)} path={path} />}
-      {at.project && <Group title="Project" entries={ofProject(at)} path={path} />}
+      {at.domain && !at.project && <Group kind="Domain" title={nameOf(at.domain)} entries={ofDomain(at)} path={path} />}
+      {at.project && <Group kind="Project" title={nameOf(at.project)} entries={ofProject(at)} path={path} />}
     </nav>
   );
 }
 
-function Group({ title, entries, path }: { title: string; entries: Entry[]; path: string }) {
-  const id = `nav-${title.toLowerCase()}`;
+function Group({ kind, title, entries, path }: { kind?: string; title: string; entries: Entry[]; path: string }) {
+  const id = useId();
   return (
     <section aria-labelledby={id}>
-      <h2 id={id}>{title}</h2>
+      <h2 id={id}>
+        {kind && <small>{kind}</small>} {title}
+      </h2>
       <ul>
         {entries.map((one) => (
           <li key={one.href}>

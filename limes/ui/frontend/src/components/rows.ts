@@ -1,0 +1,47 @@
+// Sorting and cutting out rows: what DataTable computes.
+import type { ComponentChildren } from "preact";
+
+export interface Column<Row> {
+  key: string;
+  title: string;
+  render: (row: Row) => ComponentChildren;
+  /** Without, there is no sorting by this column. */
+  sortBy?: (row: Row) => string | number;
+  class?: "number" | "wide" | "act";
+  /** Whether its cells name their rows. */
+  isHeader?: boolean;
+  isTitleHidden?: boolean;
+}
+
+export interface Order {
+  key: string;
+  isDescending: boolean;
+}
+
+const TEXT = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+function compare(one: string | number, other: string | number): number {
+  return typeof one === "number" && typeof other === "number" ? one - other : TEXT.compare(String(one), String(other));
+}
+
+/** The rows in an order; those that are equal stay in theirs. */
+export function sorted<Row>(rows: Row[], columns: Column<Row>[], order: Order): Row[] {
+  const sortBy = columns.find((one) => one.key === order.key)?.sortBy;
+  if (!sortBy) return rows;
+  const direction = order.isDescending ? -1 : 1;
+  return rows
+    .map((row) => ({ row, by: sortBy(row) }))
+    .sort((one, other) => direction * compare(one.by, other.by))
+    .map((one) => one.row);
+}
+
+const SPARE = 8;
+
+/** Which rows are in sight or nearly so. */
+export function inSight(count: number, top: number, height: number, rowHeight: number): { from: number; to: number } {
+  const first = Math.min(Math.floor(top / rowHeight), Math.max(0, count - Math.ceil(height / rowHeight)));
+  return {
+    from: Math.max(0, first - SPARE),
+    to: Math.min(count, first + Math.ceil(height / rowHeight) + SPARE),
+  };
+}

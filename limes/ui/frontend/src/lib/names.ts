@@ -1,0 +1,48 @@
+// Names of domains and projects by id, as far as we have seen them.
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { get } from "../api/client";
+import type { DomainAnswer } from "../api/schema";
+import { placeOf, scopeTitle } from "../session/scope";
+import { seesCloud, session } from "../session/store";
+import type { Place } from "./paths";
+
+const names = signal<Readonly<Record<string, string>>>({});
+
+export function remember(found: Iterable<{ id: string; name: string }>): void {
+  const before = names.peek();
+  const fresh = [...found].filter((one) => before[one.id] !== one.name).map((one) => [one.id, one.name] as const);
+  if (fresh.length > 0) names.value = { ...before, ...Object.fromEntries(fresh) };
+}
+
+/** What the token itself says. */
+function fromSession(id: string): string | undefined {
+  const scope = session.value?.scope;
+  if (!scope) return undefined;
+  const at = placeOf(scope);
+  if ((at.project ?? at.domain) === id) return scopeTitle(scope);
+  return "project" in scope && scope.project.domain.id === id ? (scope.project.domain.name ?? undefined) : undefined;
+}
+
+export function nameOf(id: string): string {
+  return names.value[id] ?? fromSession(id) ?? id;
+}
+
+/** Whether the address leads to something above the token's own scope. */
+export function seesDomain(domain: string): boolean {
+  const scope = session.value?.scope;
+  return (seesCloud.value ?? false) || (scope != null && "domain" in scope && scope.domain.id === domain);
+}
+
+/** The name of a place's domain, asked for if need be. */
+export function useDomainName(at: Place): string {
+  const { domain } = at;
+  useEffect(() => {
+    if (!domain || nameOf(domain) !== domain || !seesDomain(domain)) return;
+    get<DomainAnswer>(`/v1/domains/${domain}`, { query: { service: "" } }).then(
+      (answer) => remember([answer.domain]),
+      () => undefined, // then it is shown by its id
+    );
+  }, [domain]);
+  return domain ? nameOf(domain) : "";
+}

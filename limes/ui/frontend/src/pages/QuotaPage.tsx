@@ -1,0 +1,22 @@
+// All quotas of a domain or project, to be set together.
+import { useRoute } from "preact-iso";
+import { crumbsTo } from "../components/crumbs";
+import { Page } from "../components/Page";
+import { nameOf, useDomainName } from "../lib/names";
+import type { Place } from "../lib/paths";
+import { QuotaForm } from "../quota/QuotaForm";
+
+export default function QuotaPage() {
+  const { domain, project } = useRoute().params as Place;
+  const at = { domain, project };
+  useDomainName(at);
+  return (
+    <Page title="Set quota" kind={nameOf(project ?? domain ?? "")} crumbs={crumbsTo(at, true)}>
+      <p class="lead">
+        Write an amount such as <kbd>40</kbd>, <kbd>200 GiB</kbd> or <kbd>+10%</kbd>. What is typed is checked at once, and nothing changes
+        until you save.
+      </p>
+      <QuotaForm place={at} saved={() => undefined} />
+    </Page>
+  );
+}

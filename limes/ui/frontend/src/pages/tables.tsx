@@ -1,0 +1,113 @@
+// What the tables of domains and of projects have in common: one resource is looked at, and its figures are the columns.
+import { useState } from "preact/hooks";
+import { keyOf, loadReport, type Figures, type Report } from "../api/report";
+import type { Column } from "../components/DataTable";
+import { Dialog } from "../components/Dialog";
+import { Meter } from "../components/Meter";
+import { Select } from "../components/Select";
+import { useLoad } from "../lib/load";
+import type { Place } from "../lib/paths";
+import { useQuery } from "../lib/query";
+import { format, percent } from "../lib/units";
+import { QuotaForm } from "../quota/QuotaForm";
+
+export interface Row {
+  id: string;
+  name: string;
+  place: Place;
+  figures: Figures | undefined;
+  /** The name of its domain, in the list of all projects. */
+  domainName?: string;
+}
+
+/** Which resource is looked at; the address remembers it. */
+export function useResource(place: Place): { figures: Figures | undefined; picker: preact.JSX.Element | null; report: Report | undefined; error: Error | undefined } {
+  const report = useLoad((signal) => loadReport(place, signal), [place]);
+  const all = (report.data?.services ?? []).flatMap((one) => one.resources);
+  const first = all.find((one) => one.raw.quota_distribution_model) ?? all[0];
+  const [key, choose] = useQuery("resource", "");
+  const figures = all.find((one) => keyOf(one) === key) ?? first;
+  const options = all.map((one) => ({ value: keyOf(one), title: one.title, group: one.service }));
+  const picker = figures ? <Select label="Resource" value={keyOf(figures)} options={options} choose={choose} /> : null;
+  return { figures, picker, report: report.data, error: report.error };
+}
+
+export function nameColumn(title: string, href: (row: Row) => string): Column<Row> {
+  const render = (row: Row) => (
+    <a href={href(row)} title={row.id}>
+      {row.name}
+    </a>
+  );
+  return { key: "name", title, render, sortBy: (row) => row.name, isHeader: true };
+}
+
+function amount(key: "limit" | "usage" | "committed" | "distributed", title: string): Column<Row> {
+  return {
+    key,
+    title,
+    class: "number",
+    render: ({ figures }) => {
+      const value = figures?.[key];
+      return value === undefined ? <span class="muted">–</span> : format(value, figures!.unit);
+    },
+    sortBy: (row) => row.figures?.[key] ?? -1,
+  };
+}
+
+/** Figures of the resource. `childrenTitle` is for what was given to the level below. */
+export function figureColumns(childrenTitle?: string): Column<Row>[] {
+  return [
+    amount("limit", "Quota"),
+    ...(childrenTitle ? [amount("distributed", childrenTitle)] : []),
+    amount("usage", "Used"),
+    amount("committed", "Committed"),
+    {
+      key: "share",
+      title: "Use of quota",
+      class: "wide",
+      render: ({ figures }) => figures && <Share figures={figures} />,
+      sortBy: ({ figures }) => (figures?.limit ? figures.usage / figures.limit : (figures?.usage ?? 0) > 0 ? 1e9 : 0),
+    },
+  ];
+}
+
+function Share({ figures }: { figures: Figures }) {
+  const { usage, limit, committed, distributed, unit } = figures;
+  return (
+    <div class="share">
+      <Meter {...{ usage, limit, committed, distributed, unit, limitName: "quota" }} />
+      <span>{limit === undefined ? "" : percent(usage, limit)}</span>
+    </div>
+  );
+}
+
+/** A last column that opens the form for one quota. */
+export function useQuotaDialog(changed: () => void): [Column<Row>, preact.JSX.Element | null] {
+  const [row, setRow] = useState<Row>();
+  const column: Column<Row> = {
+    key: "actions",
+    title: "Actions",
+    isTitleHidden: true,
+    class: "act",
+    render: (one) =>
+      one.figures?.limit !== undefined && (
+        <button class="small" aria-label={`Set quota of ${one.name}`} onClick={() => setRow(one)}>
+          Set quota
+        </button>
+      ),
+  };
+  const close = (): void => setRow(undefined);
+  const dialog = row?.figures ? (
+    <Dialog title={`Quota of ${row.name}`} close={close}>
+      <QuotaForm
+        place={row.place}
+        only={{ service: row.figures.service, name: row.figures.name }}
+        saved={() => {
+          close();
+          changed();
+        }}
+      />
+    </Dialog>
+  ) : null;
+  return [column, dialog];
+}

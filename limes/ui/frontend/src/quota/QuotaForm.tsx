@@ -1,0 +1,111 @@
+// Sets quotas of a domain or project, with the API's verdict while one types.
+import { useState } from "preact/hooks";
+import { ApiError } from "../api/client";
+import { loadQuotas, saveQuotas, type Quotas, type Ref } from "../api/quota";
+import { keyOf } from "../api/report";
+import { Content } from "../components/Content";
+import { useLoad } from "../lib/load";
+import { notify } from "../lib/notices";
+import type { Place } from "../lib/paths";
+import { read, type Typed } from "./edits";
+import { QuotaField } from "./QuotaField";
+import { useSimulation, type Verdict } from "./simulation";
+
+interface Props {
+  place: Place;
+  /** Only this resource. */
+  only?: Ref;
+  saved: () => void;
+}
+
+export function QuotaForm({ place, only, saved }: Props) {
+  const quotas = useLoad((signal) => loadQuotas(place, only, signal), [place, only]);
+  return <Content of={quotas}>{(data) => <Form {...{ place, data, saved, reload: quotas.reload }} />}</Content>;
+}
+
+const CONFLICT = "Somebody else has changed quotas meanwhile. The figures are up to date again: look at them, then save.";
+
+function Form({ place, data, saved, reload }: { place: Place; data: Quotas; saved: () => void; reload: () => void }) {
+  const [typed, setTyped] = useState<Typed>({});
+  const [problem, setProblem] = useState("");
+  const [isBusy, setIsBusy] = useState(false);
+  const { edits, problems } = read(data.rows, typed);
+  const verdict = useSimulation(place, edits, data.etag);
+  const isGood = edits.length > 0 && problems.size === 0 && verdict.refused?.size === 0;
+  const isStale = verdict.error instanceof ApiError && verdict.error.status === 412;
+
+  async function save(): Promise<void> {
+    setIsBusy(true);
+    setProblem("");
+    try {
+      const remark = await saveQuotas(place, edits, data.etag);
+      notify(remark ? `Saved. ${remark}` : `Quota of ${data.name} saved.`, remark ? "warning" : "good");
+      setTyped({});
+      saved();
+      reload();
+    } catch (error) {
+      const isConflict = error instanceof ApiError && error.status === 412;
+      setProblem(isConflict ? CONFLICT : (error as Error).message);
+      if (isConflict) reload();
+    } finally {
+      setIsBusy(false);
+    }
+  }
+
+  const services = [...new Set(data.rows.map((one) => one.service))];
+  if (data.rows.length === 0) return <p class="empty">No resource here has a quota.</p>;
+  return (
+    <form
+      class="quota-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isGood && !isBusy) void save();
+      }}
+    >
+      {services.map((service) => (
+        <fieldset key={service} class="card">
+          <legend class="card-head">
+            <h2>{service}</h2>
+          </legend>
+          {data.rows
+            .filter((one) => one.service === service)
+            .map((one) => (
+              <QuotaField
+                key={keyOf(one)}
+                row={one}
+                text={typed[keyOf(one)] ?? ""}
+                type={(text) => setTyped((before) => ({ ...before, [keyOf(one)]: text }))}
+                amount={edits.find((edit) => keyOf(edit) === keyOf(one))?.amount}
+                problem={problems.get(keyOf(one))}
+                refused={verdict.refused?.get(keyOf(one))}
+              />
+            ))}
+        </fieldset>
+      ))}
+      <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
+      <footer class="form-foot">
+        <p role="status" aria-live="polite">
+          {summary(edits.length, problems.size, verdict)}
+        </p>
+        {isStale && (
+          <button type="button" onClick={reload}>
+            Load the present figures
+          </button>
+        )}
+        <button class="primary" disabled={!isGood || isBusy}>
+          {isBusy ? "Saving…" : edits.length > 1 ? `Save ${edits.length} quotas` : "Save quota"}
+        </button>
+      </footer>
+    </form>
+  );
+}
+
+function summary(changes: number, problems: number, verdict: Verdict): string {
+  if (problems > 0) return "Some amounts cannot be read.";
+  if (changes === 0) return "Nothing is changed yet.";
+  if (verdict.error) return verdict.error instanceof ApiError && verdict.error.status === 412 ? CONFLICT : verdict.error.message;
+  if (!verdict.refused) return "Checking…";
+  const refused = verdict.refused.size;
+  if (refused > 0) return `${refused} of ${changes} would be refused.`;
+  return changes === 1 ? "This would be accepted." : `All ${changes} would be accepted.`;
+}

@@ -1,0 +1,33 @@
+// The live simulation: whatever is typed is put to the API, which says what it would refuse.
+import { useEffect, useState } from "preact/hooks";
+import { simulate, type Edit } from "../api/quota";
+import type { UnacceptableResource } from "../api/schema";
+import { useDebounced } from "../lib/load";
+import type { Place } from "../lib/paths";
+
+export interface Verdict {
+  /** By `keyOf`; undefined until the API has spoken on exactly these changes. */
+  refused: Map<string, UnacceptableResource> | undefined;
+  error: Error | undefined;
+}
+
+export function useSimulation(place: Place, edits: Edit[], etag: string | null): Verdict {
+  const wanted = JSON.stringify([place, edits, etag]);
+  const settled = useDebounced(wanted);
+  const [verdict, setVerdict] = useState<Verdict & { on: string }>({ on: "", refused: undefined, error: undefined });
+
+  useEffect(() => {
+    const [at, changes, tag] = JSON.parse(settled) as [Place, Edit[], string | null];
+    if (changes.length === 0) return;
+    const controller = new AbortController();
+    simulate(at, changes, tag, controller.signal).then(
+      (refused) => setVerdict({ on: settled, refused, error: undefined }),
+      (error: Error) => {
+        if (!controller.signal.aborted) setVerdict({ on: settled, refused: undefined, error });
+      },
+    );
+    return () => controller.abort();
+  }, [settled]);
+
+  return verdict.on === wanted ? verdict : { refused: undefined, error: undefined };
+}
