@@ -1,15 +1,19 @@
 """Whether a real output is the one that a page shows.
 
 In text, `...` stands for anything within a line, and a line that is nothing but `...` for any number of lines. In JSON,
-`"..."` stands for any value, and for any further items or keys where it is the last one. Moments are moments: a time of
-now agrees with the time that is shown.
+`"..."` stands for any value, and for any further items or keys where it is the last one. Moments are moments and
+durations durations, whichever is shown.
 """
 
 import json
 import re
 from typing import Any
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)?)?")
+_TIMES = {
+    "\0": re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)?)?\b"),
+    "\1": re.compile(r"\b\d+[dhms](?: \d+[hms])?\b"),
+}
+"""Moments and durations, each with the character that stands for it meanwhile."""
 _ANYTHING = "..."
 _EPOCH = range(1_500_000_000, 5_000_000_000)
 """Numbers that are taken for seconds since the epoch."""
@@ -60,6 +64,10 @@ def _pattern(shown: str) -> re.Pattern[str]:
         if line == _ANYTHING:
             parts.append(r"(?:.*\n)*?")
             continue
-        pieces = (_TIME.sub("\0", piece) for piece in line.split(_ANYTHING))
-        parts.append(".*".join(re.escape(piece).replace("\0", _TIME.pattern) for piece in pieces) + "\n")
+        for mark, time in _TIMES.items():
+            line = time.sub(mark, line)
+        expression = ".*".join(map(re.escape, line.split(_ANYTHING)))
+        for mark, time in _TIMES.items():
+            expression = expression.replace(mark, time.pattern)
+        parts.append(f"{expression}\n")
     return re.compile("".join(parts))

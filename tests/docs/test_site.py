@@ -1,5 +1,6 @@
 """The documentation site: it builds without a warning, everything is in it, and it needs no other host."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,12 @@ def test_every_page_is_in_the_site_and_in_its_search_index(site: Path):
         name = page.relative_to(DOCS).with_suffix("")
         assert (site / f"{name}.html").exists(), name
         assert f'"{name}"' in index, name
+
+
+def test_every_link_of_the_readme_leads_somewhere():
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
 
 
 MISTAKES = """
