@@ -46,7 +46,13 @@ class Block:
 
     @property
     def is_run(self) -> bool:
+        """By any test."""
         return "not run" not in self.marks
+
+    @property
+    def is_run_here(self) -> bool:
+        """By those of this folder."""
+        return self.is_run and "run by" not in self.marks
 
 
 def pages() -> list[Path]:

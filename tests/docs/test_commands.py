@@ -21,7 +21,7 @@ TERMINAL = Path(__file__).parent / "terminal.py"
 
 
 def is_for_shell(block: Block) -> bool:
-    return block.language in COMMANDS and block.is_run
+    return block.language in COMMANDS and block.is_run_here
 
 
 PAGES = [page for page in pages() if any(map(is_for_shell, blocks_of(page)))]

@@ -9,9 +9,7 @@ from tests.docs.snippets import TRIES
 from tests.docs.test_commands import COMMANDS
 
 BLOCKS = [block for page in pages() for block in blocks_of(page)]
-SNIPPETS = [
-    block for block in BLOCKS if block.is_run and block.language not in COMMANDS and "run by" not in block.marks
-]
+SNIPPETS = [block for block in BLOCKS if block.is_run_here and block.language not in COMMANDS]
 
 
 @pytest.mark.parametrize("block", SNIPPETS, ids=lambda block: block.where)
