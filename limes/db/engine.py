@@ -238,7 +238,10 @@ class Engine:
 
     def _leave_standby(self, error: Exception) -> NoReturn:
         """For a write that was refused because the server has become a standby: the next connection finds another."""
-        self.db.close_idle()  # type: ignore[attr-defined]  # both pools have it
+        pool: Any = self.db
+        pool.close_idle()
+        if not pool.is_closed():  # the caller holds one, which must not go back either
+            pool.manual_close()
         log.error("%s: %s", self.location, first_line(error))
         raise Unavailable("the database accepts no writes just now; try again") from error
 

@@ -53,8 +53,10 @@ def classify(error: BaseException) -> Failure:
 
 
 def is_read_only(error: BaseException) -> bool:
-    """Whether a PostgreSQL server has refused a write because the transaction is read-only: on a standby all are."""
-    return getattr(getattr(error, "orig", None) or error, "pgcode", None) == "25006"
+    """Whether a write was refused: because the server has become a standby, or the SQLite file may only be read."""
+    cause = getattr(error, "orig", None) or error
+    name: str = getattr(cause, "sqlite_errorname", "")
+    return getattr(cause, "pgcode", None) == "25006" or name.startswith("SQLITE_READONLY")
 
 
 def _classify_postgresql(error: psycopg2.Error) -> Failure:

@@ -38,6 +38,17 @@ def test_a_postgresql_that_turns_read_only(database_url_with: MigratedUrlFactory
     engine.close()
 
 
+@pytest.mark.parametrize("databases", ["sqlite"], indirect=True)
+def test_an_sqlite_file_that_may_only_be_read(database_url_with: MigratedUrlFactory) -> None:
+    engine = Engine(database_url_with(limes_migrations))
+    world = make_world(engine)
+    engine.execute("PRAGMA query_only = 1")  # the same error as of a file system that was mounted anew
+    result = world.request("PUT", PROJECT, json=BODY)
+    assert (result.status_code, result.text) == (503, "the database accepts no writes just now; try again\n")
+    assert world.request("PUT", PROJECT, json=BODY).status_code == 202, "a new connection finds it writable"
+    engine.close()
+
+
 def test_a_write_in_a_snapshot_is_a_mistake_of_ours(migrated_engine: Engine) -> None:
     with pytest.raises(peewee.PeeweeException):
         migrated_engine.snapshot(lambda: migrated_engine.execute("DELETE FROM domains"))

@@ -65,7 +65,13 @@ def test_building_again_gives_the_same(tmp_path):
 def test_the_types_are_those_of_the_api(tmp_path):
     (tmp_path / "openapi.json").write_text(json.dumps(schemas()))
     program = FRONTEND / "node_modules/.bin/openapi-typescript"
-    options = ["--root-types", "--root-types-no-schema-prefix", "--default-non-nullable=false", "-o", tmp_path / "schema.d.ts"]
+    options = [
+        "--root-types",
+        "--root-types-no-schema-prefix",
+        "--default-non-nullable=false",
+        "-o",
+        tmp_path / "schema.d.ts",
+    ]
     subprocess.run([program, tmp_path / "openapi.json", *options], check=True, capture_output=True, timeout=60)
     assert (tmp_path / "schema.d.ts").read_text() == (FRONTEND / "src/api/schema.d.ts").read_text(), (
         "the API's shapes have changed: run `npm run types` in limes/ui/frontend"
