@@ -1,5 +1,6 @@
 """What the engine does about servers that stop being the primary."""
 
+import contextlib
 from typing import Any
 
 import pytest
@@ -48,9 +49,11 @@ def test_a_server_that_accepts_no_writes_any_more_is_left(engine: Engine, write:
         return engine.execute("INSERT INTO fruits VALUES (1)")
 
     engine.execute("SET default_transaction_read_only = on")
-    with engine.connection() if held else contextlib.nullcontext():
-        with pytest.raises(Unavailable, match="the database accepts no writes just now"):
-            engine.atomic(insert) if write == "atomic" else insert()
+    with (
+        engine.connection() if held else contextlib.nullcontext(),
+        pytest.raises(Unavailable, match="the database accepts no writes just now"),
+    ):
+        engine.atomic(insert) if write == "atomic" else insert()
     engine.atomic(insert)
     assert engine.rows("SELECT pg_backend_pid()") != first
     assert engine.rows("SELECT COUNT(*) FROM fruits") == [(1,)]
