@@ -68,7 +68,10 @@ class SampleData:
     def load_quotas(self) -> None:
         """Quotas, as soon as the collector has scraped the projects; and waits until it has seen the capacity."""
         self._limes.must("POST", "/v1/domains/discover")
-        for path, body in _quota_requests(self._document["quotas"], _ids(self._limes)):
+        wanted = self._document["quotas"]
+        # the collector may be about to find the projects of a domain that is known already
+        self._until(lambda: wanted.keys() <= _ids(self._limes).keys(), "domains and projects")
+        for path, body in _quota_requests(wanted, _ids(self._limes)):
             self._until(partial(self._is_accepted, path, body), path)
         self._until(self._has_capacity, "capacity")
 
