@@ -13,6 +13,7 @@ def banner(settings: Settings, log_folder: Path) -> str:
         "",
         "Limes is ready. Ctrl-C stops it; the data stay.",
         "",
+        *([f"  Dashboard       {api}/ui"] if settings.ui.enabled else []),
         f"  Limes API       {api}/v1/",
         f"  Placement API   {placement}/",
         f"  Metrics         {api}/metrics   {placement}/metrics   http://{settings.collector.listen}/metrics",
