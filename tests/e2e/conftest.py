@@ -55,7 +55,7 @@ def open_as(watched: Callable[..., Watched]) -> OpenPage:
         page.goto(path)
         page.get_by_label("Token").fill(token)
         page.get_by_role("button", name="Sign in with this token").click()
-        page.get_by_role("navigation", name="Main").or_(page.get_by_role("alert")).first.wait_for(state="attached")
+        page.locator("#content").wait_for()
         return page
 
     return open_signed_in

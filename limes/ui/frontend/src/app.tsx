@@ -11,8 +11,11 @@ import { seesCloud, session } from "./session/store";
 
 const Overview = lazy(() => import("./pages/Overview"));
 const Domains = lazy(() => import("./pages/Domains"));
+const History = lazy(() => import("./pages/History"));
+const Inconsistencies = lazy(() => import("./pages/Inconsistencies"));
 const Projects = lazy(() => import("./pages/Projects"));
 const QuotaPage = lazy(() => import("./pages/QuotaPage"));
+const ScrapeErrors = lazy(() => import("./pages/ScrapeErrors"));
 
 const DOMAIN = "/ui/domains/:domain";
 const PROJECT = `${DOMAIN}/projects/:project`;
@@ -38,11 +41,15 @@ export function App() {
             <Route path="/ui/cloud" component={Overview} />
             <Route path="/ui/domains" component={Domains} />
             <Route path="/ui/projects" component={Projects} />
+            <Route path="/ui/inconsistencies" component={Inconsistencies} />
+            <Route path="/ui/scrape-errors" component={ScrapeErrors} />
             <Route path={DOMAIN} component={Overview} />
             <Route path={`${DOMAIN}/projects`} component={Projects} />
             <Route path={`${DOMAIN}/quota`} component={QuotaPage} />
+            <Route path={`${DOMAIN}/history`} component={History} />
             <Route path={PROJECT} component={Overview} />
             <Route path={`${PROJECT}/quota`} component={QuotaPage} />
+            <Route path={`${PROJECT}/history`} component={History} />
             <Route default component={NotFound} />
           </Router>
         </ErrorBoundary>

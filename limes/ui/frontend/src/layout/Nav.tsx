@@ -25,6 +25,8 @@ const CLOUD: Entry[] = [
   { title: "Overview", href: "/ui/cloud" },
   { title: "Domains", href: "/ui/domains" },
   { title: "Projects", href: "/ui/projects" },
+  { title: "Inconsistencies", href: "/ui/inconsistencies" },
+  { title: "Scrape errors", href: "/ui/scrape-errors" },
 ];
 
 function ofDomain(at: Place): Entry[] {
@@ -32,6 +34,7 @@ function ofDomain(at: Place): Entry[] {
     { title: "Overview", href: pagePath(at) },
     { title: "Projects", href: pagePath(at, "/projects") },
     { title: "Set quota", href: pagePath(at, "/quota") },
+    { title: "History", href: pagePath(at, "/history") },
   ];
 }
 
@@ -39,6 +42,7 @@ function ofProject(at: Place): Entry[] {
   return [
     { title: "Overview", href: pagePath(at) },
     { title: "Set quota", href: pagePath(at, "/quota") },
+    { title: "History", href: pagePath(at, "/history") },
   ];
 }
 

@@ -1,0 +1,85 @@
+// A line chart over time (uPlot), in the colours of the page. What it shows is said in words beside it, or in a table.
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { theme } from "../lib/theme";
+import { format } from "../lib/units";
+
+export interface Line {
+  title: string;
+  amounts: (number | null)[];
+  /** A colour of tokens.css, such as `--usage`. */
+  colour: string;
+  isStepped?: boolean;
+  isFilled?: boolean;
+}
+
+interface Props {
+  label: string;
+  times: number[];
+  lines: Line[];
+  unit: string;
+}
+
+const HEIGHT = 260;
+
+function colour(name: string): string {
+  // computed, because light-dark() means nothing to a canvas
+  const probe = document.createElement("i");
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const found = getComputedStyle(probe).color;
+  probe.remove();
+  return found;
+}
+
+const translucent = (rgb: string): string => rgb.replaceAll(",", "").replace(")", " / 18%)");
+
+function series(line: Line, unit: string): uPlot.Series {
+  const stroke = colour(line.colour);
+  return {
+    label: line.title,
+    stroke,
+    width: 2,
+    value: (_, amount: number | null) => (amount === null ? "–" : format(amount, unit)),
+    ...(line.isStepped ? { paths: uPlot.paths.stepped!({ align: 1 }) } : {}),
+    ...(line.isFilled ? { fill: translucent(stroke) } : {}),
+    points: { size: 6 },
+  };
+}
+
+function options(width: number, { lines, unit }: Pick<Props, "lines" | "unit">): uPlot.Options {
+  const axis: uPlot.Axis = { stroke: colour("--muted"), grid: { stroke: colour("--line") }, ticks: { stroke: colour("--line") } };
+  return {
+    width,
+    height: HEIGHT,
+    cursor: { drag: { x: false, y: false } },
+    scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
+    axes: [axis, { ...axis, size: 80, values: (_, ticks) => ticks.map((one) => format(one, unit)) }],
+    series: [{ value: (_, at: number | null) => (at === null ? "–" : new Date(at * 1000).toLocaleString("en-GB")) }, ...lines.map((one) => series(one, unit))],
+  };
+}
+
+export default function Chart({ label, times, lines, unit }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = box.current!;
+    const data = [times, ...lines.map((one) => one.amounts)] as uPlot.AlignedData;
+    let plot: uPlot | undefined;
+    function draw(): void {
+      plot?.destroy();
+      plot = new uPlot(options(element.clientWidth, { lines, unit }), data, element);
+    }
+    draw();
+    const observer = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height: HEIGHT }));
+    observer.observe(element);
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    scheme.addEventListener("change", draw);
+    return () => {
+      scheme.removeEventListener("change", draw);
+      observer.disconnect();
+      plot?.destroy();
+    };
+  }, [times, lines, unit, theme.value]);
+  return <div ref={box} class="chart" role="img" aria-label={label} />;
+}

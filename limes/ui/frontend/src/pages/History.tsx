@@ -1,0 +1,94 @@
+// Who and what changed the quotas of a domain or project; for one resource also as a chart, and with an explanation.
+import { useRoute } from "preact-iso";
+import { get } from "../api/client";
+import { keyOf, loadReport } from "../api/report";
+import type { Change, ExplanationsAnswer } from "../api/schema";
+import { Content, Failure, Skeleton } from "../components/Content";
+import { crumbsTo } from "../components/crumbs";
+import { DataTable, type Column } from "../components/DataTable";
+import { Page } from "../components/Page";
+import { Select } from "../components/Select";
+import { useChanges } from "../history/changes";
+import { Explanation } from "../history/Explanation";
+import { QuotaChart } from "../history/QuotaChart";
+import { SUBJECTS, newOf, oldOf, whoOf, whyOf } from "../history/words";
+import { useLoad } from "../lib/load";
+import { nameOf, useDomainName } from "../lib/names";
+import { apiPath, type Place } from "../lib/paths";
+import { useQuery } from "../lib/query";
+import { formatTime } from "../lib/time";
+
+export default function History() {
+  const { domain, project } = useRoute().params as Place;
+  const at = { domain, project };
+  useDomainName(at);
+  const [chosen, choose] = useQuery("resource", "");
+  const report = useLoad((signal) => loadReport(at, signal), [at]);
+  const resources = (report.data?.services ?? []).flatMap((one) => one.resources).filter((one) => one.limit !== undefined);
+  const options = resources.map((one) => ({ value: keyOf(one), title: one.title, group: one.service }));
+  const [service, resource] = chosen ? chosen.split("/") : [];
+  const changes = useChanges(at, service, resource);
+  return (
+    <Page title="History" kind={nameOf(project ?? domain ?? "")} crumbs={crumbsTo(at, true)}>
+      <div class="tools">
+        <Select label="Resource" value={chosen} options={[{ value: "", title: "All resources" }, ...options]} choose={choose} />
+      </div>
+      {changes.error && <Failure error={changes.error} retry={() => location.reload()} />}
+      {service && resource && changes.list && <One {...{ at, service, resource }} changes={changes.list} />}
+      {!changes.list && !changes.error && <Skeleton />}
+      {changes.list && (
+        <DataTable
+          caption="Changes of quota"
+          columns={chosen ? COLUMNS : [RESOURCE, ...COLUMNS]}
+          rows={changes.list}
+          rowKey={(one) => String(one.number)}
+          order={{ key: "at", isDescending: true }}
+          empty={<p class="empty">Nothing has changed as far as is known.</p>}
+        />
+      )}
+      {changes.hasMore && <button onClick={changes.loadMore}>Show older changes</button>}
+    </Page>
+  );
+}
+
+interface OneProps {
+  at: Place;
+  service: string;
+  resource: string;
+  changes: Change[];
+}
+
+function One({ at, service, resource, changes }: OneProps) {
+  const explained = useLoad(
+    (signal) => get<ExplanationsAnswer>(apiPath(at, "/explain"), { query: { service, resource }, signal }),
+    [at, service, resource],
+  );
+  return (
+    <Content of={explained}>
+      {({ explanations: [data] }) =>
+        data && (
+          <>
+            <Explanation data={data} />
+            <QuotaChart changes={changes} explanation={data} />
+          </>
+        )
+      }
+    </Content>
+  );
+}
+
+const RESOURCE: Column<Change> = {
+  key: "resource",
+  title: "Resource",
+  render: (one) => (one.resource ? `${one.service}/${one.resource}` : "whole project"),
+  sortBy: (one) => `${one.service ?? ""}/${one.resource ?? ""}`,
+};
+
+const COLUMNS: Column<Change>[] = [
+  { key: "at", title: "When", render: (one) => formatTime(one.at), sortBy: (one) => one.number, isHeader: true },
+  { key: "what", title: "What", render: (one) => SUBJECTS[one.what], sortBy: (one) => one.what },
+  { key: "old", title: "From", class: "number", render: oldOf },
+  { key: "new", title: "To", class: "number", render: newOf },
+  { key: "who", title: "Who", render: whoOf, sortBy: whoOf },
+  { key: "why", title: "Why", render: (one) => <span title={one.request_id}>{whyOf(one)}</span>, sortBy: whyOf },
+];

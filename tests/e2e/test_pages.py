@@ -1,0 +1,100 @@
+"""Every page as each role sees it: nobody is shut out by it, and it fits on a phone."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.axe import violations
+from tests.e2e.browser import DESKTOP, PHONE
+from tests.e2e.cloud import ACME, ACME_ADMIN, CAMPUS, CLOUD_ADMIN, CLOUD_VIEWER, LIBRARY, SCHOOL, SHOP, SHOP_MEMBER
+
+DOMAIN, PROJECT = f"/ui/domains/{ACME}", f"/ui/domains/{ACME}/projects/{SHOP}"
+
+PAGES = [
+    (CLOUD_ADMIN, "/ui/cloud", "Cloud"),
+    (CLOUD_ADMIN, "/ui/domains", "Domains"),
+    (CLOUD_ADMIN, "/ui/projects", "Projects"),
+    (CLOUD_VIEWER, "/ui/inconsistencies", "Inconsistencies"),
+    (CLOUD_VIEWER, "/ui/scrape-errors", "Scrape errors"),
+    (ACME_ADMIN, DOMAIN, "acme domain"),
+    (ACME_ADMIN, f"{DOMAIN}/projects", "Projects of acme"),
+    (ACME_ADMIN, f"{DOMAIN}/quota", "Set quota acme"),
+    (ACME_ADMIN, f"{DOMAIN}/history?resource=compute/cores", "History acme"),
+    (SHOP_MEMBER, PROJECT, "shop project"),
+    (SHOP_MEMBER, f"{PROJECT}/quota", "Set quota shop"),
+    (SHOP_MEMBER, f"{PROJECT}/history", "History shop"),
+    (CLOUD_ADMIN, "/ui/no/such/page", "No such page"),
+]
+
+
+@pytest.mark.parametrize(("scheme", "size"), [("light", DESKTOP), ("dark", PHONE)], ids=["desktop-light", "phone-dark"])
+def test_everybody_can_use_every_page(open_as, scheme, size):
+    pages = {}
+    for token, path, title in PAGES:
+        if token not in pages:
+            pages[token] = open_as(token, color_scheme=scheme, viewport=size)
+        page = pages[token]
+        page.goto(path)
+        expect(page.get_by_role("heading", level=1)).to_have_text(title)
+        expect(page.get_by_text("Loading…")).to_have_count(0)
+        assert (path, violations(page)) == (path, [])
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], path
+
+
+@pytest.mark.parametrize("path", [f"/ui/domains/{SCHOOL}", f"/ui/domains/{SCHOOL}/projects/{LIBRARY}", "/ui/domains"])
+def test_what_is_not_for_a_role_says_so(open_as, path):
+    page = open_as(SHOP_MEMBER)
+    page.goto(path)
+    expect(page.get_by_role("alert").filter(has_text="Not for your role")).to_contain_text("Carla has member on shop")
+    assert violations(page) == []
+
+
+def test_thousands_of_projects_are_sorted_and_searched(open_as):
+    page = open_as(CLOUD_ADMIN)
+    page.goto(f"/ui/domains/{CAMPUS}/projects?resource=compute/ram")
+    expect(page.get_by_text("1,200 in all")).to_be_visible()
+    rows = page.locator("tbody tr:not(.gap)")
+    assert rows.count() < 60
+    expect(rows.first).to_contain_text("lab-0000")
+    page.get_by_role("button", name="Project").click()
+    expect(page.get_by_role("columnheader", name="Project")).to_have_attribute("aria-sort", "descending")
+    expect(rows.first).to_contain_text("lab-1199")
+    page.locator(".table-box").evaluate("box => box.scrollTo(0, 30000)")
+    expect(page.get_by_role("rowheader", name="lab-0517")).to_be_visible()
+    page.get_by_label("Search").fill("lab-07")
+    expect(page.get_by_text("100 of 1,200")).to_be_visible()
+    page.get_by_label("Search").fill("LAB-0742")
+    page.get_by_role("link", name="lab-0742").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("lab-0742 project")
+    page.go_back()
+    expect(page.get_by_label("Resource")).to_have_value("compute/ram")
+
+
+def test_the_keyboard_reaches_everything(open_as):
+    page = open_as(SHOP_MEMBER)
+    expect(page.get_by_role("heading", level=1)).to_have_text("shop project")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent.trim()") == "Skip to the content"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    seen = []
+    for _ in range(12):
+        seen.append(page.evaluate("document.activeElement.className + '|' + document.activeElement.name"))
+        page.keyboard.press("Tab")
+    assert any(one.startswith("resource") for one in seen), seen
+    page.locator("summary.resource").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("list", name="Availability zones of Virtual cores")).to_be_visible()
+
+
+def test_light_and_dark_is_remembered(open_as):
+    page = open_as(SHOP_MEMBER, color_scheme="light")
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    light = page.evaluate(ground)
+    for _ in range(2):
+        page.get_by_role("button", name="Colours").click()
+    assert page.evaluate(ground) != light
+    page.reload()
+    expect(page.get_by_role("button", name="Colours: dark")).to_be_visible()
+    assert page.evaluate(ground) != light
+    assert page.evaluate("JSON.stringify({...localStorage})") == '{"limes-theme":"dark"}'
