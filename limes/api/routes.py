@@ -15,6 +15,7 @@ from limes.api.endpoints.commitments import (
 )
 from limes.api.endpoints.domain import DomainDiscoverEndpoint, DomainEndpoint, DomainListEndpoint
 from limes.api.endpoints.history import HistoryEndpoint
+from limes.api.endpoints.identity import IdentityEndpoint
 from limes.api.endpoints.inconsistencies import InconsistenciesEndpoint, ScrapeErrorsEndpoint
 from limes.api.endpoints.openapi import OpenApiEndpoint
 from limes.api.endpoints.project import ProjectDiscoverEndpoint, ProjectEndpoint, ProjectListEndpoint
@@ -35,6 +36,7 @@ def routes(deps: ApiCollaborators) -> list[Route]:
     table: list[Route] = [
         ("/", VersionListEndpoint(deps), None),
         ("/v1/", VersionEndpoint(deps), None),
+        ("/v1/identity", IdentityEndpoint(), None),
         ("/v1/clusters/current", ClusterEndpoint(deps), None),
         ("/v1/domains", DomainListEndpoint(deps), None),
         ("/v1/domains/discover", DomainDiscoverEndpoint(deps), None),

@@ -31,7 +31,7 @@ class Door(Protocol):
         ...
 
     def scopes(self, token: str) -> Sequence[dict[str, Any]]:
-        """What the token's user could have a token for, each in the form of `limes.ui.documents.scope_of`."""
+        """What the token's user could have a token for, each in the form of `limes.auth.identity_document.scope_of`."""
         ...
 
     def rescope(self, token: str, scope: Scope) -> Issued:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from limes.auth.context import Identity
+from limes.auth.identity_document import scope_of, user_of
 from limes.auth.sample import SampleIdentities
 from limes.errors import BadRequest, Forbidden
 from limes.settings.sample import SampleSettings
-from limes.ui.documents import scope_of, user_of
 from limes.ui.doors import Issued
 from limes.ui.requests import Scope, SignIn, TokenSignIn
 

@@ -11,8 +11,9 @@ from typing import Any
 import falcon
 
 from limes.auth.context import Authenticator, Identity
+from limes.auth.identity_document import scope_of
 from limes.errors import BadRequest, Unauthorized, Unavailable
-from limes.ui.documents import scope_of, session_of
+from limes.ui.documents import session_of
 from limes.ui.doors import Door, Issued
 from limes.ui.headers import set_security_headers
 from limes.ui.origin import require_own_page

@@ -24,8 +24,8 @@ def base_url(endpoint: str | None) -> str:
     """The address in front of `/v1`, from the catalog or from an option. Raises `CommandError` if there is none."""
     if not endpoint:
         raise CommandError(
-            "where is Limes? Keystone's catalog has no service of type 'resources': name an address with"
-            " --os-limes-endpoint or OS_LIMES_ENDPOINT"
+            "where is Limes? Keystone's catalog has no service of type 'resources' in this region: name an address"
+            " with --os-limes-endpoint or OS_LIMES_ENDPOINT"
         )
     return endpoint.rstrip("/").removesuffix("/v1")
 

@@ -3,6 +3,7 @@
 import argparse
 from typing import Any
 
+from keystoneauth1.exceptions import CatalogException
 from osc_lib import utils
 
 from limes_osc.client import LimesClient, base_url
@@ -18,9 +19,12 @@ SERVICE_TYPE = "resources"
 
 def make_client(manager: Any) -> LimesClient:
     """The client, with the session of openstackclient's manager."""
-    endpoint = manager.get_endpoint_for_service_type(
-        SERVICE_TYPE, region_name=manager.region_name, interface=manager.interface
-    )
+    try:
+        endpoint = manager.get_endpoint_for_service_type(
+            SERVICE_TYPE, region_name=manager.region_name, interface=manager.interface
+        )
+    except CatalogException:
+        endpoint = None
     return LimesClient(manager.session, base_url(endpoint))
 
 

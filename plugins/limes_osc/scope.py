@@ -1,11 +1,13 @@
 """Whom a command is about: a domain or project by name or id, or that of the token.
 
-Names are looked up in Keystone; where it does not let the user look, or where there is none (sample identities), in the
-lists of Limes; and where that does not either, what was given is taken for an id.
+Keystone says what a token is for; where there is none (sample identities), Limes does. Other names are looked up in
+Keystone; where it does not let the user look, or where there is none, in the lists of Limes; and where that does not
+either, what was given is taken for an id.
 """
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from openstack.exceptions import DuplicateResource, ForbiddenException, SDKException
@@ -32,6 +34,16 @@ class Project:
         return f"/domains/{self.domain_id}/projects/{self.id}"
 
 
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What the token is for, as far as somebody says so. The domain is its own, or that of its project."""
+
+    domain_id: str | None = None
+    domain_name: str | None = None
+    project_id: str | None = None
+    project_name: str | None = None
+
+
 class Scopes:
     """Finds whom a command is about."""
 
@@ -39,53 +51,52 @@ class Scopes:
         """`manager` is openstackclient's client manager."""
         self._manager = manager
         self._limes = limes
-        self._token = manager.auth_ref
+        self._access = manager.auth_ref
         """What Keystone says of the token; None without Keystone."""
         self._options = manager.get_configuration()
+
+    @cached_property
+    def _own(self) -> Own:
+        """From Keystone; Limes is asked where there is none."""
+        access = self._access
+        if access is None:
+            return _own_of(self._limes.get("/identity")["identity"]["scope"] or {})
+        return Own(
+            access.domain_id or access.project_domain_id,
+            access.domain_name or access.project_domain_name,
+            access.project_id,
+            access.project_name,
+        )
 
     def domain(self, wanted: str | None) -> str:
         """The id of the domain. Raises `CommandError` where nothing says which, or where there is none."""
         given = wanted or self._options.get("limes_domain")
+        own = self._own
+        if own.domain_id is not None and given in (None, own.domain_id, own.domain_name):
+            return own.domain_id
         if given is None:
-            own = self._of_token("domain_id") or self._of_token("project_domain_id")
-            if own is None:
-                raise CommandError("which domain? Name one, or set OS_LIMES_DOMAIN: the token has none")
-            return own
-        for kind in ("domain", "project_domain"):
-            if given in (self._of_token(f"{kind}_id"), self._of_token(f"{kind}_name")):
-                return self._of_token(f"{kind}_id") or given
+            raise CommandError("which domain? Name one, or set OS_LIMES_DOMAIN: the token has none")
         return self._domain_in_keystone(given) or self._domain_in_limes(given)
 
     def project(self, wanted: str | None, domain: str | None) -> Project:
         """The project. `domain` (name or id) says where to look. Raises `CommandError` as above."""
         given = wanted or self._options.get("limes_project")
+        own, place = self._own, self._place(domain)
+        is_own = given in (None, own.project_id, own.project_name) and place in (None, own.domain_id)
+        if is_own and own.project_id and own.domain_id:
+            return Project(own.domain_id, own.project_id)
         if given is None:
-            own, home = self._of_token("project_id"), self._of_token("project_domain_id")
-            if own is None or home is None:
-                raise CommandError("which project? Name one, or set OS_LIMES_PROJECT: the token has none")
-            return Project(home, own)
-        place = self._place(domain)
-        if self._is_own_project(given, place):
-            return Project(self._of_token("project_domain_id") or "", self._of_token("project_id") or "")
+            raise CommandError("which project? Name one, or set OS_LIMES_PROJECT: the token has none")
         return self._project_in_keystone(given, place) or self._project_in_limes(given, place)
-
-    def _of_token(self, attribute: str) -> str | None:
-        value = getattr(self._token, attribute, None)
-        return None if value is None else str(value)
 
     def _place(self, domain: str | None) -> str | None:
         """The id of the domain to look in, if anything says which."""
         named = domain or self._options.get("limes_domain")
         return self.domain(named) if named else None
 
-    def _is_own_project(self, given: str, place: str | None) -> bool:
-        if place not in (None, self._of_token("project_domain_id")):
-            return False
-        return given in (self._of_token("project_id"), self._of_token("project_name"))
-
     def _domain_in_keystone(self, given: str) -> str | None:
-        """None if Keystone cannot be asked. Raises `CommandError` if there is no such domain."""
-        if self._token is None:
+        """None if Keystone cannot be asked, or does not show it to this user."""
+        if self._access is None:
             return None
         try:
             found = self._manager.sdk_connection.identity.find_domain(given)
@@ -93,14 +104,11 @@ class Scopes:
             return None
         except SDKException as error:
             raise CommandError(f"Keystone cannot be asked for domain {given!r}: {error}") from None
-        if found is None:
-            # a user who may not list domains may see an empty list instead
-            return None
-        return str(found.id)
+        return None if found is None else str(found.id)
 
     def _project_in_keystone(self, given: str, place: str | None) -> Project | None:
         """None if Keystone cannot be asked, or does not show it to this user."""
-        if self._token is None:
+        if self._access is None:
             return None
         identity = self._manager.sdk_connection.identity
         try:
@@ -146,6 +154,13 @@ class Scopes:
                 return None
             raise
         return found
+
+
+def _own_of(scope: Json) -> Own:
+    """From the `scope` that Limes shows."""
+    project = scope.get("project", {})
+    domain = project.get("domain") or scope.get("domain", {})
+    return Own(domain.get("id"), domain.get("name"), project.get("id"), project.get("name"))
 
 
 def _pick(kind: str, given: str, listed: list[Json]) -> Json:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.api.commitments import NOW
-from tests.api.world import BERLIN, DRESDEN, GERMANY
+from tests.api.world import BERLIN
 from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
 from tests.support.rows import all_rows, changes
@@ -14,12 +14,12 @@ HOUR = "2026-01-01T01:00:00Z"
 
 @pytest.fixture
 def berlin(login: Login) -> User:
-    return login("berlin-admin", OS_LIMES_DOMAIN=GERMANY, OS_LIMES_PROJECT=BERLIN)
+    return login("berlin-admin")
 
 
 @pytest.fixture
 def dresden(login: Login) -> User:
-    return login("dresden-admin", OS_LIMES_DOMAIN=GERMANY, OS_LIMES_PROJECT=DRESDEN)
+    return login("dresden-admin")
 
 
 def test_create(cloud: Cloud, berlin: User):

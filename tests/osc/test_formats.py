@@ -54,6 +54,7 @@ SHOWN = {
     "limes commitment offer show": "--token {token}",
     "limes commitment utilisation list": IN_BERLIN,
     "limes commitment event list": "",
+    "limes identity show": "",
     "limes inconsistency list": "",
     "limes scrape error list": "",
 }

@@ -132,7 +132,7 @@ def test_an_application_credential(in_clouds_yaml: Callable[..., User], keystone
 def test_where_limes_is(in_clouds_yaml: Callable[..., User], keystone: RealKeystone, limes: str):
     auth = keystone.credentials("operator")
     elsewhere = in_clouds_yaml(auth, region_name="nowhere")
-    assert "resources" in elsewhere.refused("cluster show")
+    assert "where is Limes? Keystone's catalog has no service of type 'resources'" in elsewhere.refused("cluster show")
     assert elsewhere.run("cluster show", OS_LIMES_ENDPOINT=limes).status == 0
     assert (
         in_clouds_yaml(auth, region_name="nowhere", resources_endpoint_override=limes).run("cluster show").status == 0

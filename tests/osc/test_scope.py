@@ -33,8 +33,22 @@ def test_one_name_in_two_domains(cloud: Cloud, login: Login):
     assert admin.json("project show berlin --domain germany --resource cores")[0]["Usage"] == 5
 
 
+def test_what_the_token_is_for(login: Login):
+    berlin = login("berlin-admin")
+    assert berlin.json("project show --resource cores")[0]["Usage"] == 5
+    assert berlin.json(f"project show {BERLIN} --domain {GERMANY} --resource cores")[0]["Usage"] == 5
+    assert "which project?" in berlin.refused(f"project show --domain {FRANCE}")
+    germany = login("germany-admin")
+    assert germany.json("domain show --resource cores")[0]["Quota"] == 100
+    assert germany.json("domain show germany --resource cores")[0]["Quota"] == 100
+    shown = berlin.json("identity show")
+    assert (shown["User ID"], shown["Project ID"], shown["Domain ID"]) == ("u6", BERLIN, GERMANY)
+    assert (shown["System"], shown["Roles"]) == (None, "admin, member")
+    assert "| Domain Name | germany " in germany.must("identity show")
+
+
 def test_a_domain_admin_finds_projects_by_name(login: Login):
-    admin = login("germany-admin", OS_LIMES_DOMAIN=GERMANY)
+    admin = login("germany-admin")
     assert admin.json("project show dresden --resource cores")[0]["Usage"] == 31
     assert admin.refused("project show paris") == "there is no project 'paris'\n"
 
@@ -50,7 +64,7 @@ def test_who_may_look_up_nothing_gives_ids(login: Login):
 
 
 def test_wrong_roles(login: Login):
-    member = login("berlin-member", OS_LIMES_DOMAIN=GERMANY, OS_LIMES_PROJECT=BERLIN)
+    member = login("berlin-member")
     for command in (
         "domain list",
         "domain show",

@@ -43,6 +43,7 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
     ("GET", "/"): Operation("versions", {300: others.VersionsAnswer}),
     ("GET", "/v1/"): Operation("versions", {200: others.VersionAnswer}),
     ("GET", "/v1/openapi.json"): Operation("versions", {200: others.Document}),
+    ("GET", "/v1/identity"): Operation("versions", {200: others.IdentityAnswer}),
     ("GET", "/v1/clusters/current"): Operation("cluster", {200: reports.ClusterAnswer}, parameters=_REPORT),
     ("GET", "/v1/inconsistencies"): Operation("cluster", {200: others.InconsistenciesAnswer}, parameters=_SELECTION),
     ("GET", "/v1/admin/scrape-errors"): Operation("cluster", {200: others.ScrapeErrorsAnswer}),

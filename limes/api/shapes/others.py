@@ -35,6 +35,41 @@ class VersionsAnswer(TypedDict):
     versions: list[Version]
 
 
+class KeystoneName(TypedDict):
+    """Somebody or something in Keystone; what the token does not say is null or empty."""
+
+    id: str | None
+    name: str | None
+
+
+class DomainMember(KeystoneName):
+    """A user or project, and its domain."""
+
+    domain: KeystoneName
+
+
+class Scope(TypedDict):
+    """What a token is for: one of these."""
+
+    project: NotRequired[DomainMember]
+    domain: NotRequired[KeystoneName]
+    system: NotRequired[str]
+
+
+class TokenIdentity(TypedDict):
+    """Whose a token is, and what for."""
+
+    user: DomainMember
+    scope: Scope | None
+    roles: list[str]
+
+
+class IdentityAnswer(TypedDict):
+    """Of the token of the request."""
+
+    identity: TokenIdentity
+
+
 class NewDomainsAnswer(TypedDict):
     """Domains that were not known before."""
 
