@@ -225,6 +225,12 @@ export interface components {
         DomainAnswer: {
             domain: components["schemas"]["Domain"];
         };
+        /** @description A user or project, and its domain. */
+        DomainMember: {
+            id: string | null;
+            name: string | null;
+            domain: components["schemas"]["KeystoneName"];
+        };
         /** @description Usage of a domain's resource in one availability zone. */
         DomainPerAZ: {
             /** @description amounts by duration */
@@ -371,6 +377,10 @@ export interface components {
         Id: {
             id: string;
         };
+        /** @description Of the token of the request. */
+        IdentityAnswer: {
+            identity: components["schemas"]["TokenIdentity"];
+        };
         /** @description Quotas that contradict themselves, usage, or the backends. */
         Inconsistencies: {
             domain_quota_overcommitted: components["schemas"]["OvercommittedQuota"][];
@@ -387,6 +397,11 @@ export interface components {
             type: "user" | "job";
             id?: string;
             name: string;
+        };
+        /** @description Somebody or something in Keystone; what the token does not say is null or empty. */
+        KeystoneName: {
+            id: string | null;
+            name: string | null;
         };
         /** @description A link to another document. */
         Link: {
@@ -588,6 +603,12 @@ export interface components {
             service_type: string;
             factor: number;
         };
+        /** @description What a token is for: one of these. */
+        Scope: {
+            project?: components["schemas"]["DomainMember"];
+            domain?: components["schemas"]["KeystoneName"];
+            system?: string;
+        };
         /** @description A scrape that fails, in this project and perhaps in others. */
         ScrapeError: {
             project: components["schemas"]["PlacedNamed"];
@@ -617,6 +638,12 @@ export interface components {
          * @enum {string}
          */
         Status: "planned" | "pending" | "confirmed" | "superseded" | "expired";
+        /** @description Whose a token is, and what for. */
+        TokenIdentity: {
+            user: components["schemas"]["DomainMember"];
+            scope: components["schemas"]["Scope"] | null;
+            roles: string[];
+        };
         /** @description What to mark for transfer, and how public that is. */
         Transfer: {
             amount: number;
@@ -709,6 +736,7 @@ export type ConversionRate = components['schemas']['ConversionRate'];
 export type ConversionsAnswer = components['schemas']['ConversionsAnswer'];
 export type Domain = components['schemas']['Domain'];
 export type DomainAnswer = components['schemas']['DomainAnswer'];
+export type DomainMember = components['schemas']['DomainMember'];
 export type DomainPerAz = components['schemas']['DomainPerAZ'];
 export type DomainQuotaBody = components['schemas']['DomainQuotaBody'];
 export type DomainResource = components['schemas']['DomainResource'];
@@ -721,9 +749,11 @@ export type Explanation = components['schemas']['Explanation'];
 export type ExplanationsAnswer = components['schemas']['ExplanationsAnswer'];
 export type HistoryAnswer = components['schemas']['HistoryAnswer'];
 export type Id = components['schemas']['Id'];
+export type IdentityAnswer = components['schemas']['IdentityAnswer'];
 export type Inconsistencies = components['schemas']['Inconsistencies'];
 export type InconsistenciesAnswer = components['schemas']['InconsistenciesAnswer'];
 export type Initiator = components['schemas']['Initiator'];
+export type KeystoneName = components['schemas']['KeystoneName'];
 export type Link = components['schemas']['Link'];
 export type MergeBody = components['schemas']['MergeBody'];
 export type MismatchedQuota = components['schemas']['MismatchedQuota'];
@@ -749,11 +779,13 @@ export type ProjectsAnswer = components['schemas']['ProjectsAnswer'];
 export type QuotaBound = components['schemas']['QuotaBound'];
 export type ResourceBody = components['schemas']['ResourceBody'];
 export type ScalesWith = components['schemas']['ScalesWith'];
+export type Scope = components['schemas']['Scope'];
 export type ScrapeError = components['schemas']['ScrapeError'];
 export type ScrapeErrorsAnswer = components['schemas']['ScrapeErrorsAnswer'];
 export type ServiceBody = components['schemas']['ServiceBody'];
 export type SimulationAnswer = components['schemas']['SimulationAnswer'];
 export type Status = components['schemas']['Status'];
+export type TokenIdentity = components['schemas']['TokenIdentity'];
 export type Transfer = components['schemas']['Transfer'];
 export type TransferBody = components['schemas']['TransferBody'];
 export type UnacceptableResource = components['schemas']['UnacceptableResource'];
