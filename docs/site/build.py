@@ -4,6 +4,7 @@ Strict: a page that no table of contents names, an entry without a page, and a l
 errors. So is anything that a browser would fetch from another host.
 """
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -12,12 +13,19 @@ from sphinx.cmd.build import build_main
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent
+ROOT = DOCS.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "plugins"), str(HERE)]
 _ELSEWHERE = r"""=["']?(?:https?:)?//"""
 _FETCHED = re.compile(rf"<(?:script|img|iframe)\b[^>]*\bsrc{_ELSEWHERE}|<link\b[^>]*\bhref{_ELSEWHERE}")
 
 
 def build(output: Path, source: Path = DOCS) -> int:
     """Builds `source` into `output`. Answers an exit code; what is wrong stands on standard error."""
+    if source == DOCS:
+        import reference
+
+        os.environ["COLUMNS"] = "100"  # argparse fits usages to the terminal
+        reference.write(DOCS / "reference")
     options = ["--quiet", "--fail-on-warning", "--keep-going", "--nitpicky"]
     work = ["--doctree-dir", str(output.parent / f"{output.name}-doctrees"), "--conf-dir", str(HERE)]
     if code := build_main([*options, *work, "--builder", "html", str(source), str(output)]):
@@ -29,7 +37,7 @@ def build(output: Path, source: Path = DOCS) -> int:
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS.parent / "build" / "docs"
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "docs"
     status = build(target)
     if status == 0:
         print(f"{target}/index.html")

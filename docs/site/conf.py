@@ -24,6 +24,8 @@ copybutton_line_continuation_character = "\\"
 
 html_theme = "furo"
 html_title = f"Limes {__version__}"
+html_static_path = ["static"]
+html_css_files = ["wide.css"]
 html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False

@@ -28,7 +28,7 @@ def render_page() -> str:
         lines += [f"## `{name}`", "", *_describe(field)]
         model = _model_of(field.annotation)
         if model is not None:
-            rows = list(_rows(model, ""))
+            rows = (f"| {' | '.join(row)} |" for row in rows_of_model(model))
             lines += ["| key | default | meaning |", "|---|---|---|", *rows, ""]
     lines += ["## Environment", "", "These go before the file:", ""]
     lines += [f"- `{variable}`: `{'.'.join(path)}`" for variable, (path, _) in sorted(OVERRIDES.items())]
@@ -48,12 +48,17 @@ def _describe(field: FieldInfo) -> list[str]:
     return [f"{text}{plain}", ""]
 
 
-def _rows(model: type[BaseModel], prefix: str) -> Iterator[str]:
+def rows_of_model(model: type[BaseModel]) -> list[tuple[str, str, str]]:
+    """(key, default, meaning) of each key, with those of the models within."""
+    return list(_rows(model, ""))
+
+
+def _rows(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str, str]]:
     for name, field in model.model_fields.items():
         key = f"{prefix}{field.alias or name}"
         inner = _model_of(field.annotation)
         text = _clean(field.description or (inner.__doc__ if inner else "") or "")
-        yield f"| `{key}` | {'' if inner else _default(field)} | {text} |"
+        yield f"`{key}`", "" if inner else _default(field), text
         if inner is not None:
             yield from _rows(inner, f"{key}{'[]' if _is_list(field.annotation) else ''}.")
 

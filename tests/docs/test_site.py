@@ -3,9 +3,16 @@
 import re
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+import yaml
+
+from limes.api.openapi.operations import OPERATIONS
+from limes.api.policy import RULES
+from limes.backends.loader import Plugins
+from limes.placement.policy import rules as placement_rules
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -34,6 +41,30 @@ def test_every_page_is_in_the_site_and_in_its_search_index(site: Path):
         name = page.relative_to(DOCS).with_suffix("")
         assert (site / f"{name}.html").exists(), name
         assert f'"{name}"' in index, name
+
+
+def reference(name: str) -> str:
+    return (DOCS / "reference" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def test_the_reference_has_everything_that_there_is(site: Path):
+    """As other parts of Limes know it."""
+    text = reference("api")
+    assert [f"{verb} {path}" for verb, path in OPERATIONS if f"\n### {verb} {path}\n" not in text] == []
+    text = reference("policy")
+    assert [rule.name for rule in (*RULES, *placement_rules(True)) if f"| `{rule.name}` |" not in text] == []
+    text = reference("plugins")
+    assert [name for name in Plugins().names if f"\n## `{name}`\n" not in text] == []
+    text = reference("openstack-commands")
+    commands = [point.name.replace("_", " ") for point in entry_points(group="openstack.limes.v1")]
+    assert commands
+    assert [name for name in commands if f"\n## openstack {name}\n" not in text] == []
+    text = reference("alerts")
+    groups = yaml.safe_load((ROOT / "config" / "prometheus" / "alerts.yaml").read_text())["groups"]
+    assert [rule["alert"] for group in groups for rule in group["rules"] if f"## {rule['alert']}\n" not in text] == []
+    text = reference("commands")
+    for name in ("serve", "placement", "placement audit", "collect", "config check", "db upgrade", "plugin test"):
+        assert f"\n## limes {name}\n" in text
 
 
 def test_every_link_of_the_readme_leads_somewhere():
