@@ -1,0 +1,111 @@
+"""The package as it is built and installed, once for all tests of this folder."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import site
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import blocks_of
+
+ROOT = Path(__file__).parents[2]
+_NOT_COPIED = (
+    ".git",
+    ".venv",
+    ".cache",
+    "node_modules",
+    "__pycache__",
+    "build",
+    "dist",
+    "var",
+    "*.egg-info",
+    ".*_cache",
+)
+
+
+@dataclass(frozen=True)
+class Installation:
+    """A virtual environment in which there is nothing but the wheel; what it needs comes from ours."""
+
+    folder: Path
+
+    def bin(self, name: str) -> Path:
+        return self.folder / "bin" / name
+
+    @property
+    def share(self) -> Path:
+        return self.folder / "share" / "limes"
+
+    def run(self, *command: str, **options: object) -> subprocess.CompletedProcess[str]:
+        """Runs `limes`, without anything of ours on its path."""
+        return subprocess.run(
+            [self.bin("limes"), *command], capture_output=True, text=True, timeout=90, env=self.env, **options
+        )
+
+    @property
+    def env(self) -> dict[str, str]:
+        ours = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "LIMES_", "OS_"))}
+        return {**ours, "PATH": f"{self.folder / 'bin'}:{ours['PATH']}", "TERM": "dumb"}
+
+
+def commands_of_the_page(number: int) -> str:
+    """Commands of `docs/install.md` that are tried in this folder, by the position of their block."""
+    page = ROOT / "docs" / "install.md"
+    return [one.shown for one in blocks_of(page) if one.marks.get("run by", "").endswith("test_installed.py")][number]
+
+
+@contextlib.contextmanager
+def _once_for_all_workers(tmp_path_factory, name):
+    """A folder that the first worker fills while the others wait; answers it, and whether it is filled already."""
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    base = tmp_path_factory.getbasetemp().parent if is_worker else tmp_path_factory.getbasetemp()
+    folder = base / name
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        is_filled = (folder / "filled").exists()
+        folder.mkdir(exist_ok=True)
+        yield folder, is_filled
+        (folder / "filled").touch()
+
+
+@pytest.fixture(scope="session")
+def distributions(tmp_path_factory):
+    """The folder with the sdist, and the wheel that was built from it."""
+    with _once_for_all_workers(tmp_path_factory, "dist") as (folder, is_filled):
+        if not is_filled:
+            checkout = shutil.copytree(ROOT, folder / "checkout", ignore=shutil.ignore_patterns(*_NOT_COPIED))
+            _run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, checkout)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(distributions):
+    (found,) = distributions.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="session")
+def installation(wheel, tmp_path_factory):
+    """The wheel in a fresh virtual environment, made by the commands of the page, with this one's libraries behind it."""
+    with _once_for_all_workers(tmp_path_factory, "opt") as (folder, is_filled):
+        if not is_filled:
+            text = commands_of_the_page(0).replace("/opt/limes", str(folder / "limes"))
+            text = text.replace(f"dist/{wheel.name}", f"-q --no-deps --no-index {wheel}")
+            _run("bash", "-euc", "\n".join(text.splitlines()[:2]))
+            libraries = {sysconfig.get_path("purelib"), *site.getsitepackages()}
+            (own,) = (folder / "limes" / "lib").glob("python*/site-packages")
+            (own / "zz-libraries.pth").write_text("\n".join(sorted(libraries)) + "\n")
+    return Installation(folder / "limes")
+
+
+def _run(*command):
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=300, check=False, env=env)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

@@ -1,0 +1,113 @@
+"""An installation of the wheel: commands, plugins, and all three processes."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import requests
+import yaml
+
+from limes import __version__
+from tests.install.conftest import commands_of_the_page
+from tests.support.processes import ServerProcess, free_port, http_answers
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_it_is_the_installed_one(installation):
+    code = "import limes, limes_plugins; print(limes.__file__, limes_plugins.__file__)"
+    found = subprocess.run(
+        [installation.bin("python"), "-c", code],
+        capture_output=True,
+        text=True,
+        env=installation.env,
+        cwd=installation.folder,
+    )
+    assert [path.startswith(str(installation.folder)) for path in found.stdout.split()] == [True, True]
+
+
+def test_the_version(installation):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert installation.run("--version").stdout == f"limes {__version__}\n"
+    assert project["version"] == __version__
+
+
+def test_plugins_are_found(installation):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = installation.run("plugin", "list").stdout.splitlines()
+    assert {line.partition(":")[0] for line in lines} == set(project["entry-points"]["limes.backends"])
+    assert not [line for line in lines if "cannot be loaded" in line]
+
+
+@pytest.mark.parametrize("name", ["limes.yaml", "quickstart.yaml"])
+def test_the_examples_can_be_used(installation, name):
+    checked = subprocess.run(
+        [installation.bin("limes"), "config", "check", "--config", installation.share / name],
+        env={**installation.env, "LIMES_IDENTITY_PASSWORD": "x", "LIMES_AUDIT_RABBITMQ_PASSWORD": "x"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+
+@pytest.fixture
+def lab(installation, tmp_path):
+    """The page's sample cloud, on free ports."""
+    begin, _, serve = commands_of_the_page(1).rpartition("\n/opt")
+    begin = begin.replace("/opt/limes", str(installation.folder))
+    subprocess.run(["bash", "-euc", begin], cwd=tmp_path, check=True, env=installation.env, timeout=30)
+    path = tmp_path / "quickstart.yaml"
+    text = path.read_text()
+    for port in ("8080", "8778", "8081"):
+        text = text.replace(f"127.0.0.1:{port}", f"127.0.0.1:{free_port()}")
+    path.write_text(text)
+    assert serve.split() == ["/limes/bin/limes", "serve", "--config", "quickstart.yaml"]
+    return tmp_path, yaml.safe_load(text)
+
+
+def test_all_three_processes_serve(installation, lab):
+    folder, document = lab
+    api, placement = (f"http://{document[name]['listen']}" for name in ("api", "placement"))
+    command = [installation.bin("limes"), "serve", "--config", "quickstart.yaml"]
+    healthy = http_answers(f"http://{document['collector']['listen']}/healthcheck")
+    log = folder / "serve.log"
+    with ServerProcess(command, ready=healthy, log=log, env=only(installation.env), cwd=folder, timeout=90) as process:
+        token = {"X-Auth-Token": "cloud-admin"}
+        assert requests.get(f"{api}/healthcheck", timeout=10).status_code == 200
+        assert requests.get(f"{api}/v1/clusters/current", headers=token, timeout=10).json()["cluster"]["services"]
+        assert requests.get(f"{placement}/resource_providers", headers=token, timeout=10).status_code == 200
+        assert "text/html" in requests.get(f"{api}/ui/", timeout=10).headers["Content-Type"]
+        os.kill(process.pid, signal.SIGTERM)
+        assert process.stop(30) == 0
+
+
+def only(env):
+    """The environment of the installation; what of ours it has not is taken away."""
+    return {**dict.fromkeys(("PYTHONPATH", "LIMES_CONFIG"), ""), **env}
+
+
+def test_an_upgraded_api_tells_systemd_that_it_listens(installation, lab):
+    folder, document = lab
+    upgraded = installation.run("db", "upgrade", "--config", "quickstart.yaml", cwd=folder)
+    assert upgraded.returncode == 0, upgraded.stderr
+    found = installation.run("doctor", "--config", "quickstart.yaml", "--json", "--only", "database", cwd=folder)
+    assert (found.returncode, json.loads(found.stdout)["version"]) == (0, __version__), found.stdout
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+        heard.bind(str(folder / "notify"))
+        heard.settimeout(60)
+        process = ServerProcess(
+            [installation.bin("limes"), "api", "--config", "quickstart.yaml"],
+            ready=http_answers(f"http://{document['api']['listen']}/healthcheck"),
+            log=folder / "api.log",
+            env={**only(installation.env), "NOTIFY_SOCKET": str(folder / "notify")},
+            cwd=folder,
+        )
+        with process:
+            assert b"READY=1" in heard.recv(1000)
+            assert process.stop(30) == 0

@@ -1,0 +1,91 @@
+"""The manifests: held against Kubernetes' own schemas, against each other, and against our configuration."""
+
+from pathlib import Path
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from limes import __version__
+from limes.cli import build_parser
+from limes.composition.backends import backend_problems
+from limes.settings import parse
+from limes.settings.load import KNOWN_VARIABLES
+
+FOLDER = Path(__file__).parents[2] / "config" / "kubernetes"
+DOCUMENTS = [document for file in sorted(FOLDER.glob("*.yaml")) for document in yaml.safe_load_all(file.read_text())]
+WORKLOADS = [one for one in DOCUMENTS if one["kind"] in ("Deployment", "Job")]
+
+
+def name(document):
+    return f"{document['kind']}/{document['metadata']['name']}"
+
+
+def of_kind(kind):
+    return {one["metadata"]["name"]: one for one in DOCUMENTS if one["kind"] == kind}
+
+
+def pod(workload):
+    return workload["spec"]["template"]["spec"]
+
+
+def container(workload):
+    (found,) = pod(workload)["containers"]
+    return found
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_kubernetes_understands_them(document):
+    if document["kind"] == "ServiceMonitor":  # of the Prometheus operator, for which there is no schema here
+        assert document["apiVersion"] == "monitoring.coreos.com/v1"
+        return
+    kubernetes_validate.validate(document, kubernetes_validate.latest_version(), strict=True)
+
+
+@pytest.fixture
+def settings():
+    document = yaml.safe_load(of_kind("ConfigMap")["limes"]["data"]["limes.yaml"])
+    assert backend_problems(document) == []
+    return parse(document, {"LIMES_IDENTITY_PASSWORD": "x"}, FOLDER)
+
+
+@pytest.mark.parametrize("workload", WORKLOADS, ids=name)
+def test_pods_run_what_there_is_without_privileges(workload):
+    one = container(workload)
+    assert build_parser().parse_args(one["args"]).run
+    assert one["image"].endswith(f":{__version__}")
+    assert one["securityContext"]["readOnlyRootFilesystem"]
+    assert one["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert pod(workload)["securityContext"]["runAsNonRoot"]
+    assert pod(workload)["automountServiceAccountToken"] is False
+    assert {variable["name"] for variable in one["env"]} <= KNOWN_VARIABLES
+    mounts = {mount["mountPath"]: mount["name"] for mount in one["volumeMounts"]}
+    volumes = {volume["name"]: volume for volume in pod(workload)["volumes"]}
+    assert volumes[mounts["/etc/limes"]]["configMap"] == {"name": "limes"}
+    assert "emptyDir" in volumes[mounts["/tmp"]]
+
+
+@pytest.mark.parametrize("process", ["api", "placement", "collector"])
+def test_ports_probes_and_services_fit_the_configuration(process, settings):
+    deployment = of_kind("Deployment")[f"limes-{process}"]
+    port = int(getattr(settings, process).listen.rpartition(":")[2])
+    one = container(deployment)
+    assert one["ports"] == [{"name": "http", "containerPort": port}]
+    assert getattr(settings, process).listen.startswith("0.0.0.0:")
+    for probe in ("startupProbe", "readinessProbe"):
+        assert one[probe]["httpGet"] == {"path": "/healthcheck", "port": "http"}
+    assert "tcpSocket" in one["livenessProbe"], "a database that is down is no reason to restart"
+    labels = deployment["spec"]["template"]["metadata"]["labels"]
+    assert deployment["spec"]["selector"]["matchLabels"].items() <= labels.items()
+    service = of_kind("Service")[f"limes-{process}"]["spec"]
+    assert service["selector"].items() <= labels.items()
+    assert service["ports"] == [{"name": "http", "port": port, "targetPort": "http"}]
+    budget = of_kind("PodDisruptionBudget")[f"limes-{process}"]["spec"]
+    assert budget["selector"]["matchLabels"].items() <= labels.items()
+
+
+def test_prometheus_finds_all_services():
+    monitor = of_kind("ServiceMonitor")["limes"]["spec"]
+    for service in of_kind("Service").values():
+        assert monitor["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    assert monitor["endpoints"][0]["port"] == "http"
