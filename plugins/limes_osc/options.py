@@ -90,7 +90,7 @@ def report_query(args: argparse.Namespace) -> list[tuple[str, str]]:
 
 def add_paging(parser: argparse.ArgumentParser) -> None:
     """A part of a list."""
-    parser.add_argument("--limit", metavar="<number>", type=int, help="At most so many")
+    parser.add_argument("--limit", metavar="<number>", type=int, help="At most so many domains, projects or changes")
     parser.add_argument("--marker", metavar="<id>", help="Only what follows this one (with --limit)")
 
 

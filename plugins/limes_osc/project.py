@@ -11,6 +11,7 @@ from limes_osc.domain import named
 from limes_osc.options import add_domain_option, add_paging, add_report_options, paging_of, report_query
 from limes_osc.quota import SetQuotas, SimulateQuotas, confirm
 from limes_osc.reports import columns_of, headers_of, rows_of
+from limes_osc.scope import domain_path
 from limes_osc.show import ShowReport
 from limes_osc.targets import OfProject
 
@@ -29,7 +30,7 @@ class ListProjects(LimesLister):
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """One row for each project and resource."""
         everywhere = parsed_args.all_domains
-        path = "/projects" if everywhere else f"/domains/{self.scopes.domain(parsed_args.domain)}/projects"
+        path = "/projects" if everywhere else f"{domain_path(self.scopes.domain(parsed_args.domain))}/projects"
         query = [*report_query(parsed_args), *paging_of(parsed_args)]
         projects = self.limes.get(path, query, headers_of(parsed_args))["projects"]
         rows = (row for one in projects for row in rows_of("project", one, parsed_args, _whose(one)))
@@ -108,6 +109,6 @@ class DiscoverProjects(LimesLister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """One row for each new project."""
-        path = f"/domains/{self.scopes.domain(parsed_args.domain)}/projects/discover"
+        path = f"{domain_path(self.scopes.domain(parsed_args.domain))}/projects/discover"
         found = self.limes.discover(path, "new_projects")
         return self.table(parsed_args, Columns(["Project ID"], unit=False), ({"Project ID": one} for one in found))

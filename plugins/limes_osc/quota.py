@@ -80,7 +80,7 @@ def render(changes: Iterable[Change], refusals: dict[Ref, Refusal]) -> str:
 
 def confirm(args: argparse.Namespace, question: str = "Change this?") -> None:
     """Asks on a terminal, unless `--yes`; elsewhere nobody could answer. Raises `CommandError` unless it is a yes."""
-    if args.yes or not sys.stdin.isatty():
+    if args.yes or sys.stdin is None or not sys.stdin.isatty():
         return
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from urllib.parse import quote
 
 from openstack.exceptions import DuplicateResource, ForbiddenException, SDKException
 from osc_lib.exceptions import CommandError
@@ -21,6 +22,11 @@ _NO_SERVICES: Query = (("service", ""),)
 """Reports without resources: only who there is."""
 
 
+def domain_path(domain_id: str) -> str:
+    """Below `/v1`. What a user gave as an id may hold anything."""
+    return f"/domains/{quote(domain_id, safe='')}"
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
     """A project and its domain, by their ids."""
@@ -31,7 +37,7 @@ class Project:
     @property
     def path(self) -> str:
         """Below `/v1`."""
-        return f"/domains/{self.domain_id}/projects/{self.id}"
+        return f"{domain_path(self.domain_id)}/projects/{quote(self.id, safe='')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +141,7 @@ class Scopes:
                 found = _pick("project", given, listed)
                 return Project(str(found["domain"]["id"]), str(found["id"]))
             place = self.domain(None)
-        listed = self._listed(f"/domains/{place}/projects", "projects")
+        listed = self._listed(f"{domain_path(place)}/projects", "projects")
         if listed is None:
             return Project(place, self._taken_for_id("project", given))
         return Project(place, str(_pick("project", given, listed)["id"]))

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from limes_osc.base import LimesCommand, Options
 from limes_osc.options import add_domain, add_domain_option, add_project, add_project_option
+from limes_osc.scope import domain_path
 
 
 class Targeted(LimesCommand):
@@ -27,7 +28,7 @@ class OfDomain(Targeted):
 
     def path(self, args: argparse.Namespace) -> str:
         """See `Targeted`."""
-        return f"/domains/{self.scopes.domain(args.domain)}"
+        return domain_path(self.scopes.domain(args.domain))
 
 
 class OfProject(Targeted):

@@ -93,7 +93,7 @@ def plan(wishes: dict[Ref, str], report: Json) -> list[Change]:
     for (service, name), text in wishes.items():
         resource = known.get((service, name))
         if resource is None:
-            problems.append(f"{service}/{name}: there is no such resource here")
+            problems.append(f"{service}/{name}: {_why_missing(service, report)}")
         elif "quota" not in resource:
             problems.append(f"{service}/{name}: it has no quota")
         else:
@@ -105,6 +105,14 @@ def plan(wishes: dict[Ref, str], report: Json) -> list[Change]:
     if problems:
         raise CommandError("\n".join(problems))
     return changes
+
+
+def _why_missing(service: str, report: Json) -> str:
+    """Projects have no resources before their first scrape."""
+    waits = any(
+        one["type"] == service and not {"scraped_at", "min_scraped_at"} & one.keys() for one in report["services"]
+    )
+    return "nothing is known yet: try again in a few seconds" if waits else "there is no such resource here"
 
 
 def body_of(level: str, changes: Sequence[Change]) -> Json:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,23 @@ ROOT = Path(__file__).parents[2]
 CORES = "-f value -c Quota --resource cores"
 
 
+@dataclass(frozen=True)
+class Limes:
+    """Its address, and the file that is its backend."""
+
+    url: str
+    backend: Path
+
+
 @pytest.fixture(scope="module")
-def limes(keystone: RealKeystone, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Limes in Keystone's catalog, with a service `compute` whose quota and usage only Limes knows. Answers its address."""
+def limes(keystone: RealKeystone, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Limes]:
+    """Limes in Keystone's catalog, with a service `compute` whose backend is a file."""
     folder = tmp_path_factory.mktemp("limes")
     login = keystone.credentials("limes")
     address = f"127.0.0.1:{free_port()}"
     resources = {"cores": {"quota": 0, "usage": 2}, "ram": {"unit": "MiB", "quota": 0, "usage": 512}}
-    params = {"area": "compute", "state_file": f"{folder}/state.json", "resources": resources}
+    backend = folder / "backend.json"
+    params = {"area": "compute", "state_file": str(backend), "resources": resources}
     document = {
         "availability_zones": ["az-one"],
         "discovery": {"method": "list", "only_domains": "^(north|south)$"},
@@ -56,12 +66,12 @@ def limes(keystone: RealKeystone, tmp_path_factory: pytest.TempPathFactory) -> I
     ready = http_answers(f"http://{address}/healthcheck")
     with ServerProcess([*program, "api"], ready=ready, log=folder / "api.log", env=env):
         keystone.set_endpoint("resources", f"http://{address}")
-        yield f"http://{address}"
+        yield Limes(f"http://{address}", backend)
     keystone.set_endpoint("resources", before)
 
 
 @pytest.fixture
-def in_clouds_yaml(limes: str, keystone: RealKeystone, openstack: OpenStackClient) -> Iterator[Callable[..., User]]:
+def in_clouds_yaml(limes: Limes, keystone: RealKeystone, openstack: OpenStackClient) -> Iterator[Callable[..., User]]:
     """`in_clouds_yaml(auth, auth_type=...)` gives a user with that login in clouds.yaml."""
     file = openstack.home / "clouds.yaml"
 
@@ -112,7 +122,7 @@ def test_each_level_by_its_own_admin(in_clouds_yaml: Callable[..., User], keysto
     assert "('dresden' was taken for an ID, as this user may not look up projects by name)" in said
 
 
-def test_os_variables(limes: str, keystone: RealKeystone, openstack: OpenStackClient):
+def test_os_variables(limes: Limes, keystone: RealKeystone, openstack: OpenStackClient):
     login = keystone.credentials("auditor")
     env = {f"OS_{key.upper()}": value for key, value in login.items()}
     auditor = User(openstack, {**env, "OS_REGION_NAME": REGION, "OS_IDENTITY_API_VERSION": "3"})
@@ -129,16 +139,35 @@ def test_an_application_credential(in_clouds_yaml: Callable[..., User], keystone
     admin.must("project sync")
 
 
-def test_where_limes_is(in_clouds_yaml: Callable[..., User], keystone: RealKeystone, limes: str):
+def test_where_limes_is(in_clouds_yaml: Callable[..., User], keystone: RealKeystone, limes: Limes):
     auth = keystone.credentials("operator")
     elsewhere = in_clouds_yaml(auth, region_name="nowhere")
     assert "where is Limes? Keystone's catalog has no service of type 'resources'" in elsewhere.refused("cluster show")
-    assert elsewhere.run("cluster show", OS_LIMES_ENDPOINT=limes).status == 0
+    assert elsewhere.run("cluster show", OS_LIMES_ENDPOINT=limes.url).status == 0
     assert (
-        in_clouds_yaml(auth, region_name="nowhere", resources_endpoint_override=limes).run("cluster show").status == 0
+        in_clouds_yaml(auth, region_name="nowhere", resources_endpoint_override=limes.url).run("cluster show").status
+        == 0
     )
 
 
 def test_names_that_are_none(operator: User):
     assert operator.refused("domain show nope") == "there is no domain 'nope'\n"
     assert operator.refused("project show nope") == "there is no project 'nope'\n"
+
+
+def test_what_is_new_in_keystone(operator: User, keystone: RealKeystone):
+    assert operator.json("project discover --domain north") == []
+    bonn = keystone.create_project("bonn", "north")
+    assert operator.json("project discover --domain north") == [{"Project ID": bonn}]
+    assert operator.json("domain discover") == []
+    keystone.delete_project("bonn")
+
+
+def test_a_backend_that_cannot_be_told(operator: User, limes: Limes):
+    operator.must("domain set south --set compute/cores=10")
+    limes.backend.unlink(missing_ok=True)
+    limes.backend.mkdir()
+    outcome = operator.run("project set vienna --set compute/cores=10")
+    assert (outcome.status, outcome.out) == (0, "compute/cores: 0 -> 10 (+10)\n")
+    assert "quotas have been accepted, but some error(s) occurred" in outcome.errors
+    assert operator.must(f"project show vienna {CORES}") == "10\n"

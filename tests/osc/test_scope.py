@@ -63,6 +63,11 @@ def test_who_may_look_up_nothing_gives_ids(login: Login):
     assert "('berlin' was taken for an ID, as this user may not look up projects by name)" in said
 
 
+def test_ids_with_anything_in_them(login: Login):
+    said = login("berlin-member").refused("project show ../../clusters/current?")
+    assert "(GET /v1/domains/uuid-for-germany/projects/..%2F..%2Fclusters%2Fcurrent%3F: HTTP 404)" in said
+
+
 def test_wrong_roles(login: Login):
     member = login("berlin-member")
     for command in (

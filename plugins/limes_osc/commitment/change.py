@@ -3,6 +3,7 @@
 import argparse
 from fractions import Fraction
 from typing import ClassVar
+from urllib.parse import quote
 
 from osc_lib.exceptions import CommandError
 
@@ -80,7 +81,7 @@ class ConvertCommitment(OneOfProject):
         return self.changed(parsed_args, f"{parsed_args.id}/convert", {"commitment": conversion})
 
     def _target_amount(self, commitment: Json, source: int, service: str, resource: str) -> int:
-        path = f"/commitment-conversion/{commitment['service_type']}/{commitment['resource_name']}"
+        path = rates_path(commitment["service_type"], commitment["resource_name"])
         rates = {(one["target_service"], one["target_resource"]): one for one in self.limes.get(path)["conversions"]}
         rate = rates.get((service, resource))
         if rate is None:
@@ -90,6 +91,11 @@ class ConvertCommitment(OneOfProject):
         if target.denominator != 1:
             raise CommandError(f"only multiples of {rate['source_amount']} can be converted to {service}/{resource}")
         return target.numerator
+
+
+def rates_path(service: str, resource: str) -> str:
+    """Below `/v1`: what commitments of a resource can be converted to."""
+    return f"/commitment-conversion/{quote(service, safe='')}/{quote(resource, safe='')}"
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
@@ -103,7 +109,7 @@ class ListConversions(LimesLister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """One row for each target; amounts are in the units of the resources."""
-        found = self.limes.get("/commitment-conversion/{}/{}".format(*parsed_args.resource))["conversions"]
+        found = self.limes.get(rates_path(*parsed_args.resource))["conversions"]
         rows: list[Row] = [
             {
                 "Target Service": one["target_service"],
