@@ -66,13 +66,21 @@ class Scopes:
         """From Keystone; Limes is asked where there is none."""
         access = self._access
         if access is None:
-            return _own_of(self._limes.get("/identity")["identity"]["scope"] or {})
+            return self._own_in_limes()
         return Own(
             access.domain_id or access.project_domain_id,
             access.domain_name or access.project_domain_name,
             access.project_id,
             access.project_name,
         )
+
+    def _own_in_limes(self) -> Own:
+        try:
+            return _own_of(self._limes.get("/identity")["identity"]["scope"] or {})
+        except Refused as refused:
+            if refused.status == 404:  # an older Limes, or the original
+                return Own()
+            raise
 
     def domain(self, wanted: str | None) -> str:
         """The id of the domain. Raises `CommandError` where nothing says which, or where there is none."""

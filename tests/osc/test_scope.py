@@ -1,7 +1,10 @@
 """Whom a command is about, where there is no Keystone: names in the lists of Limes, IDs, and the options for all commands."""
 
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
-from tests.osc.client import OpenStackClient
+from tests.osc.client import OpenStackClient, User
 from tests.osc.conftest import Cloud, Login
 
 
@@ -102,6 +105,26 @@ def test_tokens_and_addresses_that_are_none(cloud: Cloud, login: Login, openstac
     assert "HTTP 404" in lost.refused("cluster show")
     right = login("cloud-admin", OS_ENDPOINT="http://127.0.0.1:9", OS_LIMES_ENDPOINT=f"{cloud.url}/v1/")
     assert right.json("cluster show --resource ram")[0]["Capacity"] == 12288
+
+
+class Older(BaseHTTPRequestHandler):
+    """A Limes that does not say what tokens are for."""
+
+    def do_GET(self) -> None:
+        self.send_error(404)
+
+    def log_message(self, *arguments: object) -> None:
+        """Says nothing."""
+
+
+def test_a_limes_that_does_not_say_what_tokens_are_for(openstack: OpenStackClient):
+    with ThreadingHTTPServer(("127.0.0.1", 0), Older) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        env = {"OS_AUTH_TYPE": "admin_token", "OS_ENDPOINT": f"http://127.0.0.1:{server.server_port}", "OS_TOKEN": "x"}
+        user = User(openstack, env)
+        assert "which project? Name one" in user.refused("project show")
+        assert "which domain? Name one" in user.refused("domain show")
+        server.shutdown()
 
 
 def test_sample_tokens_in_clouds_yaml(cloud: Cloud, openstack: OpenStackClient):
