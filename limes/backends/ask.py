@@ -34,13 +34,13 @@ def describe(backend: QuotaBackend, service_type: str) -> ServiceDef:
 
 def report_usage(backend: QuotaBackend, service: ServiceDef, project: ProjectInfo, catalog: Catalog) -> UsageReport:
     """The validated usage of a project. Raises `BackendError`."""
-    with _as_backend_error(f"service {service.type}"):
+    with _as_backend_error(f"service {service.type}", project):
         return validate_usage(backend.report_usage(project), service, catalog)
 
 
 def set_quota(backend: QuotaBackend, service: ServiceDef, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
     """Writes the quotas of all quota-tracking resources. Raises `BackendError`."""
-    with _as_backend_error(f"service {service.type}"):
+    with _as_backend_error(f"service {service.type}", project):
         backend.set_quota(project, dict(quotas))
 
 
@@ -96,14 +96,22 @@ def _is_text(value: object) -> bool:
 
 
 @contextlib.contextmanager
-def _as_backend_error(where: str) -> Iterator[None]:
+def _as_backend_error(where: str, project: ProjectInfo | None = None) -> Iterator[None]:
+    """What goes wrong with one `project` reads the same for all: whoever lists errors can count how many have it."""
+
+    def tell(error: Exception) -> str:
+        text = _one_line(error)
+        if project is None:
+            return text
+        return re.sub(rf"(?<![0-9A-Za-z-]){re.escape(project.id)}(?![\w-])", "{project_id}", text)
+
     try:
         yield
     except BackendError as error:
-        text = _one_line(error)
+        text = tell(error)
         raise type(error)(text if text.startswith(where) else f"{where}: {text}") from error
     except (ClientException, requests.RequestException) as error:
-        raise BackendError(f"{where}: {_one_line(error)}") from error
+        raise BackendError(f"{where}: {tell(error)}") from error
     except Exception as error:
         log.exception("%s: the plugin failed in a way that its contract does not allow", where)
         raise BackendError(f"{where}: internal error of the plugin ({type(error).__name__})") from error

@@ -250,7 +250,7 @@ def test_a_nova_that_is_too_old(nova, project):
         (
             "os-quota-sets/p1/detail",
             (400, {"badRequest": {"code": 400, "message": "Project ID p1 is not a valid project."}}),
-            "Project ID p1 is not a valid project",
+            "Project ID {project_id} is not a valid project",
         ),
         ("os-quota-sets/p1/detail", (503, b"busy"), "Nova answered with 503"),
     ],

@@ -93,7 +93,7 @@ class TestInFile(StaticContract):
         [
             ('{"p1": {"objects": {"usage": -1}}}', "resource objects, AZ any: the usage is -1"),
             ('{"p1": {"objects": {"quota": "lots"}}}', "the quota is 'lots', expected a whole number or 'unlimited'"),
-            ('{"p1": [1]}', "project p1: expected resources with quota and usage"),
+            ('{"p1": [1]}', "project {project_id}: expected resources with quota and usage"),
             ("[]", "expected a mapping of project ids"),
         ],
     )

@@ -158,7 +158,7 @@ class Raising(QuotaBackend):
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (BackendError("no quota record for project p1"), "service compute: no quota record for project p1"),
+        (BackendError("no quota record for p1, p11"), "service compute: no quota record for {project_id}, p11"),
         (keystoneauth1.exceptions.ConnectFailure("Unable to\nconnect"), "service compute: Unable to connect"),
         (KeyError("x"), "service compute: internal error of the plugin (KeyError)"),
     ],

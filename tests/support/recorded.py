@@ -6,6 +6,7 @@ paths, headers, pages and errors is under test as well.
 
 import json
 import re
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -29,6 +30,22 @@ Answer = tuple[int, Any]
 Handler = Callable[..., Answer]
 
 
+@dataclass(frozen=True)
+class Cut:
+    """A document of which only the first half is sent, and then the connection is closed."""
+
+    document: Any
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Keeps quiet about clients that hang up."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @dataclass
 class RecordedService:
     """Routes are (method, regular expression of the path) to a function of the request and the expression's groups."""
@@ -38,7 +55,7 @@ class RecordedService:
     content_type: str = "application/json"
 
     def __post_init__(self) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server = _Server(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, args=[0.05], daemon=True).start()
 
@@ -74,6 +91,8 @@ class RecordedService:
                 body = json.loads(data) if data and is_json else data
                 asked = Asked(self.command, parts.path, query, dict(self.headers.items()), body)
                 status, document = service.answer(asked)
+                cut = isinstance(document, Cut)
+                document = document.document if isinstance(document, Cut) else document
                 answer = document if isinstance(document, bytes) else json.dumps(document).encode()
                 if status == 204:
                     answer = b""
@@ -81,7 +100,8 @@ class RecordedService:
                 self.send_header("Content-Type", service.content_type)
                 self.send_header("Content-Length", str(len(answer)))
                 self.end_headers()
-                self.wfile.write(answer)
+                self.wfile.write(answer[: len(answer) // 2] if cut else answer)
+                self.close_connection = cut
 
             do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = do_HEAD = handle_any
 

@@ -7,6 +7,7 @@ _CLOUD = (
     "tests/backends/test_nova.py",
     "tests/backends/test_object_store.py",
     "tests/backends/test_volume.py",
+    "tests/integration/whole/test_backend_errors.py",
     "tests/integration/whole/test_cloud.py",
 )
 """The files whose tests need the fixtures of `tests/support/cloud.py`: each worker would start the servers again."""

@@ -44,5 +44,4 @@ class QuotaSets:
         """One request. Raises `BackendError`. With `force` Nova also takes what is below the usage; nothing new can be
         made then, and nothing else happens."""
         path = f"/os-quota-sets/{project_id}"
-        if self._client.put(path, {"quota_set": {**quotas, "force": True}}) is None:
-            raise BackendError(f"PUT {path}: Nova answered with 404")
+        self._client.put(path, {"quota_set": {**quotas, "force": True}})

@@ -70,8 +70,7 @@ class DnsService(QuotaBackend):
         path = f"/quotas/{project.id}"
         document = {resource.key: quotas[name] for name, resource in _RESOURCES.items()}
         document["zone_records"] = quotas["recordsets"] * RECORDS_PER_RECORDSET
-        if self._client.patch(path, document) is None:
-            raise BackendError(f"PATCH {path}: Designate answered with 404")
+        self._client.patch(path, document)
 
     def _list_zones(self) -> Mapping[str, Sequence[str]]:
         """The ids of zones, by project id."""

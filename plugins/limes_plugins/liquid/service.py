@@ -60,8 +60,7 @@ class LiquidService(QuotaBackend):
         if info.quota_needs_project:
             document["projectMetadata"] = metadata_of(project)
         path = f"/v1/projects/{project.id}/quota"
-        if self._client.put(path, document) is None:
-            raise BackendError(f"PUT {path}: {self._client.name} answered with 404")
+        self._client.put(path, document)
 
     def _report(self, project: ProjectInfo) -> Mapping[str, Mapping[str, Any]]:
         """The liquid's entries of the resources that it described."""

@@ -91,8 +91,7 @@ class LoadBalancingService(QuotaBackend):
         """One request."""
         path = f"/lbaas/quotas/{project.id}"
         document = {resource.key: quotas[name] for name, resource in _RESOURCES.items()}
-        if self._client.put(path, {"quota": document}) is None:
-            raise BackendError(f"PUT {path}: Octavia answered with 404")
+        self._client.put(path, {"quota": document})
 
     def _count(self) -> Mapping[str, Mapping[str, int]]:
         """How many there are of each, by Octavia's name and project id (0 for projects that have none)."""

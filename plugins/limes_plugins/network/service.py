@@ -95,8 +95,7 @@ class NetworkService(QuotaBackend):
         """One request to each of the two."""
         own = {resource.key: quotas[name] for name, resource in self._resources.items()}
         path = f"/quotas/{project.id}"
-        if self._client.put(path, {"quota": own}) is None:
-            raise BackendError(f"PUT {path}: Neutron answered with 404")
+        self._client.put(path, {"quota": own})
         if self._octavia is not None:
             others = {name: quota for name, quota in quotas.items() if name not in self._resources}
             self._octavia.set_quota(project, others)

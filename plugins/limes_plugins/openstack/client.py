@@ -1,18 +1,20 @@
 """Requests to one OpenStack service, whose failures are errors that an operator understands."""
 
-import threading
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
-from keystoneauth1 import discover, exceptions, noauth, token_endpoint
-from keystoneauth1.adapter import Adapter
-from keystoneauth1.session import Session
+import requests
+from keystoneauth1 import exceptions
 
-from limes.backends import BackendContext, BackendError, BackendMissing, BackendOutage, BackendOutdated, BackendRefusal
+from limes.backends import BackendContext, BackendError, BackendOutage
+from limes_plugins.openstack import problems
 from limes_plugins.openstack.params import ConnectionParams
+from limes_plugins.openstack.place import Place
+from limes_plugins.openstack.problems import MISSING
 
 _THREADS = 8
 _MAX_PAGES = 10_000
@@ -45,44 +47,31 @@ class ServiceClient:
         """
         self.name = name
         self._context = context
-        self._params = params
         self._service_type = service_type
-        self._versions: dict[str, Any] = {}
-        if major is not None:
-            self._versions = {"min_version": (major, 0), "max_version": (major, discover.LATEST)}
         self._headers = {"Accept": "application/json", **(headers or {})}
-        self._wanted = microversion
-        self._at_least = at_least
-        self._lock = threading.RLock()  # who agrees on a microversion needs the session for it
-        self._negotiated: str | None = None
-        self._own_session: Session | None = None
+        self._place = Place(context, params, name, service_type, major, microversion, at_least)
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
-    def get(self, path: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The document at `path`. Raises `BackendError`."""
-        document = self.find(path, params)
-        if document is None:
-            raise BackendError(f"GET {path}: {self.name} answered with 404")
-        return document
+    def get(self, path: str, params: Mapping[str, Any] | None = None, *, missing: str = MISSING) -> dict[str, Any]:
+        """The document at `path`. Raises `BackendError`; `missing` is what an answer 404 may come from."""
+        return self._document("GET", path, missing, params=dict(params or {}))
 
     def find(self, path: str, params: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
         """The same; None if the service says that there is no such thing."""
-        return self._document("GET", path, params=dict(params or {}))
+        answer = self.request("GET", path, params=dict(params or {}))
+        return None if answer.status_code == 404 else self._read("GET", path, answer)
 
-    def put(self, path: str, document: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Replaces what is at `path`, and gives the answer. None if the service says that there is no such thing."""
+    def put(self, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Replaces what is at `path`, and gives the answer. Raises `BackendError`."""
         return self._document("PUT", path, json=document)
 
     def post(self, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a document. Raises `BackendError`, also if the service says that there is no such thing."""
-        answer = self._document("POST", path, json=document)
-        if answer is None:
-            raise BackendError(f"POST {path}: {self.name} answered with 404")
-        return answer
+        """The answer to a document. Raises `BackendError`."""
+        return self._document("POST", path, json=document)
 
-    def patch(self, path: str, document: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Changes what is at `path`, and gives the answer. None if the service says that there is no such thing."""
+    def patch(self, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
+        """Changes what is at `path`, and gives the answer. Raises `BackendError`."""
         return self._document("PATCH", path, json=document)
 
     def pages(
@@ -129,42 +118,48 @@ class ServiceClient:
         Raises `BackendError` for these, and if the service is not in the catalog.
         """
         headers = {**self._headers, **options.pop("headers", {})}
-        try:
-            adapter = self._adapter(self.microversion())
+        with self._understood(method, path):
+            adapter = self._place.adapter()
             answer = adapter.request(path, method, raise_exc=False, headers=headers, **options)
-        except exceptions.CatalogException as error:
-            raise self._not_in_catalog() from error
-        status = answer.status_code
-        if status in (401, 403):
-            raise BackendRefusal(
-                f"{method} {path}: {self.name} refuses the user of Limes with {status}{_detail(answer)}"
-                " (look at the roles of this user, and at the policy of the service)"
-            )
-        if status == 406 and self._wanted is not None:
-            raise BackendOutdated(f"this {self.name} does not know the microversion {self.microversion()}")
-        if status == 429 or status >= 500:
-            raise BackendOutage(f"{method} {path}: {self.name} answered with {status}{_detail(answer)}")
+        if answer.status_code == 406 and adapter.default_microversion is not None:
+            raise self._place.too_old(f"does not know the microversion {adapter.default_microversion}")
+        problems.check(self.name, method, path, answer)
         return answer
 
-    def refused(self, method: str, path: str, answer: Any) -> BackendError:
+    def refused(self, method: str, path: str, answer: Any, missing: str = MISSING) -> BackendError:
         """The error to raise for an answer of 4xx that the caller has no use for."""
-        return BackendError(f"{method} {path}: {self.name} answered with {answer.status_code}{_detail(answer)}")
+        return problems.refused(self.name, method, path, answer, missing)
 
-    def _document(self, method: str, path: str, **options: Any) -> dict[str, Any] | None:
-        answer = self.request(method, path, **options)
-        if answer.status_code == 404:
-            return None
+    def _document(self, method: str, path: str, missing: str = MISSING, **options: Any) -> dict[str, Any]:
+        return self._read(method, path, self.request(method, path, **options), missing)
+
+    def _read(self, method: str, path: str, answer: Any, missing: str = MISSING) -> dict[str, Any]:
         if answer.status_code >= 400:
-            raise self.refused(method, path, answer)
+            raise self.refused(method, path, answer, missing)
         if answer.status_code in (202, 204) and not answer.content:
             return {}
+        return problems.json_object(self.name, method, path, answer)
+
+    @contextlib.contextmanager
+    def _understood(self, method: str, path: str) -> Iterator[None]:
+        """Turns keystoneauth's exceptions into errors that an operator understands, where they are not yet."""
         try:
-            document = answer.json()
-        except ValueError as error:
-            raise BackendError(f"{method} {path}: {self.name}'s answer is not JSON") from error
-        if not isinstance(document, dict):
-            raise BackendError(f"{method} {path}: {self.name}'s answer is not a JSON object")
-        return document
+            yield
+        except exceptions.CatalogException as error:
+            raise self._place.no_endpoint() from error
+        except exceptions.DiscoveryFailure as error:
+            raise self._place.no_versions() from error
+        except exceptions.UnknownConnectionError as error:
+            if not isinstance(error.original, requests.exceptions.ChunkedEncodingError):
+                raise
+            raise BackendOutage(
+                f"{method} {path}: the connection was cut in the middle of {self.name}'s answer"
+                " (look at its log, and at proxies in between)"
+            ) from error
+
+    def endpoint(self) -> str:
+        """The URL that paths are appended to. Raises `BackendError` if the service is not in the catalog."""
+        return self._place.url()
 
     # -- many requests -----------------------------------------------------------------------------------------------
 
@@ -192,70 +187,6 @@ class ServiceClient:
         if deadline is not None and time.monotonic() > deadline:
             raise BackendOutage(f"{self.name} did not give all answers within {self._context.time_limit:.0f} s")
 
-    # -- the way to the service --------------------------------------------------------------------------------------
-
-    def offers(self) -> bool:
-        """Whether Keystone's catalog has the service (or an endpoint is configured)."""
-        return self._params.endpoint is not None or bool(self._adapter(None).get_endpoint())
-
-    def endpoint(self) -> str:
-        """The URL that paths are appended to. Raises `BackendError` if the service is not in the catalog."""
-        found = self._params.endpoint or self._adapter(None).get_endpoint()
-        if not found:
-            raise self._not_in_catalog()
-        return str(found)
-
-    def microversion(self) -> str | None:
-        """The microversion that requests ask for. Raises `BackendError` if the service is too old."""
-        if self._at_least is None or self._wanted is None:
-            return self._wanted
-        with self._lock:
-            if self._negotiated is None:
-                self._negotiated = self._negotiate(_number(self._at_least), _number(self._wanted))
-            return self._negotiated
-
-    def _negotiate(self, at_least: tuple[int, int], wanted: tuple[int, int]) -> str:
-        data = self._adapter(None).get_endpoint_data()
-        if data is None:
-            raise self._not_in_catalog()
-        newest = data.max_microversion
-        if newest is None or tuple(newest) < at_least:
-            known = "knows no microversions" if newest is None else f"goes up to {newest[0]}.{newest[1]}"
-            raise BackendOutdated(f"this {self.name} {known}, but at least {self._at_least} is needed")
-        major, minor = min(wanted, (newest[0], newest[1]))
-        return f"{major}.{minor}"
-
-    def _not_in_catalog(self) -> BackendMissing:
-        region = f", region {self._params.region_name}" if self._params.region_name else ""
-        return BackendMissing(
-            f"there is no service of type {self._service_type!r} in Keystone's catalog"
-            f" (interface {self._params.interface}{region})"
-        )
-
-    def _adapter(self, microversion: str | None) -> Adapter:
-        return self._context.adapter(
-            self._service_type,
-            session=self._session(),
-            interface=self._params.interface,
-            region_name=self._params.region_name,
-            endpoint_override=self._params.endpoint,
-            default_microversion=microversion,
-            **self._versions,
-        )
-
-    def _session(self) -> Session | None:
-        """A session of our own for fixed tokens; None means the configured one."""
-        auth = self._params.auth
-        if auth.type == "session":
-            return None
-        with self._lock:
-            if self._own_session is None:
-                token = auth.token.get_secret_value() if auth.token else None
-                endpoint = self._params.endpoint
-                plugin = token_endpoint.Token(endpoint, token) if token else noauth.NoAuth(endpoint)
-                self._own_session = Session(plugin)
-            return self._own_session
-
 
 def _next_query(document: Mapping[str, Any], key: str) -> dict[str, str] | None:
     """The query of the next page. Host and path of a link stay unused: behind a proxy they may be wrong, and the token
@@ -268,32 +199,3 @@ def _next_query(document: Mapping[str, Any], key: str) -> dict[str, str] | None:
         if isinstance(href, str) and href:
             return {name: values[-1] for name, values in parse_qs(urlsplit(href).query).items()}
     return None
-
-
-def _number(microversion: str) -> tuple[int, int]:
-    major, minor = microversion.split(".")
-    return int(major), int(minor)
-
-
-def _detail(answer: Any) -> str:
-    """What the service says in its error document, if it is one of the usual forms, or a plain text."""
-    try:
-        text = _message(answer.json())
-    except ValueError:
-        text = answer.text if answer.headers.get("Content-Type", "").startswith("text/plain") else ""
-    return f": {' '.join(text.split())[:300]}" if text else ""
-
-
-def _message(document: Any) -> str:
-    """`{"errors": [{"detail": ...}]}`, `{"badRequest": {"message": ...}}`, `{"NeutronError": {"message": ...}}` or
-    `{"faultstring": ...}`."""
-    if not isinstance(document, dict):
-        return ""
-    errors = document.get("errors")
-    if isinstance(errors, list) and errors and isinstance(errors[0], dict):
-        return str(errors[0].get("detail") or "")
-    for field in ("message", "faultstring"):
-        if isinstance(document.get(field), str):
-            return str(document[field])
-    inner = next((value for value in document.values() if isinstance(value, dict)), None)
-    return "" if inner is None else _message(inner)

@@ -5,17 +5,20 @@ project. Without a registered limit there is no project limit, so those that are
 write. Keystone makes many limits in one request, and changes them one by one.
 """
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
-from keystoneauth1 import exceptions
-from keystoneauth1.adapter import Adapter
-
 from limes.backends import UNLIMITED, BackendContext, BackendError, BackendQuota
-from limes_plugins.openstack.params import KeystoneLimitParams
+from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.params import ConnectionParams, KeystoneLimitParams
 
 _UNLIMITED = -1
 _TRIES = 3
+
+
+class _ConflictError(BackendError):
+    """Somebody else has made or deleted limits at the same time."""
 
 
 class KeystoneLimits:
@@ -26,7 +29,7 @@ class KeystoneLimits:
     def __init__(self, params: KeystoneLimitParams, names: Mapping[str, str], context: BackendContext) -> None:
         """`names` are the names of limits by resource, where `params` don't say otherwise."""
         self._params = params
-        self._context = context
+        self._client = ServiceClient(context, ConnectionParams(), name="Keystone", service_type="identity", major=3)
         self._service_type = params.service_type or context.name
         self._names = {**names, **params.limit_names}
         self._service_id: str | None = None
@@ -38,7 +41,7 @@ class KeystoneLimits:
         quotas: dict[str, BackendQuota] = {}
         for name, limit_name in self._names.items():
             if limit_name in limits:
-                quotas[name] = _quota(limits[limit_name]["resource_limit"], limit_name)
+                quotas[name] = _quota(limits[limit_name].get("resource_limit"), limit_name)
             else:
                 quotas[name] = _quota(defaults.get(limit_name, {}).get("default_limit", 0), limit_name)
         return quotas
@@ -46,15 +49,13 @@ class KeystoneLimits:
     def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
         """Makes what is missing, changes what differs. Starts again if somebody else makes limits at the same time."""
         wanted = {self._names[name]: quota for name, quota in quotas.items()}
-        for attempt in range(_TRIES):
-            try:
+        for _ in range(_TRIES - 1):
+            with contextlib.suppress(_ConflictError):
                 self._register(wanted)
                 self._write(project_id, wanted)
-            except exceptions.Conflict:
-                if attempt == _TRIES - 1:
-                    raise
-            else:
                 return
+        self._register(wanted)
+        self._write(project_id, wanted)
 
     def _register(self, wanted: Mapping[str, int]) -> None:
         missing = sorted(set(wanted) - set(self._registered()))
@@ -66,8 +67,8 @@ class KeystoneLimits:
         present = self._project_limits(project_id)
         missing = set(wanted) - set(present)
         for name, limit in present.items():
-            if name in wanted and limit["resource_limit"] != wanted[name] and not self._change(limit, wanted[name]):
-                self._keystone().delete(f"/limits/{limit['id']}")
+            if name in wanted and limit.get("resource_limit") != wanted[name] and not self._change(limit, wanted[name]):
+                self._send("DELETE", f"/limits/{limit['id']}")
                 missing.add(name)
         if missing:
             self._create(
@@ -81,15 +82,21 @@ class KeystoneLimits:
     def _change(self, limit: Mapping[str, Any], wanted: int) -> bool:
         """Whether the limit has the wanted value now. Keystone answers 200 and keeps the old value where the new one is
         0 (seen in release 30.0.0, which takes 0 for "not given")."""
-        body = {"limit": {"resource_limit": wanted}}
-        changed = self._keystone().patch(f"/limits/{limit['id']}", json=body).json()["limit"]
-        return bool(changed["resource_limit"] == wanted)
+        changed = self._client.patch(f"/limits/{limit['id']}", {"limit": {"resource_limit": wanted}}).get("limit")
+        return isinstance(changed, dict) and changed.get("resource_limit") == wanted
 
     def _create(self, collection: str, items: list[dict[str, Any]]) -> None:
         common: dict[str, Any] = {"service_id": self._service()}
         if self._params.region_id is not None:
             common["region_id"] = self._params.region_id
-        self._keystone().post(f"/{collection}", json={collection: [{**common, **item} for item in items]})
+        self._send("POST", f"/{collection}", {collection: [{**common, **item} for item in items]})
+
+    def _send(self, method: str, path: str, document: Mapping[str, Any] | None = None) -> None:
+        answer = self._client.request(method, path, json=document)
+        if answer.status_code == 409:
+            raise _ConflictError(str(self._client.refused(method, path, answer)))
+        if answer.status_code >= 400:
+            raise self._client.refused(method, path, answer)
 
     def _registered(self) -> dict[str, dict[str, Any]]:
         return self._list("registered_limits", {})
@@ -99,12 +106,12 @@ class KeystoneLimits:
 
     def _list(self, collection: str, query: Mapping[str, str]) -> dict[str, dict[str, Any]]:
         """Limits of our service and region, by name."""
-        document = self._keystone().get(f"/{collection}", params={"service_id": self._service(), **query}).json()
+        document = self._client.get(f"/{collection}", {"service_id": self._service(), **query})
         if document.get("truncated"):
             raise BackendError(f"Keystone lists only a part of the {collection} (its list_limit is too low)")
         return {
-            item["resource_name"]: item
-            for item in document[collection]
+            str(item.get("resource_name")): item
+            for item in _objects(document, collection)
             if item.get("region_id") == self._params.region_id
         }
 
@@ -113,7 +120,7 @@ class KeystoneLimits:
             query = {"type": self._service_type}
             if self._params.service_name is not None:
                 query["name"] = self._params.service_name
-            found = self._keystone().get("/services", params=query).json()["services"]
+            found = _objects(self._client.get("/services", query), "services")
             if len(found) != 1:
                 raise BackendError(
                     f"Keystone's catalog has {len(found)} services of type {self._service_type!r}, expected one"
@@ -122,8 +129,12 @@ class KeystoneLimits:
             self._service_id = found[0]["id"]
         return str(self._service_id)
 
-    def _keystone(self) -> Adapter:
-        return self._context.adapter("identity", interface="public", min_version=(3, 0))
+
+def _objects(document: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    found = document.get(key)
+    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+        raise BackendError(f"GET /{key}: expected a list {key!r} of objects from Keystone")
+    return found
 
 
 def _quota(limit: Any, name: str) -> BackendQuota:

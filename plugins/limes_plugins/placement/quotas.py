@@ -7,10 +7,7 @@ from limes.backends import UNLIMITED, BackendError, BackendQuota
 from limes_plugins.openstack.amounts import whole_number
 from limes_plugins.openstack.client import ServiceClient
 
-_NO_EXTENSION = (
-    "this Placement has no quota extension (it answered with 404): use Limes's own Placement, or quota.store:"
-    " keystone_limits"
-)
+_NO_EXTENSION = "only Limes's own Placement has the quota extension: use it, or quota.store: keystone_limits"
 
 
 class QuotaStore(Protocol):
@@ -64,14 +61,10 @@ class PlacementQuotas:
         limits = {class_: limit for class_, limit in self._limits(project_id).items() if limit is not UNLIMITED}
         limits.update({self._classes[name]: quota for name, quota in quotas.items()})
         document = {class_: {"limit": limit} for class_, limit in sorted(limits.items())}
-        if self._client.put(f"/quotas/{project_id}", {"quotas": document}) is None:
-            raise BackendError(f"PUT /quotas/{project_id}: {_NO_EXTENSION}")
+        self._client.put(f"/quotas/{project_id}", {"quotas": document})
 
     def _limits(self, project_id: str) -> dict[str, BackendQuota]:
-        document = self._client.find(f"/quotas/{project_id}")
-        if document is None:
-            raise BackendError(f"GET /quotas/{project_id}: {_NO_EXTENSION}")
-        quotas: Any = document.get("quotas")
+        quotas: Any = self._client.get(f"/quotas/{project_id}", missing=_NO_EXTENSION).get("quotas")
         if not isinstance(quotas, dict):
             raise BackendError("GET /quotas: expected an object 'quotas'")
         return {class_: self._limit(class_, entry) for class_, entry in quotas.items()}

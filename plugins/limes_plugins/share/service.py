@@ -103,8 +103,7 @@ class ShareService(QuotaBackend):
     def _write(self, project: ProjectInfo, document: Mapping[str, int], share_type: str = "") -> None:
         query = f"?share_type={share_type}" if share_type else ""
         path = f"/quota-sets/{project.id}{query}"
-        if self._client.put(path, {"quota_set": document}) is None:
-            raise BackendError(f"PUT {path}: Manila answered with 404")
+        self._client.put(path, {"quota_set": document})
 
     def _name(self, kind: str, share_type: ShareType) -> str:
         return resource_name(kind, share_type.name, is_first=share_type == self._types[0])

@@ -77,8 +77,7 @@ class VolumeService(QuotaBackend):
             of_types = {f"{key}_{type_}": quotas[self._name(kind, type_)] for type_ in self._types}
             document |= of_types | {key: sum(of_types.values())}
         path = f"/os-quota-sets/{project.id}"
-        if self._client.put(path, {"quota_set": document}) is None:
-            raise BackendError(f"PUT {path}: Cinder answered with 404")
+        self._client.put(path, {"quota_set": document})
 
     def _name(self, kind: str, volume_type: str) -> str:
         return resource_name(kind, volume_type, is_first=volume_type == self._types[0])

@@ -1,0 +1,145 @@
+"""Where a service is: its endpoint, the token to come with, and the microversion to ask for."""
+
+import threading
+from typing import Any
+
+from keystoneauth1 import discover, exceptions, noauth, token_endpoint
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.session import Session
+
+from limes.backends import BackendContext, BackendError, BackendMissing, BackendOutage, BackendOutdated
+from limes_plugins.openstack.params import ConnectionParams
+
+
+class Place:
+    """One service, as configured or as Keystone's catalog has it. Safe to use from many threads."""
+
+    def __init__(
+        self,
+        context: BackendContext,
+        params: ConnectionParams,
+        name: str,
+        service_type: str,
+        major: int | None,
+        microversion: str | None,
+        at_least: str | None,
+    ) -> None:
+        """Arguments are those of `ServiceClient`. Nothing is asked yet."""
+        self._name = name
+        self._context = context
+        self._params = params
+        self._service_type = service_type
+        self._major = major
+        self._wanted = microversion
+        self._at_least = at_least
+        self._lock = threading.RLock()  # who agrees on a microversion needs the session for it
+        self._negotiated: str | None = None
+        self._own_session: Session | None = None
+
+    def adapter(self) -> Adapter:
+        """What makes requests. Raises `BackendError` and keystoneauth's exceptions."""
+        return self._adapter(self._microversion())
+
+    def url(self) -> str:
+        """The URL that paths are appended to, as it is configured or in the catalog. Raises `BackendMissing`."""
+        found = self._configured_url()
+        if found is None:
+            raise self._not_in_catalog()
+        return found
+
+    # -- what is wrong -----------------------------------------------------------------------------------------------
+
+    def too_old(self, what: str) -> BackendOutdated:
+        """The error for a service that knows less than the plugin needs."""
+        return BackendOutdated(f"this {self._name} {what} (its release is too old for the plugin)")
+
+    def no_endpoint(self) -> BackendError:
+        """The error where the catalog gives no endpoint that would do."""
+        url = self._configured_url()
+        if url is None:
+            return self._not_in_catalog()
+        return BackendOutage(
+            f"{self._name} does not say at {url} that it has version {self._major} of its API {self._is_it_there()}"
+        )
+
+    def no_versions(self) -> BackendOutage:
+        """The error where the service does not tell its versions."""
+        return BackendOutage(f"{self._name} has no version document at {self._configured_url()} {self._is_it_there()}")
+
+    def _is_it_there(self) -> str:
+        return f"(is this the endpoint of {self._name}, and does it answer?)"
+
+    def _not_in_catalog(self) -> BackendMissing:
+        region = f", region {self._params.region_name}" if self._params.region_name else ""
+        return BackendMissing(
+            f"there is no service of type {self._service_type!r} in Keystone's catalog"
+            f" (interface {self._params.interface}{region}): register its endpoint, or set another one in the params"
+        )
+
+    # -- what is there -----------------------------------------------------------------------------------------------
+
+    def _configured_url(self) -> str | None:
+        if self._params.endpoint is not None:
+            return self._params.endpoint
+        session = self._session() or self._context.session()
+        try:
+            found = session.get_endpoint(
+                service_type=self._service_type,
+                interface=self._params.interface,
+                region_name=self._params.region_name,
+                skip_discovery=True,
+            )
+        except exceptions.CatalogException:
+            return None
+        return str(found) if found else None
+
+    def _microversion(self) -> str | None:
+        if self._at_least is None or self._wanted is None:
+            return self._wanted
+        with self._lock:
+            if self._negotiated is None:
+                self._negotiated = self._negotiate(self._at_least, _number(self._wanted))
+            return self._negotiated
+
+    def _negotiate(self, at_least: str, wanted: tuple[int, int]) -> str:
+        data = self._adapter(None).get_endpoint_data()
+        if data is None:
+            raise self.no_endpoint()
+        newest = data.max_microversion
+        if newest is None or tuple(newest) < _number(at_least):
+            known = "knows no microversions" if newest is None else f"goes up to {newest[0]}.{newest[1]}"
+            raise self.too_old(f"{known}, but at least {at_least} is needed")
+        major, minor = min(wanted, (newest[0], newest[1]))
+        return f"{major}.{minor}"
+
+    def _adapter(self, microversion: str | None) -> Adapter:
+        versions: dict[str, Any] = {}
+        if self._major is not None:
+            versions = {"min_version": (self._major, 0), "max_version": (self._major, discover.LATEST)}
+        return self._context.adapter(
+            self._service_type,
+            session=self._session(),
+            interface=self._params.interface,
+            region_name=self._params.region_name,
+            endpoint_override=self._params.endpoint,
+            default_microversion=microversion,
+            **versions,
+        )
+
+    def _session(self) -> Session | None:
+        """A session of our own for fixed tokens; None means the configured one."""
+        auth = self._params.auth
+        if auth.type == "session":
+            return None
+        with self._lock:
+            if self._own_session is None:
+                token = auth.token.get_secret_value() if auth.token else None
+                endpoint = self._params.endpoint
+                plugin = token_endpoint.Token(endpoint, token) if token else noauth.NoAuth(endpoint)
+                self._own_session = Session(plugin)
+            return self._own_session
+
+
+def _number(microversion: str) -> tuple[int, int]:
+    major, minor = microversion.split(".")
+    return int(major), int(minor)
