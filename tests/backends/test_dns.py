@@ -108,7 +108,10 @@ class TestDns(QuotaCases):
             ((200, b"<html>"), "Designate's answer is not JSON"),
             ((200, {"zones": 10}), "the quota of zone_recordsets is None"),
             ((200, {"zones": "10", "zone_recordsets": 1}), "the quota of zones is '10'"),
-            ((404, {"code": 404}), r"GET /quotas/\{project_id\}: Designate answered with 404 \(was the project deleted"),
+            (
+                (404, {"code": 404}),
+                r"GET /quotas/\{project_id\}: Designate answered with 404 \(was the project deleted",
+            ),
         ],
     )
     def test_odd_answers(self, designate, backend, service, catalog, project, answer, message):
