@@ -31,7 +31,7 @@ class TestService(ServiceCases):
             lambda: ask.report_usage(backend, backend.describe(), project, Catalog(AZS, [])),
             lambda: ask.set_quota(backend, backend.describe(), project, {"cores": 1}),
         ):
-            with pytest.raises(BackendError, match="only Limes.s own Placement has the quota extension"):
+            with pytest.raises(BackendError, match=r"only Limes.s own Placement has the quota extension"):
                 call()
 
 
