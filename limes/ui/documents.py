@@ -11,7 +11,7 @@ def session_of(issued: Issued, identity: Identity) -> dict[str, Any]:
     """Everything that the page knows of who uses it. The token is for its memory only."""
     return {
         "token": issued.token,
-        "is_ours": issued.is_ours,
+        "is_ours": issued.token in issued.revocable,
         "expires_at": None if identity.expires_at is None else int(identity.expires_at.timestamp()),
         "user": user_of(identity),
         "scope": scope_of(identity),

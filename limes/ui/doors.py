@@ -9,10 +9,22 @@ from limes.ui.requests import Scope, SignIn
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A token. Who signs out has it revoked if it was made for the dashboard, and not brought along."""
+    """A token, and the one that it was made of, which others can be made of: Keystone may be told to make tokens for a
+    scope of unscoped ones only (`allow_rescope_scoped_token`)."""
 
     token: str
-    is_ours: bool = True
+    root: str
+    """The first token of this session. The same as `token` until a scope is chosen."""
+    root_is_ours: bool = True
+    """Whether the root was made for the dashboard, and not brought along."""
+
+    @property
+    def revocable(self) -> tuple[str, ...]:
+        """What was made for the dashboard, and is revoked when somebody signs out. With a root goes all that was made
+        of it, but not in each release of Keystone."""
+        if self.root_is_ours:
+            return tuple(dict.fromkeys((self.token, self.root)))
+        return () if self.token == self.root else (self.token,)
 
 
 class Door(Protocol):
@@ -34,8 +46,8 @@ class Door(Protocol):
         """What the token's user could have a token for, each in the form of `limes.auth.identity_document.scope_of`."""
         ...
 
-    def rescope(self, token: str, scope: Scope) -> Issued:
-        """A token of the same user for another scope."""
+    def rescope(self, root: str, scope: Scope) -> str:
+        """A token of the root's user for another scope."""
         ...
 
     def revoke(self, token: str) -> None:

@@ -38,9 +38,11 @@ class KeystoneDoor:
     def sign_in(self, request: SignIn) -> Issued:
         """See `Door`. Tokens for passwords are unscoped."""
         if isinstance(request, TokenSignIn):
-            return Issued(request.token.get_secret_value(), is_ours=False)
+            brought = request.token.get_secret_value()
+            return Issued(brought, brought, root_is_ours=False)
         with self._refusals(Unauthorized("user, domain or password is wrong")):
-            return self._issue(self._plugin(request))
+            token = self._issue(self._plugin(request))
+        return Issued(token, token)
 
     def _plugin(self, request: PasswordSignIn | CredentialSignIn) -> Any:
         if isinstance(request, CredentialSignIn):
@@ -55,10 +57,10 @@ class KeystoneDoor:
             methods.append(v3.TOTPMethod(passcode=request.passcode.get_secret_value(), **user))
         return v3.Auth(self._url, methods, unscoped=True)
 
-    def _issue(self, plugin: Any) -> Issued:
-        return Issued(str(plugin.get_access(self._session).auth_token))
+    def _issue(self, plugin: Any) -> str:
+        return str(plugin.get_access(self._session).auth_token)
 
-    def rescope(self, token: str, scope: Scope) -> Issued:
+    def rescope(self, root: str, scope: Scope) -> str:
         """See `Door`."""
         target: dict[str, Any] = {
             "project_id": scope.project,
@@ -66,7 +68,7 @@ class KeystoneDoor:
             "system_scope": scope.system,
         }
         with self._refusals(Forbidden("Keystone gives no token for this scope; perhaps sign in again")):
-            return self._issue(v3.Token(self._url, token, **target))
+            return self._issue(v3.Token(self._url, root, **target))
 
     def scopes(self, token: str) -> Sequence[dict[str, Any]]:
         """See `Door`. Domains have no name of their domain, so projects are shown with those that the user has."""

@@ -35,17 +35,18 @@ class SampleDoor:
         """See `Door`. There are neither passwords nor application credentials."""
         if not isinstance(request, TokenSignIn):
             raise BadRequest("there are sample identities only: sign in with one of their tokens")
-        return Issued(request.token.get_secret_value(), is_ours=False)
+        token = request.token.get_secret_value()
+        return Issued(token, token, root_is_ours=False)
 
     def scopes(self, token: str) -> Sequence[dict[str, Any]]:
         """See `Door`: those of the user's other tokens."""
         return [scope for one in self._of_user(token).values() if (scope := scope_of(one)) is not None]
 
-    def rescope(self, token: str, scope: Scope) -> Issued:
+    def rescope(self, root: str, scope: Scope) -> str:
         """See `Door`."""
-        for other, one in self._of_user(token).items():
+        for other, one in self._of_user(root).items():
             if (one.project_id, one.domain_id, one.system_scope) == (scope.project, scope.domain, scope.system):
-                return Issued(other, is_ours=False)
+                return other
         raise Forbidden("this user has no sample token for that scope")
 
     def revoke(self, token: str) -> None:

@@ -22,7 +22,7 @@ from limes.ui.throttle import Throttle
 from limes.web.json import dump
 
 COOKIE = "limes-session"
-_OURS, _BROUGHT = "ours.", "brought."
+_OURS, _BROUGHT = "ours", "brought"
 
 
 class SessionEndpoint:
@@ -62,15 +62,20 @@ class SessionEndpoint:
         _answer(resp, self._document(issued, identity))
 
     def on_delete(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Forgets the session. A token in `X-Auth-Token` is revoked: the page sends it if it was made for it."""
+        """Forgets the session, and revokes its tokens that were made for the dashboard.
+
+        The one in `X-Auth-Token` is revoked as well: the page sends it only if it is one of these.
+        """
         require_own_page(req)
-        token = req.get_header("X-Auth-Token")
+        token, cookie = req.get_header("X-Auth-Token"), _read_cookie(req)
         set_security_headers(resp)
         _drop_cookie(req, resp)
         resp.status = falcon.HTTP_204
-        if token:
+        tokens = dict.fromkeys((*([token] if token else []), *(cookie.revocable if cookie else ())))
+        if tokens:
             with self._slot():
-                self._door.revoke(token)
+                for one in tokens:
+                    self._door.revoke(one)
 
     def _enter(self, req: falcon.Request, body: Any) -> tuple[Issued, Identity]:
         account, address = _account(body), str(req.remote_addr)
@@ -91,15 +96,16 @@ class SessionEndpoint:
         token = req.get_header("X-Auth-Token")
         if not token:
             raise BadRequest("a token is needed to choose a scope: header X-Auth-Token")
+        user_id = self._identity(token).user_id
         cookie = _read_cookie(req)
-        return self._to_scope(Issued(token, is_ours=cookie is not None and cookie == Issued(token)), scope)
+        # the cookie may be of somebody else, who has signed in in another tab
+        if cookie is not None and self._identity(cookie.root).user_id == user_id:
+            return self._to_scope(cookie, scope)
+        return self._to_scope(Issued(token, token, root_is_ours=False), scope)
 
     def _to_scope(self, before: Issued, scope: Scope) -> tuple[Issued, Identity]:
-        issued = self._door.rescope(before.token, scope)
-        identity = self._identity(issued.token)
-        if before.is_ours and scope_of(self._identity(before.token)) is None:
-            self._door.revoke(before.token)  # scoped ones may be in use in another tab
-        return issued, identity
+        token = self._door.rescope(before.root, scope)
+        return Issued(token, before.root, before.root_is_ours), self._identity(token)
 
     def _identity(self, token: str) -> Identity:
         return self._authenticator.authenticate({"HTTP_X_AUTH_TOKEN": token})
@@ -155,17 +161,17 @@ def _answer(resp: falcon.Response, document: Any) -> None:
 
 
 def _read_cookie(req: falcon.Request) -> Issued | None:
-    value = req.cookies.get(COOKIE, "")
-    for prefix in (_OURS, _BROUGHT):
-        if value.startswith(prefix) and len(value) > len(prefix):
-            return Issued(value.removeprefix(prefix), is_ours=prefix == _OURS)
-    return None
+    """`ours|TOKEN|ROOT` or `brought|TOKEN|ROOT`, as `_set_cookie` has written it."""
+    whose, token, root, *_ = [*req.cookies.get(COOKIE, "").split("|"), "", "", ""]
+    if whose not in (_OURS, _BROUGHT) or not token or not root:
+        return None
+    return Issued(token, root, root_is_ours=whose == _OURS)
 
 
 def _set_cookie(req: falcon.Request, resp: falcon.Response, issued: Issued) -> None:
     resp.set_cookie(
         COOKIE,
-        (_OURS if issued.is_ours else _BROUGHT) + issued.token,
+        "|".join((_OURS if issued.root_is_ours else _BROUGHT, issued.token, issued.root)),
         path="/ui/session",
         secure=req.forwarded_scheme == "https",
         http_only=True,

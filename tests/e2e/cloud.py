@@ -138,6 +138,9 @@ def _config(folder: Path, url: str) -> dict[str, Any]:
             },
             {"resource": "storage/capacity", "commitment_durations": ["1 year"]},
         ],
+        "quota_distribution_configs": [
+            {"resource": "storage/.*", "model": "hierarchical", "strict_domain_quota_limit": True}
+        ],
         "identity": {"method": "sample", "sample": _sample()},
         "ui": {"title": "Test cloud"},
     }

@@ -15,6 +15,8 @@ use_stderr = false
 transport_url = fake:/
 [database]
 connection = sqlite:///{folder}/keystone.db?timeout=30
+[auth]
+methods = external,password,token,oauth1,mapped,application_credential,totp
 [fernet_tokens]
 key_repository = {folder}/fernet
 [fernet_receipts]

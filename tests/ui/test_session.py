@@ -35,8 +35,8 @@ def test_a_token_becomes_a_session_and_a_cookie_that_gives_it_back(dashboard):
     session = answer.json["session"]
     assert (answer.status_code, session["token"], session["roles"]) == (200, "bert", ["member"])
     assert (session["is_ours"], session["can_switch_scope"], session["expires_at"]) == (False, True, None)
-    assert _cookie(answer) == "limes-session=brought.bert; HttpOnly; Path=/ui/session; SameSite=Strict"
-    again = dashboard.simulate_get("/ui/session", headers=OWN, cookies={"limes-session": "brought.bert"})
+    assert _cookie(answer) == "limes-session=brought|bert|bert; HttpOnly; Path=/ui/session; SameSite=Strict"
+    again = dashboard.simulate_get("/ui/session", headers=OWN, cookies={"limes-session": "brought|bert|bert"})
     assert again.json["session"] == session
 
 
@@ -45,10 +45,10 @@ def test_behind_https_the_cookie_is_for_https_only(dashboard):
 
 
 def test_a_cookie_that_is_good_for_nothing_is_dropped(dashboard):
-    for value in ("brought.somebody", "garbage", "ours."):
+    for value in ("brought|somebody|somebody", "garbage", "ours||", "theirs|bert|bert"):
         answer = dashboard.simulate_get("/ui/session", headers=OWN, cookies={"limes-session": value})
         assert answer.json["session"] is None
-    answer = dashboard.simulate_get("/ui/session", headers=OWN, cookies={"limes-session": "brought.somebody"})
+    answer = dashboard.simulate_get("/ui/session", headers=OWN, cookies={"limes-session": "brought|somebody|somebody"})
     assert "limes-session=;" in _cookie(answer).replace('""', "")
     assert "Path=/ui/session" in _cookie(answer)
 
@@ -89,7 +89,7 @@ def test_other_pages_are_refused(dashboard, method, headers):
         "/ui/session",
         headers=given | {"Content-Type": "application/json"},
         body=body if method == "POST" else None,
-        cookies={"limes-session": "brought.bert"},
+        cookies={"limes-session": "brought|bert|bert"},
     )
     assert answer.status_code == 403
     assert "bert" not in answer.text
@@ -129,7 +129,7 @@ def test_scopes_need_a_token(dashboard):
 
 
 def test_signing_out_drops_the_cookie(dashboard):
-    answer = dashboard.simulate_delete("/ui/session", headers=OWN, cookies={"limes-session": "brought.bert"})
+    answer = dashboard.simulate_delete("/ui/session", headers=OWN, cookies={"limes-session": "brought|bert|bert"})
     assert (answer.status_code, answer.text) == (204, "")
     assert "Path=/ui/session" in _cookie(answer)
 

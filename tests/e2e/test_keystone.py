@@ -1,0 +1,92 @@
+"""A whole journey with a real Keystone: passwords, scopes, a token that ends."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.axe import violations
+from tests.e2e.browser import watched_page
+from tests.e2e.cloud import DashboardCloud
+from tests.support.keystone_seed import PASSWORD
+
+
+@pytest.fixture(scope="module")
+def keystone_cloud(browser, keystone, tmp_path_factory):
+    """A cloud whose people and projects are Keystone's."""
+    made = DashboardCloud(
+        tmp_path_factory.mktemp("keystone-cloud"),
+        discovery={"method": "list", "only_domains": "north|south"},
+        identity={"method": "keystone", "keystone": keystone.credentials("limes"), "cache": {"ttl": 1}},
+        ui={"user_domain": "north", "title": "Real cloud"},
+    )
+    try:
+        made.limes("db", "upgrade")
+        made.collect()
+        made.process.start()
+        yield made
+    finally:
+        made.process.stop()
+
+
+@pytest.fixture
+def page(browser, keystone_cloud):
+    with watched_page(browser, keystone_cloud.url) as watched:
+        watched.page.goto("/ui")
+        yield watched.page
+
+
+def _sign_in(page, user, password=PASSWORD):
+    page.get_by_label("User", exact=True).fill(user)
+    page.get_by_label("Password", exact=True).last.fill(password)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+
+
+def test_a_wrong_password_then_the_right_one_then_a_scope(page, keystone):
+    assert violations(page) == []
+    expect(page.get_by_label("Domain")).to_have_value("north")
+    _sign_in(page, "north-admin", "wrong")
+    expect(page.get_by_role("alert")).to_have_text("user, domain or password is wrong")
+    _sign_in(page, "north-admin")
+    expect(page.get_by_text("What do you want to work on?")).to_be_visible()
+    assert violations(page) == []
+    page.reload()
+    page.get_by_role("button", name="north domain").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("north domain")
+    page.locator(".menu summary").click()
+    page.get_by_role("button", name="Switch scope").click()
+    page.get_by_role("button", name="berlin").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("berlin project")
+    kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
+    assert kept == '[{},{},""]'
+
+
+def test_one_scope_needs_no_choice_and_an_ended_token_a_new_sign_in(page, keystone):
+    page.goto(f"/ui/domains/{keystone.ids.domains['north']}/projects/{keystone.ids.projects['berlin']}/history")
+    _sign_in(page, "berlin-admin")
+    expect(page.get_by_role("heading", level=1)).to_have_text("History berlin")
+    (cookie,) = page.context.cookies(f"{page.url.partition('/ui')[0]}/ui/session")
+    keystone.revoke(cookie["value"].split("|")[1])
+    page.wait_for_timeout(1100)  # Limes believes tokens for a second here
+    page.get_by_role("link", name="Overview").click()
+    expect(page.get_by_text("Your session has ended.")).to_be_visible()
+    _sign_in(page, "berlin-admin")
+    expect(page.get_by_role("heading", level=1)).to_have_text("berlin project")
+
+
+def test_an_application_credential(page, keystone):
+    made = keystone.application_credential("berlin-admin", "berlin")
+    page.get_by_role("radio", name="Application credential").check()
+    page.get_by_label("Id of the credential").fill(made["id"])
+    page.get_by_label("Secret").fill(made["secret"])
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("berlin project")
+    page.locator(".menu summary").click()
+    expect(page.get_by_role("button", name="Switch scope")).to_have_count(0)
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_text("You have signed out.")).to_be_visible()
+
+
+def test_a_token(page, keystone):
+    page.get_by_role("radio", name="Token").check()
+    page.get_by_label("Token", exact=True).last.fill(keystone.project_token("operator", "service"))
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Cloud")

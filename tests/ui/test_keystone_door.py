@@ -1,0 +1,204 @@
+"""Signing in at a real Keystone, without a browser."""
+
+import base64
+import hmac
+import struct
+import time
+from types import SimpleNamespace
+
+import falcon
+import falcon.testing
+import pytest
+
+from limes.api.errors import install_error_handlers
+from limes.auth.build import build_authenticator
+from limes.auth.session import open_session
+from limes.seams import SystemClock
+from limes.settings.identity import IdentitySettings
+from limes.ui.keystone_door import KeystoneDoor
+from limes.ui.mount import dashboard as make_mount
+from limes.ui.session import ScopesEndpoint, SessionEndpoint
+from limes.ui.throttle import Throttle
+from tests.support.keystone_seed import PASSWORD
+
+OWN = {"X-Limes-Dashboard": "1"}
+
+
+def _client(credentials):
+    identity = IdentitySettings.model_validate({"keystone": credentials, "cache": {"ttl": 0, "negative_ttl": 0}})
+    cloud, clock = open_session(identity), SystemClock()
+    door = KeystoneDoor(cloud, "north")
+    session = SessionEndpoint(door, build_authenticator(identity, cloud, clock), Throttle(clock), title="T", at_once=2)
+    app = falcon.App()
+    install_error_handlers(app)
+    for path, endpoint in make_mount(session, ScopesEndpoint(door)).routes:
+        app.add_route(path, endpoint)
+    return falcon.testing.TestClient(app)
+
+
+@pytest.fixture(scope="module")
+def client(keystone):
+    return _client(keystone.credentials("limes"))
+
+
+def _post(client, given=None, **body):
+    headers = OWN | ({"X-Auth-Token": given} if given else {})
+    return client.simulate_post("/ui/session", headers=headers, json=body)
+
+
+def _password(client, user, domain="north", password=PASSWORD, **more):
+    return _post(client, method="password", user=user, user_domain=domain, password=password, **more)
+
+
+def _is_good(keystone, token):
+    headers = {"X-Subject-Token": token}
+    return keystone.api.get("/auth/tokens", headers=headers, raise_exc=False).status_code == 200
+
+
+def test_the_page_asks_for_a_password(client):
+    answer = client.simulate_get("/ui/session", headers=OWN)
+    assert answer.json == {"session": None, "sign_in": {"method": "keystone", "user_domain": "north"}, "title": "T"}
+
+
+def test_a_user_with_one_scope_gets_it(client, keystone):
+    answer = _password(client, "berlin-member")
+    session = answer.json["session"]
+    assert (answer.status_code, session["roles"], session["is_ours"]) == (200, ["member", "reader"], True)
+    assert session["scope"]["project"]["id"] == keystone.ids.projects["berlin"]
+    assert session["scope"]["project"]["domain"]["name"] == "north"
+    assert session["expires_at"] > time.time()
+    assert "scopes" not in answer.json
+    assert answer.headers["set-cookie"].startswith(f"limes-session=ours|{session['token']}|")
+
+
+def test_a_user_with_several_scopes_chooses(client, keystone):
+    first = _password(client, "north-admin").json
+    assert first["session"]["scope"] is None
+    north = {"id": keystone.ids.domains["north"], "name": "north"}
+    berlin = {"id": keystone.ids.projects["berlin"], "name": "berlin", "domain": north}
+    assert first["scopes"] == [{"domain": north}, {"project": berlin}]
+    unscoped = first["session"]["token"]
+    cookies = {"limes-session": f"ours|{unscoped}|{unscoped}"}
+    again = client.simulate_get("/ui/session", headers=OWN, cookies=cookies).json
+    assert (again["session"], again["scopes"]) == (first["session"], first["scopes"])
+    body = {"method": "scope", "scope": {"domain": north["id"]}}
+    headers = OWN | {"X-Auth-Token": unscoped}
+    answer = client.simulate_post("/ui/session", headers=headers, cookies=cookies, json=body)
+    chosen = answer.json["session"]
+    assert (chosen["scope"], chosen["roles"]) == ({"domain": north}, ["member", "reader", "resource_admin"])
+    assert answer.headers["set-cookie"].startswith(f"limes-session=ours|{chosen['token']}|{unscoped};")
+
+
+def test_switching_goes_by_the_first_token_and_signing_out_revokes_them_all(client, keystone):
+    north, berlin = keystone.ids.domains["north"], keystone.ids.projects["berlin"]
+    body = {"method": "scope", "scope": {"project": berlin}}
+    root = keystone.unscoped_token("north-admin")
+    first = _post(client, root, method="scope", scope={"domain": north}).json["session"]
+    cookies = {"limes-session": f"ours|{first['token']}|{root}"}
+    headers = OWN | {"X-Auth-Token": first["token"]}
+    second = client.simulate_post("/ui/session", headers=headers, cookies=cookies, json=body).json["session"]
+    assert second["scope"]["project"]["name"] == "berlin"
+    assert _is_good(keystone, first["token"])  # it may be in use in another tab
+    others = {"limes-session": f"ours|x|{keystone.unscoped_token('berlin-member')}"}
+    headers = OWN | {"X-Auth-Token": root}
+    mine = client.simulate_post("/ui/session", headers=headers, cookies=others, json=body).json["session"]
+    assert mine["user"]["name"] == "north-admin"
+    client.simulate_delete("/ui/session", headers=OWN, cookies=cookies)
+    assert not any(_is_good(keystone, one) for one in (root, first["token"], second["token"], mine["token"]))
+
+
+def test_the_system_is_a_scope(client):
+    first = _password(client, "operator", "Default").json
+    assert {"system": "all"} in first["scopes"]
+    chosen = _post(client, first["session"]["token"], method="scope", scope={"system": "all"}).json["session"]
+    assert (chosen["scope"], "admin" in chosen["roles"]) == ({"system": "all"}, True)
+
+
+@pytest.mark.parametrize(
+    ("user", "domain", "password"),
+    [("north-admin", "north", "wrong"), ("nobody", "north", PASSWORD), ("north-admin", "south", PASSWORD)],
+)
+def test_wrong_credentials_and_no_trace_of_them(client, caplog, user, domain, password):
+    caplog.set_level("DEBUG")
+    answer = _password(client, user, domain, password)
+    assert (answer.status_code, answer.text) == (401, "user, domain or password is wrong\n")
+    assert password not in caplog.text
+
+
+def test_no_password_and_no_token_is_logged(client, caplog):
+    caplog.set_level("DEBUG")
+    session = _password(client, "berlin-member").json["session"]
+    assert caplog.records
+    assert PASSWORD not in caplog.text
+    assert session["token"] not in caplog.text
+
+
+def test_a_scope_that_is_not_theirs(client, keystone):
+    token = keystone.project_token("berlin-member", "berlin")
+    answer = _post(client, token, method="scope", scope={"domain": keystone.ids.domains["south"]})
+    assert (answer.status_code, answer.text) == (403, "Keystone gives no token for this scope; perhaps sign in again\n")
+
+
+def test_an_application_credential(client, keystone):
+    made = keystone.application_credential("berlin-admin", "berlin")
+    session = _post(client, method="application_credential", id=made["id"], secret=made["secret"]).json["session"]
+    assert (session["scope"]["project"]["name"], session["can_switch_scope"]) == ("berlin", False)
+    refused = _post(client, method="application_credential", id=made["id"], secret="wrong")
+    assert refused.status_code == 401
+
+
+def test_a_token_that_was_brought_along(client, keystone):
+    token = keystone.domain_token("north-admin", "north")
+    session = _post(client, method="token", token=token).json["session"]
+    assert (session["is_ours"], session["scope"]["domain"]["name"]) == (False, "north")
+    assert _post(client, method="token", token=keystone.revoked_token("berlin-member", "berlin")).status_code == 401
+
+
+def test_signing_out_revokes(client, keystone):
+    token = _password(client, "berlin-member").json["session"]["token"]
+    for _ in range(2):  # the second time it is gone already
+        answer = client.simulate_delete("/ui/session", headers=OWN | {"X-Auth-Token": token})
+        assert answer.status_code == 204
+    assert not _is_good(keystone, token)
+    cookies = {"limes-session": f"ours|{token}|{token}"}
+    assert client.simulate_get("/ui/session", headers=OWN, cookies=cookies).json["session"] is None
+
+
+def test_a_second_factor(client, keystone):
+    secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+    user = keystone.ids.users["berlin-viewer"]
+    blob = {"blob": secret, "type": "totp", "user_id": user}
+    keystone.api.post("/credentials", json={"credential": blob})
+    rules = {"multi_factor_auth_enabled": True, "multi_factor_auth_rules": [["password", "totp"]]}
+    keystone.api.patch(f"/users/{user}", json={"user": {"options": rules}})
+    try:
+        answer = _password(client, "berlin-viewer")
+        assert (answer.status_code, answer.text) == (400, "this user needs a one-time passcode besides the password\n")
+        assert _password(client, "berlin-viewer", passcode="000000").status_code == 401
+        assert _password(client, "berlin-viewer", passcode=_passcode(secret)).status_code == 200
+    finally:
+        off = {"multi_factor_auth_enabled": None, "multi_factor_auth_rules": None}
+        keystone.api.patch(f"/users/{user}", json={"user": {"options": off}})
+
+
+def _passcode(secret):
+    """RFC 6238, for this half minute."""
+    counter = struct.pack(">Q", int(time.time()) // 30)
+    digest = hmac.digest(base64.b32decode(secret), counter, "sha1")
+    start = digest[-1] & 15
+    return f"{(int.from_bytes(digest[start : start + 4]) & 0x7FFFFFFF) % 10**6:06}"
+
+
+def test_without_keystone_nobody_gets_in():
+    login = {"username": "limes", "password": "p", "user_domain_id": "default", "project_name": "service"}
+    client = _client(login | {"auth_url": "http://127.0.0.1:9/v3", "project_domain_id": "default"})
+    answer = _password(client, "berlin-member")
+    assert (answer.status_code, answer.text) == (503, "Keystone cannot be asked just now; try again later\n")
+    assert answer.headers["retry-after"] == "5"
+
+
+def test_answers_that_make_no_sense(monkeypatch, client):
+    nonsense = SimpleNamespace(json=lambda: {"domains": "none"})
+    monkeypatch.setattr("keystoneauth1.session.Session.get", lambda *_, **__: nonsense)
+    answer = client.simulate_get("/ui/session/scopes", headers=OWN | {"X-Auth-Token": "x"})
+    assert (answer.status_code, answer.text) == (503, "Keystone cannot be asked just now; try again later\n")
