@@ -8,7 +8,9 @@ command's exit code.
 import array
 import contextlib
 import importlib
+import io
 import json
+import logging
 import os
 import select
 import signal
@@ -34,6 +36,7 @@ def serve(path: str) -> None:
     """Until SIGTERM. One thread, since a fork has only the one that called it."""
     for module in (*(module for module, _ in PROGRAMS.values()), *_ALSO):
         importlib.import_module(module)
+    _warm_up()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
@@ -44,6 +47,13 @@ def serve(path: str) -> None:
                 listener.close()
                 _answer(connection)
             connection.close()
+
+
+def _warm_up() -> None:
+    """Has openstackclient look for all of its commands, which takes longer than any of them."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        sys.modules["openstackclient.shell"].main(["limes", "cluster", "show", "--help"])
+    logging.getLogger().handlers.clear()
 
 
 def _answer(connection: socket.socket) -> None:
