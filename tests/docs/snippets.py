@@ -39,6 +39,9 @@ def try_yaml(block: Block, folder: Path) -> None:
         _promtool(block.text, folder, "check", "config")
     elif keys & set(Settings.model_fields):
         _try_settings(documents[0], folder)
+    elif keys <= {"domains", "projects"}:
+        (folder / "constraints.yaml").write_text(block.text)
+        _try_settings({"constraints_path": "constraints.yaml"}, folder)
     elif all(":" in key for key in keys):
         _try_policy(block.text, keys, folder)
     else:
