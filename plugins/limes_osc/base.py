@@ -47,7 +47,7 @@ class LimesCommand(command.Command):
 
     def say(self, text: str) -> None:
         """What a command without a table has to say."""
-        print(text, file=self.app.stdout)
+        print(text, file=self.app.stdout, flush=True)
 
     def warn(self, text: str) -> None:
         """What is not what programs would read."""
