@@ -40,6 +40,13 @@ def test_project(world):
     assert with_detail["gpus"]["per_az"] == {"az-one": {"usage": 1, "subresources": [{"id": "gpu-1"}]}}
 
 
+def test_where_commitments_can_be_made(world):
+    found = resources(world, PROJECT)
+    assert found["cores"]["commitment_config"]["availability_zones"] == ["az-one", "az-two"]
+    assert found["ram"]["commitment_config"]["availability_zones"] == ["any"]
+    assert "availability_zones" not in resources(world, PROJECT, headers={})["cores"]["commitment_config"]
+
+
 def test_lists_show_the_same(world):
     for query in ("", "detail", "service=compute", "limit=1"):
         one = resources(world, PROJECT, query.replace("limit=1", ""))

@@ -2,12 +2,14 @@
 
 acme      shop (uses 20 of 40 cores), shop-staging, analytics     cores 200, RAM 400 GiB
 school    library                                                 cores 60
-campus    PROJECTS projects without quota
+campus    PROJECTS projects without quota, of which some are odd: see UNREADABLE, OVERSPENT, OVERDRAWN
 """
 
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,11 @@ PROJECTS = 1200
 
 ACME, SCHOOL, CAMPUS, OPS = (f"d{number:031}" for number in range(1, 5))
 SHOP, STAGING, ANALYTICS, LIBRARY, CLOUD = (f"a{number:031}" for number in range(1, 6))
+
+UNREADABLE = [f"c{number:031}" for number in (PROJECTS - 2, PROJECTS - 1)]
+"""Projects of campus of which storage answers nonsense: the scrape of it fails."""
+OVERSPENT, OVERDRAWN = "lab-0004", "lab-0003"
+"""One that uses cores without quota, and one that was given storage which its domain has not got."""
 
 CLOUD_ADMIN, CLOUD_VIEWER, ACME_ADMIN = "cloud-admin", "cloud-viewer", "acme-admin"
 SHOP_ADMIN, SHOP_MEMBER, ANALYTICS_ADMIN = "shop-admin", "shop-member", "analytics-admin"
@@ -75,6 +82,9 @@ class DashboardCloud:
 
     def start(self, *, fill: bool = True) -> "DashboardCloud":
         """Makes the database, lets the collector look once, starts the API and, with `fill`, sets quotas."""
+        (self._folder / "storage.json").write_text(
+            json.dumps({id_: {"capacity": {"quota": "many"}} for id_ in UNREADABLE})
+        )
         self.limes("db", "upgrade")
         if fill:
             self.collect()
@@ -84,11 +94,11 @@ class DashboardCloud:
         return self
 
     def collect(self) -> None:
-        """Does what the collector has to do just now."""
-        self.limes("collect", "--once")
+        """Does what the collector has to do just now. It says 1 where scrapes fail, as those of UNREADABLE do."""
+        self.limes("collect", "--once", statuses=(0, 1))
 
-    def limes(self, *arguments: str) -> None:
-        """A command that has to succeed."""
+    def limes(self, *arguments: str, statuses: tuple[int, ...] = (0,)) -> None:
+        """A command that has to succeed, or to end with one of `statuses`."""
         process = ServerProcess(
             [sys.executable, "-m", "limes", *arguments],
             ready=lambda: not process.is_running(),
@@ -96,7 +106,7 @@ class DashboardCloud:
             env=self._env,
         )
         process.start()
-        assert process.stop() == 0, process.log_text()[-2000:]
+        assert process.stop() in statuses, process.log_text()[-2000:]
 
     def put_quota(self, path: str, token: str = CLOUD_ADMIN, **services: dict[str, int]) -> None:
         """Sets quotas of a domain or project."""
@@ -111,6 +121,17 @@ class DashboardCloud:
     def request(self, method: str, path: str, token: str = CLOUD_ADMIN, **options: Any) -> requests.Response:
         """Asks the API."""
         return requests.request(method, self.url + path, headers={"X-Auth-Token": token}, timeout=30, **options)
+
+    @contextmanager
+    def silent_storage(self) -> Iterator[None]:
+        """Meanwhile the backend of `storage` neither says nor takes anything."""
+        path = self._folder / "storage.json"
+        state = path.read_text()
+        path.write_text("{")
+        try:
+            yield
+        finally:
+            path.write_text(state)
 
     def set_usage(self, project_id: str, **usage: Any) -> None:
         """What the next scrape finds that a project uses of resources of `compute`."""
@@ -128,6 +149,7 @@ def _config(folder: Path, url: str) -> dict[str, Any]:
         "api": {"listen": url.removeprefix("http://"), "workers": 1},
         "discovery": {"method": "static", "params": {"domains": _discovery()}},
         "services": [_compute(folder), _storage(folder)],
+        "commitments": {"conversions": [{"compute/cores": 4096, "compute/ram": 1}]},
         "capacitors": [{"id": "all", "type": "manual", "params": {"values": _CAPACITY}}],
         "resource_behavior": [
             {"resource": "compute/cores", "annotations": {"display_name": "Virtual cores"}},
@@ -160,6 +182,7 @@ def _compute(folder: Path) -> dict[str, Any]:
         },
         "analytics": {"cores": {"usage": {"west-1": 10, "west-2": 48}}, "ram": {"usage": {"west-2": 150 * _GIB}}},
         "library": {"cores": {"usage": {"west-1": 9}}, "ram": {"usage": {"west-1": 19 * _GIB}}},
+        OVERSPENT: {"cores": {"usage": {"west-1": 3}}},
     }
     return {
         "service_type": "compute",
@@ -183,8 +206,12 @@ def _storage(folder: Path) -> dict[str, Any]:
         "params": {
             "area": "storage",
             "state_file": str(folder / "storage.json"),
-            "resources": {"capacity": {"unit": "GiB", "quota": 0, "usage": 0}},
-            "projects": {"shop": {"capacity": {"usage": 120}}, "analytics": {"capacity": {"usage": 1990}}},
+            "resources": {"capacity": {"unit": "GiB", "quota": 0, "usage": 0, "auto_approve_initial_quota": 7}},
+            "projects": {
+                "shop": {"capacity": {"usage": 120}},
+                "analytics": {"capacity": {"usage": 1990}},
+                OVERDRAWN: {"capacity": {"quota": 7}},
+            },
         },
     }
 

@@ -14,7 +14,7 @@ from limes.api.shapes.common import (
     ServiceHead,
 )
 from limes.api.shapes.reports import ScrapeRange, Staleness
-from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, ServiceDef
+from limes.core.catalog import ANY_AZ, Behavior, Catalog, Ref, ResourceDef, ServiceDef
 from limes.seams import Clock
 
 Json = dict[str, Any]
@@ -93,13 +93,19 @@ def resource_head(context: RenderContext, ref: Ref, resource: ResourceDef) -> Re
 
 
 def commitment_config(context: RenderContext, behavior: Behavior) -> Committable:
-    """`commitment_config`, where commitments are allowed; the earliest date only while it is ahead."""
+    """`commitment_config`, where commitments are allowed; the earliest date only while it is ahead.
+
+    With the breakdown by AZ also where they can be.
+    """
     if not behavior.commitment_durations:
         return {}
     config: CommitmentConfig = {"durations": list(behavior.commitment_durations)}
     earliest = behavior.commitment_min_confirm_date
     if earliest is not None and earliest > context.now:
         config["min_confirm_by"] = unix(earliest)
+    if context.per_az:
+        azs = context.catalog.availability_zones if behavior.commitment_is_az_aware else (ANY_AZ,)
+        config["availability_zones"] = list(azs)
     return {"commitment_config": config}
 
 

@@ -55,6 +55,7 @@ class CommitmentConfig(TypedDict):
 
     durations: list[str]
     min_confirm_by: NotRequired[Time]
+    availability_zones: NotRequired[Annotated[list[str], Field(description="shown with `per_az`")]]
 
 
 class Committable(TypedDict):

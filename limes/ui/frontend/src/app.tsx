@@ -15,6 +15,8 @@ const History = lazy(() => import("./pages/History"));
 const Inconsistencies = lazy(() => import("./pages/Inconsistencies"));
 const Projects = lazy(() => import("./pages/Projects"));
 const QuotaPage = lazy(() => import("./pages/QuotaPage"));
+const Commitments = lazy(() => import("./pages/Commitments"));
+const CommitmentProjects = lazy(() => import("./pages/CommitmentProjects"));
 const ScrapeErrors = lazy(() => import("./pages/ScrapeErrors"));
 
 const DOMAIN = "/ui/domains/:domain";
@@ -41,6 +43,7 @@ export function App() {
             <Route path="/ui/cloud" component={Overview} />
             <Route path="/ui/domains" component={Domains} />
             <Route path="/ui/projects" component={Projects} />
+            <Route path="/ui/commitments" component={CommitmentProjects} />
             <Route path="/ui/inconsistencies" component={Inconsistencies} />
             <Route path="/ui/scrape-errors" component={ScrapeErrors} />
             <Route path={DOMAIN} component={Overview} />
@@ -50,6 +53,8 @@ export function App() {
             <Route path={PROJECT} component={Overview} />
             <Route path={`${PROJECT}/quota`} component={QuotaPage} />
             <Route path={`${PROJECT}/history`} component={History} />
+            <Route path={`${DOMAIN}/commitments`} component={CommitmentProjects} />
+            <Route path={`${PROJECT}/commitments`} component={Commitments} />
             <Route default component={NotFound} />
           </Router>
         </ErrorBoundary>

@@ -175,6 +175,8 @@ export interface components {
             durations: string[];
             /** @description UNIX timestamp, in whole seconds */
             min_confirm_by?: number;
+            /** @description shown with `per_az` */
+            availability_zones?: string[];
         };
         /** @description A change of a commitment. */
         CommitmentEvent: {

@@ -25,6 +25,7 @@ const CLOUD: Entry[] = [
   { title: "Overview", href: "/ui/cloud" },
   { title: "Domains", href: "/ui/domains" },
   { title: "Projects", href: "/ui/projects" },
+  { title: "Commitments", href: "/ui/commitments" },
   { title: "Inconsistencies", href: "/ui/inconsistencies" },
   { title: "Scrape errors", href: "/ui/scrape-errors" },
 ];
@@ -35,6 +36,7 @@ function ofDomain(at: Place): Entry[] {
     { title: "Projects", href: pagePath(at, "/projects") },
     { title: "Set quota", href: pagePath(at, "/quota") },
     { title: "History", href: pagePath(at, "/history") },
+    { title: "Commitments", href: pagePath(at, "/commitments") },
   ];
 }
 
@@ -43,6 +45,7 @@ function ofProject(at: Place): Entry[] {
     { title: "Overview", href: pagePath(at) },
     { title: "Set quota", href: pagePath(at, "/quota") },
     { title: "History", href: pagePath(at, "/history") },
+    { title: "Commitments", href: pagePath(at, "/commitments") },
   ];
 }
 

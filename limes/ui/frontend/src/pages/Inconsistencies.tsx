@@ -1,154 +1,106 @@
-// Quotas that contradict themselves, usage, or the backends.
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import { get } from "../api/client";
-import type { Inconsistencies as Found, InconsistenciesAnswer, PlacedNamed } from "../api/schema";
+// Quotas that contradict themselves, usage, or the backends: three lists, each with its own address.
+import { loadInconsistencies } from "../api/findings";
 import { Content } from "../components/Content";
 import { DataTable, type Column } from "../components/DataTable";
 import { Field } from "../components/Field";
 import { Page } from "../components/Page";
+import { Select } from "../components/Select";
+import { KINDS, distance, filtered, findingsOf, type Finding, type Kind } from "../findings/lists";
+import { useAddress } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { pagePath } from "../lib/paths";
 import { format } from "../lib/units";
 
-interface Row {
-  key: string;
-  service: string;
-  resource: string;
-  unit?: string;
-  domain: { id: string; name: string };
-  project?: PlacedNamed;
-  has: number;
-  should: number;
-}
-
-interface Kind {
-  title: string;
-  about: string;
-  has: string;
-  should: string;
-  rows: (found: Found) => Row[];
-}
-
-const ofProject = (one: { service: string; resource: string; unit?: string; project: PlacedNamed }) => ({
-  ...one,
-  key: `${one.project.id}/${one.service}/${one.resource}`,
-  domain: one.project.domain,
-});
-
-const KINDS: Kind[] = [
-  {
-    title: "More given to projects than the domain has",
-    about: "The projects of these domains have more quota together than the domain itself. Raise the domain's quota, or lower the projects'.",
-    has: "Projects' quota",
-    should: "Domain quota",
-    rows: (found) =>
-      found.domain_quota_overcommitted.map((one) => ({
-        ...one,
-        key: `${one.domain.id}/${one.service}/${one.resource}`,
-        has: one.projects_quota,
-        should: one.domain_quota,
-      })),
-  },
-  {
-    title: "More used than the quota allows",
-    about: "Often after a quota was set in a backend that counts later than it allows.",
-    has: "Used",
-    should: "Quota",
-    rows: (found) => found.project_quota_overspent.map((one) => ({ ...ofProject(one), has: one.usage, should: one.quota })),
-  },
-  {
-    title: "Another quota in the backend",
-    about: "The collector puts these right with its next look, unless it only reports (collector.authoritative).",
-    has: "In the backend",
-    should: "Quota",
-    rows: (found) => found.project_quota_mismatch.map((one) => ({ ...ofProject(one), has: one.backend_quota, should: one.quota })),
-  },
-];
+const NAMES = Object.keys(KINDS) as Kind[];
 
 export default function Inconsistencies() {
-  const found = useLoad((signal) => get<InconsistenciesAnswer>("/v1/inconsistencies", { signal }), []);
-  const [wanted, setWanted] = useState("");
+  const loaded = useLoad(async (signal) => findingsOf(await loadInconsistencies(signal)), []);
   return (
-    <Page title="Inconsistencies" actions={<button onClick={found.reload}>Look again</button>}>
-      <Content of={found}>
-        {({ inconsistencies }) => (
-          <>
-            <div class="tools">
-              <Field label="Search" name="search" type="search" onInput={setWanted} />
-            </div>
-            {KINDS.map((kind) => (
-              <Section key={kind.title} kind={kind} rows={kind.rows(inconsistencies)} wanted={wanted.trim().toLowerCase()} />
-            ))}
-          </>
-        )}
-      </Content>
+    <Page title="Inconsistencies" actions={<button onClick={loaded.reload}>Look again</button>}>
+      <Content of={loaded}>{(lists) => <Lists lists={lists} />}</Content>
     </Page>
   );
 }
 
-function Section({ kind, rows, wanted }: { kind: Kind; rows: Row[]; wanted: string }) {
-  const shown = rows.filter((one) => words(one).some((word) => word.toLowerCase().includes(wanted)));
+function Lists({ lists }: { lists: Record<Kind, Finding[]> }) {
+  const [choices, change] = useAddress();
+  const { resource = "", search = "" } = choices;
+  const first = NAMES.find((one) => lists[one].length > 0) ?? "overcommitted";
+  const kind = NAMES.find((one) => one === choices.list) ?? first;
+  const { text, title, found } = KINDS[kind];
+  const rows = filtered(lists[kind], resource, search);
+  const resources = [...new Set(NAMES.flatMap((one) => lists[one].map((finding) => finding.resource)))].sort();
   return (
-    <section class="finding" aria-label={kind.title}>
-      <h2>
-        {kind.title} <span class={rows.length > 0 ? "tag warning" : "tag"}>{rows.length}</span>
-      </h2>
-      {rows.length === 0 ? (
-        <p class="muted">None.</p>
-      ) : (
-        <>
-          <p class="lead">{kind.about}</p>
-          <DataTable
-            caption={kind.title}
-            columns={columnsOf(kind)}
-            rows={shown}
-            rowKey={(one) => one.key}
-            order={{ key: "difference", isDescending: true }}
-            empty={<p class="muted">Nothing here is called like that.</p>}
-          />
-        </>
-      )}
-    </section>
+    <>
+      <nav class="tabs" aria-label="Kinds of inconsistencies">
+        {NAMES.map((one) => (
+          <a key={one} href={`/ui/inconsistencies?list=${one}`} {...(one === kind ? { "aria-current": "page" as const } : {})}>
+            {KINDS[one].title} <span class={`count ${lists[one].length > 0 ? "some" : ""}`}>{lists[one].length.toLocaleString("en")}</span>
+          </a>
+        ))}
+      </nav>
+      <p class="lead">{text}</p>
+      <div class="tools">
+        <Select
+          label="Resource"
+          value={resource}
+          options={[{ value: "", title: "All resources" }, ...resources.map((value) => ({ value, title: value }))]}
+          choose={(value) => change({ resource: value })}
+        />
+        <Field label="Search" name="search" type="search" value={search} onInput={(value) => change({ search: value })} />
+        <p class="muted" role="status">
+          {rows.length.toLocaleString("en")} of {lists[kind].length.toLocaleString("en")}
+        </p>
+      </div>
+      <DataTable
+        key={kind}
+        caption={title}
+        columns={columns(kind, found)}
+        rows={rows}
+        rowKey={(one) => one.key}
+        order={{ key: "distance", isDescending: true }}
+        empty={<p class="empty">{lists[kind].length === 0 ? "All is well: there is nothing in this list." : "Nothing here is like that."}</p>}
+      />
+    </>
   );
 }
 
-const words = (one: Row): string[] => [one.domain.name, one.project?.name ?? "", `${one.service}/${one.resource}`];
-
-function columnsOf(kind: Kind): Column<Row>[] {
-  const amount = (key: "has" | "should", title: string): Column<Row> => ({
-    key,
-    title,
-    class: "number",
-    render: (row) => format(row[key], row.unit),
-    sortBy: (row) => row[key],
-  });
+function columns(kind: Kind, foundTitle: string): Column<Finding>[] {
+  const name: Column<Finding> = {
+    key: "name",
+    title: kind === "overcommitted" ? "Domain" : "Project",
+    isHeader: true,
+    sortBy: (one) => one.name,
+    render: (one) => <a href={pagePath(one.place)}>{one.name}</a>,
+  };
+  const domain: Column<Finding> = {
+    key: "domain",
+    title: "Domain",
+    sortBy: (one) => one.domain.name,
+    render: (one) => <a href={pagePath({ domain: one.domain.id })}>{one.domain.name}</a>,
+  };
   return [
-    { key: "place", title: "Where", isHeader: true, render: (row) => <Where row={row} />, sortBy: (row) => words(row).join(" ") },
-    { key: "resource", title: "Resource", render: (row) => `${row.service}/${row.resource}`, sortBy: (row) => `${row.service}/${row.resource}` },
-    amount("has", kind.has),
-    amount("should", kind.should),
+    name,
+    ...(kind === "overcommitted" ? [] : [domain]),
+    { key: "resource", title: "Resource", sortBy: (one) => one.resource, render: (one) => one.resource },
+    { key: "quota", title: "Quota", class: "number", sortBy: (one) => one.quota, render: (one) => format(one.quota, one.unit) },
+    { key: "found", title: foundTitle, class: "number", sortBy: (one) => one.found, render: (one) => format(one.found, one.unit) },
+    { key: "distance", title: "Difference", class: "number", sortBy: distance, render: difference },
     {
-      key: "difference",
-      title: "Difference",
-      class: "number",
-      render: (row) => (row.has < 0 ? "unlimited" : difference(row)),
-      sortBy: (row) => (row.has < 0 ? Infinity : Math.abs(row.has - row.should)),
+      key: "actions",
+      title: "Actions",
+      isTitleHidden: true,
+      class: "act",
+      render: (one) => (
+        <a class="button small" aria-label={`Set quota of ${one.name}`} href={pagePath(one.place, "/quota")}>
+          Set quota
+        </a>
+      ),
     },
   ];
 }
 
-function difference(row: Row): string {
-  return `${row.has < row.should ? "−" : "+"}${format(Math.abs(row.has - row.should), row.unit)}`;
-}
-
-function Where({ row }: { row: Row }): ComponentChildren {
-  const domain = row.domain.id;
-  return (
-    <>
-      {row.project && <a href={pagePath({ domain, project: row.project.id }, "/quota")}>{row.project.name}</a>}
-      {row.project && <span class="muted"> in </span>}
-      <a href={row.project ? pagePath({ domain }) : pagePath({ domain }, "/quota")}>{row.domain.name}</a>
-    </>
-  );
+function difference(one: Finding): string {
+  if (one.found < 0) return "unlimited";
+  return `${one.found < one.quota ? "−" : "+"}${format(Math.abs(one.found - one.quota), one.unit)}`;
 }

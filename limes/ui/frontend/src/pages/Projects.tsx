@@ -61,7 +61,7 @@ export default function Projects() {
   );
 }
 
-function rowOf(project: PlacedProject, domain: string | undefined): Row {
+export function rowOf(project: PlacedProject, domain: string | undefined): Row {
   const service = project.services[0];
   const resource = service?.resources[0];
   return {
@@ -73,7 +73,7 @@ function rowOf(project: PlacedProject, domain: string | undefined): Row {
   };
 }
 
-function domainLink(row: Row) {
+export function domainLink(row: Row) {
   return <a href={pagePath({ domain: row.place.domain })}>{row.domainName}</a>;
 }
 

@@ -1,51 +1,124 @@
-// Scrapes that fail: one card for each service and message.
-import { get } from "../api/client";
-import type { ScrapeError, ScrapeErrorsAnswer } from "../api/schema";
+// Scrapes that fail: one row for each service and message.
+import { loadScrapeErrors } from "../api/findings";
+import type { ScrapeError } from "../api/schema";
 import { Content } from "../components/Content";
+import { CopyField } from "../components/CopyField";
+import { DataTable, type Column } from "../components/DataTable";
+import { Dialog } from "../components/Dialog";
+import { Field } from "../components/Field";
 import { Page } from "../components/Page";
+import { Select } from "../components/Select";
+import { affected, filtered } from "../findings/errors";
+import { useAddress } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { pagePath } from "../lib/paths";
 import { formatTime, relative } from "../lib/time";
 
+const keyOf = (one: ScrapeError): string => `${one.service_type} ${one.project.id}`;
+const placeOf = ({ project }: ScrapeError) => ({ domain: project.domain.id, project: project.id });
+
 export default function ScrapeErrors() {
-  const found = useLoad((signal) => get<ScrapeErrorsAnswer>("/v1/admin/scrape-errors", { signal }), []);
+  const errors = useLoad(loadScrapeErrors, []);
   return (
-    <Page title="Scrape errors" actions={<button onClick={found.reload}>Look again</button>}>
-      <Content of={found}>
-        {({ scrape_errors: errors }) =>
-          errors.length === 0 ? (
-            <p class="empty">All backends answer: no scrape fails.</p>
-          ) : (
-            <ul class="cards">
-              {errors.map((one) => (
-                <ErrorCard key={`${one.service_type} ${one.message}`} error={one} />
-              ))}
-            </ul>
-          )
-        }
-      </Content>
+    <Page title="Scrape errors" actions={<button onClick={errors.reload}>Look again</button>}>
+      <p class="lead">Where the collector cannot read usage from a backend. Figures stay as they were, and get older, until a scrape succeeds.</p>
+      <Content of={errors}>{(all) => <Table all={all} />}</Content>
     </Page>
   );
 }
 
-function ErrorCard({ error }: { error: ScrapeError }) {
-  const { project } = error;
-  const others = (error.affected_projects ?? 1) - 1;
+function Table({ all }: { all: ScrapeError[] }) {
+  const [choices, change] = useAddress();
+  const { service = "", search = "", error = "" } = choices;
+  const services = [...new Set(all.map((one) => one.service_type))].sort();
+  const rows = filtered(all, service, search);
+  const opened = all.find((one) => keyOf(one) === error);
+  const projects = rows.reduce((sum, one) => sum + affected(one), 0);
   return (
-    <li class="card error-card">
-      <header>
-        <span class="tag danger">{error.service_type}</span>
-        <span class="muted" title={formatTime(error.checked_at)}>
-          last tried {relative(error.checked_at)}
-        </span>
-      </header>
-      <p class="mono">{error.message}</p>
-      <p>
-        <a href={pagePath({ domain: project.domain.id, project: project.id })}>{project.name}</a>
-        <span class="muted"> in </span>
-        <a href={pagePath({ domain: project.domain.id })}>{project.domain.name}</a>
-        {others > 0 && ` and ${others.toLocaleString("en")} more project${others > 1 ? "s" : ""}`}
-      </p>
-    </li>
+    <>
+      <div class="tools">
+        <Select
+          label="Service"
+          value={service}
+          options={[{ value: "", title: "All services" }, ...services.map((value) => ({ value, title: value }))]}
+          choose={(value) => change({ service: value })}
+        />
+        <Field label="Search" name="search" type="search" value={search} onInput={(value) => change({ search: value })} />
+        <p class="muted" role="status">
+          {rows.length.toLocaleString("en")} {rows.length === 1 ? "error" : "errors"} in {projects.toLocaleString("en")}{" "}
+          {projects === 1 ? "project" : "projects"}
+        </p>
+      </div>
+      <DataTable
+        caption="Scrape errors"
+        columns={columns((one) => change({ error: keyOf(one) }, true))}
+        rows={rows}
+        rowKey={keyOf}
+        order={{ key: "affected", isDescending: true }}
+        empty={<p class="empty">{all.length === 0 ? "All is well: every scrape succeeds." : "No error is like that."}</p>}
+      />
+      {opened && (
+        <Dialog title={`${opened.service_type} cannot be scraped`} close={() => change({ error: undefined })}>
+          <Details of={opened} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function columns(open: (one: ScrapeError) => void): Column<ScrapeError>[] {
+  return [
+    { key: "service", title: "Service", sortBy: (one) => one.service_type, render: (one) => one.service_type },
+    {
+      key: "message",
+      title: "Message",
+      isHeader: true,
+      class: "wide",
+      sortBy: (one) => one.message,
+      render: (one) => (
+        <button class="link message" title={one.message} onClick={() => open(one)}>
+          {one.message}
+        </button>
+      ),
+    },
+    { key: "affected", title: "Projects", class: "number", sortBy: affected, render: (one) => affected(one).toLocaleString("en") },
+    { key: "project", title: "Such as", sortBy: (one) => one.project.name, render: (one) => <a href={pagePath(placeOf(one))}>{one.project.name}</a> },
+    {
+      key: "domain",
+      title: "Domain",
+      sortBy: (one) => one.project.domain.name,
+      render: ({ project }) => <a href={pagePath({ domain: project.domain.id })}>{project.domain.name}</a>,
+    },
+    {
+      key: "checked",
+      title: "Last tried",
+      sortBy: (one) => one.checked_at,
+      render: (one) => <span title={formatTime(one.checked_at)}>{relative(one.checked_at)}</span>,
+    },
+  ];
+}
+
+function Details({ of: one }: { of: ScrapeError }) {
+  const others = affected(one) - 1;
+  return (
+    <>
+      <p class="message-text">{one.message}</p>
+      <dl class="facts">
+        <dt>Project</dt>
+        <dd>
+          <a href={pagePath(placeOf(one))}>{one.project.name}</a>
+          {others > 0 && ` and ${others.toLocaleString("en")} ${others === 1 ? "other" : "others"}`}
+        </dd>
+        <dt>Domain</dt>
+        <dd>
+          <a href={pagePath({ domain: one.project.domain.id })}>{one.project.domain.name}</a>
+        </dd>
+        <dt>Last tried</dt>
+        <dd>
+          {formatTime(one.checked_at)} ({relative(one.checked_at)})
+        </dd>
+      </dl>
+      <CopyField label="To try it by hand" value={`limes plugin test ${one.service_type} --project ${one.project.id}`} />
+    </>
   );
 }

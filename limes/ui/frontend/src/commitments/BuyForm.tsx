@@ -1,0 +1,118 @@
+// Buys a commitment, with the API's verdict while one fills in, and plans one that cannot be had yet.
+import { useMemo, useState } from "preact/hooks";
+import { buy } from "../api/commitments";
+import type { Commitment } from "../api/schema";
+import { Field } from "../components/Field";
+import { Select } from "../components/Select";
+import { newKey } from "../lib/key";
+import type { Place } from "../lib/paths";
+import { useSubmit } from "../lib/submit";
+import { format, formatExact } from "../lib/units";
+import { zoneTitle, type Offer } from "./offers";
+import { PlanResult } from "./PlanResult";
+import { useVerdict } from "./verdict";
+import { fitting, localOf, readWish, type Wish } from "./wish";
+
+interface Props {
+  at: Place;
+  offers: Offer[];
+  /** What the address proposes. */
+  proposal: Partial<Wish>;
+  bought: (commitment: Commitment) => void;
+}
+
+const EMPTY: Wish = { resource: "", zone: "", duration: "", amount: "", confirmBy: "" };
+const plain = (value: string) => ({ value, title: value });
+
+export function BuyForm({ at, offers, proposal, bought }: Props) {
+  const [typed, setTyped] = useState<Wish>({ ...EMPTY, ...proposal });
+  const offer = offers.find((one) => one.key === typed.resource) ?? offers[0]!;
+  const wish = fitting(typed, offer);
+  const { wanted, problem: unreadable } = readWish(wish, offer);
+  const verdict = useVerdict(at, wanted);
+  const key = useMemo(newKey, [JSON.stringify(wanted)]);
+  const { isBusy, problem, run } = useSubmit();
+  const isGood = wanted !== undefined && verdict.state === "answered" && verdict.isPossible !== false;
+  const set = (change: Partial<Wish>): void => setTyped({ ...wish, ...change });
+
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isGood && !isBusy) void run(async () => bought(await buy(at, wanted, key)));
+      }}
+    >
+      <div class="fields">
+        <Select
+          label="Resource"
+          value={offer.key}
+          options={offers.map((one) => ({ value: one.key, title: one.title, group: one.service }))}
+          choose={(resource) => set({ resource })}
+        />
+        <Select
+          label="Availability zone"
+          value={wish.zone}
+          options={offer.zones.map((value) => ({ value, title: zoneTitle(value) }))}
+          choose={(zone) => set({ zone })}
+        />
+        <Field
+          label="Amount"
+          name="amount"
+          value={wish.amount}
+          autocomplete="off"
+          isInvalid={unreadable !== undefined}
+          hint={unreadable ?? (offer.unit ? `Such as 200 GiB; counted in ${offer.unit}` : "A whole number")}
+          onInput={(amount) => set({ amount })}
+        />
+        <Select label="Duration" value={wish.duration} options={offer.durations.map(plain)} choose={(duration) => set({ duration })} />
+      </div>
+      <When wish={wish} offer={offer} set={set} />
+      <PlanResult
+        verdict={unreadable ? { state: "none" } : verdict}
+        unit={offer.unit}
+        takeAmount={(amount) => set({ amount: formatExact(amount, offer.unit) })}
+        takeTime={(seconds) => set({ confirmBy: localOf(seconds) })}
+      />
+      <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
+      <footer class="dialog-foot">
+        <button class="primary" disabled={!isGood || isBusy}>
+          {isBusy ? "Buying…" : label(wanted?.amount, wish, offer)}
+        </button>
+      </footer>
+    </form>
+  );
+}
+
+function label(amount: number | undefined, wish: Wish, offer: Offer): string {
+  const verb = wish.confirmBy ? "Plan" : "Buy";
+  return amount === undefined ? verb : `${verb} ${format(amount, offer.unit)} for ${wish.duration}`;
+}
+
+function When({ wish, offer, set }: { wish: Wish; offer: Offer; set: (change: Partial<Wish>) => void }) {
+  const soonest = (): number => Math.max(offer.earliest ?? 0, Date.now() / 1000 + 86400);
+  const choose = (isLater: boolean): void => set({ confirmBy: isLater ? localOf(soonest()) : "" });
+  return (
+    <fieldset class="when">
+      <legend>To be confirmed</legend>
+      <label class="check">
+        <input type="radio" name="when" checked={!wish.confirmBy} onChange={() => choose(false)} />
+        at once
+      </label>
+      <label class="check">
+        <input type="radio" name="when" checked={wish.confirmBy !== ""} onChange={() => choose(true)} />
+        later
+      </label>
+      {wish.confirmBy && (
+        <Field
+          label="Confirm by"
+          name="confirm-by"
+          type="datetime-local"
+          value={wish.confirmBy}
+          hint="In your time zone. From then on it waits for capacity; its duration counts from then."
+          onInput={(confirmBy) => set({ confirmBy })}
+        />
+      )}
+    </fieldset>
+  );
+}

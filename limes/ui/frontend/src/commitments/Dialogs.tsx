@@ -1,0 +1,88 @@
+// The dialogs of the page; the address says which one is open, so that a link leads to it and Back closes it.
+import { useEffect, useRef } from "preact/hooks";
+import type { Rights } from "../api/rights";
+import type { Commitment } from "../api/schema";
+import { Dialog } from "../components/Dialog";
+import { useAddress } from "../lib/address";
+import { notify } from "../lib/notices";
+import type { Place } from "../lib/paths";
+import { formatDate, formatTime } from "../lib/time";
+import { format } from "../lib/units";
+import { BuyForm } from "./BuyForm";
+import { resourceOf } from "./filter";
+import { ManageDialog } from "./ManageDialog";
+import { MergeForm } from "./MergeForm";
+import type { Overview } from "./overview";
+import { TakeForm } from "./TakeForm";
+
+interface Props {
+  at: Place;
+  overview: Overview;
+  rights: Rights;
+  reload: () => void;
+}
+
+const CLOSED = { do: undefined, id: undefined, ids: undefined, of: undefined, az: undefined, amount: undefined };
+
+export function Dialogs({ at, overview, rights, reload }: Props) {
+  const [choices, change] = useAddress();
+  const { commitments, offers } = overview;
+  const opened = useOpened(commitments, choices.do === "manage" ? Number(choices.id) : undefined);
+  const isChanged = useRef(false);
+
+  function close(): void {
+    change(CLOSED);
+    if (isChanged.current) reload();
+    isChanged.current = false;
+  }
+  function done(text: string, stays = false): void {
+    notify(text);
+    isChanged.current = true;
+    if (!stays) close();
+  }
+
+  if (choices.do === "buy" && rights.mayEdit && offers.length > 0) {
+    const { of: resource = "", az: zone = "", amount = "" } = choices;
+    return (
+      <Dialog title="Buy a commitment" close={close}>
+        <BuyForm at={at} offers={offers} proposal={{ resource, zone, amount }} bought={(one) => done(boughtText(one))} />
+      </Dialog>
+    );
+  }
+  if (choices.do === "take" && rights.mayEdit) {
+    const taken = (one: Commitment): void => done(`Commitment ${one.id} of ${format(one.amount, one.unit)} ${resourceOf(one)} is this project's now.`);
+    return (
+      <Dialog title="Take over a commitment" close={close}>
+        <TakeForm at={at} taken={taken} />
+      </Dialog>
+    );
+  }
+  if (choices.do === "merge" && rights.mayEdit) {
+    const ids = new Set((choices.ids ?? "").split(",").map(Number));
+    return (
+      <Dialog title="Merge commitments" close={close}>
+        <MergeForm at={at} chosen={commitments.filter((one) => ids.has(one.id))} done={done} />
+      </Dialog>
+    );
+  }
+  if (!opened) return null;
+  const offer = offers.find((one) => one.key === resourceOf(opened));
+  return <ManageDialog key={opened.id} {...{ at, offer, rights, done, close }} commitment={opened} />;
+}
+
+/** The commitment of the dialog. It stays while the dialog is open, even if others have taken its place meanwhile. */
+function useOpened(commitments: Commitment[], id: number | undefined): Commitment | undefined {
+  const last = useRef<Commitment | undefined>(undefined);
+  const found = id === undefined ? undefined : (commitments.find((one) => one.id === id) ?? (last.current?.id === id ? last.current : undefined));
+  useEffect(() => {
+    last.current = found;
+  }, [found]);
+  return found;
+}
+
+function boughtText(one: Commitment): string {
+  const what = `${format(one.amount, one.unit)} ${resourceOf(one)}`;
+  return one.status === "confirmed"
+    ? `Commitment ${one.id}: ${what} until ${formatDate(one.expires_at)}.`
+    : `Commitment ${one.id}: ${what}, to be confirmed ${formatTime(one.confirm_by ?? one.created_at)}.`;
+}

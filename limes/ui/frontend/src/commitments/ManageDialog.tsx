@@ -1,0 +1,111 @@
+// One commitment: all that is known of it, and what can be done with it.
+import { useState } from "preact/hooks";
+import type { Rights } from "../api/rights";
+import type { Commitment } from "../api/schema";
+import { Dialog } from "../components/Dialog";
+import type { Place } from "../lib/paths";
+import { formatTime, relative } from "../lib/time";
+import { format } from "../lib/units";
+import { ConvertForm } from "./ConvertForm";
+import { DurationForm } from "./DurationForm";
+import { Confirm } from "./Confirm";
+import { resourceOf } from "./filter";
+import { zoneTitle, type Offer } from "./offers";
+import { possibilities, type Action } from "./rules";
+import { StatusTag } from "./StatusTag";
+import { TransferForm } from "./TransferForm";
+
+export interface ActionProps {
+  at: Place;
+  commitment: Commitment;
+  /** It has worked: what to tell, and (unless `stays`) the dialog closes. */
+  done: (text: string, stays?: boolean) => void;
+}
+
+interface Props extends ActionProps {
+  offer: Offer | undefined;
+  rights: Rights;
+  close: () => void;
+}
+
+export function ManageDialog({ at, commitment, offer, rights, done, close }: Props) {
+  const [action, setAction] = useState<Action>();
+  const possible = possibilities(commitment, rights, Date.now() / 1000);
+  const props = { at, commitment, done };
+  return (
+    <Dialog title={`Commitment ${commitment.id}`} close={close}>
+      <Facts of={commitment} />
+      {possible.length > 0 && (
+        <ul class="possibilities" aria-label="What can be done">
+          {possible.map((one) => (
+            <li key={one.action}>
+              <button
+                aria-pressed={action === one.action}
+                disabled={one.reason !== undefined}
+                class={one.action === "delete" ? "danger" : undefined}
+                onClick={() => setAction(one.action)}
+              >
+                {one.title}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Reasons of={possible.flatMap((one) => (one.reason ? [[one.title, one.reason] as const] : []))} />
+      {action === "transfer" && <TransferForm {...props} />}
+      {action === "duration" && <DurationForm {...props} durations={offer?.durations ?? []} />}
+      {action === "convert" && <ConvertForm {...props} />}
+      {(action === "withdraw" || action === "renew" || action === "delete") && <Confirm key={action} {...props} action={action} />}
+    </Dialog>
+  );
+}
+
+function Reasons({ of: reasons }: { of: (readonly [string, string])[] }) {
+  const texts = [...new Set(reasons.map(([, reason]) => reason))];
+  if (texts.length === 0) return null;
+  return (
+    <ul class="plain hint">
+      {texts.map((text) => (
+        <li key={text}>
+          {reasons
+            .filter(([, reason]) => reason === text)
+            .map(([title]) => title)
+            .join(", ")}
+          : {text}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const moment = (seconds: number): string => `${formatTime(seconds)} (${relative(seconds)})`;
+
+function Facts({ of: one }: { of: Commitment }) {
+  const times: [string, number | undefined][] = [
+    ["Created", one.created_at],
+    ["Confirm by", one.confirm_by],
+    ["Confirmed", one.confirmed_at],
+    ["Superseded", one.superseded_at],
+    ["Ends", one.expires_at],
+  ];
+  return (
+    <dl class="facts">
+      <dt>Amount</dt>
+      <dd>
+        {format(one.amount, one.unit)} {resourceOf(one)} in {zoneTitle(one.availability_zone)}
+      </dd>
+      <dt>State</dt>
+      <dd>
+        <StatusTag of={one} />
+      </dd>
+      <dt>Duration</dt>
+      <dd>{one.duration}</dd>
+      {times.map(([title, at]) => at !== undefined && [<dt key={title}>{title}</dt>, <dd key={`${title}-at`}>{moment(at)}</dd>])}
+      {one.creator_name && [<dt key="who">Created by</dt>, <dd key="who-name">{one.creator_name}</dd>]}
+      <dt>UUID</dt>
+      <dd>
+        <code>{one.uuid}</code>
+      </dd>
+    </dl>
+  );
+}

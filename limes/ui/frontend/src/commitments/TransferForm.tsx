@@ -1,0 +1,83 @@
+// Offers a commitment, or a part of it, to another project. The token is shown here, once.
+import { useState } from "preact/hooks";
+import { startTransfer, type Publicity } from "../api/commitments";
+import type { Commitment } from "../api/schema";
+import { CopyField } from "../components/CopyField";
+import { Field } from "../components/Field";
+import { useSubmit } from "../lib/submit";
+import { format, formatExact, parse } from "../lib/units";
+import type { ActionProps } from "./ManageDialog";
+
+const PUBLICITY: [Publicity, string][] = [
+  ["unlisted", "Only for whoever gets the token from me"],
+  ["public", "For everybody: listed in public, with its token"],
+];
+
+export function TransferForm({ at, commitment, done }: ActionProps) {
+  const { unit, amount: whole } = commitment;
+  const [text, setText] = useState(formatExact(whole, unit));
+  const [publicity, setPublicity] = useState<Publicity>("unlisted");
+  const [offered, setOffered] = useState<Commitment>();
+  const { isBusy, problem, run } = useSubmit();
+  const { amount, problem: unreadable } = readPart(text, whole, unit);
+  if (offered) return <Offered commitment={offered} />;
+
+  async function start(): Promise<void> {
+    const marked = await startTransfer(at, commitment.id, amount!, publicity);
+    setOffered(marked);
+    done(`Commitment ${marked.id} is ready for transfer.`, true);
+  }
+
+  return (
+    <form
+      class="stack part"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (amount !== undefined && !isBusy) void run(start);
+      }}
+    >
+      <Field
+        label="How much of it"
+        name="transfer-amount"
+        value={text}
+        autocomplete="off"
+        isInvalid={unreadable !== undefined}
+        hint={unreadable ?? (amount! < whole ? `It is split: ${format(whole - amount!, unit)} stay here.` : "All of it.")}
+        onInput={setText}
+      />
+      <fieldset class="when">
+        <legend>Who may take it</legend>
+        {PUBLICITY.map(([value, title]) => (
+          <label key={value} class="check">
+            <input type="radio" name="publicity" checked={publicity === value} onChange={() => setPublicity(value)} />
+            {title}
+          </label>
+        ))}
+      </fieldset>
+      <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
+      <footer class="dialog-foot">
+        <button class="primary" disabled={amount === undefined || isBusy}>
+          Start the transfer
+        </button>
+      </footer>
+    </form>
+  );
+}
+
+function readPart(text: string, whole: number, unit: string | undefined): ReturnType<typeof parse> {
+  const part = parse(text, unit);
+  if (part.amount === 0) return { problem: "More than nothing" };
+  return part.amount !== undefined && part.amount > whole ? { problem: `At most ${format(whole, unit)}` } : part;
+}
+
+function Offered({ commitment }: { commitment: Commitment }) {
+  return (
+    <div class="stack part">
+      <p>
+        {format(commitment.amount, commitment.unit)} (commitment {commitment.id}) can be taken with this token now. Give it to an admin of the
+        receiving project. It is shown only here: starting again makes a new one, and this one stops to work.
+      </p>
+      <CopyField label="Transfer token" value={commitment.transfer_token ?? ""} />
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+// What can be done with a commitment in its state. The API has the last word: what is offered here may still be refused.
+import type { Rights } from "../api/rights";
+import type { Commitment } from "../api/schema";
+
+export type Action = "transfer" | "withdraw" | "renew" | "duration" | "convert" | "delete";
+
+export interface Possibility {
+  action: Action;
+  title: string;
+  /** Why not, if not. */
+  reason: string | undefined;
+}
+
+export const isLive = (one: Commitment): boolean => ["planned", "pending", "confirmed"].includes(one.status);
+
+const DAY = 86400;
+const NOT_CONFIRMED = "Only confirmed commitments can be transferred or renewed.";
+const IS_MARKED = "It is offered for transfer: withdraw that first.";
+
+/** All that this user may do with it, or could do in another state. Empty for those who only look. */
+export function possibilities(one: Commitment, rights: Rights, now: number): Possibility[] {
+  const found: Possibility[] = [];
+  const add = (action: Action, title: string, reason?: string | false): void => {
+    found.push({ action, title, reason: reason || undefined });
+  };
+  if (!isLive(one)) return [];
+  const isConfirmed = one.status === "confirmed";
+  const isMarked = one.transferable ?? false;
+  if (rights.mayEdit) {
+    add("transfer", isMarked ? "New transfer token" : "Transfer", !isConfirmed && NOT_CONFIRMED);
+    if (isMarked) add("withdraw", "Withdraw the offer");
+    add("renew", "Renew", isConfirmed ? isMarked && IS_MARKED : NOT_CONFIRMED);
+    add("duration", "Change duration", isMarked && IS_MARKED);
+    add("convert", "Convert", isMarked && IS_MARKED);
+  }
+  if (rights.mayDelete) {
+    const isFresh = now - one.created_at < DAY; // some clouds let projects take back what they have just bought
+    add("delete", "Delete", isConfirmed && !isFresh && "Only unconfirmed commitments can be deleted.");
+  }
+  return found;
+}
+
+/** Why these cannot be made one, or undefined if they can. */
+export function mergeProblem(chosen: Commitment[]): string | undefined {
+  if (chosen.length < 2) return "Choose at least two commitments.";
+  if (chosen.some((one) => one.status !== "confirmed")) return "Only confirmed commitments can be merged.";
+  if (chosen.some((one) => one.transferable)) return "What is offered for transfer cannot be merged.";
+  const places = new Set(chosen.map((one) => `${one.service_type}/${one.resource_name}/${one.availability_zone}`));
+  return places.size > 1 ? "Only commitments of the same resource and zone can be merged." : undefined;
+}
+
+/** What a part of a commitment becomes at a rate, or why not. */
+export function converted(source: number, rate: { source_amount: number; target_amount: number }): number | undefined {
+  return source % rate.source_amount === 0 ? (source / rate.source_amount) * rate.target_amount : undefined;
+}

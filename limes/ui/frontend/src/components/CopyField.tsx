@@ -1,0 +1,33 @@
+// A text to be taken along, with a button that copies it.
+import { useId, useRef, useState } from "preact/hooks";
+
+export function CopyField({ label, value }: { label: string; value: string }) {
+  const id = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const [remark, setRemark] = useState("");
+
+  async function copy(): Promise<void> {
+    input.current!.select();
+    try {
+      await navigator.clipboard.writeText(value); // there is no clipboard where the page comes without TLS
+      setRemark("Copied.");
+    } catch {
+      setRemark("It is marked now: copy it with your keyboard.");
+    }
+  }
+
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <div class="copy">
+        <input id={id} ref={input} class="mono" readOnly value={value} onFocus={(event) => event.currentTarget.select()} />
+        <button type="button" onClick={() => void copy()}>
+          Copy
+        </button>
+      </div>
+      <p class="hint" role="status">
+        {remark}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+// The commitments of a project.
+import { useRoute } from "preact-iso";
+import { useEffect } from "preact/hooks";
+import { NO_RIGHTS, rightsOn } from "../api/rights";
+import { CommitmentList } from "../commitments/CommitmentList";
+import { Dialogs } from "../commitments/Dialogs";
+import { exampleOf } from "../commitments/offers";
+import { loadOverview, type Overview } from "../commitments/overview";
+import { ZoneBars } from "../commitments/ZoneBars";
+import { Content } from "../components/Content";
+import { crumbsTo } from "../components/crumbs";
+import { Page } from "../components/Page";
+import { useAddress } from "../lib/address";
+import { useLoad } from "../lib/load";
+import { nameOf, remember, useDomainName } from "../lib/names";
+import type { Place } from "../lib/paths";
+
+export default function Commitments() {
+  const { domain, project = "" } = useRoute().params as Place;
+  const at = { domain, project };
+  useDomainName(at);
+  const [, change] = useAddress();
+  const overview = useLoad((signal) => loadOverview(at, signal), [at]);
+  const example = overview.data?.offers[0] && exampleOf(overview.data.offers[0]);
+  const asked = useLoad(async (signal) => (overview.data ? rightsOn(at, example, signal) : undefined), [at, example]);
+  const rights = asked.data ?? NO_RIGHTS;
+  useEffect(() => {
+    if (overview.data) remember([{ id: project, name: overview.data.name }]);
+  }, [overview.data]);
+  const actions = rights.mayEdit && (
+    <>
+      <button onClick={() => change({ do: "take" }, true)}>Take over</button>
+      <button class="primary" onClick={() => change({ do: "buy" }, true)}>
+        Buy
+      </button>
+    </>
+  );
+
+  function shown(data: Overview) {
+    const buy = (of: string, az: string): void => change({ do: "buy", of, az }, true);
+    return (
+      <>
+        {asked.data && !rights.mayEdit && data.offers.length > 0 && <p class="lead">Your role may look at commitments here, not change them.</p>}
+        {data.offers.length === 0 && <p class="lead">The cloud offers no commitments for this project's resources.</p>}
+        <ZoneBars offers={data.offers} cloud={data.cloud} buy={rights.mayEdit ? (offer, zone) => buy(offer.key, zone) : undefined} />
+        <CommitmentList commitments={data.commitments} mayEdit={rights.mayEdit} />
+        <Dialogs at={at} overview={data} rights={rights} reload={overview.reload} />
+      </>
+    );
+  }
+
+  return (
+    <Page title="Commitments" kind={nameOf(project)} crumbs={crumbsTo(at, true)} actions={actions}>
+      <Content of={overview}>{shown}</Content>
+    </Page>
+  );
+}

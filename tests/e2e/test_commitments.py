@@ -1,0 +1,256 @@
+"""Commitments: bought, planned, given away and taken, reshaped; and who may only look."""
+
+import re
+import time
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.axe import violations
+from tests.e2e.browser import PHONE
+from tests.e2e.cloud import (
+    ACME,
+    ACME_ADMIN,
+    ANALYTICS,
+    ANALYTICS_ADMIN,
+    CLOUD_ADMIN,
+    PROJECTS,
+    SHOP,
+    SHOP_ADMIN,
+    SHOP_MEMBER,
+    DashboardCloud,
+)
+
+_GIB = 1024
+OF_SHOP, OF_ANALYTICS = (f"/domains/{ACME}/projects/{project}/commitments" for project in (SHOP, ANALYTICS))
+
+
+def commit(cloud: DashboardCloud, path: str = OF_SHOP, **changes) -> dict:
+    """A commitment that somebody made before."""
+    wanted = {
+        "service_type": "storage",
+        "resource_name": "capacity",
+        "availability_zone": "any",
+        "amount": 10,
+        "duration": "1 year",
+    }
+    answer = cloud.request("POST", f"/v1{path}/new", json={"commitment": wanted | changes})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["commitment"]
+
+
+def listed(cloud: DashboardCloud, path: str = OF_SHOP) -> dict[int, dict]:
+    """A project's commitments by number."""
+    found = cloud.request("GET", f"/v1{path}").json()["commitments"]
+    return {one["id"]: one for one in found}
+
+
+def manage(page: Page, number: int, action: str | None = None):
+    """The dialog of a commitment, where `action` was chosen."""
+    page.get_by_role("button", name=f"Commitment {number}", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    if action:
+        dialog.get_by_role("button", name=action, exact=True).click()
+    return dialog
+
+
+def test_a_project_admin_buys(open_as, cloud):
+    before = set(listed(cloud))
+    page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}")
+    page.get_by_role("button", name="Commit to Virtual cores in west-2").click()
+    dialog = page.get_by_role("dialog", name="Buy a commitment")
+    dialog.get_by_label("Amount").fill("many")
+    expect(dialog.get_by_text("Write a whole number")).to_be_visible()
+    dialog.get_by_label("Amount").fill("4")
+    dialog.get_by_label("Duration").select_option("2 years")
+    expect(dialog.get_by_role("status")).to_have_text("This can be confirmed at once.")
+    assert violations(page) == []
+    dialog.get_by_role("button", name="Buy 4 for 2 years").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    (number,) = set(listed(cloud)) - before
+    expect(
+        page.get_by_role("row", name=re.compile(f"^Commitment {number} |Choose commitment {number} "))
+    ).to_contain_text("confirmed")
+    assert page.url.endswith(f"/ui{OF_SHOP}")
+    made = listed(cloud)[number]
+    assert (made["amount"], made["availability_zone"], made["duration"]) == (4, "west-2", "2 years")
+    assert made["creator_name"] == "Bert@acme"
+    assert violations(page) == []
+
+
+def test_what_cannot_be_had_now_is_planned(open_as, cloud):
+    commit(
+        cloud, OF_ANALYTICS, service_type="compute", resource_name="ram", availability_zone="west-1", amount=1150 * _GIB
+    )
+    page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}?do=buy&of=compute/ram&az=west-1&amount=100 GiB")
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Duration").select_option("1 year")
+    expect(dialog.get_by_role("status")).to_contain_text("Not at once. It could be confirmed")
+    expect(dialog.get_by_role("button", name="Buy 100 GiB for 1 year")).to_be_disabled()
+    dialog.get_by_text("One commitment has to end before").click()
+    expect(dialog.get_by_text("1.12 TiB until")).to_be_visible()
+    assert violations(page) == []
+    dialog.get_by_role("button", name="Commit from").click()
+    expect(dialog.get_by_role("status")).to_contain_text("It would be confirmed")
+    dialog.get_by_role("button", name="Plan 100 GiB for 1 year").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    (planned,) = (one for one in listed(cloud).values() if one["resource_name"] == "ram" and one["status"] == "planned")
+    assert planned["confirm_by"] > time.time() + 364 * 86400
+    page.goto(f"/ui{OF_SHOP}?status=planned")
+    expect(page.get_by_role("row", name="100 GiB")).to_contain_text("planned")
+
+
+def test_nothing_that_is_too_much_for_ever_is_bought(open_as):
+    page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}?do=buy&of=compute/cores&az=west-1&amount=601")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("status")).to_contain_text("There is no time at which this could be confirmed")
+    expect(dialog.get_by_role("button", name="Buy 601")).to_be_disabled()
+
+
+def test_a_part_goes_to_another_project_by_token(open_as, cloud):
+    number = commit(cloud, amount=10)["id"]
+    page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}")
+    dialog = manage(page, number, "Transfer")
+    dialog.get_by_label("How much of it").fill("11")
+    expect(dialog.get_by_text("At most 10 GiB")).to_be_visible()
+    dialog.get_by_label("How much of it").fill("4")
+    expect(dialog.get_by_text("It is split: 6 GiB stay here.")).to_be_visible()
+    assert violations(page) == []
+    dialog.get_by_role("button", name="Start the transfer").click()
+    token = dialog.get_by_label("Transfer token").input_value()
+    assert violations(page) == []
+    dialog.get_by_role("button", name="Close").click()
+    parts = {one["amount"]: one for one in listed(cloud).values() if one["id"] > number}
+    assert set(parts) == {4, 6}
+    expect(page.get_by_role("row", name=f"Commitment {parts[4]['id']}")).to_contain_text("in transfer")
+    assert token not in page.content()
+
+    other = open_as(ANALYTICS_ADMIN, f"/ui{OF_ANALYTICS}")
+    other.get_by_role("button", name="Take over").click()
+    dialog = other.get_by_role("dialog")
+    dialog.get_by_label("Transfer token").fill("nonsense")
+    expect(dialog.get_by_text("no matching commitment found")).to_be_visible()
+    dialog.get_by_label("Transfer token").fill(token)
+    expect(dialog.get_by_text("4 GiB storage/capacity")).to_be_visible()
+    assert violations(other) == []
+    dialog.get_by_role("button", name="Take this commitment").click()
+    expect(other.get_by_role("row", name=f"Commitment {parts[4]['id']}")).to_contain_text("4 GiB")
+    assert parts[4]["id"] in listed(cloud, OF_ANALYTICS)
+    assert parts[4]["id"] not in listed(cloud)
+
+
+def test_what_is_public_is_taken_from_a_list_or_withdrawn(open_as, cloud):
+    taken, kept = (commit(cloud, amount=amount)["id"] for amount in (21, 22))
+    page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}")
+    for number in (taken, kept):
+        dialog = manage(page, number, "Transfer")
+        dialog.get_by_label("For everybody").check()
+        dialog.get_by_role("button", name="Start the transfer").click()
+        dialog.get_by_label("Transfer token").wait_for()
+        dialog.get_by_role("button", name="Close").click()
+    dialog = manage(page, kept)
+    expect(dialog.get_by_text("Renew, Change duration, Convert: It is offered for transfer")).to_be_visible()
+    dialog.get_by_role("button", name="Withdraw the offer").click()
+    dialog.locator("form").get_by_role("button", name="Withdraw the offer").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+    other = open_as(ANALYTICS_ADMIN, f"/ui{OF_ANALYTICS}?do=take")
+    expect(other.get_by_role("button", name=f"Take commitment {kept}")).to_have_count(0)
+    other.get_by_role("button", name=f"Take commitment {taken}").click()
+    expect(other.get_by_role("row", name=f"Commitment {taken}")).to_contain_text("21 GiB")
+    assert taken in listed(cloud, OF_ANALYTICS)
+    assert "transfer_status" not in listed(cloud)[kept]
+
+
+def test_merge_renew_last_longer_convert_and_delete(open_as, cloud):
+    cores = {"service_type": "compute", "resource_name": "cores", "availability_zone": "west-1", "duration": "1 hour"}
+    first, second = (commit(cloud, amount=1, **cores)["id"] for _ in range(2))
+    page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}?resource=compute/cores&zone=west-1")
+    page.get_by_label(f"Choose commitment {first}").check()
+    expect(page.get_by_text("Choose at least two")).to_be_visible()
+    page.get_by_label(f"Choose commitment {second}").check()
+    page.get_by_role("button", name="Merge 2 chosen").click()
+    assert violations(page) == []
+    page.get_by_role("button", name="Merge 2 commitments").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    merged = max(listed(cloud))
+    assert listed(cloud)[merged]["amount"] == 2
+
+    dialog = manage(page, merged, "Renew")
+    dialog.locator("form").get_by_role("button", name="Renew").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    renewal = max(listed(cloud))
+    dialog = manage(page, merged, "Renew")
+    dialog.locator("form").get_by_role("button", name="Renew").click()
+    expect(dialog.get_by_role("alert")).to_have_text(f"commitment {merged} was already renewed")
+    dialog.get_by_role("button", name="Change duration").click()
+    dialog.get_by_label("New duration").select_option("1 year")
+    dialog.locator("form").get_by_role("button", name="Change duration").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert listed(cloud)[merged]["duration"] == "1 year"
+
+    dialog = manage(page, merged, "Convert")
+    dialog.get_by_label("How much of it").fill("1")
+    expect(dialog.get_by_text("1 become 4 GiB of compute/ram")).to_be_visible()
+    assert violations(page) == []
+    dialog.locator("form").get_by_role("button", name="Convert").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert {(one["resource_name"], one["amount"]) for one in listed(cloud).values() if one["id"] > renewal} == {
+        ("cores", 1),
+        ("ram", 4 * _GIB),
+    }
+
+    dialog = manage(page, renewal)
+    expect(dialog.get_by_role("button", name="Delete")).to_have_count(0)
+    admin = open_as(CLOUD_ADMIN, f"/ui{OF_SHOP}?do=manage&id={renewal}")
+    admin.get_by_role("button", name="Delete", exact=True).click()
+    admin.get_by_role("button", name="Delete for good").click()
+    expect(admin.get_by_role("dialog")).to_have_count(0)
+    assert renewal not in listed(cloud)
+
+
+def test_who_may_only_look_is_offered_nothing(open_as, cloud):
+    number = commit(cloud)["id"]
+    page = open_as(SHOP_MEMBER, f"/ui{OF_SHOP}")
+    expect(page.get_by_text("Your role may look at commitments here, not change them.")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^(Buy|Take over|Commit to .*)$"))).to_have_count(0)
+    dialog = manage(page, number)
+    expect(dialog.get_by_text("10 GiB storage/capacity")).to_be_visible()
+    expect(dialog.get_by_role("list", name="What can be done")).to_have_count(0)
+    assert violations(page) == []
+    page.goto(f"/ui{OF_SHOP}?do=buy")
+    expect(page.get_by_text("Your role may look")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_back_closes_a_dialog_and_filters_stay_in_the_address(open_as, cloud):
+    number = commit(cloud, amount=13)["id"]
+    page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}")
+    page.get_by_label("Resource").select_option("storage/capacity")
+    expect(page).to_have_url(re.compile("resource=storage"))
+    manage(page, number)
+    page.go_back()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_label("Resource")).to_have_value("storage/capacity")
+    page.get_by_role("searchbox", name="Search").fill("nobody has that")
+    expect(page.get_by_text("No commitment is like that.")).to_be_visible()
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(open_as):
+    page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}", viewport=PHONE)
+    page.get_by_role("button", name="Buy").click()
+    page.get_by_role("dialog").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert violations(page) == []
+
+
+def test_admins_find_a_project_among_thousands(open_as):
+    page = open_as(CLOUD_ADMIN, "/ui/commitments")
+    expect(page.get_by_text(f"{PROJECTS + 4:,} in all")).to_be_visible()
+    assert page.get_by_role("row").count() < 60
+    assert violations(page) == []
+    page.get_by_role("searchbox").fill("shop")
+    page.get_by_role("link", name="shop", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Commitments shop")
+    page = open_as(ACME_ADMIN, f"/ui/domains/{ACME}/commitments")
+    expect(page.get_by_text("3 in all")).to_be_visible()
