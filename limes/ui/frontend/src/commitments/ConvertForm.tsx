@@ -9,11 +9,17 @@ import { useLoad } from "../lib/load";
 import { useSubmit } from "../lib/submit";
 import { format, formatExact, parse } from "../lib/units";
 import type { ActionProps } from "./ManageDialog";
+import type { Offer } from "./offers";
 import { converted } from "./rules";
 
 const targetOf = (one: ConversionRate): string => `${one.target_service}/${one.target_resource}`;
 
-export function ConvertForm(props: ActionProps) {
+interface Props extends ActionProps {
+  /** Where the units of other resources are found. */
+  offers: Offer[];
+}
+
+export function ConvertForm(props: Props) {
   const { service_type: service, resource_name: resource } = props.commitment;
   const rates = useLoad((signal) => conversionRates(service, resource, signal), [service, resource]);
   return (
@@ -25,13 +31,14 @@ export function ConvertForm(props: ActionProps) {
   );
 }
 
-function Form({ at, commitment, done, rates }: ActionProps & { rates: ConversionRate[] }) {
+function Form({ at, commitment, done, offers, rates }: Props & { rates: ConversionRate[] }) {
   const { unit, amount: whole } = commitment;
   const [target, setTarget] = useState(targetOf(rates[0]!));
   const [text, setText] = useState(formatExact(whole, unit));
   const { isBusy, problem, run } = useSubmit();
   const rate = rates.find((one) => targetOf(one) === target)!;
   const { amount, problem: unreadable } = parse(text, unit);
+  const targetUnit = offers.find((one) => one.key === target)?.unit;
   const becomes = amount === undefined ? undefined : converted(amount, rate);
 
   async function save(): Promise<void> {
@@ -62,7 +69,7 @@ function Form({ at, commitment, done, rates }: ActionProps & { rates: Conversion
         isInvalid={!becomes}
         hint={
           unreadable ??
-          (becomes ? `${format(amount!, unit)} become ${becomes} of ${target}.` : `Only multiples of ${format(rate.source_amount, unit)}`)
+          (becomes ? `${format(amount!, unit)} become ${format(becomes, targetUnit)} of ${target}.` : `Only multiples of ${format(rate.source_amount, unit)}`)
         }
         onInput={setText}
       />

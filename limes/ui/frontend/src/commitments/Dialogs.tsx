@@ -66,8 +66,7 @@ export function Dialogs({ at, overview, rights, reload }: Props) {
     );
   }
   if (!opened) return null;
-  const offer = offers.find((one) => one.key === resourceOf(opened));
-  return <ManageDialog key={opened.id} {...{ at, offer, rights, done, close }} commitment={opened} />;
+  return <ManageDialog key={opened.id} {...{ at, offers, rights, done, close }} commitment={opened} />;
 }
 
 /** The commitment of the dialog. It stays while the dialog is open, even if others have taken its place meanwhile. */

@@ -23,15 +23,16 @@ export interface ActionProps {
 }
 
 interface Props extends ActionProps {
-  offer: Offer | undefined;
+  offers: Offer[];
   rights: Rights;
   close: () => void;
 }
 
-export function ManageDialog({ at, commitment, offer, rights, done, close }: Props) {
+export function ManageDialog({ at, commitment, offers, rights, done, close }: Props) {
   const [action, setAction] = useState<Action>();
   const possible = possibilities(commitment, rights, Date.now() / 1000);
   const props = { at, commitment, done };
+  const offer = offers.find((one) => one.key === resourceOf(commitment));
   return (
     <Dialog title={`Commitment ${commitment.id}`} close={close}>
       <Facts of={commitment} />
@@ -54,7 +55,7 @@ export function ManageDialog({ at, commitment, offer, rights, done, close }: Pro
       <Reasons of={possible.flatMap((one) => (one.reason ? [[one.title, one.reason] as const] : []))} />
       {action === "transfer" && <TransferForm {...props} />}
       {action === "duration" && <DurationForm {...props} durations={offer?.durations ?? []} />}
-      {action === "convert" && <ConvertForm {...props} />}
+      {action === "convert" && <ConvertForm {...props} offers={offers} />}
       {(action === "withdraw" || action === "renew" || action === "delete") && <Confirm key={action} {...props} action={action} />}
     </Dialog>
   );

@@ -21,17 +21,17 @@ export const KINDS: Record<Kind, { title: string; found: string; text: string }>
   overcommitted: {
     title: "Domains overdrawn",
     found: "Given to projects",
-    text: "The projects of these domains have more quota together than the domain itself.",
+    text: "The projects of these domains have more quota together than the domain itself. Raise the domain's quota, or lower the projects'.",
   },
   overspent: {
     title: "Projects beyond quota",
     found: "Used",
-    text: "These projects use more than they may.",
+    text: "These projects use more than they may: they were there before their quota, or their backend counts late.",
   },
   mismatch: {
     title: "Backends differ",
     found: "In the backend",
-    text: "Here the backend enforces another quota than the one in Limes. The collector puts that right by itself: what stays for long, cannot be written.",
+    text: "The backend enforces another quota than Limes. The collector puts that right with its next look, unless it only reports.",
   },
 };
 
