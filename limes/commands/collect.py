@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from limes.commands.options import Commands, add_config_option
+from limes.commands.options import Commands, add_config_option, add_exit_codes
 from limes.commands.output import add_json_option, print_json, print_table, progress_console, result_console, warn
 
 if TYPE_CHECKING:
@@ -19,10 +19,11 @@ def add_to(commands: Commands) -> None:
     parser.add_argument(
         "--once",
         action="store_true",
-        help="do what is due and what follows from it, then end; exit code 1 if any failed",
+        help="do what is due and what follows from it, then end",
     )
     add_json_option(parser)
     add_config_option(parser)
+    add_exit_codes(parser, {0: "stopped by a signal, or done", 1: "with --once: a task has failed, or an error"})
     parser.set_defaults(run=run)
 
 

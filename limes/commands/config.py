@@ -1,21 +1,29 @@
-"""`limes config`: checks the configuration file, and shows the policy rules."""
+"""`limes config`: checks the configuration file, and shows settings and policy rules."""
 
 import argparse
 
-from limes.commands.options import Commands, add_config_option
+from limes.commands.options import Commands, add_config_option, add_exit_codes
+from limes.commands.output import add_json_option, print_json
+from limes.errors import ConfigError
 
 
 def add_to(commands: Commands) -> None:
-    """Adds `config check` and `config policy`."""
-    parser = commands.add_parser("config", help="check the configuration; show the policy rules")
+    """Adds `config check`, `config options` and `config policy`."""
+    parser = commands.add_parser("config", help="check the configuration; show settings and policy rules")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     action = actions.add_parser("check", help="report everything that is wrong with the configuration at once")
+    add_json_option(action)
     add_config_option(action)
+    add_exit_codes(action, {1: "something is wrong with it"})
     action.set_defaults(run=check)
     action = actions.add_parser("options", help="print every setting with its default and what it means, as Markdown")
+    add_json_option(action)
+    add_exit_codes(action)
     action.set_defaults(run=options_page)
     action = actions.add_parser("policy", help="print every policy rule with its default and what it is for")
-    action.add_argument("api", nargs="?", choices=("limes", "placement"), default="limes")
+    action.add_argument("api", nargs="?", choices=("limes", "placement"), default="limes", help="of which API")
+    add_json_option(action)
+    add_exit_codes(action)
     action.set_defaults(run=policy)
 
 
@@ -23,7 +31,17 @@ def check(options: argparse.Namespace) -> int:
     """Reads everything that the configuration names, and asks nobody. Problems are raised as `ConfigError`."""
     from limes.composition.check import check_configuration
 
-    print(check_configuration())
+    try:
+        checked = check_configuration()
+    except ConfigError as error:
+        if not options.json:
+            raise
+        print_json({"problems": error.problems})
+        return 1
+    if options.json:
+        print_json({"problems": [], "services": checked.services, "resources": checked.resources})
+    else:
+        print(f"The configuration is fine: {checked.services} services with {checked.resources} resources.")
     return 0
 
 
@@ -33,6 +51,9 @@ def policy(options: argparse.Namespace) -> int:
     from limes.placement.policy import rules as placement_rules
 
     rules = RULES if options.api == "limes" else placement_rules(True)
+    if options.json:
+        print_json(rules)
+        return 0
     for rule in rules:
         print(f"# {rule.description}")
         for method, path in rule.operations:
@@ -43,7 +64,10 @@ def policy(options: argparse.Namespace) -> int:
 
 def options_page(options: argparse.Namespace) -> int:
     """Prints `docs/configuration.md`."""
-    from limes.settings.document import render_page
+    from limes.settings.document import all_rows, render_page
 
-    print(render_page(), end="")
+    if options.json:
+        print_json([{"key": key, "default": default, "meaning": meaning} for key, default, meaning in all_rows()])
+    else:
+        print(render_page(), end="")
     return 0

@@ -1,40 +1,52 @@
 """`limes db`: brings the schema up, and says what it lacks."""
 
 import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from limes.commands.options import Commands, add_config_option
+from limes.commands.options import Commands, add_config_option, add_exit_codes
+from limes.commands.output import add_json_option, print_json, print_table, progress_console, result_console
+
+if TYPE_CHECKING:
+    from limes.composition.databases import Database
 
 
 def add_to(commands: Commands) -> None:
     """Adds `db upgrade` and `db status`."""
     parser = commands.add_parser("db", help="bring the database schema up to this release")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
-    for name, run, text in (
-        ("upgrade", upgrade, "apply all pending migrations"),
-        ("status", status, "list pending migrations; exit code 1 if there are any"),
+    for name, run, text, codes in (
+        ("upgrade", upgrade, "apply all pending migrations", {}),
+        ("status", status, "list pending migrations", {1: "there are pending ones, or an error"}),
     ):
         action = actions.add_parser(name, help=text)
+        add_json_option(action)
         add_config_option(action)
+        add_exit_codes(action, codes)
         action.set_defaults(run=run)
 
 
 def upgrade(options: argparse.Namespace) -> int:
     """Applies the pending migrations of both halves. Any number of processes may do so at once."""
-    from limes.composition.databases import all_databases
-
-    for database in all_databases():
-        names = database.migrations.upgrade(database.engine)
-        print(f"{database.migrations.name} ({database.engine.location}): {', '.join(names) or 'nothing to do'}")
+    _report(options, "applied", "nothing to do", lambda one: one.migrations.upgrade(one.engine))
     return 0
 
 
 def status(options: argparse.Namespace) -> int:
     """Lists the pending migrations of both halves."""
+    pending = _report(options, "pending", "up to date", lambda one: one.migrations.pending(one.engine))
+    return 1 if pending else 0
+
+
+def _report(options: argparse.Namespace, what: str, nothing: str, names_of: "Callable[[Database], list[str]]") -> int:
+    """Shows the names that each half gives, and answers how many there are."""
     from limes.composition.databases import all_databases
 
-    pending = 0
-    for database in all_databases():
-        names = database.migrations.pending(database.engine)
-        print(f"{database.migrations.name} ({database.engine.location}): {', '.join(names) or 'up to date'}")
-        pending += len(names)
-    return 1 if pending else 0
+    with progress_console().status("looking at migrations ..."):
+        found = [(one.migrations.name, one.engine.location, names_of(one)) for one in all_databases()]
+    if options.json:
+        print_json({"databases": [{"half": half, "location": where, what: names} for half, where, names in found]})
+    else:
+        rows = [(half, where, ", ".join(names) or nothing) for half, where, names in found]
+        print_table(result_console(), "Migrations", ("half", "database", what), rows)
+    return sum(len(names) for _, _, names in found)

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from limes.commands.options import Commands, add_config_option
+from limes.commands.options import Commands, add_config_option, add_exit_codes
 from limes.commands.output import add_json_option, print_json, print_table, progress_console, result_console
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ def add_to(commands: Commands) -> None:
         help="look for what is wrong, and say how to mend it",
         description=(
             "Looks at configuration, policy, database, Keystone, backends, audit, metrics and clocks; changes nothing."
-            " Exit code 0 if all is well, 1 if there are warnings, 2 if there are problems."
         ),
     )
     parser.add_argument("--project", metavar="ID", help="the project to ask backends about (default: the first)")
@@ -42,6 +41,9 @@ def add_to(commands: Commands) -> None:
     )
     add_json_option(parser)
     add_config_option(parser)
+    add_exit_codes(
+        parser, {0: "all is well", 1: "there are warnings", 2: "there are problems, or the command line is wrong"}
+    )
     parser.set_defaults(run=run, failure_code=2)
 
 

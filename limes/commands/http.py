@@ -5,7 +5,7 @@ import os
 import sys
 
 from limes.commands import placement
-from limes.commands.options import Commands, add_config_option
+from limes.commands.options import Commands, add_config_option, add_exit_codes
 from limes.liquid import LISTEN_VARIABLE, SERVICE_VARIABLE
 
 _APPS = {
@@ -15,11 +15,15 @@ _APPS = {
 }
 
 
+_CODES = {0: "stopped by a signal", 1: "it could not start: what to mend is on standard error"}
+
+
 def add_to(commands: Commands) -> None:
     """Adds `api`, and `placement` with its sub-commands: without one of them, it serves; and `liquid`."""
     for name, text in (("api", "serve the Limes Resource API"), ("placement", "serve the Placement API, or tend it")):
         parser = commands.add_parser(name, help=text)
         add_config_option(parser)
+        add_exit_codes(parser, _CODES)
         parser.set_defaults(run=run, process=name)
         if name == "placement":
             placement.add_to(parser)
@@ -27,6 +31,7 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("service_type", metavar="SERVICE_TYPE", help="one of services[].service_type")
     parser.add_argument("--listen", metavar="HOST:PORT", help="instead of the configured liquid.listen")
     add_config_option(parser)
+    add_exit_codes(parser, _CODES)
     parser.set_defaults(run=run_liquid, process="liquid")
 
 

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from limes.commands.options import Commands, add_config_option
+from limes.commands.options import Commands, add_config_option, add_exit_codes, add_file_option
 from limes.commands.output import add_json_option, print_json, print_table, progress, result_console
 from limes.errors import ConfigError
 
@@ -24,11 +24,11 @@ def add_to(commands: Commands) -> None:
         description=(
             "With --config-from, prints our configuration file for one of the Go Limes. With --database, copies its"
             " PostgreSQL database into the configured one, which has to be empty: everything is written, read again,"
-            " compared, and without --apply taken back. Exit code 0 if all is well, 1 if not."
+            " compared, and without --apply taken back."
         ),
     )
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--config-from", metavar="FILE", help="the YAML file of the Go Limes")
+    add_file_option(what, "--config-from", help="the YAML file of the Go Limes")
     what.add_argument(
         "--database",
         metavar="URL",
@@ -37,13 +37,18 @@ def add_to(commands: Commands) -> None:
         help=f"postgresql://user@host/name of the Go Limes (default: ${_URL_VARIABLE}; the password from ~/.pgpass or"
         " $PGPASSWORD)",
     )
-    parser.add_argument("--output", metavar="FILE", help="with --config-from: write there, and not over anything")
+    add_file_option(parser, "--output", help="with --config-from: write there, and not over anything")
     parser.add_argument("--apply", action="store_true", help="with --database: keep what was written")
     parser.add_argument(
         "--skip-unknown", action="store_true", help="with --database: leave resources behind that are not configured"
     )
     add_json_option(parser)
     add_config_option(parser)
+    codes = {
+        0: "converted, or everything is here (or would be)",
+        1: "the result cannot be used as it stands, or nothing was imported, or an error",
+    }
+    add_exit_codes(parser, codes)
     parser.set_defaults(run=run)
 
 

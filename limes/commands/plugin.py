@@ -1,37 +1,46 @@
 """`limes plugin`: what is installed, and what a configured backend answers, without a collector or a database."""
 
 import argparse
-import dataclasses
-from typing import Any
-
-import orjson
+from typing import TYPE_CHECKING, Any
 
 from limes.commands import plugin_test
-from limes.commands.options import Commands, add_config_option
+from limes.commands.options import Commands, add_config_option, add_exit_codes
+from limes.commands.output import add_json_option, print_json, print_table, progress_console, result_console
 from limes.errors import ConfigError, NotFound
+
+if TYPE_CHECKING:
+    from limes.backends.loader import Plugins
 
 
 def add_to(commands: Commands) -> None:
     """Adds `plugin list`, `test`, `get-usage`, `set-quota` and `scan-capacity`."""
     parser = commands.add_parser("plugin", help="list plugins; try out the configured backends")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
-    actions.add_parser("list", help="list installed plugins").set_defaults(run=list_plugins)
+    action = actions.add_parser("list", help="list installed plugins")
+    add_json_option(action)
+    add_exit_codes(action)
+    action.set_defaults(run=list_plugins)
     plugin_test.add_to(actions, _find)
-    action = actions.add_parser("get-usage", help="print what a backend reports for a project")
-    action.add_argument("service")
+    action = _add_asking(actions, "get-usage", get_usage, "print what a backend reports for a project")
+    action.add_argument("service", help="a configured service type")
     action.add_argument("project", help="the project's UUID")
-    action.set_defaults(run=get_usage)
-    add_config_option(action)
-    action = actions.add_parser("set-quota", help="write a project's quota into a backend, past the database")
-    action.add_argument("service")
+    add_json_option(action)
+    action = _add_asking(actions, "set-quota", set_quota, "write a project's quota into a backend, past the database")
+    action.add_argument("service", help="a configured service type")
     action.add_argument("project", help="the project's UUID")
     action.add_argument("quotas", nargs="+", metavar="RESOURCE=AMOUNT", help="every resource of the service")
-    action.set_defaults(run=set_quota)
+    action = _add_asking(actions, "scan-capacity", scan_capacity, "print what a capacitor reports")
+    action.add_argument("capacitor", help="the id of a configured capacitor")
+    add_json_option(action)
+
+
+def _add_asking(actions: Commands, name: str, run: Any, text: str) -> argparse.ArgumentParser:
+    """An action that asks a backend."""
+    action: argparse.ArgumentParser = actions.add_parser(name, help=text)
     add_config_option(action)
-    action = actions.add_parser("scan-capacity", help="print what a capacitor reports")
-    action.add_argument("capacitor")
-    action.set_defaults(run=scan_capacity)
-    add_config_option(action)
+    add_exit_codes(action, {1: "the backend does not answer, or not as it should, or another error"})
+    action.set_defaults(run=run)
+    return action
 
 
 def list_plugins(options: argparse.Namespace) -> int:
@@ -39,25 +48,35 @@ def list_plugins(options: argparse.Namespace) -> int:
     from limes.backends.loader import Plugins
 
     plugins = Plugins()
-    for name in plugins.names:
-        try:
-            plugin = plugins.get(name)
-        except ConfigError as error:
-            print(f"{name}: {error}")
-            continue
-        kinds = [kind for kind in ("quota", "capacity", "discovery") if getattr(plugin, kind) is not None]
-        print(f"{name}: {', '.join(kinds)}")
+    found = [_describe(plugins, name) for name in plugins.names]
+    if options.json:
+        print_json({"plugins": found})
+    else:
+        rows = [(one["name"], ", ".join(one["offers"]), one["description"]) for one in found]
+        print_table(result_console(), "Plugins", ("name", "offers", "description"), rows)
     return 0
 
 
+def _describe(plugins: "Plugins", name: str) -> dict[str, Any]:
+    try:
+        plugin = plugins.get(name)
+    except ConfigError as error:
+        return {"name": name, "offers": [], "description": str(error)}
+    kinds = [kind for kind in ("quota", "capacity", "discovery") if getattr(plugin, kind) is not None]
+    return {"name": name, "offers": kinds, "description": plugin.description}
+
+
 def get_usage(options: argparse.Namespace) -> int:
-    """Prints a validated usage report as JSON."""
+    """Prints a validated usage report."""
     from limes.backends import ask
 
-    cluster = _cluster()
-    service = _service(cluster, options.service)
-    project = _project(cluster, options.project)
-    _print(ask.report_usage(cluster.backends.quota[service.type], service, project, cluster.catalog))
+    with progress_console().status(f"asking {options.service} ..."):
+        backend, service, project, catalog = _find(options.service, options.project)
+        report = ask.report_usage(backend, service, project, catalog)
+    if options.json:
+        print_json(report)
+    else:
+        plugin_test.print_report(service, project, report)
     return 0
 
 
@@ -81,13 +100,25 @@ def set_quota(options: argparse.Namespace) -> int:
 
 
 def scan_capacity(options: argparse.Namespace) -> int:
-    """Prints a validated capacity report as JSON."""
+    """Prints a validated capacity report."""
     from limes.backends import ask
 
     cluster = _cluster()
     if options.capacitor not in cluster.backends.capacity:
         raise NotFound(f"no capacitor {options.capacitor!r}; there are: {', '.join(cluster.backends.capacity)}")
-    _print(ask.report_capacity(cluster.backends.capacity[options.capacitor], options.capacitor, cluster.catalog))
+    with progress_console().status(f"asking {options.capacitor} ..."):
+        report = ask.report_capacity(cluster.backends.capacity[options.capacitor], options.capacitor, cluster.catalog)
+    if options.json:
+        print_json(report)
+        return 0
+    rows = [
+        (service, resource, az, one.capacity, one.usage, len(one.subcapacities) or None)
+        for service, resources in report.services.items()
+        for resource, zones in resources.items()
+        for az, one in zones.items()
+    ]
+    names = ("service", "resource", "AZ", "capacity>", "usage>", "items>")
+    print_table(result_console(), f"Capacity by {options.capacitor}", names, rows)
     return 0
 
 
@@ -121,11 +152,3 @@ def _project(cluster: Any, uuid: str) -> Any:
             if project.id == uuid:
                 return project
     raise NotFound(f"discovery finds no project {uuid}")
-
-
-def _print(report: Any) -> None:
-    def default(value: Any) -> Any:
-        is_report = dataclasses.is_dataclass(value) and not isinstance(value, type)
-        return dataclasses.asdict(value) if is_report else str(value)
-
-    print(orjson.dumps(report, default=default, option=orjson.OPT_INDENT_2).decode())

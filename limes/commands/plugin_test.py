@@ -4,8 +4,8 @@ import argparse
 import time
 from typing import Any
 
-from limes.backends import UNLIMITED, ServiceDef, UsageReport
-from limes.commands.options import Commands, add_config_option
+from limes.backends import UNLIMITED, ProjectInfo, ServiceDef, UsageReport
+from limes.commands.options import Commands, add_config_option, add_exit_codes
 from limes.commands.output import add_json_option, print_json, print_table, progress_console, result_console
 
 
@@ -14,13 +14,13 @@ def add_to(actions: Commands, find: Any) -> None:
     action = actions.add_parser(
         "test",
         help="scrape a project once and show the report; nothing is stored",
-        description="Asks the backend as the collector would, checks the report, and stores nothing. Exit code 1 if the"
-        " backend does not answer, or answers something that is no valid report.",
+        description="Asks the backend as the collector would, checks the report, and stores nothing.",
     )
     action.add_argument("service", help="a configured service type")
     action.add_argument("--project", metavar="ID", required=True, help="the project's UUID")
     add_json_option(action)
     add_config_option(action)
+    add_exit_codes(action, {1: "the backend does not answer, or answers something that is no valid report"})
     action.set_defaults(run=lambda options: run(options, find))
 
 
@@ -38,12 +38,16 @@ def run(options: argparse.Namespace, find: Any) -> int:
     if options.json:
         print_json({"project": project, "service": service.type, "seconds": round(seconds, 3), **_document(report)})
         return 0
-    console = result_console()
+    print_report(service, project, report)
+    result_console().print(f"Answered in {seconds:.2f} s. Nothing was stored.")
+    return 0
+
+
+def print_report(service: ServiceDef, project: ProjectInfo, report: UsageReport) -> None:
+    """Prints a usage report as a table."""
     title = f"{service.type} in {project.domain.name}/{project.name}"
     names = ("resource", "unit", "AZ", "usage>", "physical>", "items>", "backend quota>")
-    print_table(console, title, names, list(_rows(service, report)))
-    console.print(f"Answered in {seconds:.2f} s. Nothing was stored.")
-    return 0
+    print_table(result_console(), title, names, list(_rows(service, report)))
 
 
 def _document(report: UsageReport) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from limes.commands.options import Commands, add_config_option
+from limes.commands.options import Commands, add_config_option, add_exit_codes
 from limes.commands.output import add_json_option, duration, print_json, print_table, result_console, warn
 
 if TYPE_CHECKING:
@@ -21,13 +21,14 @@ def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
         "status",
         help="how the collectors' work goes: lag, errors, old figures, leases",
-        description="Reads the database, and asks a collector for its circuits. Exit code 1 if there are problems.",
+        description="Reads the database, and asks a collector for its circuits.",
     )
     parser.add_argument(
         "--collector", metavar="HOST:PORT", help="the collector to ask for its circuits (default: collector.listen)"
     )
     add_config_option(parser)
     add_json_option(parser)
+    add_exit_codes(parser, {1: "there are problems, or an error"})
     parser.set_defaults(run=run)
 
 

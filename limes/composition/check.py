@@ -1,6 +1,7 @@
 """`limes config check`: everything that can be found wrong without asking anybody."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 
 from limes.composition.cluster import build_cluster
@@ -11,14 +12,22 @@ from limes.errors import ConfigError, LimesError
 from limes.settings import Settings
 
 
-def check_configuration() -> str:
-    """One line that says what was found. Raises `ConfigError` with every problem."""
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """How much a configuration that is fine has."""
+
+    services: int
+    resources: int
+
+
+def check_configuration() -> Checked:
+    """Counts what there is. Raises `ConfigError` with every problem."""
     settings = load_settings()
     problems = [*exposure_problems(settings), *policy_problems(settings), *cluster_problems(settings)]
     if problems:
         raise ConfigError(problems)
     catalog = build_cluster(settings, open_cloud(settings)).catalog
-    return f"The configuration is fine: {len(catalog.services)} services with {len(catalog.refs())} resources."
+    return Checked(len(catalog.services), len(catalog.refs()))
 
 
 def exposure_problems(settings: Settings) -> list[str]:

@@ -41,6 +41,13 @@ def render_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def all_rows() -> Iterator[tuple[str, str, str]]:
+    """(key, default, meaning) of each setting, with its section, without marks of Markdown."""
+    for row in _rows(Settings, ""):
+        key, default, meaning = (text.replace("\\|", "|") for text in row)
+        yield key.strip("`"), default.strip("`"), meaning
+
+
 def _describe(field: FieldInfo) -> list[str]:
     model = _model_of(field.annotation)
     text = _clean(field.description or (model.__doc__ if model else "") or "")

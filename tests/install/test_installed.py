@@ -39,9 +39,9 @@ def test_the_version(installation):
 
 def test_plugins_are_found(installation):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    lines = installation.run("plugin", "list").stdout.splitlines()
-    assert {line.partition(":")[0] for line in lines} == set(project["entry-points"]["limes.backends"])
-    assert not [line for line in lines if "cannot be loaded" in line]
+    found = json.loads(installation.run("plugin", "list", "--json").stdout)["plugins"]
+    assert {one["name"] for one in found} == set(project["entry-points"]["limes.backends"])
+    assert all(one["offers"] for one in found), "each can be loaded"
 
 
 @pytest.mark.parametrize("name", ["limes.yaml", "quickstart.yaml"])

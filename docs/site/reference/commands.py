@@ -12,8 +12,7 @@ from reference.markdown import code, table
 
 _LIMES = """# Commands: `limes`
 
-Made from the program's own parsers. Exit codes: 0 for success; 1, unless a command says otherwise, after an error that
-stands on standard error; 2 for a wrong command line.
+Made from the program's own parsers.
 """
 _OPENSTACK = """# Commands: `openstack limes`
 
@@ -66,6 +65,7 @@ def _command(parser: argparse.ArgumentParser, name: str, about: str) -> list[str
         "```",
         "",
         *table(("argument", "meaning"), rows),
+        *([parser.epilog, ""] if parser.epilog else []),
     ]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from limes.commands.options import Commands, add_config_option
+from limes.commands.options import Commands, add_config_option, add_exit_codes
 from limes.commands.placement.audit_report import Outcome, Report, as_json, as_text
 from limes.db.engine import Engine
 from limes.placement.audit import Findings, delete_idle, delete_orphan, find_excesses
@@ -20,10 +20,7 @@ def add_to(actions: Commands) -> None:
     parser = actions.add_parser(
         "audit",
         help="report allocations of vanished projects, providers over capacity, consumers without allocations",
-        description=(
-            "Changes nothing without --repair. Exit code 0 if nothing is left to report, 1 if something is,"
-            f" {FAILED} if the audit could not be done."
-        ),
+        description="Changes nothing without --repair.",
     )
     parser.add_argument(
         "--repair",
@@ -32,6 +29,12 @@ def add_to(actions: Commands) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
     add_config_option(parser, below_another=True)
+    codes = {
+        0: "nothing is left to report",
+        1: "something is",
+        FAILED: "the audit could not be done, or the command line is wrong",
+    }
+    add_exit_codes(parser, codes)
     parser.set_defaults(run=run, failure_code=FAILED)
 
 

@@ -4,8 +4,8 @@ import argparse
 import os
 import sys
 
-from limes.commands.options import Commands, add_config_option
-from limes.commands.output import progress
+from limes.commands.options import Commands, add_config_option, add_exit_codes
+from limes.commands.output import add_json_option, print_json, progress
 
 _TOKEN_VARIABLE = "LIMES_IMPORT_TOKEN"  # noqa: S105 - the name of a variable
 
@@ -15,7 +15,7 @@ def add_to(actions: Commands) -> None:
     parser = actions.add_parser(
         "import",
         help="copy a running OpenStack Placement into this one, and compare the two",
-        description="Writes what differs, so it may be interrupted and repeated. Exit code 1 if both differ at last.",
+        description="Writes what differs, so it may be interrupted and repeated.",
     )
     parser.add_argument("--from", dest="source", metavar="URL", required=True, help="the Placement to copy from")
     parser.add_argument(
@@ -24,7 +24,9 @@ def add_to(actions: Commands) -> None:
     )
     parser.add_argument("--prune", action="store_true", help="delete here what the source does not have")
     parser.add_argument("--verify-only", action="store_true", help="write nothing, only compare")
+    add_json_option(parser)
     add_config_option(parser, below_another=True)
+    add_exit_codes(parser, {0: "both are the same", 1: "both differ at last, or an error"})
     parser.set_defaults(run=run)
 
 
@@ -39,14 +41,23 @@ def run(options: argparse.Namespace) -> int:
     settings = load_settings()
     source = open_source(settings, options.source, options.token or os.environ.get(_TOKEN_VARIABLE))
     local = open_local(settings)
+    refused: list[str] = []
     if not options.verify_only:
         theirs, ours = read(source, "reading there", progress), read(local, "reading here", progress)
         writer = Writer(local, theirs, ours, progress, prune=options.prune)
         writer.run()
-        for problem in writer.problems:
+        refused = list(writer.problems)
+        for problem in refused:
             print(f"refused: {problem}", file=sys.stderr)
     theirs, ours = read(source, "comparing there", progress), read(local, "comparing here", progress)
     found = list(differences(theirs, ours))
+    if options.json:
+        counts = {
+            name: {"providers": len(side.providers), "consumers": len(side.consumers)}
+            for name, side in (("there", theirs), ("here", ours))
+        }
+        print_json({**counts, "refused": refused, "differences": found})
+        return 1 if found else 0
     for line in found:
         print(line)
     print(

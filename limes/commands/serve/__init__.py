@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from limes.commands.options import Commands, add_config_option
+from limes.commands.options import Commands, add_config_option, add_exit_codes
 from limes.errors import StartupError
 
 
@@ -13,6 +13,7 @@ def add_to(commands: Commands) -> None:
         "serve", help="run both APIs and the collector in one command, for a first look or a small lab"
     )
     add_config_option(parser)
+    add_exit_codes(parser, {0: "stopped by a signal", 1: "it could not start, or one of the processes has ended"})
     parser.set_defaults(run=run)
 
 

@@ -1,5 +1,6 @@
 """`limes placement import` from the OpenStack project's own Placement."""
 
+import json
 import os
 import signal
 import subprocess
@@ -221,6 +222,10 @@ def test_a_difference_is_found_and_mended(filled: Source, command: Command, targ
     code, out, _ = command(*arguments, "--verify-only")
     assert code == 1
     assert out.splitlines()[-1] == f"{SUMMARY}: 4 differences."
+    document = json.loads(command(*arguments, "--verify-only", "--json")[1])
+    assert document["differences"] == out.splitlines()[:-1]
+    assert document["there"] == {"providers": 3 * HOSTS + 1, "consumers": SERVERS + 2}
+    assert document["refused"] == []
     assert f"consumer {uuid_of('mig')}: resources: " in out
     assert f"provider {uuid_of('h0n')}: usages: {{'VCPU': 5, 'PCPU': 2}} there, {{'VCPU': 6, 'PCPU': 2}} here" in out
     assert f"provider {uuid_of('h0g')}: usages: {{'CUSTOM_NPU': 1}} there, {{'CUSTOM_NPU': 0}} here" in out

@@ -1,0 +1,29 @@
+"""`limes completion`: scripts by which shells complete our command line."""
+
+import argparse
+
+from limes.commands.options import Commands, add_exit_codes
+
+_SHELLS = ("bash", "zsh", "fish")
+
+
+def add_to(commands: Commands) -> None:
+    """Adds `completion`."""
+    parser = commands.add_parser(
+        "completion",
+        help="print a script that completes this command in a shell",
+        description="Prints a script. In bash: `source <(limes completion bash)`; docs/install.md has the others.",
+    )
+    parser.add_argument("shell", choices=_SHELLS, help="the shell")
+    add_exit_codes(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the script."""
+    import shtab
+
+    from limes.cli import build_parser
+
+    print(shtab.complete(build_parser(), options.shell))
+    return 0

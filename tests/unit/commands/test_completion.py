@@ -1,0 +1,76 @@
+"""`limes completion`, in the shells themselves."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from limes.cli import main
+
+_BASH = """
+source ./limes.bash
+COMP_WORDS=({words}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )); COMP_LINE={line!r}; COMP_POINT=${{#COMP_LINE}}
+spec=$(complete -p limes); spec=${{spec##*-F }}; ${{spec%% *}} limes "${{COMP_WORDS[COMP_CWORD]}}"
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+def script(capsys, shell):
+    assert main(["completion", shell]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.fixture
+def complete(capsys, tmp_path):
+    """What bash offers for the last word of a command line; an empty one at its end is a word."""
+    (tmp_path / "limes.bash").write_text(script(capsys, "bash"))
+
+    def complete(line):
+        words = " ".join(f"'{word}'" for word in line.split(" "))
+        text = _BASH.format(words=words, line=line)
+        done = subprocess.run(
+            ["bash", "--norc", "--noprofile", "-c", text], capture_output=True, text=True, cwd=tmp_path, timeout=30
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return {word.strip() for word in done.stdout.splitlines() if word.strip()}
+
+    return complete
+
+
+def test_bash_completes_commands(complete):
+    assert {"serve", "doctor", "db", "plugin", "import-limes", "completion"} <= complete("limes ")
+    assert complete("limes d") == {"db", "doctor"}
+    assert complete("limes db u") == {"upgrade"}
+    assert {"audit", "import"} <= complete("limes placement ")
+
+
+def test_bash_completes_options_and_choices(complete):
+    assert complete("limes doctor --js") == {"--json"}
+    assert complete("limes doctor --only ") >= {"database", "keystone"}
+    assert complete("limes config policy ") == {"limes", "placement"}
+    assert complete("limes completion z") == {"zsh"}
+
+
+def test_bash_completes_files(complete, tmp_path):
+    (tmp_path / "limes.yaml").touch()
+    assert "limes.yaml" in complete("limes db upgrade --config lim")
+
+
+@pytest.mark.parametrize(("shell", "check"), [("zsh", ["-n"]), ("fish", ["--no-execute"]), ("bash", ["-n"])])
+def test_shells_understand_their_scripts(capsys, tmp_path, shell, check):
+    text = script(capsys, shell)
+    for command in ("doctor", "import-limes", "scan-capacity"):
+        assert command in text
+    if shutil.which(shell) is None:
+        return  # bash is everywhere; the others understand what is asked of them where they are
+    (tmp_path / "script").write_text(text)
+    env = {**os.environ, "HOME": str(tmp_path)}
+    done = subprocess.run([shell, *check, tmp_path / "script"], capture_output=True, text=True, env=env, timeout=30)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_unknown_shell(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["completion", "tcsh"])
+    assert "invalid choice: 'tcsh'" in capsys.readouterr().err
