@@ -14,6 +14,7 @@ import orjson
 
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.project_tasks import never
+from limes.actions.read_demand import read_demand
 from limes.backends import BackendError, CapacityBackend, CapacityReport, ask
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
@@ -60,7 +61,7 @@ class ScrapeCapacity:
             return None
         started = self.clock.monotonic()
         try:
-            report = ask.report_capacity(self.backends[task.name], task.name, self.catalog)
+            report = self._ask(task.name)
         except BackendError as error:
             message = str(error)
             log.error("scrape failed: %s", message)
@@ -69,6 +70,13 @@ class ScrapeCapacity:
         duration = self.clock.monotonic() - started
         self.engine.atomic(lambda: self._record(task, report, duration))
         return CapacityOutcome(task.name, True)
+
+    def _ask(self, name: str) -> CapacityReport:
+        """The report of a capacitor, which is told the demand that it needs to know."""
+        backend = self.backends[name]
+        wanted = ask.needs_demand(backend, name)
+        demand = read_demand(self.engine, self.catalog, wanted, self._now())
+        return ask.report_capacity(backend, name, self.catalog, demand)
 
     def _record_failure(self, task: CapacitorTask, message: str) -> None:
         if self._still_ours(task):

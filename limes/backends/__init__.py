@@ -1,6 +1,7 @@
 """What a backend plugin must be, and all that it needs: plugins import this package and nothing else of ours."""
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
+from limes.backends.demand import NO_DEMAND, AZDemand, Demand, ResourceDemand
 from limes.backends.params import (
     NOT_EMPTY,
     Amount,
@@ -34,6 +35,7 @@ __all__ = [
     # what it describes and reports
     "Ref", "ServiceDef", "ResourceDef", "DomainInfo", "ProjectInfo",
     "UsageReport", "ResourceUsage", "AZUsage", "CapacityReport", "AZCapacity",
+    "Demand", "ResourceDemand", "AZDemand", "NO_DEMAND",
     "ANY_AZ", "UNKNOWN_AZ", "BackendQuota", "Unlimited", "UNLIMITED",
     # units and errors
     "Unit", "UnitError", "MAX_AMOUNT", "convert", "parse_value", "ConfigError",

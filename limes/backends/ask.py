@@ -3,16 +3,17 @@
 import contextlib
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TypeVar
 
 import requests
 from keystoneauth1.exceptions import ClientException
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
+from limes.backends.demand import NO_DEMAND, Demand
 from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
 from limes.backends.validation import validate_capacity, validate_usage
-from limes.core.catalog import Catalog, ServiceDef
+from limes.core.catalog import Catalog, Ref, ServiceDef
 from limes.errors import BackendError, ConfigError
 
 log = logging.getLogger(__name__)
@@ -44,10 +45,19 @@ def set_quota(backend: QuotaBackend, service: ServiceDef, project: ProjectInfo, 
         backend.set_quota(project, dict(quotas))
 
 
-def report_capacity(backend: CapacityBackend, capacitor: str, catalog: Catalog) -> CapacityReport:
-    """The validated capacity. Raises `BackendError`."""
+def needs_demand(backend: CapacityBackend, capacitor: str) -> Collection[Ref]:
+    """The resources whose demand a capacitor needs to know. Raises `BackendError`."""
     with _as_backend_error(f"capacitor {capacitor}"):
-        return validate_capacity(backend.report_capacity(), capacitor, catalog)
+        return tuple(backend.needs_demand())
+
+
+def report_capacity(
+    backend: CapacityBackend, capacitor: str, catalog: Catalog, demand: Demand = NO_DEMAND
+) -> CapacityReport:
+    """The validated capacity. `demand` is that for the resources of `needs_demand`. Raises `BackendError`."""
+    with _as_backend_error(f"capacitor {capacitor}"):
+        report = backend.report_capacity_for(demand) if demand else backend.report_capacity()
+        return validate_capacity(report, capacitor, catalog)
 
 
 def list_domains(

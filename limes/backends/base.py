@@ -22,6 +22,7 @@ What holds for all three:
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 
+from limes.backends.demand import Demand
 from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
 from limes.core.catalog import Ref, ServiceDef
 
@@ -81,6 +82,20 @@ class CapacityBackend(ABC):
         May be repeated at any time, and changes nothing in the backend. Raises `BackendError` if any of the figures
         cannot be had.
         """
+
+    def needs_demand(self) -> Collection[Ref]:
+        """The resources of which `report_capacity_for` has to know how much projects demand; none if not overridden.
+
+        May ask the backend, and raise `BackendError`.
+        """
+        return ()
+
+    def report_capacity_for(self, demand: Demand) -> CapacityReport:
+        """As `report_capacity`, knowing the demand for the resources of `needs_demand`, as far as they are configured.
+
+        To be overridden by those that need it. This is what is called if there are any.
+        """
+        return self.report_capacity()
 
     def resources(self) -> Collection[Ref]:
         """The resources that it reports, as far as the configuration alone tells. `limes liquid` announces these."""

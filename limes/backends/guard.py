@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
 from limes.backends.breaker import CircuitBreaker
+from limes.backends.demand import Demand
 from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
 from limes.core.catalog import Ref, ServiceDef
 from limes.errors import BackendOutage
@@ -51,6 +52,14 @@ class TimedCapacityBackend(CapacityBackend):
     def report_capacity(self) -> CapacityReport:
         """The plugin's report."""
         return within(self._time_limit, self.inner.report_capacity)
+
+    def needs_demand(self) -> Collection[Ref]:
+        """The plugin's."""
+        return within(self._time_limit, self.inner.needs_demand)
+
+    def report_capacity_for(self, demand: Demand) -> CapacityReport:
+        """The plugin's report."""
+        return within(self._time_limit, lambda: self.inner.report_capacity_for(demand))
 
     def resources(self) -> Collection[Ref]:
         """The plugin's."""

@@ -49,8 +49,16 @@ def build_liquid(settings: Settings, environ: Mapping[str, str] = os.environ) ->
         backend=backend,
         capacity={name: backends.capacity[name] for name, names in concerned.items() if names},
         capacity_of=frozenset(known_capacity & set(service.resources)),
+        needs_demand=frozenset(
+            name
+            for id_, names in concerned.items()
+            if names
+            for of, name in ask.needs_demand(backends.capacity[id_], id_)
+            if of == service_type
+        ),
         authenticator=open_authenticator(settings, cloud),
         policy=Policy(RULES, settings.liquid.policy_file),
         clock=SystemClock(),
         ids=SystemIds(),
+        version_file=folder / f"{service_type}.json" if (folder := settings.liquid.version_folder) else None,
     )

@@ -5,11 +5,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
-from limes.backends import DomainInfo, ProjectInfo
+from limes.backends import AZDemand, DomainInfo, ProjectInfo, ResourceDemand
 from limes.core.units import MAX_AMOUNT
 from limes.errors import BadRequest
 
 Text = Annotated[StrictStr, Field(min_length=1)]
+Amount = Annotated[StrictInt, Field(ge=0, le=MAX_AMOUNT)]
 
 
 class LiquidBody(BaseModel):
@@ -33,22 +34,46 @@ class ProjectMetadata(LiquidBody):
     domain: DomainMetadata
 
 
+class DemandInAZ(LiquidBody):
+    """What projects demand in one AZ."""
+
+    usage: Amount = 0
+    unusedCommitments: Amount = 0
+    pendingCommitments: Amount = 0
+
+
+class DemandForResource(LiquidBody):
+    """What projects demand of one resource."""
+
+    overcommitFactor: Annotated[float, Field(ge=0)] = 0
+    perAZ: Mapping[str, DemandInAZ] = Field(default_factory=dict)
+
+    def demand(self) -> ResourceDemand:
+        """The same, as plugins know it."""
+        per_az = {
+            az: AZDemand(one.usage, one.unusedCommitments, one.pendingCommitments) for az, one in self.perAZ.items()
+        }
+        return ResourceDemand(self.overcommitFactor, per_az)
+
+
 class CapacityRequest(LiquidBody):
     """The document of `POST /v1/report-capacity`."""
 
     allAZs: tuple[Text, ...]
+    demandByResource: Mapping[str, DemandForResource] = Field(default_factory=dict)
 
 
-class UsageRequest(CapacityRequest):
+class UsageRequest(LiquidBody):
     """The document of `POST /v1/projects/{id}/report-usage`."""
 
+    allAZs: tuple[Text, ...]
     projectMetadata: ProjectMetadata | None = None
 
 
 class ResourceQuota(LiquidBody):
     """A wanted quota."""
 
-    quota: Annotated[StrictInt, Field(ge=0, le=MAX_AMOUNT)]
+    quota: Amount
 
 
 class QuotaRequest(LiquidBody):

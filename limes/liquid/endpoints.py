@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import falcon
@@ -14,6 +15,7 @@ from limes.core.catalog import Catalog
 from limes.errors import Forbidden, Unprocessable
 from limes.liquid import render
 from limes.liquid.bodies import CapacityRequest, QuotaRequest, UsageRequest, project_of
+from limes.liquid.version import derived_version, kept_version
 from limes.seams import Clock, IdSource
 from limes.web.json import dump
 
@@ -28,15 +30,22 @@ class LiquidCollaborators:
     """By the capacitor's id; each may report on this service, and on others."""
     capacity_of: frozenset[str]
     """The resources of which some capacitor knows the capacity."""
+    needs_demand: frozenset[str]
+    """The resources of which some capacitor has to know the demand."""
     authenticator: Authenticator
     policy: Policy
     clock: Clock
     ids: IdSource
+    version_file: Path | None = None
+    """Where the description is kept, so that its version grows."""
     max_body_size: int = 1024 * 1024
     info: Mapping[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "info", render.info(self.service, self.capacity_of))
+        info = render.info(self.service, self.capacity_of, self.needs_demand)
+        file = self.version_file
+        version = derived_version(info) if file is None else kept_version(info, file)
+        object.__setattr__(self, "info", {"version": version, **info})
 
 
 class _Endpoint:
@@ -74,8 +83,9 @@ class CapacityEndpoint(_Endpoint):
         deps = self._deps
         catalog = Catalog(body.allAZs, [deps.service])
         found: dict[str, Any] = {}
+        demand = {(deps.service.type, name): one.demand() for name, one in body.demandByResource.items()}
         for name, backend in deps.capacity.items():
-            found |= ask.report_capacity(backend, name, catalog).services.get(deps.service.type, {})
+            found |= ask.report_capacity(backend, name, catalog, demand).services.get(deps.service.type, {})
         report = CapacityReport({deps.service.type: found})
         self._answer(resp, render.capacity(deps.service, report, body.allAZs, deps.info["version"]))
 

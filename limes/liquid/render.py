@@ -1,10 +1,7 @@
 """What plugins report, in the words of the LIQUID protocol."""
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
-
-import orjson
 
 from limes.backends import (
     ANY_AZ,
@@ -23,37 +20,35 @@ from limes.backends.reports import add_capacity, add_usage
 _UNLIMITED = -1
 
 
-def info(service: ServiceDef, with_capacity: Iterable[str]) -> dict[str, Any]:
-    """What there is. `with_capacity` are the resources of which capacity is known."""
-    known = frozenset(with_capacity)
+def info(service: ServiceDef, with_capacity: Container[str], with_demand: Container[str]) -> dict[str, Any]:
+    """What there is, without a version.
+
+    `with_capacity` are the resources of which capacity is known, `with_demand` those of which the demand has to be known
+    for that.
+    """
     categories = sorted({resource.category for resource in service.resources.values() if resource.category})
-    document = {
+    return {
         "displayName": service.type,
         "categories": {name: {"displayName": name} for name in categories},
-        "resources": {name: _resource(one, name in known) for name, one in service.resources.items()},
+        "resources": {
+            name: _resource(one, name in with_capacity, name in with_demand) for name, one in service.resources.items()
+        },
         "rates": {},
         "capacityMetricFamilies": {},
         "usageMetricFamilies": {},
         "usageReportNeedsProjectMetadata": True,
         "quotaUpdateNeedsProjectMetadata": True,
     }
-    return {"version": _version(document), **document}
 
 
-def _version(document: Mapping[str, Any]) -> int:
-    """Differs whenever the document does, and is the same in each process. Readers only compare it for equality."""
-    digest = hashlib.sha256(orjson.dumps(document, option=orjson.OPT_SORT_KEYS)).digest()
-    return int.from_bytes(digest[:6]) + 1
-
-
-def _resource(resource: ResourceDef, has_capacity: bool) -> dict[str, Any]:
+def _resource(resource: ResourceDef, has_capacity: bool, needs_demand: bool) -> dict[str, Any]:
     return {
         "displayName": resource.name,
         **({"unit": resource.unit.value} if resource.unit.value else {}),
         **({"categoryName": resource.category} if resource.category else {}),
         "topology": "az-aware" if resource.az_aware else "flat",
         "hasCapacity": has_capacity,
-        "needsResourceDemand": False,
+        "needsResourceDemand": needs_demand,
         "hasQuota": resource.tracks_quota,
     }
 

@@ -67,6 +67,9 @@ class LiquidSettings(Section):
     """One process serves one service, so each further one needs another address: `--listen` of the command."""
     policy_file: ConfigPath | None = None
     """Overrides of the shipped policy rules."""
+    version_folder: ConfigPath | None = None
+    """Where each service's description is kept, in a file of its own, so that its `version` grows by one with each
+    change. Without, the version differs whenever the description does, but does not grow."""
     workers: int = Field(default=1, ge=1, le=256)
     """Worker processes of gunicorn."""
     threads: int = Field(default=8, ge=1, le=256)

@@ -192,6 +192,12 @@ def test_all_workers_say_the_same_version(url):
             "files: has no quota here",
         ),
         ("/v1/report-capacity", [], 400, "document: expected an object"),
+        (
+            "/v1/report-capacity",
+            {"allAZs": [], "demandByResource": {"capacity": {"perAZ": {AZS[0]: {"usage": -1}}}}},
+            400,
+            f"demandByResource.capacity.perAZ.{AZS[0]}.usage: Input should be greater than or equal to 0",
+        ),
     ],
 )  # fmt: skip
 def test_bad_requests(url, path, body, status, message):

@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from limes_plugins.liquid.shares import share_out
 
-from limes.backends import UNLIMITED, BackendError, ConfigError, ResourceDef, ServiceDef, Unit, ask
+from limes.backends import (
+    UNLIMITED,
+    AZDemand,
+    BackendError,
+    ConfigError,
+    ResourceDef,
+    ResourceDemand,
+    ServiceDef,
+    Unit,
+    ask,
+)
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
@@ -23,7 +33,7 @@ INFO = {
     "resources": {
         "capacity": {
             "displayName": "Capacity", "unit": "GiB", "categoryName": "disks", "topology": "az-separated",
-            "hasCapacity": True, "hasQuota": True, "somethingNew": {"a": 1},
+            "hasCapacity": True, "hasQuota": True, "needsResourceDemand": True, "somethingNew": {"a": 1},
         },
         "shares": {"topology": "az-aware", "hasCapacity": True, "hasQuota": True},
         "networks": {"topology": "flat", "hasCapacity": False, "hasQuota": False},
@@ -90,6 +100,7 @@ class Liquid:
         return 204, None
 
     def capacity(self, request):
+        self.demand = request.body["demandByResource"]
         pool = {"name": "pool1", "capacity": 100, "usage": 30, "attributes": {"exclusion_reason": ""}}
         shown = {"capacity": 100, "usage": 30, "subcapacities": [pool]}
         return 200, {
@@ -193,7 +204,8 @@ class TestInfoFile:
         ("info", "message"),
         [
             ({"resources": {}}, "version: Field required"),
-            ({"version": 1, "resources": {"a": {"unit": "4 MiB"}}}, "unit"),
+            ({"version": 1, "resources": {"a": {"unit": "4 MiB"}}}, "resources.a.unit: the unit '4 MiB' has a factor"),
+            ({"version": 1, "resources": {"a": {"unit": "4MB"}}}, "resources.a.unit: Input should be"),
         ],
     )
     def test_an_info_that_is_none(self, liquid, info, message):
@@ -226,6 +238,16 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
         assert here.subcapacities == ({"name": "pool1", "capacity": 100, "usage": 30, "exclusion_reason": ""},)
         assert found["shares"][AZS[1]].capacity == 1000
         assert "networks" not in found
+
+    def test_demand_is_sent_for_what_needs_it(self, liquid, backend, catalog):
+        assert ask.needs_demand(backend, "under-test") == (("sharev2", "capacity"),)
+        ask.report_capacity(backend, "under-test", catalog)
+        assert liquid.demand == {"capacity": {"overcommitFactor": 0, "perAZ": {}}}
+        demand = ResourceDemand(1.5, {AZS[0]: AZDemand(10, 6, 50), AZS[1]: AZDemand()})
+        ask.report_capacity(backend, "under-test", catalog, {("sharev2", "capacity"): demand})
+        nothing = {"usage": 0, "unusedCommitments": 0, "pendingCommitments": 0}
+        some = {"usage": 10, "unusedCommitments": 6, "pendingCommitments": 50}
+        assert liquid.demand == {"capacity": {"overcommitFactor": 1.5, "perAZ": {AZS[0]: some, AZS[1]: nothing}}}
 
 
 @given(

@@ -3,7 +3,16 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from limes.backends import AZCapacity, BackendContext, CapacityBackend, CapacityReport, Ref
+from limes.backends import (
+    NO_DEMAND,
+    AZCapacity,
+    BackendContext,
+    CapacityBackend,
+    CapacityReport,
+    Demand,
+    Ref,
+    ResourceDemand,
+)
 from limes_plugins.liquid.connection import entries_by_az, flat, liquid_client
 from limes_plugins.liquid.info import InfoKeeper
 from limes_plugins.liquid.params import LiquidCapacityParams
@@ -19,10 +28,19 @@ class LiquidCapacity(CapacityBackend):
         self._client = liquid_client(params, context, params.service)
         self._info = InfoKeeper(self._client, params.info_file)
 
+    def needs_demand(self) -> Collection[Ref]:
+        """Those for which the liquid asks for it."""
+        return [(self._service, name) for name, one in self._info.get().resources.items() if one.needs_demand]
+
     def report_capacity(self) -> CapacityReport:
+        """As if nothing was demanded."""
+        return self.report_capacity_for(NO_DEMAND)
+
+    def report_capacity_for(self, demand: Demand) -> CapacityReport:
         """One request, for all resources of which the liquid knows the capacity."""
         info = self._info.get()
-        report = self._client.post("/v1/report-capacity", {"allAZs": self._azs, "demandByResource": {}})
+        by_resource = {name: _demand(demand.get((self._service, name))) for _, name in self.needs_demand()}
+        report = self._client.post("/v1/report-capacity", {"allAZs": self._azs, "demandByResource": by_resource})
         self._info.check(report)
         resources = report.get("resources") or {}
         return CapacityReport(
@@ -38,6 +56,22 @@ class LiquidCapacity(CapacityBackend):
     def resources(self) -> Collection[Ref]:
         """Those of which the liquid knows the capacity; it is asked if the `info_file` does not know yet."""
         return [(self._service, name) for name, one in self._info.get().resources.items() if one.has_capacity]
+
+
+def _demand(found: ResourceDemand | None) -> dict[str, Any]:
+    """The demand for one resource, in the words of the protocol."""
+    demand = found or ResourceDemand()
+    return {
+        "overcommitFactor": demand.overcommit_factor,
+        "perAZ": {
+            az: {
+                "usage": one.usage,
+                "unusedCommitments": one.unused_commitments,
+                "pendingCommitments": one.pending_commitments,
+            }
+            for az, one in demand.per_az.items()
+        },
+    }
 
 
 def _per_az(entry: Any, where: str) -> Mapping[str, AZCapacity]:

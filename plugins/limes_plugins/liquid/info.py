@@ -2,13 +2,14 @@
 
 import logging
 import os
+import re
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from limes.backends import BackendError, ConfigError, ResourceDef, Unit
 from limes_plugins.openstack.client import ServiceClient
@@ -26,6 +27,18 @@ class ResourceInfo(BaseModel):
     topology: Literal["flat", "az-aware", "az-separated"] = "flat"
     has_capacity: bool = Field(default=False, alias="hasCapacity")
     has_quota: bool = Field(default=False, alias="hasQuota")
+    needs_demand: bool = Field(default=False, alias="needsResourceDemand")
+
+    @field_validator("unit", mode="before")
+    @classmethod
+    def _without_factor(cls, value: Any) -> Any:
+        if isinstance(value, str) and re.fullmatch(r"\d+ ?[KMGTPE]?i?B", value):
+            known = ", ".join(unit for unit in Unit if unit.is_measured)
+            raise ValueError(
+                f"the unit {value!r} has a factor, which Limes does not know: a quota that is no multiple of it could"
+                f" never be in force (known: {known})"
+            )
+        return value
 
     def definition(self, name: str) -> ResourceDef:
         """The resource as Limes knows it."""
@@ -107,7 +120,8 @@ class InfoKeeper:
 def _first(error: ValidationError) -> str:
     problem = error.errors()[0]
     where = ".".join(str(part) for part in problem["loc"])
-    return f"{where}: {problem['msg']}" if where else str(problem["msg"])
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    return f"{where}: {message}" if where else message
 
 
 def _write(file: Path, data: bytes) -> None:

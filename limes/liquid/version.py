@@ -1,0 +1,48 @@
+"""The version of a description: another one whenever the description is another one."""
+
+import hashlib
+import os
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from limes.errors import StartupError
+
+
+def derived_version(document: Mapping[str, Any]) -> int:
+    """The same in each process, without anything kept. It differs whenever the document does, but does not grow."""
+    digest = hashlib.sha256(orjson.dumps(document, option=orjson.OPT_SORT_KEYS)).digest()
+    return int.from_bytes(digest[:6]) + 1
+
+
+def kept_version(document: Mapping[str, Any], file: Path) -> int:
+    """1 for the first document, and one more for each that differs from the one before, which the file has.
+
+    Processes that start at the same time agree, because each makes the same out of the same file. Raises `StartupError`
+    if the file cannot be used.
+    """
+    try:
+        before = _read(file)
+        if before.get("info") == document:
+            return int(before["version"])
+        version = int(before.get("version", 0)) + 1
+        draft = file.with_name(f"{file.name}.{os.getpid()}.{threading.get_ident()}")
+        draft.write_bytes(orjson.dumps({"version": version, "info": document}, option=orjson.OPT_INDENT_2))
+        draft.replace(file)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "expected what `limes liquid` has written there"
+        raise StartupError(f"liquid.version_folder: {file}: {reason}") from None
+    return version
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        found = orjson.loads(file.read_bytes())
+    except FileNotFoundError:
+        return {}
+    if not isinstance(found, dict):
+        raise ValueError("not an object")
+    return found

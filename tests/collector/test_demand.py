@@ -1,0 +1,101 @@
+"""What capacitors are told of the demand."""
+
+import pytest
+
+from limes.actions.read_demand import read_demand
+from limes.backends import AZCapacity, AZDemand, AZUsage, CapacityBackend, CapacityReport, ResourceDemand
+from limes.core.catalog import BehaviorRule
+from tests.collector.commitments import RULE, YEAR, add
+
+CORES, RAM = ("compute", "cores"), ("compute", "ram")
+
+
+class Curious(CapacityBackend):
+    """Asks for the demand, and keeps what it was told."""
+
+    def __init__(self, *wanted):
+        self.wanted = wanted
+        self.told = []
+
+    def needs_demand(self):
+        return self.wanted
+
+    def report_capacity(self):
+        return self.report_capacity_for({})
+
+    def report_capacity_for(self, demand):
+        self.told.append(demand)
+        return CapacityReport({"compute": {"cores": {"az-one": AZCapacity(7)}}})
+
+
+@pytest.fixture
+def lab(make_lab):
+    """Berlin uses 10 cores in az-one and 2 in an unknown AZ, dresden 4 in az-one and 5 in az-two."""
+    rule = BehaviorRule(RULE.resource, overcommit_factor=1.5)
+    lab = make_lab(catalog_options={"behaviors": [RULE, rule]})
+    lab.compute.usage = {
+        "berlin": {"cores": {"az-one": AZUsage(10), "az-nine": AZUsage(2)}},
+        "dresden": {"cores": {"az-one": AZUsage(4), "az-two": AZUsage(5)}},
+    }
+    lab.discover().everything()
+    lab.scrape_all()
+    return lab
+
+
+def scrape(lab, backend):
+    lab.capacitors["nova"] = backend
+    lab.clock.advance(901)
+    assert lab.scrape_capacity().run_next().success
+
+
+def test_usage_and_commitments_of_all_projects(lab):
+    add(lab, 1, 16, status="confirmed")  # berlin uses 10 of these
+    add(lab, 2, 3, project="dresden", status="confirmed")  # less than it uses
+    add(lab, 3, 7, az="az-two", status="confirmed")
+    add(lab, 4, 20, status="pending")
+    add(lab, 5, 30, project="dresden", status="pending")
+    add(lab, 6, 100, status="planned", confirm_by=lab.now + YEAR)
+    add(lab, 7, 100, status="expired", expires_at=lab.now - 1)
+    add(lab, 8, 100, status="superseded")
+    backend = Curious(CORES, RAM, ("compute", "flux"))
+    scrape(lab, backend)
+    assert backend.told == [
+        {
+            CORES: ResourceDemand(
+                1.5,
+                {
+                    "any": AZDemand(),
+                    "az-one": AZDemand(14, 6, 50),
+                    "az-two": AZDemand(5, 7, 0),
+                    "unknown": AZDemand(2),
+                },
+            ),
+            RAM: ResourceDemand(0, {"any": AZDemand(), "az-one": AZDemand(), "az-two": AZDemand()}),
+        }
+    ]
+    assert lab.rows("SELECT raw_capacity FROM az_resources") == [(7,)]
+
+
+def test_nobody_is_told_what_he_does_not_ask_for(lab):
+    backend = Curious()
+    scrape(lab, backend)
+    assert backend.told == [{}]
+
+
+def test_the_number_of_statements_does_not_grow_with_that_of_the_resources(lab):
+    counts = []
+    for wanted in ([CORES], [CORES, RAM]):
+        statements = []
+        run = lab.engine.db.execute_sql
+
+        def counting(sql, *args, run=run, statements=statements, **kwargs):
+            statements.append(sql)
+            return run(sql, *args, **kwargs)
+
+        lab.engine.db.execute_sql = counting
+        try:
+            assert set(read_demand(lab.engine, lab.catalog, wanted, lab.now)) == set(wanted)
+        finally:
+            lab.engine.db.execute_sql = run
+        counts.append(len(statements))
+    assert counts[0] == counts[1]
