@@ -23,8 +23,8 @@ _UNLIMITED = -1
 def info(service: ServiceDef, with_capacity: Container[str], with_demand: Container[str]) -> dict[str, Any]:
     """What there is, without a version.
 
-    `with_capacity` are the resources of which capacity is known, `with_demand` those of which the demand has to be known
-    for that.
+    `with_capacity` are the resources of which capacity is known, `with_demand` those whose demand has to be known for
+    that.
     """
     categories = sorted({resource.category for resource in service.resources.values() if resource.category})
     return {

@@ -205,7 +205,7 @@ class TestInfoFile:
         [
             ({"resources": {}}, "version: Field required"),
             ({"version": 1, "resources": {"a": {"unit": "4 MiB"}}}, "resources.a.unit: the unit '4 MiB' has a factor"),
-            ({"version": 1, "resources": {"a": {"unit": "4MB"}}}, "resources.a.unit: Input should be"),
+            ({"version": 1, "resources": {"a": {"unit": "MB"}}}, "resources.a.unit: Input should be"),
         ],
     )
     def test_an_info_that_is_none(self, liquid, info, message):
