@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sphinx.cmd.build import build_main
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent
 ROOT = DOCS.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "plugins"), str(HERE)]
@@ -30,10 +30,15 @@ def build(output: Path, source: Path = DOCS) -> int:
     work = ["--doctree-dir", str(output.parent / f"{output.name}-doctrees"), "--conf-dir", str(HERE)]
     if code := build_main([*options, *work, "--builder", "html", str(source), str(output)]):
         return code
-    foreign = [str(page) for page in output.rglob("*.html") if _FETCHED.search(page.read_text(encoding="utf-8"))]
+    foreign = fetching_pages(output)
     for page in foreign:
         print(f"{page} fetches something from another host", file=sys.stderr)
     return 1 if foreign else 0
+
+
+def fetching_pages(output: Path) -> list[Path]:
+    """Those that would have a browser ask another host for a script, an image, a style or a font."""
+    return [page for page in output.rglob("*.html") if _FETCHED.search(page.read_text(encoding="utf-8"))]
 
 
 if __name__ == "__main__":

@@ -17,12 +17,14 @@ from limes.placement.policy import rules as placement_rules
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
+pytestmark = pytest.mark.timeout(300)  # a build takes 15 s of a core, which others may want too
+
 BUILD_ANOTHER = "import sys, pathlib; from build import build; sys.exit(build(*map(pathlib.Path, sys.argv[1:])))"
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *map(str, arguments)], cwd=DOCS / "site", capture_output=True, text=True, timeout=110
+        [sys.executable, *map(str, arguments)], cwd=DOCS / "site", capture_output=True, text=True, timeout=280
     )
 
 
@@ -94,10 +96,14 @@ def test_what_is_wrong_fails_the_build(tmp_path: Path):
         assert target in done.stderr
 
 
-def test_what_comes_from_another_host_fails_the_build(tmp_path: Path):
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    (docs / "index.md").write_text("# A\n\n![](https://example.com/a.png)\n")
-    done = run("-c", BUILD_ANOTHER, tmp_path / "html", docs)
-    assert done.returncode == 1
-    assert done.stderr.endswith("index.html fetches something from another host\n")
+def test_what_comes_from_another_host_is_found(tmp_path: Path):
+    pages = {
+        "script": '<script src="https://example.com/a.js"></script>',
+        "image": "<p><img alt='' src='//example.com/a.png'></p>",
+        "style": '<link rel="stylesheet" href="http://example.com/a.css">',
+        "link": '<a href="https://example.com/">there</a><script src="_static/a.js"></script>',
+    }
+    for name, text in pages.items():
+        (tmp_path / f"{name}.html").write_text(text)
+    done = run("-c", "import build, pathlib, sys; print(*build.fetching_pages(pathlib.Path(sys.argv[1])))", tmp_path)
+    assert {Path(page).stem for page in done.stdout.split()} == {"script", "image", "style"}
