@@ -58,6 +58,7 @@ def test_a_project_admin_buys(open_as, cloud):
     page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}")
     page.get_by_role("button", name="Commit to Virtual cores in west-2").click()
     dialog = page.get_by_role("dialog", name="Buy a commitment")
+    expect(dialog.get_by_label("Amount")).to_be_focused()
     dialog.get_by_label("Amount").fill("many")
     expect(dialog.get_by_text("Write a whole number")).to_be_visible()
     dialog.get_by_label("Amount").fill("4")
@@ -66,6 +67,7 @@ def test_a_project_admin_buys(open_as, cloud):
     assert violations(page) == []
     dialog.get_by_role("button", name="Buy 4 for 2 years").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("button", name="Commit to Virtual cores in west-2")).to_be_focused()
     (number,) = set(listed(cloud)) - before
     expect(
         page.get_by_role("row", name=re.compile(f"^Commitment {number} |Choose commitment {number} "))

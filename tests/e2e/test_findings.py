@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.axe import violations
-from tests.e2e.browser import PHONE
 from tests.e2e.cloud import (
     ACME_ADMIN,
     CAMPUS,
@@ -75,14 +74,6 @@ def test_other_roles_see_neither(open_as, path):
         for name in ("Inconsistencies", "Scrape errors"):
             expect(page.get_by_role("link", name=name)).to_have_count(0)
         assert violations(page) == []
-
-
-@pytest.mark.parametrize("path", ["/ui/inconsistencies", "/ui/scrape-errors"])
-def test_on_a_phone_nothing_is_wider_than_the_screen(open_as, path):
-    page = open_as(CLOUD_ADMIN, path, viewport=PHONE)
-    page.get_by_role("table").wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-    assert violations(page) == []
 
 
 def test_a_failing_api_is_told_and_asked_again(open_as):

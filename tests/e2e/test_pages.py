@@ -13,6 +13,7 @@ PAGES = [
     (CLOUD_ADMIN, "/ui/cloud", "Cloud"),
     (CLOUD_ADMIN, "/ui/domains", "Domains"),
     (CLOUD_ADMIN, "/ui/projects", "Projects"),
+    (CLOUD_VIEWER, "/ui/commitments", "Commitments"),
     (CLOUD_VIEWER, "/ui/inconsistencies", "Inconsistencies"),
     (CLOUD_VIEWER, "/ui/scrape-errors", "Scrape errors"),
     (ACME_ADMIN, DOMAIN, "acme domain"),
@@ -22,6 +23,7 @@ PAGES = [
     (SHOP_MEMBER, PROJECT, "shop project"),
     (SHOP_MEMBER, f"{PROJECT}/quota", "Set quota shop"),
     (SHOP_MEMBER, f"{PROJECT}/history", "History shop"),
+    (SHOP_MEMBER, f"{PROJECT}/commitments", "Commitments shop"),
     (CLOUD_ADMIN, "/ui/no/such/page", "No such page"),
 ]
 

@@ -61,6 +61,7 @@ export function BuyForm({ at, offers, proposal, bought }: Props) {
           name="amount"
           value={wish.amount}
           autocomplete="off"
+          autofocus
           isInvalid={unreadable !== undefined}
           hint={unreadable ?? (offer.unit ? `Such as 200 GiB; counted in ${offer.unit}` : "A whole number")}
           onInput={(amount) => set({ amount })}

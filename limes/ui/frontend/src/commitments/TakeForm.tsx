@@ -48,6 +48,7 @@ function ByToken({ take, isBusy }: PartProps) {
         label="Transfer token"
         name="transfer-token"
         autocomplete="off"
+        autofocus
         value={token}
         hint="The owner of the commitment gets it when starting the transfer."
         isInvalid={found.error !== undefined}

@@ -10,6 +10,8 @@ interface Props {
   autocomplete?: string;
   inputMode?: "numeric";
   required?: boolean;
+  /** In a dialog: where one begins. */
+  autofocus?: boolean;
   /** Below the input, and read out with it. */
   hint?: ComponentChildren;
   isInvalid?: boolean;

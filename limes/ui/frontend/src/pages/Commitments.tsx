@@ -40,6 +40,11 @@ export default function Commitments() {
     const buy = (of: string, az: string): void => change({ do: "buy", of, az }, true);
     return (
       <>
+        {asked.error && (
+          <p class="problem" role="alert">
+            What you may do here is not known: {asked.error.message} <button onClick={asked.reload}>Try again</button>
+          </p>
+        )}
         {asked.data && !rights.mayEdit && data.offers.length > 0 && <p class="lead">Your role may look at commitments here, not change them.</p>}
         {data.offers.length === 0 && <p class="lead">The cloud offers no commitments for this project's resources.</p>}
         <ZoneBars offers={data.offers} cloud={data.cloud} buy={rights.mayEdit ? (offer, zone) => buy(offer.key, zone) : undefined} />
