@@ -182,7 +182,8 @@ class ScrapeUsage:
         physical = None
         if any(item.physical_usage is not None for item in items):
             physical = sum(item.usage if item.physical_usage is None else item.physical_usage for item in items)
-        return ResourceRow(quota, backend_quota, sum(item.usage for item in items), physical)
+        used = sum(item.usage for item in items)
+        return ResourceRow(quota, backend_quota, used, physical, usage.min_quota, usage.max_quota)
 
     def _quota(
         self, task: ProjectTask, name: str, usage: ResourceUsage, stored: ResourceRow | None

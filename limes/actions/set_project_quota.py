@@ -144,6 +144,8 @@ class SetProjectQuota:
                 projects_quota=projects.get(id_, 0),
                 domain_quota=own[id_].domain_quota or 0,
                 capacity=effective(int(own[id_].raw_capacity), self.catalog.behavior(ref).overcommit_factor),
+                backend_minimum=own[id_].min_backend_quota,
+                backend_maximum=own[id_].max_backend_quota,
                 committed=int(own[id_].committed),
             )
             for ref, id_ in ids.items()

@@ -50,6 +50,10 @@ class ResourceUsage:
     quota: BackendQuota | None = None
     """The quota that the backend enforces now: a number or `UNLIMITED`. None if and only if the resource does not track
     quota. A backend in which no quota was ever set reports what it enforces then: its default, or `UNLIMITED`."""
+    min_quota: int | None = None
+    max_quota: int | None = None
+    """Which quotas the backend accepts of this project, where it says so: 0 as the largest one for what it must
+    not have at all. Requests for others are refused."""
 
 
 @dataclass(frozen=True, slots=True)

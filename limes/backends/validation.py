@@ -55,6 +55,7 @@ def _checked_usage(usage: ResourceUsage, definition: ResourceDef, where: str, ca
         _require(usage.quota is None, where, "has a quota, but was declared without one")
     if usage.quota is not None and not isinstance(usage.quota, Unlimited):
         _check_amount(usage.quota, where, "quota")
+    _check_bounds(usage, where)
     per_az: dict[str, AZUsage] = {ANY_AZ: AZUsage(0)}
     for az, reported in _az_items(usage.per_az, AZUsage, where):
         here = f"{where}, AZ {az}"
@@ -64,7 +65,17 @@ def _checked_usage(usage: ResourceUsage, definition: ResourceDef, where: str, ca
         known = catalog.az_of(az)
         per_az[known] = add_usage(per_az[known], reported) if known in per_az else reported
     _check_amount(sum(az.usage for az in per_az.values()), where, "usage over all AZs")
-    return ResourceUsage(per_az, usage.quota)
+    return ResourceUsage(per_az, usage.quota, usage.min_quota, usage.max_quota)
+
+
+def _check_bounds(usage: ResourceUsage, where: str) -> None:
+    low, high = usage.min_quota, usage.max_quota
+    if low is None and high is None:
+        return
+    _require(usage.quota is not None, where, "has bounds of a quota that it does not have")
+    _check_optional(low, where, "smallest quota")
+    _check_optional(high, where, "largest quota")
+    _require(low is None or high is None or low <= high, where, f"no quota is from {low} to {high}")
 
 
 def validate_capacity(report: CapacityReport, capacitor: str, catalog: Catalog) -> CapacityReport:

@@ -185,6 +185,9 @@ class ProjectResource(BaseModel):
     """Over all AZs; set from their rows in the transaction that writes those (docs/adr/0006)."""
     physical_usage = BigIntegerField(null=True, constraints=[Check("physical_usage >= 0")])
     """Over all AZs, of which those without count with their usage; null if none has any."""
+    min_backend_quota = BigIntegerField(null=True)
+    max_backend_quota = BigIntegerField(null=True)
+    """Which quotas the backend accepts of this project; null where it does not say."""
 
     class Meta:
         table_name = "project_resources"

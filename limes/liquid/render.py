@@ -60,7 +60,7 @@ def usage(service: ServiceDef, report: UsageReport, azs: Sequence[str], version:
         reported = report.resources[name]
         per_az = _by_topology(definition, reported.per_az, azs, AZUsage(0), add_usage)
         resources[name] = {
-            "forbidden": False,
+            "forbidden": reported.max_quota == 0,
             **({} if reported.quota is None else {"quota": _quota(reported.quota)}),
             "perAZ": {az: _az_usage(one) for az, one in per_az.items()},
         }

@@ -343,3 +343,35 @@ def test_raising_towards_a_usage_that_is_above(world):
     world.engine.atomic(lambda: world.engine.execute("UPDATE project_resources SET usage = 60 WHERE project_id = 2"))
     assert put(world, path, body("project", compute={"cores": 40}))[0].status_code == 202
     assert put(world, path, body("project", compute={"cores": 39}))[0].status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "wanted", "message"),
+    [
+        (None, 25, 26, "not acceptable for this project (maximum acceptable project quota is 25)"),
+        (None, 25, 25, None),
+        (15, None, 14, "not acceptable for this project (minimum acceptable project quota is 15)"),
+        (15, None, 15, None),
+        (0, 0, 21, "not acceptable for this project (minimum acceptable project quota is 0, maximum acceptable project quota is 0)"),
+        (0, 0, 20, None),  # what it has already can stay
+    ],
+)  # fmt: skip
+def test_what_the_backend_does_not_accept(world, low, high, wanted, message):
+    world.engine.atomic(
+        lambda: world.engine.execute(
+            "UPDATE project_resources SET min_backend_quota = %s, max_backend_quota = %s WHERE project_id = 1"
+            " AND resource_id = (SELECT id FROM resources WHERE name = 'cores')",
+            [low, high],
+        )
+    )
+    document = body("project", compute={"cores": wanted})
+    simulated = world.request("POST", f"{PROJECT}/simulate-put", json=document)
+    result, changed = put(world, PROJECT, document)
+    if message is None:
+        assert (simulated.status_code, result.status_code) == (200, 202), result.text
+        return
+    assert (simulated.status_code, result.status_code, changed) == (422, 422, {})
+    assert result.text == f"cannot change compute/cores quota: {message}\n"
+    (refusal,) = simulated.json["unacceptable_resources"]
+    assert (refusal.get("min_acceptable_quota"), refusal.get("max_acceptable_quota")) == (low, high)
+    assert "unit" not in refusal

@@ -143,7 +143,8 @@ class TestService(QuotaCases):
         assert (here.usage, here.physical_usage) == (10, 4)
         assert here.subresources == ({"id": "s1", "name": "daily", "status": "ok"},)
         assert found["capacity"].quota is UNLIMITED
-        assert found["shares"].quota == 0  # forbidden
+        assert (found["shares"].quota, found["shares"].max_quota) == (0, 0)  # forbidden
+        assert found["capacity"].max_quota is None
         assert found["networks"].quota is None
         assert {az: one.usage for az, one in found["shares"].per_az.items() if one.usage} == dict.fromkeys(AZS, 1)
 

@@ -114,6 +114,7 @@ class TestManila(QuotaCasesOfNewProjects):
         ask.set_quota(backend, backend.describe(), forbidden, quotas)
         found = report(backend, forbidden)
         assert (found["shares"].quota, found["shares_silver"].quota) == (5, 0)
+        assert (found["shares"].max_quota, found["shares_silver"].max_quota) == (None, 0)
 
     def test_a_type_that_does_not_exist(self, session, types, project):
         with pytest.raises(BackendError, match="Manila knows no share type 'nonsense'"):

@@ -216,3 +216,26 @@ def test_wrong_lists_are_refused():
     ):
         with pytest.raises(BackendError, match='while listing projects in domain "domain": ' + re.escape(problem)):
             ask.list_projects(Listing([], projects), domain)
+
+
+@pytest.mark.parametrize(
+    ("cores_bounds", "disks_bounds", "problem"),
+    [
+        ((2, 1), (), "resource cores: no quota is from 2 to 1"),
+        ((-1, None), (), "resource cores: the smallest quota is -1, expected a whole number"),
+        ((None, "9"), (), "resource cores: the largest quota is '9', expected a whole number"),
+        ((), (0, 0), "resource disks: has bounds of a quota that it does not have"),
+    ],
+)
+def test_bounds_that_make_no_sense(cores_bounds, disks_bounds, problem):
+    report = UsageReport(
+        {"cores": ResourceUsage({}, 10, *cores_bounds), "disks": ResourceUsage({}, None, *disks_bounds)}
+    )
+    with pytest.raises(BackendError, match=re.escape(problem)):
+        validate_usage(report, SERVICE, CATALOG)
+
+
+def test_bounds_of_a_quota():
+    report = UsageReport({"cores": ResourceUsage({}, 10, 0, 0), "disks": DISKS})
+    found = validate_usage(report, SERVICE, CATALOG).resources["cores"]
+    assert (found.min_quota, found.max_quota) == (0, 0)

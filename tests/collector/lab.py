@@ -70,6 +70,7 @@ class FakeService(QuotaBackend):
         self.usage: dict[str, dict[str, dict[str, AZUsage]]] = {}
         self.quota: dict[str, dict[str, Any]] = {}
         self.default_quota: dict[str, Any] = {}
+        self.bounds: dict[str, tuple[int | None, int | None]] = {}
         self.error: Exception | None = None
         self.reports: list[str] = []
         self.written: list[tuple[str, dict[str, int]]] = []
@@ -90,7 +91,11 @@ class FakeService(QuotaBackend):
         quota = {**self.default_quota, **self.quota.get(project.name, {})}
         return UsageReport(
             {
-                name: ResourceUsage(usage.get(name, {}), quota.get(name, 0) if resource.tracks_quota else None)
+                name: ResourceUsage(
+                    usage.get(name, {}),
+                    quota.get(name, 0) if resource.tracks_quota else None,
+                    *self.bounds.get(name, (None, None)),
+                )
                 for name, resource in self.service.resources.items()
             }
         )

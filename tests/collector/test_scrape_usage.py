@@ -265,3 +265,20 @@ def test_next_times_are_spread(lab):
     action.run_next("compute")
     scraped = lab.rows("SELECT next_scrape_at FROM project_services WHERE scraped_at IS NOT NULL")
     assert scraped == [(pytest.approx(lab.now + 1926),)]
+
+
+def test_which_quotas_the_backend_accepts(berlin_is_next):
+    """They are kept as they were last reported, also where nothing else has changed."""
+    lab = berlin_is_next
+    bounds = (
+        "SELECT r.name, pr.min_backend_quota, pr.max_backend_quota FROM project_resources pr"
+        " JOIN resources r ON r.id = pr.resource_id JOIN projects p ON p.id = pr.project_id WHERE p.name = %s ORDER BY 1"
+    )
+    for reported in ({"cores": (5, 20)}, {"cores": (None, 0), "ram": (1024, None)}, {}):
+        lab.compute.bounds = reported
+        assert lab.scrape().run_next("compute") is True
+        stored = {name: (low, high) for name, low, high in lab.rows(bounds, "berlin")}
+        assert stored == {"cores": (None, None), "gpus": (None, None), "ram": (None, None), **reported}
+        lab.clock.advance(1800)
+        lab.execute("UPDATE project_services SET next_scrape_at = %s", lab.now + 60)
+        lab.execute("UPDATE project_services SET next_scrape_at = %s WHERE project_id = %s", lab.now, lab.project_id())

@@ -25,6 +25,9 @@ class ProjectDecisionRow(NamedTuple):
     domain_quota: int | None
     raw_capacity: int
     """Over all AZs."""
+    min_backend_quota: int | None
+    max_backend_quota: int | None
+    """What the backend accepts, where it says so."""
     committed: int
     """What the project's confirmed commitments guarantee."""
 
@@ -98,6 +101,7 @@ def project_decisions(
                (SELECT dr.quota FROM domain_resources dr
                  WHERE dr.domain_id = %s AND dr.resource_id = pr.resource_id),
                (SELECT COALESCE(SUM(az.raw_capacity), 0) FROM az_resources az WHERE az.resource_id = pr.resource_id),
+               pr.min_backend_quota, pr.max_backend_quota,
                (SELECT COALESCE(SUM(c.amount), 0) FROM project_commitments c
                  WHERE c.project_id = pr.project_id AND c.resource_id = pr.resource_id AND {_GUARANTEES})
           FROM project_resources pr

@@ -16,6 +16,9 @@ class ResourceRow(NamedTuple):
     backend_quota: int | None
     usage: int
     physical_usage: int | None
+    min_backend_quota: int | None = None
+    max_backend_quota: int | None = None
+    """What the backend accepts, where it says so."""
 
 
 class AZRow(NamedTuple):
@@ -65,6 +68,7 @@ def lock_figures(engine: Engine, project_id: int, resources: Collection[int]) ->
     rows = engine.rows(
         f"""
         SELECT pr.resource_id, pr.quota, pr.backend_quota, pr.usage, pr.physical_usage,
+               pr.min_backend_quota, pr.max_backend_quota,
                az.az, az.usage, az.physical_usage, az.subresources
           FROM project_resources pr LEFT JOIN project_az_resources az
             ON az.project_id = pr.project_id AND az.resource_id = pr.resource_id
@@ -74,8 +78,8 @@ def lock_figures(engine: Engine, project_id: int, resources: Collection[int]) ->
         [project_id, *resources],
     )
     return Figures(
-        {row[0]: ResourceRow._make(row[1:5]) for row in rows},
-        {(row[0], row[5]): AZRow._make(row[6:]) for row in rows if row[5] is not None},
+        {row[0]: ResourceRow._make(row[1:7]) for row in rows},
+        {(row[0], row[7]): AZRow._make(row[8:]) for row in rows if row[7] is not None},
     )
 
 
@@ -164,10 +168,10 @@ def _write_resources(engine: Engine, project_id: int, rows: Sequence[tuple[int, 
     if rows:
         engine.execute(
             "INSERT INTO project_resources"
-            " (project_id, resource_id, quota, backend_quota, usage, physical_usage) VALUES "
-            + ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(rows))
-            + " ON CONFLICT (project_id, resource_id) DO UPDATE SET quota = excluded.quota,"
-            " backend_quota = excluded.backend_quota, usage = excluded.usage, physical_usage = excluded.physical_usage",
+            f" (project_id, resource_id, {', '.join(ResourceRow._fields)}) VALUES "
+            + ", ".join([f"({placeholders(2 + len(ResourceRow._fields))})"] * len(rows))
+            + " ON CONFLICT (project_id, resource_id) DO UPDATE SET "
+            + ", ".join(f"{column} = excluded.{column}" for column in ResourceRow._fields),
             [value for resource, row in sorted(rows) for value in (project_id, resource, *row)],
         )
 

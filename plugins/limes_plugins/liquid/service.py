@@ -78,7 +78,9 @@ class LiquidService(QuotaBackend):
         return {name: resources[name] for name in info.resources}
 
     def _usage(self, entry: Mapping[str, Any], where: str) -> ResourceUsage:
-        return ResourceUsage(_per_az(entry, where), _quota(entry, where))
+        quota = _quota(entry, where)
+        is_barred = entry.get("forbidden") is True and quota is not None
+        return ResourceUsage(_per_az(entry, where), quota, max_quota=0 if is_barred else None)
 
 
 def _per_az(entry: Mapping[str, Any], where: str) -> dict[str, AZUsage]:

@@ -73,7 +73,8 @@ class ShareService(QuotaBackend):
                 for (share_type, az), amount in listed.counts[kind].items():
                     if known.get(share_type, self._types[0]) == type_:
                         per_az[az] = AZUsage(amount + (per_az[az].usage if az in per_az else 0))
-                resources[self._name(kind, type_)] = ResourceUsage(per_az, _limit(limits, key, in_manila))
+                quota, most = _limit(limits, key, in_manila), None if in_manila else 0
+                resources[self._name(kind, type_)] = ResourceUsage(per_az, quota, max_quota=most)
         overall = self._limits(project)
         networks = AZUsage(len(listed.networks))
         resources[NETWORKS] = ResourceUsage({ANY_AZ: networks}, _limit(overall, NETWORKS, ""))
