@@ -6,7 +6,7 @@ import pytest
 
 from limes.core.catalog import BehaviorRule
 from limes.core.commitment_rules import CommitmentRules
-from tests.api.commitments import BEHAVIORS, CORES, NOW, PATHS, amounts, ask, commit, events, listed
+from tests.api.commitments import BEHAVIORS, CORES, NOW, PATHS, amounts, ask, commit, events, listed, offer, take
 from tests.support.rows import all_rows, changes
 
 DAY = 86400
@@ -77,6 +77,37 @@ def test_renewal_begins_when_the_old_one_ends(cloud):
     assert ask(cloud, "dresden", "new", amount=41).status_code == 409  # the renewed one comes first
     commit(cloud, "dresden", amount=40)
     assert amounts(cloud) == [(60, "confirmed")]
+
+
+def test_a_renewal_that_was_converted_is_still_one(cloud):
+    old = commit(cloud, amount=4, duration="1 year")
+    cloud.clock.advance(300 * DAY)
+    renewed = post(cloud, f"{old['id']}/renew", {}).json["commitment"]
+    conversion = {"target_service": "volume", "target_resource": "capacity", "source_amount": 3, "target_amount": 2}
+    converted = post(cloud, f"{renewed['id']}/convert", {"commitment": conversion})
+    assert converted.status_code == 202, converted.text
+    refused(cloud, f"{old['id']}/renew", {}, 409, f"commitment {old['id']} was already renewed")
+    for one in listed(cloud):
+        if one["status"] == "planned":
+            path = f"{PATHS['berlin']}/commitments/{one['id']}"
+            assert cloud.request("DELETE", path).status_code == 204
+    assert post(cloud, f"{old['id']}/renew", {}).status_code == 202
+
+
+def test_parts_of_what_was_renewed_are_not_renewed_again(cloud):
+    old = commit(cloud, amount=60, duration="1 year")
+    cloud.clock.advance(300 * DAY)
+    renewed = post(cloud, f"{old['id']}/renew", {}).json["commitment"]
+    part = offer(cloud, old["id"], 20).json["commitment"]
+    (rest,) = (one for one in listed(cloud) if one["amount"] == 40)
+    refused(cloud, f"{rest['id']}/renew", {}, 409, f"commitment {rest['id']} was already renewed")
+    assert take(cloud, part["id"], part["transfer_token"]).status_code == 202
+    # whoever has got a part may go on with it
+    assert post(cloud, f"{part['id']}/renew", {}, "dresden").json["commitment"]["amount"] == 20
+    refused(cloud, f"{part['id']}/renew", {}, 409, f"commitment {part['id']} was already renewed", "dresden")
+    cloud.clock.advance(365 * DAY)
+    assert post(cloud, f"{renewed['id']}/renew", {}).status_code == 202  # a new year, a new renewal
+    assert amounts(cloud) == [(60, "confirmed"), (60, "planned")]
 
 
 def test_a_longer_duration(cloud):

@@ -6,7 +6,7 @@ import pytest
 
 from limes.core.catalog import BehaviorRule
 from limes.core.commitment_rules import CommitmentRules
-from tests.api.commitments import BEHAVIORS, CORES, NOW, PATHS, amounts, ask, commit, events, listed
+from tests.api.commitments import BEHAVIORS, CORES, NOW, PATHS, amounts, ask, commit, events, listed, offer
 from tests.support.rows import all_rows, changes
 
 YEAR_2027 = 1798761600
@@ -230,6 +230,19 @@ def test_a_mistake_is_taken_back(make):
     world.clock.advance(60)
     result = world.request("DELETE", f"{delete}/{planned['id']}", "berlin-admin")
     assert (result.status_code, result.text) == (403, "commitments can only be taken back for 60 seconds\n")
+
+
+def test_a_renewal_is_taken_back_but_not_what_was_made_of_others(make):
+    world = make(behaviors=BEHAVIORS, commitment_rules=CommitmentRules(self_delete_grace=60))
+    old = commit(world, amount=10)
+    world.clock.advance(60)
+    path = f"{PATHS['berlin']}/commitments"
+    renewed = world.request("POST", f"{path}/{old['id']}/renew", "berlin-admin").json["commitment"]
+    world.clock.advance(59)
+    assert world.request("DELETE", f"{path}/{renewed['id']}", "berlin-admin").status_code == 204
+    part = offer(world, old["id"], 4).json["commitment"]
+    assert world.request("DELETE", f"{path}/{part['id']}", "berlin-admin").status_code == 403
+    assert amounts(world) == [(4, "confirmed"), (6, "confirmed")]
 
 
 def test_idempotency_key(cloud):

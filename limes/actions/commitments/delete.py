@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from limes.actions.commitments.ledger import Change, Ledger
 from limes.actions.reports.projects import find_project
-from limes.core.commitments import Commitment
+from limes.core.commitments import Commitment, Status
 from limes.db.queries import commitments as queries
 from limes.errors import Forbidden
 
@@ -42,4 +42,9 @@ class DeleteCommitment:
 
     def _is_fresh(self, commitment: Commitment, now: float) -> bool:
         """Whether it may still be taken back. Not what was made of others: that would take back the old ones too."""
-        return commitment.predecessor_id is None and now < commitment.created_at + self.grace
+        if now >= commitment.created_at + self.grace:
+            return False
+        if commitment.predecessor_id is None:
+            return True
+        predecessor = queries.find(self.ledger.engine, commitment.predecessor_id)
+        return predecessor is not None and predecessor.status is not Status.SUPERSEDED  # it is renewed, and stays

@@ -67,7 +67,7 @@ class ReshapeCommitments:
             project = find_project(ledger.engine, domain_uuid, project_uuid)
             commitment, changes = ledger.take(project.id, id_, now)
             renewed = life.renew(commitment, now, ledger.ids.uuid(), self.rules.renewal_window)
-            if queries.was_renewed(ledger.engine, commitment.id):
+            if queries.was_renewed(ledger.engine, commitment):
                 raise Conflict(f"commitment {commitment.id} was already renewed")
             ref = ledger.ref_of(commitment)
             check_duration(commitment.duration, committable_resource(ref, ledger.catalog)[1])

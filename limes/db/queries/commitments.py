@@ -154,9 +154,26 @@ def public(engine: Engine, resources: Collection[int], now: float) -> list[Commi
     return [_from_row(row) for row in rows]
 
 
-def was_renewed(engine: Engine, id_: int) -> bool:
-    """Whether something already renews, or was made of, this commitment."""
-    row = engine.row(f"SELECT 1 FROM project_commitments WHERE predecessor_id = %s AND {LIVE} LIMIT 1", [id_])
+def was_renewed(engine: Engine, commitment: Commitment) -> bool:
+    """Whether the project already has a live one that begins later and renews this one, or what this one was made of,
+    or is what such a renewal has become."""
+    row = engine.row(
+        f"""
+        WITH RECURSIVE
+          past (id, predecessor_id) AS (
+            SELECT id, predecessor_id FROM project_commitments WHERE id = %s
+             UNION
+            SELECT c.id, c.predecessor_id FROM project_commitments c JOIN past p ON c.id = p.predecessor_id
+             WHERE c.status = 'superseded'),
+          family (id) AS (
+            SELECT id FROM past
+             UNION
+            SELECT c.id FROM project_commitments c JOIN family f ON c.predecessor_id = f.id)
+        SELECT 1 FROM project_commitments WHERE id IN (SELECT id FROM family)
+           AND {LIVE} AND project_id = %s AND confirm_by > %s LIMIT 1
+        """,
+        [commitment.id, commitment.project_id, commitment.starts_at],
+    )
     return row is not None
 
 

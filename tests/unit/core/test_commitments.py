@@ -183,6 +183,9 @@ def test_renewal():
     renewed = life.renew(made, FEBRUARY_29 - DAY, "r", 90 * DAY)
     assert (renewed.status, renewed.confirm_by, renewed.confirmed_at) == (Status.PLANNED, FEBRUARY_29, None)
     assert renewed.expires_at == FEBRUARY_29 + 365 * DAY  # 2025-02-28
+    assert life.renew(made, FEBRUARY_29 - 90 * DAY, "r", 90 * DAY) == replace(
+        renewed, created_at=FEBRUARY_29 - 90 * DAY
+    )
     with pytest.raises(Conflict, match="too early to renew commitment 1: possible from 2023-12-01T00:00:00"):
         life.renew(made, FEBRUARY_29 - 90 * DAY - 1, "r", 90 * DAY)
     with pytest.raises(Conflict, match="only confirmed ones"):
