@@ -7,7 +7,9 @@ campus    PROJECTS projects without quota, of which some are odd: see UNREADABLE
 
 import json
 import os
+import sqlite3
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -132,6 +134,18 @@ class DashboardCloud:
             yield
         finally:
             path.write_text(state)
+
+    def use_commitments(self, project_name: str, az: str, days: int, used: int) -> None:
+        """Looks back: for so many days until now, so many cores were in use all day long."""
+        ids = "SELECT p.id, r.id FROM projects p, resources r WHERE p.name = ? AND r.name = 'cores'"
+        today = int(time.time()) // 86400
+        with sqlite3.connect(self._folder / "limes.db") as database:
+            (key,) = database.execute(ids, [project_name]).fetchall()
+            database.executemany(
+                "REPLACE INTO commitment_use (project_id, resource_id, az, day, looks, usage_sum, usage_min, usage_max,"
+                " committed_sum) VALUES (?, ?, ?, ?, 1, ?, ?, ?, 0)",
+                [[*key, az, day, used, used, used] for day in range(today - days + 1, today + 1)],
+            )
 
     def set_usage(self, project_id: str, **usage: Any) -> None:
         """What the next scrape finds that a project uses of resources of `compute`."""

@@ -24,6 +24,7 @@ PAGES = [
     (SHOP_MEMBER, f"{PROJECT}/quota", "Set quota shop"),
     (SHOP_MEMBER, f"{PROJECT}/history", "History shop"),
     (SHOP_MEMBER, f"{PROJECT}/commitments", "Commitments shop"),
+    (SHOP_MEMBER, f"{PROJECT}/utilisation", "Utilisation shop"),
     (CLOUD_ADMIN, "/ui/no/such/page", "No such page"),
 ]
 
@@ -100,3 +101,20 @@ def test_light_and_dark_is_remembered(open_as):
     expect(page.get_by_role("button", name="Colours: dark")).to_be_visible()
     assert page.evaluate(ground) != light
     assert page.evaluate("JSON.stringify({...localStorage})") == '{"limes-theme":"dark"}'
+
+
+def test_what_was_used_of_commitments_day_by_day(open_as, cloud):
+    cloud.use_commitments("shop", "west-2", days=3, used=5)
+    cloud.use_commitments("shop", "west-1", days=3, used=15)
+    page = open_as(SHOP_MEMBER)
+    page.goto(f"{PROJECT}/utilisation")
+    row = page.get_by_role("row", name="compute/cores west-2")
+    expect(row.get_by_role("cell").nth(2)).to_have_text("5")  # used
+    row.get_by_role("button", name="Days of compute/cores in west-2").click()
+    days = page.get_by_role("region", name="cores in west-2", exact=True)
+    expect(days.get_by_role("img", name="Use and commitments of cores in west-2")).to_be_visible()
+    expect(days).to_contain_text("5 were in use all day on nine days of ten")
+    days.get_by_text("The figures").click()
+    figures = days.get_by_role("region", name="Days of cores in west-2")
+    expect(figures.get_by_role("row")).to_have_count(4)
+    assert violations(page) == []

@@ -18,6 +18,7 @@ const QuotaPage = lazy(() => import("./pages/QuotaPage"));
 const Commitments = lazy(() => import("./pages/Commitments"));
 const CommitmentProjects = lazy(() => import("./pages/CommitmentProjects"));
 const ScrapeErrors = lazy(() => import("./pages/ScrapeErrors"));
+const Utilisation = lazy(() => import("./pages/Utilisation"));
 
 const DOMAIN = "/ui/domains/:domain";
 const PROJECT = `${DOMAIN}/projects/:project`;
@@ -55,6 +56,7 @@ export function App() {
             <Route path={`${PROJECT}/history`} component={History} />
             <Route path={`${DOMAIN}/commitments`} component={CommitmentProjects} />
             <Route path={`${PROJECT}/commitments`} component={Commitments} />
+            <Route path={`${PROJECT}/utilisation`} component={Utilisation} />
             <Route default component={NotFound} />
           </Router>
         </ErrorBoundary>

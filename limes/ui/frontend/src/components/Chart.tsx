@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { theme } from "../lib/theme";
+import { formatTime } from "../lib/time";
 import { format } from "../lib/units";
 
 export interface Line {
@@ -48,6 +49,19 @@ function series(line: Line, unit: string): uPlot.Series {
   };
 }
 
+const DAY = 86400;
+const FORMATS = {
+  minutes: new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" }),
+  days: new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" }),
+  months: new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric" }),
+};
+
+/** A time at the axis, as exactly as its steps need it. */
+function tick(seconds: number, step: number): string {
+  const of = step >= 28 * DAY ? FORMATS.months : step >= DAY ? FORMATS.days : FORMATS.minutes;
+  return of.format(seconds * 1000);
+}
+
 function options(width: number, { lines, unit }: Pick<Props, "lines" | "unit">): uPlot.Options {
   const axis: uPlot.Axis = { stroke: colour("--muted"), grid: { stroke: colour("--line") }, ticks: { stroke: colour("--line") } };
   return {
@@ -55,8 +69,8 @@ function options(width: number, { lines, unit }: Pick<Props, "lines" | "unit">):
     height: HEIGHT,
     cursor: { drag: { x: false, y: false } },
     scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
-    axes: [axis, { ...axis, size: 80, values: (_, ticks) => ticks.map((one) => format(one, unit)) }],
-    series: [{ value: (_, at: number | null) => (at === null ? "–" : new Date(at * 1000).toLocaleString("en-GB")) }, ...lines.map((one) => series(one, unit))],
+    axes: [{ ...axis, values: (_, ticks, __, ___, step) => ticks.map((one) => tick(one, step)) }, { ...axis, size: 80, values: (_, ticks) => ticks.map((one) => format(one, unit)) }],
+    series: [{ value: (_, at: number | null) => (at === null ? "–" : formatTime(at)) }, ...lines.map((one) => series(one, unit))],
   };
 }
 

@@ -35,8 +35,8 @@ function ofDomain(at: Place): Entry[] {
     { title: "Overview", href: pagePath(at) },
     { title: "Projects", href: pagePath(at, "/projects") },
     { title: "Set quota", href: pagePath(at, "/quota") },
-    { title: "History", href: pagePath(at, "/history") },
     { title: "Commitments", href: pagePath(at, "/commitments") },
+    { title: "History", href: pagePath(at, "/history") },
   ];
 }
 
@@ -44,8 +44,9 @@ function ofProject(at: Place): Entry[] {
   return [
     { title: "Overview", href: pagePath(at) },
     { title: "Set quota", href: pagePath(at, "/quota") },
-    { title: "History", href: pagePath(at, "/history") },
     { title: "Commitments", href: pagePath(at, "/commitments") },
+    { title: "Utilisation", href: pagePath(at, "/utilisation") },
+    { title: "History", href: pagePath(at, "/history") },
   ];
 }
 

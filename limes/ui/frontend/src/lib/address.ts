@@ -13,3 +13,9 @@ export function useAddress(): [Choices, (changes: Choices, isStep?: boolean) => 
   }
   return [query, change];
 }
+
+/** One choice. */
+export function useChoice(key: string, otherwise: string): [string, (value: string) => void] {
+  const [choices, change] = useAddress();
+  return [choices[key] ?? otherwise, (value) => change({ [key]: value })];
+}

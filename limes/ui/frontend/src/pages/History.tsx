@@ -12,17 +12,17 @@ import { useChanges } from "../history/changes";
 import { Explanation } from "../history/Explanation";
 import { QuotaChart } from "../history/QuotaChart";
 import { SUBJECTS, newOf, oldOf, whoOf, whyOf } from "../history/words";
+import { useChoice } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { nameOf, useDomainName } from "../lib/names";
 import { apiPath, type Place } from "../lib/paths";
-import { useQuery } from "../lib/query";
 import { formatTime } from "../lib/time";
 
 export default function History() {
   const { domain, project } = useRoute().params as Place;
   const at = { domain, project };
   useDomainName(at);
-  const [chosen, choose] = useQuery("resource", "");
+  const [chosen, choose] = useChoice("resource", "");
   const report = useLoad((signal) => loadReport(at, signal), [at]);
   const resources = (report.data?.services ?? []).flatMap((one) => one.resources).filter((one) => one.limit !== undefined);
   const options = resources.map((one) => ({ value: keyOf(one), title: one.title, group: one.service }));

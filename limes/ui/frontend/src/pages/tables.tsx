@@ -5,9 +5,9 @@ import type { Column } from "../components/DataTable";
 import { Dialog } from "../components/Dialog";
 import { Meter } from "../components/Meter";
 import { Select } from "../components/Select";
+import { useChoice } from "../lib/address";
 import { useLoad } from "../lib/load";
 import type { Place } from "../lib/paths";
-import { useQuery } from "../lib/query";
 import { format, percent } from "../lib/units";
 import { QuotaForm } from "../quota/QuotaForm";
 
@@ -25,7 +25,7 @@ export function useResource(place: Place): { figures: Figures | undefined; picke
   const report = useLoad((signal) => loadReport(place, signal), [place]);
   const all = (report.data?.services ?? []).flatMap((one) => one.resources);
   const first = all.find((one) => one.raw.quota_distribution_model) ?? all[0];
-  const [key, choose] = useQuery("resource", "");
+  const [key, choose] = useChoice("resource", "");
   const figures = all.find((one) => keyOf(one) === key) ?? first;
   const options = all.map((one) => ({ value: keyOf(one), title: one.title, group: one.service }));
   const picker = figures ? <Select label="Resource" value={keyOf(figures)} options={options} choose={choose} /> : null;

@@ -1,0 +1,63 @@
+// One resource in one availability zone, day by day: as a chart, and as a table for who does not see it.
+import { lazy } from "preact-iso";
+import { useMemo } from "preact/hooks";
+import { format } from "../lib/units";
+import { zoneName } from "../lib/zones";
+import { advice, timesOf, type Summary } from "./summary";
+
+const Chart = lazy(() => import("../components/Chart"));
+
+export function Days({ summary }: { summary: Summary }) {
+  const { days, unit = "", resource_name: name, availability_zone: zone, recommended_amount: recommended } = summary.of;
+  const title = `${name} in ${zoneName(zone)}`;
+  const times = useMemo(() => timesOf(days), [days]);
+  const lines = useMemo(
+    () => [
+      { title: "Used", amounts: days.map((one) => one.used), colour: "--usage", isFilled: true },
+      { title: "Least used", amounts: days.map((one) => one.min_used), colour: "--line-strong" },
+      { title: "Committed", amounts: days.map((one) => one.committed), colour: "--committed", isStepped: true },
+    ],
+    [days],
+  );
+  return (
+    <section aria-label={title}>
+      <h2 class="section">{title}</h2>
+      <p class="lead">{advice(summary)}</p>
+      <Chart
+        label={`Use and commitments of ${title}, day by day. ${format(recommended, unit)} were in use nearly always. The table below has the figures.`}
+        times={times}
+        lines={lines}
+        unit={unit}
+      />
+      <details class="action">
+        <summary>The figures</summary>
+        <div class="table-box" tabIndex={0} role="region" aria-label={`Days of ${title}`}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Day (UTC)</th>
+                {["Committed", "Used", "Unused", "Least used", "Most used"].map((one) => (
+                  <th key={one} scope="col" class="number">
+                    {one}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {days.toReversed().map((one) => (
+                <tr key={one.date}>
+                  <th scope="row">{one.date}</th>
+                  {[one.committed, one.used, one.unused, one.min_used, one.max_used].map((amount, index) => (
+                    <td key={index} class="number">
+                      {format(amount, unit)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </section>
+  );
+}

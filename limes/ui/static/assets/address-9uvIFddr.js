@@ -1,1 +1,0 @@
-import{k as i}from"./index-CQ5u02vE.js";function h(){const{query:e,path:t,route:o}=i();function r(s,a=!1){const c=Object.entries({...e,...s}).filter(u=>!!u[1]),n=new URLSearchParams(c).toString();o(n?`${t}?${n}`:t,!a)}return[e,r]}export{h as u};
