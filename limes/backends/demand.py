@@ -19,6 +19,11 @@ class AZDemand:
     pending_commitments: int = 0
     """What is to be confirmed as soon as there is capacity."""
 
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.usage + self.unused_commitments + self.pending_commitments
+
 
 @dataclass(frozen=True, slots=True)
 class ResourceDemand:

@@ -46,8 +46,7 @@ class Curious(CapacityBackend):
 
     def report_capacity_for(self, demand):
         found = demand.get(OBJECTS, ResourceDemand()).per_az.get(AZS[0], AZDemand())
-        amount = found.usage + found.unused_commitments + found.pending_commitments
-        return CapacityReport({"storage": {"objects": {AZS[0]: AZCapacity(amount)}}})
+        return CapacityReport({"storage": {"objects": {AZS[0]: AZCapacity(found.total)}}})
 
 
 def test_demand_goes_on_to_the_plugin():

@@ -7,7 +7,7 @@ import pytest
 from keystoneauth1.identity import v3
 from keystoneauth1.session import Session
 
-from limes.backends import BackendError, DomainInfo, ProjectInfo, ask
+from limes.backends import AZDemand, BackendError, DomainInfo, ProjectInfo, ResourceDemand, ask
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from tests.backends.compute_cases import ComputeContract, quotas, report, usage
@@ -254,6 +254,15 @@ class TestNovaCapacity(CapacityBackendContract, BrokenCapacityContract):
         expected = {"service_host": "host1", "az": "az-one", "aggregate": "vc-one", "traits": cores["traits"]}
         assert cores == {**expected, "capacity": 10, "usage": 3}
         assert ram == {**expected, "capacity": 7680, "usage": 2048}
+
+    def test_servers_of_single_flavors(self, nova, berlin):
+        """Each hypervisor has 10 cores, 7680 MiB and 1028 GiB, so it takes 3 servers of m1.wide and one of m1.tiny."""
+        nova.boot("wide", "az-one", "m1.wide")
+        backend = load_nova(nova.session, flavors={"m1.wide": {}, "m1.tiny": {}})
+        demand = {("compute", "instances_m1.wide"): ResourceDemand(per_az={az: AZDemand(1, 2) for az in AZS})}
+        resources = backend.report_capacity_for(demand).services["compute"]
+        wide, tiny = (resources[f"instances_{name}"] for name in ("m1.wide", "m1.tiny"))
+        assert [(wide[az].capacity, tiny[az].capacity) for az in AZS] == [(3, 1), (3, 1)]
 
     def test_a_hypervisor_in_two_matching_aggregates(self, nova):
         make_aggregate(nova.admin, "vc-again", "az-one", "host1")

@@ -3,7 +3,7 @@
 
 import pytest
 
-from limes.backends import BackendError, ConfigError
+from limes.backends import AZDemand, BackendError, ConfigError, ResourceDemand
 from tests.backends.conftest import load_capacity
 from tests.support.recorded import RecordedService
 
@@ -109,6 +109,101 @@ def test_a_hypervisor_without_provider(nova):
     del nova.inventories["u-h2"]
     with pytest.raises(BackendError, match=r"hypervisor h2\.example has no resource provider u-h2 in Placement"):
         capacity(nova)
+
+
+def flavor(name, **attributes):
+    return {"name": name, "vcpus": 7, "ram": 1000, "disk": 0, "swap": "", "OS-FLV-EXT-DATA:ephemeral": 0} | attributes
+
+
+class TestSingleFlavors:
+    """Of 14 cores and 4000 MiB on each hypervisor."""
+
+    @pytest.fixture
+    def counts(self, nova):
+        nova.service.routes["GET", "/placement/resource_providers/(.+)/traits"] = lambda request, uuid: (
+            200,
+            {"traits": ["CUSTOM_GOLD"] if uuid == "u-h1" else [], "resource_provider_generation": 1},
+        )
+
+        def count(demand=None, **flavors):
+            backend = load(nova.service.url, flavors=flavors)
+            per_az = backend.report_capacity_for(demand or {}).services["compute"]
+            names = [f"instances_{name}" for name in flavors]
+            assert [ref[1] for ref in backend.resources()] == ["cores", "instances", "ram", *names]
+            assert backend.needs_demand() == backend.resources()
+            return {name: {az: one.capacity for az, one in per_az[f"instances_{name}"].items()} for name in flavors}
+
+        return count
+
+    def test_without_demand(self, nova, counts):
+        nova.flavors = [flavor("seven"), flavor("ten", vcpus=10)]
+        assert counts(seven={}) == {"seven": {"az-one": 4, "unknown": 2}}
+        assert counts(ten={}) == {"ten": {"az-one": 2, "unknown": 1}}
+
+    def test_demand_decides(self, nova, counts):
+        nova.flavors = [flavor("seven"), flavor("ten", vcpus=10)]
+        demand = {("compute", "instances_ten"): ResourceDemand(per_az={"az-one": AZDemand(1, 0, 1)})}
+        assert counts(demand, seven={}, ten={}) == {
+            "seven": {"az-one": 0, "unknown": 0},
+            "ten": {"az-one": 2, "unknown": 1},
+        }
+        demand = {("compute", "instances_seven"): ResourceDemand(per_az={"az-one": AZDemand(1, 0, 2)})}
+        assert counts(demand, seven={}, ten={}) == {
+            "seven": {"az-one": 4, "unknown": 0},
+            "ten": {"az-one": 0, "unknown": 1},
+        }
+
+    def test_what_others_demand_is_left(self, nova, counts):
+        nova.flavors = [flavor("seven")]
+        demand = {
+            ("compute", "instances_seven"): ResourceDemand(per_az={"az-one": AZDemand(1)}),
+            # 7 of these cores are those of the server of flavor `seven`
+            ("compute", "cores"): ResourceDemand(per_az={"az-one": AZDemand(17)}),
+        }
+        assert counts(demand, seven={})["seven"]["az-one"] == 1 + 1
+
+    def test_overcommitted_cores(self, nova, counts):
+        nova.flavors = [flavor("seven")]
+        demand = {("compute", "cores"): ResourceDemand(1.5)}
+        assert counts(demand, seven={})["seven"] == {"az-one": 6, "unknown": 3}
+
+    def test_extra_specs_say_what_is_taken_and_where(self, nova, counts):
+        for uuid in nova.inventories:
+            nova.inventories[uuid]["CUSTOM_BM"] = self.one()
+        free = {"resources:VCPU": "0", "resources:MEMORY_MB": "0", "resources:CUSTOM_BM": "1"}
+        nova.flavors = [
+            flavor("bm", extra_specs=free),
+            flavor("gold", extra_specs={"trait:CUSTOM_GOLD": "required"}),
+            flavor("lead", extra_specs={"trait:CUSTOM_GOLD": "forbidden"}),
+        ]
+        assert counts(bm={}) == {"bm": {"az-one": 2, "unknown": 1}}
+        assert counts(gold={}) == {"gold": {"az-one": 2, "unknown": 0}}
+        assert counts(lead={}) == {"lead": {"az-one": 2, "unknown": 2}}
+
+    def one(self):
+        return {"total": 1, "reserved": 0, "allocation_ratio": 1.0, "max_unit": 1, "min_unit": 1}
+
+    def test_aliases(self, nova, counts):
+        nova.flavors = [flavor("seven_old")]
+        assert counts(seven={"aliases": ["older", "seven_old"]})["seven"]["az-one"] == 4
+
+    @pytest.mark.parametrize(
+        ("flavors", "message"),
+        [
+            ([], "Nova has no flavor 'seven', nor one of its aliases"),
+            ([flavor("seven", vcpus=0, ram=0)], "flavor seven: its servers take nothing, so any number would fit"),
+            (
+                [flavor("seven", extra_specs={"resources:CUSTOM_BM": "some"})],
+                "flavor seven: the extra spec resources:CUSTOM_BM is 'some'",
+            ),
+            ([flavor("seven", vcpus=None)], "flavor seven: the number of cores is None"),
+        ],
+    )
+    def test_flavors_that_cannot_be_counted(self, nova, counts, flavors, message):
+        nova.flavors = flavors
+        with pytest.raises(BackendError) as error:
+            counts(seven={})
+        assert message in str(error.value)
 
 
 @pytest.mark.parametrize(

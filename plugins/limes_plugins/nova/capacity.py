@@ -9,14 +9,23 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from limes.backends import AZCapacity, BackendContext, BackendError, CapacityBackend, CapacityReport, Ref
-from limes_plugins.nova.hypervisors import Hypervisor, largest_disk, matching
+from limes.backends import (
+    NO_DEMAND,
+    AZCapacity,
+    BackendContext,
+    BackendError,
+    CapacityBackend,
+    CapacityReport,
+    Demand,
+    Ref,
+)
+from limes_plugins.nova.flavors import CORES, DISK, RAM, all_flavors, largest_disk
+from limes_plugins.nova.hypervisors import Hypervisor, matching
 from limes_plugins.nova.params import NovaParams
+from limes_plugins.nova.separate import SeparateFlavors
 from limes_plugins.openstack.amounts import whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.placement.connection import placement_client
-
-CORES, RAM, DISK = "VCPU", "MEMORY_MB", "DISK_GB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,39 +43,54 @@ class NovaCapacity(CapacityBackend):
 
     def __init__(self, params: NovaParams, context: BackendContext) -> None:
         self._params = params
+        self._names = (params.pooled_cores_resource, params.pooled_instances_resource, params.pooled_ram_resource)
+        self._separate = SeparateFlavors(params)
         # hypervisors have UUIDs since 2.53, flavors their extra specs since 2.61; running_vms is gone in 2.88
         self._nova = ServiceClient(
             context, params, name="Nova", service_type="compute", major=2, microversion="2.87", at_least="2.61"
         )
         self._placement = placement_client(params.placement, context)
-        self._with_traits = params.with_subcapacities or bool(params.hypervisor_selection.required_traits)
+        self._with_traits = params.with_subcapacities or bool(
+            params.hypervisor_selection.required_traits or params.flavors
+        )
+
+    def needs_demand(self) -> Collection[Ref]:
+        """That for the flavors which are counted by themselves, and for what shares the hypervisors with them."""
+        return self.resources() if self._params.flavors else ()
 
     def report_capacity(self) -> CapacityReport:
+        """As if nothing was demanded."""
+        return self.report_capacity_for(NO_DEMAND)
+
+    def report_capacity_for(self, demand: Demand) -> CapacityReport:
         """Sums over hypervisors, by AZ."""
         deadline = self._nova.deadline()
         hypervisors = matching(self._nova, self._params.hypervisor_selection, deadline)
-        disk = largest_disk(self._nova, self._params.flavor_selection, deadline)
+        flavors = all_flavors(self._nova, deadline)
+        disk = largest_disk(flavors, self._params.flavor_selection)
         by_az: dict[str, list[_Stock]] = defaultdict(list)
         for stock in self._placement.map(self._stock, hypervisors, deadline):
             if self._params.hypervisor_selection.accepts(stock.traits):
                 by_az[stock.hypervisor.az].append(stock)
         zones = sorted(by_az.items())
-        cores, instances, ram = (name for _, name in self.resources())
+        separate = self._separate.capacity(
+            {az: [(stock.capacity, stock.traits) for stock in stocks] for az, stocks in zones}, flavors, demand
+        )
+        cores, instances, ram = self._names
         return CapacityReport(
             {
                 self._params.service: {
                     cores: {az: self._sum(stocks, CORES) for az, stocks in zones},
                     instances: {az: self._instances(stocks, disk) for az, stocks in zones},
                     ram: {az: self._sum(stocks, RAM) for az, stocks in zones},
+                    **separate,
                 }
             }
         )
 
     def resources(self) -> Collection[Ref]:
-        """Cores, instances and RAM, by their configured names."""
-        params = self._params
-        names = (params.pooled_cores_resource, params.pooled_instances_resource, params.pooled_ram_resource)
-        return [(params.service, name) for name in names]
+        """Cores, instances and RAM, by their configured names, and those of single flavors."""
+        return [(self._params.service, name) for name in (*self._names, *self._separate.resources)]
 
     def _sum(self, stocks: list[_Stock], class_: str) -> AZCapacity:
         return AZCapacity(

@@ -1,11 +1,11 @@
-"""What Nova knows: its hypervisors, the aggregates and AZs that they are in, and the largest disk of a flavor."""
+"""What Nova knows of its hypervisors: the aggregates and AZs that they are in."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from limes.backends import UNKNOWN_AZ, BackendError
-from limes_plugins.nova.params import FlavorSelection, HypervisorSelection
+from limes_plugins.nova.params import HypervisorSelection
 from limes_plugins.openstack.amounts import whole_number
 from limes_plugins.openstack.client import ServiceClient
 
@@ -46,22 +46,6 @@ def matching(client: ServiceClient, selection: HypervisorSelection, deadline: fl
             instances = None if running is None else whole_number(running, f"hypervisor {name}: running_vms")
             found.append(Hypervisor(str(entry.get("id")), name, host, names[0], azs.get(host, UNKNOWN_AZ), instances))
     return sorted(found, key=lambda hypervisor: (hypervisor.name, hypervisor.uuid))
-
-
-def largest_disk(client: ServiceClient, selection: FlavorSelection, deadline: float) -> int:
-    """The most GiB that any of the flavors takes on the disks of its host; 0 if there is none that does.
-
-    Flavors of all projects: a request for each page.
-    """
-    flavors: Iterable[Mapping[str, Any]] = client.pages(
-        "/flavors/detail", "flavors", {"is_public": "None", "limit": "1000"}, deadline
-    )
-    return max((_disk(flavor) for flavor in flavors if selection.accepts(flavor.get("extra_specs") or {})), default=0)
-
-
-def _disk(flavor: Mapping[str, Any]) -> int:
-    where = f"flavor {flavor.get('name')}: the disk"
-    return whole_number(flavor.get("disk"), where) + whole_number(flavor.get("OS-FLV-EXT-DATA:ephemeral"), where)
 
 
 def _aggregates(client: ServiceClient) -> list[dict[str, Any]]:

@@ -63,6 +63,13 @@ class FlavorSelection(Params):
         )
 
 
+class PackedFlavorParams(Params):
+    """A flavor whose capacity is counted by itself."""
+
+    aliases: tuple[Text, ...] = ()
+    """Other names of the flavor in Nova. The first that Nova has, from the flavor's own name on, says what it takes."""
+
+
 class NovaParams(ConnectionParams):
     """Of a capacitor. A configured `endpoint` is Nova's, and ends in `/v2.1`."""
 
@@ -76,6 +83,9 @@ class NovaParams(ConnectionParams):
     """Names of the resources."""
     hypervisor_selection: HypervisorSelection
     flavor_selection: FlavorSelection = FlavorSelection()
+    flavors: dict[ResourceName, PackedFlavorParams] = Field(default_factory=dict)
+    """Flavors by name whose servers are counted by themselves, as in the plugin `compute`; each has the resource
+    `instances_<name>`. How many fit depends on the demand."""
     max_instances_per_aggregate: Annotated[int, Field(gt=0)] = 10_000
     with_subcapacities: bool = False
     """Whether to report each hypervisor. It takes one more request for each."""
