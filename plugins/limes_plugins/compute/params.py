@@ -1,12 +1,14 @@
 """The `params` of the plugin."""
 
+import re
 from collections import Counter
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from limes.backends import Amount, Params, ResourceName
-from limes_plugins.openstack.params import ConnectionParams, KeystoneLimitParams, Text
+from limes_plugins.openstack.params import ConnectionParams, Expression, KeystoneLimitParams, Text
 
 LIMIT_NAMES = {"cores": "class:VCPU", "instances": "servers", "ram": "class:MEMORY_MB"}
 """Nova's names in Keystone's unified limits, by resource. It has limits for server groups, too, but looks only at their
@@ -24,6 +26,22 @@ class FlavorParams(Params):
     category: str = "per_flavor"
     aliases: tuple[Text, ...] = ()
     """Other names of the flavor in Nova, such as its former ones."""
+
+
+class HypervisorTypeRule(Params):
+    """Servers of which flavors run on hypervisors of some type."""
+
+    match: Annotated[str, Field(pattern=r"^(flavor-name|extra-spec:.+)$")]
+    """What is looked at: `flavor-name`, or `extra-spec:KEY`, the value of an extra spec of the flavor."""
+    pattern: Expression
+    type: Text
+    """What reports show as the server's `hypervisor`."""
+
+    def matches(self, flavor: Mapping[str, Any]) -> bool:
+        """Whether the rule holds for the flavor of a server. An extra spec that is missing matches nothing."""
+        key = self.match.removeprefix("extra-spec:")
+        value = flavor.get("original_name") if key == self.match else (flavor.get("extra_specs") or {}).get(key)
+        return isinstance(value, str) and re.search(self.pattern, value) is not None
 
 
 class QuotaParams(KeystoneLimitParams):
@@ -46,6 +64,10 @@ class ComputeParams(ConnectionParams):
     `..._bigvm`. Without, they are not split."""
     with_subresources: bool = False
     """Whether to report each instance with its attributes."""
+    hypervisor_type_rules: tuple[HypervisorTypeRule, ...] = ()
+    """The first that matches says what a server's `hypervisor` is; without any rule, servers have none."""
+    images: ConnectionParams = ConnectionParams()
+    """How Glance is found, which is asked for the operating systems of images where Nova does not tell them."""
     list_servers: Literal["together", "by_project"] = "together"
     """`together`: the servers of all projects in one list, kept for `max_age`. `by_project`: one list for each
     scrape."""

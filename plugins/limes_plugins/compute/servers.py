@@ -11,8 +11,9 @@ from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.snapshot import Snapshot
 
 _PATH = "/servers/detail"
-_OS_TYPES = ("os_type", "vmware_ostype", "os_distro")
-"""The properties of an image that tell what runs on it; the first that is there counts."""
+
+Describe = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
+"""What reports show of a server as Nova lists it, if they are to show anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,12 @@ class Servers:
     """The servers of projects: from a list of all, or from a list for each project."""
 
     def __init__(
-        self, client: ServiceClient, *, together: bool, max_age: float, page_size: int, with_subresources: bool
+        self, client: ServiceClient, *, together: bool, max_age: float, page_size: int, describe: Describe | None
     ) -> None:
         self._client = client
         self._together = together
         self._page_size = page_size
-        self._describe = _attributes if with_subresources else _nothing
+        self._describe = describe or _nothing
         self._all = Snapshot(self._list_all, max_age)
 
     def of(self, project_id: str, expected: int) -> list[Server]:
@@ -63,7 +64,7 @@ class Servers:
             yield _parse(entry, self._describe)
 
 
-def _parse(entry: Mapping[str, Any], describe: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]) -> Server:
+def _parse(entry: Mapping[str, Any], describe: Describe) -> Server:
     where = f"GET {_PATH}: server {entry.get('id')}"
     project_id, flavor = entry.get("tenant_id"), entry.get("flavor")
     if not isinstance(project_id, str):
@@ -75,7 +76,7 @@ def _parse(entry: Mapping[str, Any], describe: Callable[[Mapping[str, Any]], Map
         raise BackendError(f"{where}: expected a flavor")
     return Server(
         project_id,
-        _az(entry),
+        az_of(entry),
         str(flavor.get("original_name")),
         whole_number(flavor.get("vcpus"), f"{where}: the number of cores"),
         whole_number(flavor.get("ram"), f"{where}: the RAM"),
@@ -83,35 +84,10 @@ def _parse(entry: Mapping[str, Any], describe: Callable[[Mapping[str, Any]], Map
     )
 
 
-def _az(entry: Mapping[str, Any]) -> str:
+def az_of(entry: Mapping[str, Any]) -> str:
     """A server without a host is nowhere."""
     return entry.get("OS-EXT-AZ:availability_zone") or UNKNOWN_AZ
 
 
 def _nothing(entry: Mapping[str, Any]) -> None:
     """For reports without subresources."""
-
-
-def _attributes(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    flavor = entry["flavor"]
-    attributes = {
-        "id": entry.get("id"),
-        "name": entry.get("name"),
-        "status": entry.get("status"),
-        "availability_zone": _az(entry),
-        "metadata": entry.get("metadata") or {},
-        "tags": entry.get("tags") or [],
-        "flavor": flavor.get("original_name"),
-        "vcpu": flavor.get("vcpus"),
-        "ram": {"value": flavor.get("ram"), "unit": "MiB"},
-        "disk": {"value": flavor.get("disk"), "unit": "GiB"},
-    }
-    os_type = _os_type(entry.get("image"))
-    return attributes if os_type is None else {**attributes, "os_type": os_type}
-
-
-def _os_type(image: Any) -> str | None:
-    """Novas from microversion 2.98 on tell the properties of the image that a server was made from."""
-    properties = image.get("properties") if isinstance(image, dict) else None
-    found = [properties[name] for name in _OS_TYPES if properties.get(name)] if isinstance(properties, dict) else []
-    return str(found[0]) if found else None

@@ -16,6 +16,7 @@ from limes.backends import (
     ServiceDef,
     UsageReport,
 )
+from limes_plugins.compute.attributes import Attributes, ImageTypes
 from limes_plugins.compute.params import LIMIT_NAMES, ComputeParams
 from limes_plugins.compute.quota_sets import QuotaSets
 from limes_plugins.compute.resources import base_resources, counted_resources, per_az
@@ -37,12 +38,13 @@ class ComputeService(QuotaBackend):
         client = ServiceClient(
             context, params, name="Nova", service_type="compute", major=2, microversion=NEWEST, at_least=OLDEST
         )
+        images = ServiceClient(context, params.images, name="Glance", service_type="image")
         self._servers = Servers(
             client,
             together=params.list_servers == "together",
             max_age=params.max_age,
             page_size=params.page_size,
-            with_subresources=params.with_subresources,
+            describe=Attributes(params.hypervisor_type_rules, ImageTypes(images)) if params.with_subresources else None,
         )
         self._groups = ServerGroups(client, max_age=params.max_age, page_size=params.page_size)
         self._quota_sets = QuotaSets(client)

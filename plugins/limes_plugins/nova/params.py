@@ -7,19 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, model_validator
 
 from limes.backends import Params, ResourceName
-from limes_plugins.openstack.params import ConnectionParams, Text
-
-
-def _expression(value: str) -> str:
-    try:
-        re.compile(value)
-    except re.error as error:
-        raise ValueError(f"is not a regular expression: {error}") from None
-    return value
-
-
-Expression = Annotated[str, AfterValidator(_expression)]
-"""A regular expression that is looked for anywhere in a name."""
+from limes_plugins.openstack.params import ConnectionParams, Expression, Text
 
 
 def _trait(value: str) -> str:

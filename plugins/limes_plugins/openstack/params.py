@@ -1,12 +1,25 @@
 """The `params` that say how a service is found, common to all plugins for OpenStack services."""
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from limes.backends import Params, ResourceName
 
 Text = Annotated[str, Field(min_length=1)]
+
+
+def _expression(value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(f"is not a regular expression: {error}") from None
+    return value
+
+
+Expression = Annotated[str, AfterValidator(_expression)]
+"""A regular expression that is looked for anywhere in a name."""
 
 
 class AuthParams(Params):
