@@ -83,7 +83,11 @@ def test_all_that_is_shown_is_valid() -> None:
                 api.pop("token")
             spec = BackendSpec(section, entry[name_key], entry["type"], params)
             lists = ([spec], []) if section == "services" else ([], [spec])
-            load(*lists, BackendSpec("discovery", "list", "list", plugin_key="method"), availability_zones=["west-1", "west-2"])
+            load(
+                *lists,
+                BackendSpec("discovery", "list", "list", plugin_key="method"),
+                availability_zones=["west-1", "west-2"],
+            )
     for entry in ENTRIES["discovery"]:
         spec = BackendSpec("discovery", entry["method"], entry["method"], entry["params"], plugin_key="method")
         load([], [], spec, availability_zones=["west-1", "west-2"])
