@@ -1,7 +1,7 @@
 """The database of the Go Limes, read only."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from limes.db.engine import Engine, Row, first_line
 from limes.db.failures import DATABASE_ERRORS
@@ -165,14 +165,10 @@ def open_source(url: str) -> Engine:
 
 
 def _version(engine: Engine) -> int:
-    found = _ask(engine, "SELECT to_regclass('schema_migrations')::text, to_regclass('project_commitments')::text")
+    found = engine.rows("SELECT to_regclass('schema_migrations')::text, to_regclass('project_commitments')::text")
     if None in found[0]:
         raise ConfigError([f"the {engine.location} is none of the Go Limes: it has no tables of that kind"])
-    ((version, dirty),) = _ask(engine, "SELECT version, dirty FROM schema_migrations")
+    ((version, dirty),) = engine.rows("SELECT version, dirty FROM schema_migrations")
     if dirty:
         raise ConfigError([f"the source's migration {version} has failed half-way (dirty): have it mended there first"])
     return int(version)
-
-
-def _ask(engine: Engine, sql: str) -> list[tuple[Any, ...]]:
-    return engine.rows(sql)

@@ -61,6 +61,21 @@ def test_params_that_are_said_in_another_way(original):
     assert document["quota_distribution_configs"][1] == {"resource": ".*", "model": "hierarchical"}
 
 
+@pytest.mark.parametrize("wrong", [5, True, "x", [1], {"a": 1}])
+def test_params_that_make_no_sense_are_left_to_the_check_of_the_whole(original, wrong):
+    original["services"][0]["params"]["separate_instance_quotas"]["flavor_aliases"]["hana_small"] = wrong
+    selection = original["capacitors"][0]["params"]["hypervisor_selection"]
+    before = dict(selection)
+    for key in ("required_traits", "excluded_traits"):
+        selection.update(before, **{key: wrong})
+        converted(original)
+    original["services"][0]["params"]["separate_instance_quotas"]["flavor_aliases"]["hana_small"] = 5
+    selection.update(before, excluded_traits=5)
+    problems = converted(original).problems
+    assert any("flavors" in problem for problem in problems)
+    assert any("excluded_traits" in problem for problem in problems)
+
+
 def test_everything_that_has_no_counterpart_is_named(original):
     found = notes(original)
     dropped = {path for path, (kind, _) in found.items() if kind == "dropped"}

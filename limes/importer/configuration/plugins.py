@@ -32,7 +32,7 @@ def _compute(path: str, params: Params, notes: Notes) -> Params:
     separate = mapping(kept.pop("separate_instance_quotas", None))
     aliases = mapping(separate.get("flavor_aliases"))
     if separate:
-        kept["flavors"] = {name: {"aliases": list(others or [])} for name, others in aliases.items()}
+        kept["flavors"] = {name: {"aliases": others or []} for name, others in aliases.items()}
         notes.changed(f"{path}.separate_instance_quotas.flavor_aliases", "params.flavors.NAME.aliases")
         for index, rule in mappings(separate.get("flavor_name_selection")):
             what = f"name each flavor that {rule.get('name_pattern')!r} means in params.flavors"
@@ -79,11 +79,7 @@ def _manila(path: str, params: Params, notes: Notes) -> Params:
 
 
 def _nova(path: str, params: Params, notes: Notes) -> Params:
-    selection = mapping(params.get("hypervisor_selection"))
-    if excluded := selection.pop("excluded_traits", None):
-        traits = [*(selection.get("required_traits") or []), *(f"!{trait}" for trait in excluded)]
-        selection["required_traits"] = traits
-        notes.changed(f"{path}.hypervisor_selection.excluded_traits", "required_traits, with a ! before each")
+    _excluded_traits(f"{path}.hypervisor_selection", mapping(params.get("hypervisor_selection")), notes)
     if params.pop("flavor_aliases", None) is not None:
         notes.dropped(f"{path}.flavor_aliases", "capacity of single flavors is not simulated here")
     names = [f"pooled_{what}_resource" for what in ("cores", "instances", "ram")]
@@ -96,6 +92,16 @@ def _nova(path: str, params: Params, notes: Notes) -> Params:
                 f"{path}.{name}", f"not given, which there means no capacity of {what}, and here the name {what}"
             )
     return kept
+
+
+def _excluded_traits(path: str, selection: Params, notes: Notes) -> None:
+    """Makes them required ones. What are no lists stay, for the check of the whole."""
+    excluded, required = selection.get("excluded_traits") or [], selection.get("required_traits") or []
+    if isinstance(excluded, list) and isinstance(required, list):
+        selection.pop("excluded_traits", None)
+        if excluded:
+            selection["required_traits"] = [*required, *(f"!{trait}" for trait in excluded)]
+            notes.changed(f"{path}.excluded_traits", "required_traits, with a ! before each")
 
 
 def _volumev2(path: str, params: Params, notes: Notes) -> Params:
