@@ -1,6 +1,7 @@
 """`limes doctor`: what is wrong with an installation, and how to mend it."""
 
 import argparse
+import math
 from typing import TYPE_CHECKING
 
 from limes.commands.options import Commands, add_config_option, add_exit_codes
@@ -30,7 +31,11 @@ def add_to(commands: Commands) -> None:
     )
     parser.add_argument("--project", metavar="ID", help="the project to ask backends about (default: the first)")
     parser.add_argument(
-        "--timeout", metavar="SECONDS", type=float, default=15.0, help="how long each may take to answer (default: 15)"
+        "--timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        default=15.0,
+        help="how long each may take to answer (default: 15)",
     )
     parser.add_argument(
         "--only",
@@ -45,6 +50,17 @@ def add_to(commands: Commands) -> None:
         parser, {0: "all is well", 1: "there are warnings", 2: "there are problems, or the command line is wrong"}
     )
     parser.set_defaults(run=run, failure_code=2)
+
+
+def _seconds(text: str) -> float:
+    """Raises `ArgumentTypeError` for what is no time to wait."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, not {text!r}")
+    return seconds
 
 
 def run(options: argparse.Namespace) -> int:

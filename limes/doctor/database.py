@@ -119,12 +119,7 @@ def _writable(database: _Database) -> Finding:
     except _Undo:
         pass
     except DATABASE_ERRORS as error:
-        if is_read_only(error):
-            mend = (
-                "name all servers in database.url (postgresql://user@one,two/name), so that the primary is looked for"
-            )
-            return problem(name, "the database accepts no writes: it is a standby, or set to read-only", mend)
-        return problem(name, f"cannot be written: {first_line(error)}", _mend_write(engine))
+        return problem(name, *_why_not_writable(engine, error))
     missing = _tables_without_rights(engine, tables[0]) if engine.dialect == "postgresql" else []
     if missing:
         text = f"our user may not change {len(missing)} tables: {', '.join(missing[:5])}"
@@ -132,11 +127,17 @@ def _writable(database: _Database) -> Finding:
     return ok(name, "the database can be written")
 
 
-def _mend_write(engine: Engine) -> str:
+def _why_not_writable(engine: Engine, error: Exception) -> tuple[str, str]:
+    """What is wrong, and what to do."""
+    text = f"cannot be written: {first_line(error)}"
     if engine.dialect == "sqlite":
         folder = Path(engine.name).absolute().parent
-        return f"our user has to be able to write {engine.name} and its folder {folder}; df shows whether it is full"
-    return "make our user the owner of the database's tables: ALTER TABLE ... OWNER TO ..."
+        mend = f"our user has to be able to write {engine.name} and its folder {folder}; df shows whether it is full"
+        return text, mend
+    if is_read_only(error):
+        mend = "name all servers in database.url (postgresql://user@one,two/name), so that the primary is looked for"
+        return "the database accepts no writes: it is a standby, or set to read-only", mend
+    return text, "make our user the owner of the database's tables: ALTER TABLE ... OWNER TO ..."
 
 
 def _tables_without_rights(engine: Engine, known: str) -> list[str]:

@@ -11,7 +11,7 @@ from limes.auth.policy import Policy, Rule
 from limes.settings import read_yaml
 
 _NOBODY = Identity(user_id="somebody-with-a-token-and-no-role")
-_DENIALS = ("!", "")
+_DENIAL = "!"
 
 
 class PolicyFile:
@@ -38,7 +38,7 @@ class PolicyFile:
         return [
             name
             for name in self.names
-            if type(self._checks[name]).__name__ == "FalseCheck" and str(self._texts[name]).strip() not in _DENIALS
+            if type(self._checks[name]).__name__ == "FalseCheck" and str(self._texts[name]).strip() != _DENIAL
         ]
 
 

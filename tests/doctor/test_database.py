@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from limes.db.engine import Engine
+from limes.db.engine import _SQLITE_PRAGMAS, Engine
 from limes.db.migrate import limes_migrations
 from limes.doctor.finding import Level
 from limes.placement.migrations import placement_migrations
@@ -103,12 +103,8 @@ def test_a_file_that_is_no_database(light_patient, tmp_path):
 
 
 def test_a_file_that_somebody_keeps_locked(light_patient, tmp_path, monkeypatch):
-    url = light_patient.document["database"]["url"]
-    engine = Engine(url)
-    limes_migrations.upgrade(engine)
-    placement_migrations.upgrade(engine)
-    engine.close()
-    monkeypatch.setitem(__import__("limes.db.engine", fromlist=["_"])._SQLITE_PRAGMAS, "busy_timeout", 100)
+    upgrade(light_patient)
+    monkeypatch.setitem(_SQLITE_PRAGMAS, "busy_timeout", 100)
     other = sqlite3.connect(tmp_path / "limes.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:
@@ -116,6 +112,22 @@ def test_a_file_that_somebody_keeps_locked(light_patient, tmp_path, monkeypatch)
     finally:
         other.close()
     assert (level, message) == ("problem", "cannot be written: database is locked")
+
+
+def test_a_file_that_may_only_be_read(light_patient, tmp_path, monkeypatch):
+    upgrade(light_patient)
+    monkeypatch.setitem(_SQLITE_PRAGMAS, "query_only", 1)
+    level, message, mend = light_patient.ailment("database.writable")
+    assert (level, message) == ("problem", "cannot be written: attempt to write a readonly database")
+    assert f"write {tmp_path}/limes.db and its folder {tmp_path}" in mend
+
+
+def upgrade(patient):
+    """Brings the patient's SQLite file up."""
+    engine = Engine(patient.document["database"]["url"])
+    limes_migrations.upgrade(engine)
+    placement_migrations.upgrade(engine)
+    engine.close()
 
 
 @only_postgresql

@@ -101,9 +101,12 @@ class TestPolicy:
         assert one.message.endswith("nothing asks for the rule 'project:rise'")
 
     def test_a_check_that_cannot_be_understood(self, policy):
-        found = policy('"project:raise": "role:boss andd rule:domain_editor"\n"project:lower": "!"')
+        found = policy(
+            '"project:raise": "role:boss andd rule:domain_editor"\n"project:lower": "!"\n"domain:raise": " "'
+        )
         assert [(one.level, one.message.partition(": ")[2]) for one in found] == [
-            (Level.PROBLEM, "the check of 'project:raise' cannot be understood, so nobody passes it")
+            (Level.PROBLEM, f"the check of {rule!r} cannot be understood, so nobody passes it")
+            for rule in ("domain:raise", "project:raise")
         ]
 
     @pytest.mark.parametrize("check", ["@", "", "role:boss or rule:anybody", "not role:guest"])
