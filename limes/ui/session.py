@@ -17,7 +17,7 @@ from limes.ui.documents import session_of
 from limes.ui.doors import Door, Issued
 from limes.ui.headers import set_security_headers
 from limes.ui.origin import require_own_page
-from limes.ui.requests import Body, PasswordSignIn, Scope, ScopeChoice, TokenSignIn, read_body
+from limes.ui.requests import CredentialSignIn, PasswordSignIn, Scope, ScopeChoice, SignIn, read_body
 from limes.ui.throttle import Throttle
 from limes.web.json import dump
 
@@ -31,7 +31,7 @@ class SessionEndpoint:
     def __init__(
         self, door: Door, authenticator: Authenticator, throttle: Throttle, *, title: str, at_once: int
     ) -> None:
-        """At most `at_once` requests wait for Keystone, so that the API keeps threads for its own."""
+        """At most `at_once` sign-ins wait for Keystone, so that the API keeps threads for its own."""
         self._door = door
         self._authenticator = authenticator
         self._throttle = throttle
@@ -77,7 +77,7 @@ class SessionEndpoint:
                 for one in tokens:
                     self._door.revoke(one)
 
-    def _enter(self, req: falcon.Request, body: Any) -> tuple[Issued, Identity]:
+    def _enter(self, req: falcon.Request, body: SignIn) -> tuple[Issued, Identity]:
         account, address = _account(body), str(req.remote_addr)
         self._throttle.check(account, address)
         try:
@@ -141,11 +141,12 @@ class ScopesEndpoint:
         _answer(resp, {"scopes": self._door.scopes(token)})
 
 
-def _account(body: Body) -> str:
-    """What failures are counted by."""
+def _account(body: SignIn) -> str | None:
+    """What failures are counted by, besides the address. Tokens are nobody's: one that is wrong must not keep others
+    out who share the address."""
     if isinstance(body, PasswordSignIn):
-        return f"{body.user_domain}/{body.user}"
-    return "token" if isinstance(body, TokenSignIn) else "application credential"
+        return f"user {body.user_domain}/{body.user}"
+    return f"application credential {body.id}" if isinstance(body, CredentialSignIn) else None
 
 
 def _choice(scope: dict[str, Any]) -> Scope:

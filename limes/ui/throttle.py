@@ -1,8 +1,10 @@
-"""Slows down who tries passwords: so many failures in a while, by account and address, and by address alone."""
+"""Slows down who tries passwords: so many failures in a while, by account and address, and by address alone.
+
+Accounts are texts that name somebody; None, where nobody is named, counts for the address alone."""
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
 import falcon
 
@@ -24,7 +26,7 @@ class Throttle:
         self._failures: OrderedDict[Hashable, tuple[float, int]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def check(self, account: str, address: str) -> None:
+    def check(self, account: str | None, address: str) -> None:
         """Raises falcon's 429 for who has failed too often."""
         now = self._clock.monotonic()
         with self._lock:
@@ -37,7 +39,7 @@ class Throttle:
                         retry_after=int(wait) + 1,
                     )
 
-    def failed(self, account: str, address: str) -> None:
+    def failed(self, account: str | None, address: str) -> None:
         """Counts a failure."""
         now = self._clock.monotonic()
         with self._lock:
@@ -48,5 +50,7 @@ class Throttle:
                 self._failures.popitem(last=False)
 
     @staticmethod
-    def _keys(account: str, address: str) -> tuple[tuple[Hashable, int], ...]:
-        return ((account, address), _BY_ACCOUNT), (address, _BY_ADDRESS)
+    def _keys(account: str | None, address: str) -> Iterator[tuple[Hashable, int]]:
+        if account is not None:
+            yield (account, address), _BY_ACCOUNT
+        yield address, _BY_ADDRESS
