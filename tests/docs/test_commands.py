@@ -13,7 +13,9 @@ from tests.docs.matching import agrees
 from tests.docs.shell import Result, Shell
 from tests.docs.transcript import Step, steps_of
 
-PATIENCE = 15.0
+pytestmark = pytest.mark.timeout(300)  # for the start of the cloud; a page takes seconds
+
+PATIENCE = 30.0
 """Seconds until the collector has seen what a page has done before."""
 COMMANDS = ("console", "sh", "python")
 PREPARATIONS = Path(__file__).parent / "prepare"
