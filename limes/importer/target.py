@@ -156,12 +156,12 @@ class Target:
 
         columns = ("project_id", "resource_id", "az", "usage", "physical_usage", "subresources")
         bulk.insert(self.engine, "project_az_resources", columns, values())
-        same = "a.project_id = project_resources.project_id AND a.resource_id = project_resources.resource_id"
-        total = f"(SELECT %s FROM project_az_resources a WHERE {same})"
-        physical = "CASE WHEN COUNT(a.physical_usage) > 0 THEN SUM(COALESCE(a.physical_usage, a.usage)) END"
+        physical = "CASE WHEN COUNT(physical_usage) > 0 THEN SUM(COALESCE(physical_usage, usage)) END"
         self.engine.execute(
-            f"UPDATE project_resources SET usage = COALESCE({total % 'SUM(a.usage)'}, 0),"
-            f" physical_usage = {total % physical}"
+            "UPDATE project_resources SET usage = t.usage, physical_usage = t.physical_usage"
+            f" FROM (SELECT project_id, resource_id, SUM(usage) AS usage, {physical} AS physical_usage"
+            " FROM project_az_resources GROUP BY project_id, resource_id) t"
+            " WHERE t.project_id = project_resources.project_id AND t.resource_id = project_resources.resource_id"
         )
 
     def write_commitments(self, rows: Iterable[CommitmentRow], ids: IdSource) -> None:

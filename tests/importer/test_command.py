@@ -1,6 +1,9 @@
 """`limes import-limes` as it is run."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,14 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from tests.importer.go_limes import GoLimes
 
+DOMAINS = [
+    {
+        "id": f"uuid-for-{domain}",
+        "name": domain,
+        "projects": [{"id": f"uuid-for-{name}", "name": name, "parent_id": f"uuid-for-{domain}"} for name in names],
+    }
+    for domain, names in (("germany", ("berlin", "dresden")), ("france", ("paris",)))
+]
 ORIGINAL = Path(__file__).parent / "original.yaml"
 
 
@@ -73,11 +84,7 @@ class TestDatabase:
             "database": {"url": database_url_with(limes_migrations)},
             "discovery": {
                 "method": "static",
-                "params": {
-                    "domains": [
-                        {"id": "d", "name": "d", "projects": [{"id": "p", "name": "p", "parent_id": "d"}]},
-                    ]
-                },
+                "params": {"domains": DOMAINS},
             },
             "services": [
                 {
@@ -120,6 +127,31 @@ class TestDatabase:
         code, out, _ = run(*options, "--apply")
         assert code == 0
         assert out.rstrip().endswith("Everything is here already. Nothing was changed.")
+        engine.close()
+
+    def test_a_collector_goes_on_from_there(self, run, source, config):
+        """It finds the same projects, scrapes them, ends what is over, and leaves quotas alone."""
+        path, url = config
+        source.run("UPDATE project_commitments SET created_at = NOW() - INTERVAL '9 days'")
+        source.run("UPDATE project_commitments SET expires_at = NOW() + INTERVAL '3 days'")
+        source.run("UPDATE project_commitments SET expires_at = NOW() - INTERVAL '3 days' WHERE id IN (4, 5, 7)")
+        assert run("--database", source.url, "--config", path, "--skip-unknown", "--apply")[0] == 0
+        engine = Engine(url)
+        quotas = "SELECT project_id, resource_id, quota FROM project_resources WHERE quota > 0 ORDER BY 1, 2"
+        before = engine.rows(quotas)
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        command = [sys.executable, "-m", "limes", "collect", "--once", "--config", path]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=90)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert engine.rows(quotas) == before
+        assert engine.rows("SELECT COUNT(*) FROM projects") == [(3,)]
+        assert engine.rows("SELECT COUNT(*) FROM project_services WHERE scraped_at < 10000 OR scrape_error <> ''") == [
+            (0,)
+        ]
+        statuses = dict(engine.rows("SELECT id, status FROM project_commitments"))
+        assert (statuses[4], statuses[5], statuses[7], statuses[8]) == ("expired", "expired", "expired", "pending")
+        events = [event for (event,) in engine.rows("SELECT event FROM commitment_events ORDER BY number")]
+        assert (events.count("created"), events.count("expired")) == (4, 3)
         engine.close()
 
     def test_the_url_from_the_environment(self, run, source, config, monkeypatch):

@@ -55,6 +55,14 @@ class Installation:
         return {**ours, "PATH": f"{self.folder / 'bin'}:{ours['PATH']}", "TERM": "dumb"}
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whoever asks for the built package is marked for it."""
+    for item in items:
+        if "distributions" in getattr(item, "fixturenames", ()):
+            item.add_marker("package")
+
+
 def commands_of_the_page(number: int) -> str:
     """Commands of `docs/install.md` that are tried in this folder, by the position of their block."""
     page = ROOT / "docs" / "install.md"
