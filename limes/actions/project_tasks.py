@@ -31,7 +31,7 @@ class HasQuota(Protocol):
 def project_info(task: ProjectTask) -> ProjectInfo:
     """The project as backends know it."""
     domain = DomainInfo(task.domain_uuid, task.domain_name)
-    return ProjectInfo(task.project_uuid, task.project_name, task.parent_uuid, domain)
+    return ProjectInfo(task.project_uuid, task.project_name, task.parent_uuid, domain, task.scrape_state)
 
 
 def next_pause(failures: int, first: float, longest: float) -> float:

@@ -135,7 +135,8 @@ class ScrapeUsage:
         )
         wanted = wanted_quotas(self.catalog, task, ids, present.resources)
         outcome = self._outcome(all(after[name].backend_quota == quota for name, quota in wanted.items()), duration)
-        state = queries.record_success(self.engine, task.id, task.lease, outcome, task.desynced_at)
+        changed = report.state if report.state != task.scrape_state else None
+        state = queries.record_success(self.engine, task.id, task.lease, outcome, task.desynced_at, changed)
         if state is None:
             return False
         queries.write_figures(self.engine, task.project_id, stored, present)

@@ -29,6 +29,8 @@ class ProjectInfo:
     parent_id: str
     """The id of the parent project, or of the domain where there is no parent project."""
     domain: DomainInfo
+    scrape_state: str = ""
+    """The `state` of the service's last report on this project that was stored; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class UsageReport:
     """What a project uses of a service: one entry for each resource that the service has, also for those not used."""
 
     resources: Mapping[str, ResourceUsage]
+    state: str = ""
+    """What the plugin wants to find in `ProjectInfo.scrape_state` the next time, in whichever process that is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ from limes.errors import BackendError
 
 log = logging.getLogger(__name__)
 
+_LONGEST_STATE = 1_000_000
+
 
 def validate_usage(report: UsageReport, service: ServiceDef, catalog: Catalog) -> UsageReport:
     """The report with exactly the service's resources, each with the configured AZs, `any` always among them.
@@ -39,11 +41,15 @@ def validate_usage(report: UsageReport, service: ServiceDef, catalog: Catalog) -
         log.warning("%s: the usage report has the resource %r, which the plugin did not declare", where, name)
     missing = sorted(set(service.resources) - set(report.resources))
     _require(not missing, where, f"the usage report lacks {', '.join(map(repr, missing))}")
+    state = report.state
+    valid = isinstance(state, str) and len(state) <= _LONGEST_STATE and "\0" not in state
+    _require(valid, where, f"the state is no text of up to {_LONGEST_STATE} characters without NUL")
     return UsageReport(
         {
             name: _checked_usage(report.resources[name], definition, f"{where}, resource {name}", catalog)
             for name, definition in service.resources.items()
-        }
+        },
+        state,
     )
 
 

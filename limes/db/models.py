@@ -163,6 +163,8 @@ class ProjectService(BaseModel):
     """In a row."""
     push_claimed_until = DoubleField(null=True)
     """While somebody writes the quota into the backend: until when nobody else does. The proof of the claim."""
+    scrape_state = TextField(default="")
+    """What the backend wants to be told again with the next scrape."""
 
     class Meta:
         table_name = "project_services"

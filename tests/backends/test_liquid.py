@@ -1,6 +1,7 @@
 """The plugin `liquid` against a liquid of recorded shapes. The other end, `limes liquid`, has test_limes_liquid.py."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -57,6 +58,7 @@ class Liquid:
         self.info = INFO
         self.version = 7
         self.quotas = {}
+        self.state = self.told = None
         self.service = RecordedService(
             {
                 ("GET", "/v1/info"): lambda request: (200, self.info),
@@ -67,6 +69,7 @@ class Liquid:
         )
 
     def usage(self, request, project):
+        self.told = request.body.get("serializedState")
         assert request.headers["X-Auth-Token"] == "secret-token"
         assert request.body["allAZs"] == list(AZS)
         assert request.body["projectMetadata"]["uuid"] == project
@@ -92,6 +95,7 @@ class Liquid:
                 "networks": {"forbidden": False, "perAZ": {"any": {"usage": 2 * known}}},
             },
             "rates": {},
+            **({} if self.state is None else {"serializedState": self.state}),
         }
 
     def set_quota(self, request, project):
@@ -147,6 +151,15 @@ class TestService(QuotaCases):
         assert found["capacity"].max_quota is None
         assert found["networks"].quota is None
         assert {az: one.usage for az, one in found["shares"].per_az.items() if one.usage} == dict.fromkeys(AZS, 1)
+
+    def test_the_state_goes_back_with_the_next_request(self, liquid, backend, service, catalog, project):
+        liquid.state = {"counters": [1, None, "\0ü"]}
+        first = ask.report_usage(backend, service, project, catalog)
+        assert liquid.told is None
+        liquid.state = None
+        second = ask.report_usage(backend, service, replace(project, scrape_state=first.state), catalog)
+        assert liquid.told == {"counters": [1, None, "\0ü"]}
+        assert second.state == ""
 
     def test_quota_by_az(self, liquid, backend, service, project):
         ask.set_quota(backend, service, project, {"capacity": 21, "shares": 5})

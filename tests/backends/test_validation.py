@@ -155,6 +155,13 @@ class Raising(QuotaBackend):
         raise self.error
 
 
+@pytest.mark.parametrize("state", [None, "a\0b", "x" * 1_000_001, 5])
+def test_a_state_that_cannot_be_kept(state):
+    report = UsageReport({}, state)
+    with pytest.raises(BackendError, match="the state is no text of up to 1000000 characters without NUL"):
+        validate_usage(report, ServiceDef("compute", "compute", {}), CATALOG)
+
+
 @pytest.mark.parametrize(
     ("error", "message"),
     [

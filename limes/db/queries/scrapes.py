@@ -84,15 +84,16 @@ def lock_figures(engine: Engine, project_id: int, resources: Collection[int]) ->
 
 
 def record_success(
-    engine: Engine, id_: int, lease: float, outcome: Outcome, seen_mark: float | None
+    engine: Engine, id_: int, lease: float, outcome: Outcome, seen_mark: float | None, scrape_state: str | None = None
 ) -> ServiceState | None:
     """Says that a scrape has succeeded, and ends its claim. None if the claim is lost: then nothing is written.
 
     `seen_mark` is the desync mark at the time of the claim. It is taken away if the backend is in sync now; one that
-    was made after the claim stays: the report may be older than the change that it stands for.
+    was made after the claim stays: the report may be older than the change that it stands for. A `scrape_state` of None
+    stays as it is.
     """
     changes = ""
-    values: list[float | None] = []
+    values: list[float | str | None] = []
     if outcome.mark_at is not None:
         changes = ", quota_desynced_at = COALESCE(quota_desynced_at, %s), next_push_at = COALESCE(next_push_at, %s)"
         values = [outcome.mark_at] * 2
@@ -106,6 +107,9 @@ def record_success(
             f" quota_desynced_at = {synced} NULL ELSE quota_desynced_at END"
         )
         values = [seen_mark] * 10
+    if scrape_state is not None:
+        changes += ", scrape_state = %s"
+        values.append(scrape_state)
     found = engine.rows(
         "UPDATE project_services SET scraped_at = %s, checked_at = %s, next_scrape_at = %s, scrape_duration = %s,"
         f" scrape_error = '', scrape_failures = 0, scrape_claimed_until = NULL{changes}"

@@ -34,6 +34,8 @@ class ProjectTask(NamedTuple):
     """Since when the task has waited."""
     asked_for: bool
     """Whether a sync had asked for the scrape."""
+    scrape_state: str
+    """What the backend has given with its last report, to be told again with the next one."""
     taken_over: bool
     """Whether somebody else had claimed the task before, and has not finished it within the lease."""
     lease: float
@@ -181,7 +183,7 @@ def _find(
     rows = engine.rows(
         f"""
         SELECT ps.id, p.id, p.uuid, p.name, p.parent_uuid, p.has_bursting, d.uuid, d.name, s.id, s.type,
-               ps.quota_desynced_at, ps.{due}, ps.is_stale, ps.{claimed_until}
+               ps.quota_desynced_at, ps.{due}, ps.is_stale, ps.scrape_state, ps.{claimed_until}
           FROM project_services ps
           JOIN projects p ON p.id = ps.project_id
           JOIN domains d ON d.id = p.domain_id
@@ -191,4 +193,4 @@ def _find(
         """,
         [*params, limit],
     )
-    return [ProjectTask._make([*row[:12], bool(row[12]), row[13] is not None, lease]) for row in rows]
+    return [ProjectTask._make([*row[:12], bool(row[12]), row[13], row[14] is not None, lease]) for row in rows]

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
 from limes.backends import (
     UNLIMITED,
     AZUsage,
@@ -42,15 +44,18 @@ class LiquidService(QuotaBackend):
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:
         """One request."""
+        report, entries = self._report(project)
+        state = report.get("serializedState")
         return UsageReport(
-            {name: self._usage(entry, f"resource {name}") for name, entry in self._report(project).items()}
+            {name: self._usage(entry, f"resource {name}") for name, entry in entries.items()},
+            "" if state is None else orjson.dumps(state).decode(),
         )
 
     def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request; where quota is separate for each AZ, one more, for what is used where."""
         info = self._info.get()
         separated = {name for name in quotas if info.resources[name].topology == _SEPARATED}
-        reported = self._report(project) if separated else {}
+        reported = self._report(project)[1] if separated else {}
         resources: dict[str, dict[str, Any]] = {name: {"quota": quota} for name, quota in quotas.items()}
         for name in separated:
             used = {az: one.usage for az, one in _per_az(reported[name], f"resource {name}").items()}
@@ -62,12 +67,14 @@ class LiquidService(QuotaBackend):
         path = f"/v1/projects/{project.id}/quota"
         self._client.put(path, document)
 
-    def _report(self, project: ProjectInfo) -> Mapping[str, Mapping[str, Any]]:
-        """The liquid's entries of the resources that it described."""
+    def _report(self, project: ProjectInfo) -> tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]:
+        """The liquid's report, and its entries of the resources that it described."""
         document: dict[str, Any] = {"allAZs": self._azs}
         info = self._info.get()
         if info.usage_needs_project:
             document["projectMetadata"] = metadata_of(project)
+        if project.scrape_state:
+            document["serializedState"] = orjson.loads(project.scrape_state)
         path = f"/v1/projects/{project.id}/report-usage"
         report = self._client.post(path, document)
         self._info.check(report)
@@ -75,7 +82,7 @@ class LiquidService(QuotaBackend):
         lacking = [name for name in info.resources if not isinstance(resources.get(name), dict)]
         if lacking:
             raise BackendError(f"POST {path}: the report has no resource {lacking[0]!r}")
-        return {name: resources[name] for name in info.resources}
+        return report, {name: resources[name] for name in info.resources}
 
     def _usage(self, entry: Mapping[str, Any], where: str) -> ResourceUsage:
         quota = _quota(entry, where)
