@@ -20,6 +20,7 @@ EVERYBODY = set(IDENTITIES)
 # route -> who gets in, and the status that they get
 ROUTES = [
     ("GET", "/v1/clusters/current", EVERYBODY, 200),
+    ("GET", "/v1/identity", EVERYBODY, 200),
     ("GET", "/v1/domains", CLOUD, 200),
     ("POST", "/v1/domains/discover", {"cloud-admin"}, 204),
     ("GET", DOMAIN, DOMAIN_VIEWERS, 200),

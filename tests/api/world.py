@@ -33,6 +33,7 @@ from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.errors import NotFound, Unauthorized, Unavailable
 from limes.seams import SystemIds
+from limes.web.mount import Mount
 from tests.api.contract import check_answer
 from tests.support.clock import FrozenClock
 
@@ -146,6 +147,7 @@ def make_world(
     sinks: tuple[str, ...] = (),
     stale_after: float = math.inf,
     fill: bool = True,
+    mounts: tuple[Mount, ...] = (),
     **catalog_options: Any,
 ) -> World:
     """Fills a migrated database and puts the API on it. Without `fill` the database has been filled before."""
@@ -178,6 +180,7 @@ def make_world(
         request_sync=world.request_sync,
         catalog_url="https://limes.example.com",
         stale_after=stale_after,
+        mounts=mounts,
     )
     world.app = create_app(deps)
     world.client = falcon.testing.TestClient(_typed(world.app))

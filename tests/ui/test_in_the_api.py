@@ -1,0 +1,79 @@
+"""The dashboard on the API's app: public itself, out of reach for other origins, and gone if it is not wanted."""
+
+import pytest
+
+from limes.auth.sample import SampleIdentities
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.settings import Settings
+from limes.ui.mount import dashboard as make_mount
+from limes.ui.sample_door import SampleDoor
+from limes.ui.session import ScopesEndpoint, SessionEndpoint
+from limes.ui.throttle import Throttle
+from tests.api.world import make_world
+from tests.support.clock import FrozenClock
+from tests.ui.conftest import SAMPLE
+
+OTHER_ORIGIN = {"Origin": "https://elsewhere.example.com"}
+
+
+@pytest.fixture
+def engine(tmp_path):
+    """The dashboard needs no database, and the API behind it only a small one."""
+    made = Engine(f"sqlite:///{tmp_path}/limes.db")
+    limes_migrations.upgrade(made)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(engine):
+    door = SampleDoor(SAMPLE)
+    session = SessionEndpoint(door, SampleIdentities(SAMPLE), Throttle(FrozenClock()), title="T", at_once=1)
+    mount = make_mount(session, ScopesEndpoint(door))
+    return make_world(engine, mounts=(mount,)).client
+
+
+@pytest.mark.parametrize("path", ["/ui", "/ui/", "/ui/domains/x/projects/y"])
+@pytest.mark.parametrize("token", [None, "expired", "keystone-is-down"])
+def test_the_page_needs_no_token(client, path, token):
+    headers = {"X-Auth-Token": token} if token else {}
+    assert client.simulate_get(path, headers=headers).headers["content-type"] == "text/html; charset=utf-8"
+
+
+def test_the_session_needs_no_token_of_the_api(client):
+    headers = {"X-Limes-Dashboard": "1"}
+    assert client.simulate_get("/ui/session", headers=headers).json["session"] is None
+    body = {"method": "token", "token": "bert"}
+    assert client.simulate_post("/ui/session", headers=headers, json=body).json["session"]["token"] == "bert"
+    assert client.simulate_get("/ui/session/scopes", headers=headers).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/ui", "/ui/session", "/ui/session/scopes"])
+def test_pages_of_other_origins_learn_nothing(client, path):
+    preflight = OTHER_ORIGIN | {"Access-Control-Request-Method": "POST"}
+    for answer in (
+        client.simulate_options(path, headers=preflight),
+        client.simulate_get(path, headers=OTHER_ORIGIN | {"X-Limes-Dashboard": "1"}),
+    ):
+        assert [name for name in answer.headers if name.startswith("access-control-")] == []
+    assert "access-control-allow-origin" in client.simulate_get("/v1/", headers=OTHER_ORIGIN).headers
+
+
+@pytest.mark.parametrize("path", ["/uix", "/ui2/session", "/v1/ui"])
+def test_what_only_begins_like_it_is_none_of_it(client, path):
+    assert client.simulate_get(path).status_code == 401
+
+
+def test_without_it_there_is_no_such_address(engine):
+    client = make_world(engine).client
+    assert client.simulate_get("/ui").status_code == 401
+    assert client.simulate_get("/ui", headers={"X-Auth-Token": "cloud-admin"}).status_code == 404
+
+
+def test_it_is_there_unless_the_configuration_says_otherwise():
+    assert Settings.model_fields["ui"].default.enabled
+
+
+def test_a_nul_is_in_no_address(client):
+    assert client.simulate_get("/ui/a%00b").status_code == 404

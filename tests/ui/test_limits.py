@@ -1,0 +1,39 @@
+"""How many may sign in at once."""
+
+import falcon
+import falcon.testing
+
+from limes.api.errors import install_error_handlers
+from limes.auth.sample import SampleIdentities
+from limes.ui.sample_door import SampleDoor
+from limes.ui.session import SessionEndpoint
+from limes.ui.throttle import Throttle
+from tests.ui.conftest import SAMPLE
+
+OWN = {"X-Limes-Dashboard": "1"}
+BODY = {"method": "token", "token": "bert"}
+
+
+class BusyDoor(SampleDoor):
+    """While somebody is on the way in, somebody else knocks."""
+
+    def __init__(self):
+        super().__init__(SAMPLE)
+        self.client = None
+        self.others = []
+
+    def sign_in(self, request):
+        self.others.append(self.client.simulate_post("/ui/session", headers=OWN, json=BODY))
+        return super().sign_in(request)
+
+
+def test_threads_of_the_api_do_not_all_wait_for_keystone(clock):
+    door, app = BusyDoor(), falcon.App()
+    install_error_handlers(app)
+    session = SessionEndpoint(door, SampleIdentities(SAMPLE), Throttle(clock), title="T", at_once=1)
+    app.add_route("/ui/session", session)
+    door.client = falcon.testing.TestClient(app)
+    for _ in range(2):  # what was taken is given back
+        assert door.client.simulate_post("/ui/session", headers=OWN, json=BODY).status_code == 200
+    assert [one.status_code for one in door.others] == [503, 503]
+    assert "try again in a few seconds" in door.others[0].text
