@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.support.real import real_is_required
 
@@ -21,6 +21,7 @@ _FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PATIENCE_MS = 45_000
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
 
@@ -33,6 +34,7 @@ def chromium() -> Iterator[Browser]:
         if real_is_required():
             pytest.fail(message)
         pytest.skip(message)
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=_FLAGS)
         yield browser
@@ -62,7 +64,7 @@ def watched_page(browser: Browser, url: str, **options: object) -> Iterator[Watc
     """A page for a test, with `url` as its base, closed and checked afterwards."""
     settings = {"viewport": DESKTOP, "reduced_motion": "reduce", "base_url": url, **options}
     context = browser.new_context(**settings)  # type: ignore[arg-type]  # options by name
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     watched = Watched(context, page)
     page.on("console", watched._on_console)

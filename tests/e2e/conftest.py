@@ -12,10 +12,11 @@ from tests.support.frontend import require_packages
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever asks for the browser is marked for it."""
+    """Whoever asks for the browser is marked for it, and may take the time that a journey takes on a busy machine."""
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
+            item.add_marker(pytest.mark.timeout(400))
 
 
 @pytest.fixture(scope="session")
