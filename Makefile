@@ -28,7 +28,7 @@ run: $(VENV)/.installed ## Limes, Placement and the collector on SQLite with sam
 	@exec $(BIN)/limes serve --config config/quickstart.yaml
 
 check: lint ## the inner loop: linters, and the tests that need no other server (under 2 minutes)
-	$(call pytest,300) -m "not postgresql and not real and not faults and not browser and not package"
+	$(call pytest,300) -m "not postgresql and not real and not faults and not browser and not package and not site"
 
 test: export LIMES_REQUIRE_REAL = 1
 test: export LIMES_REAL_VENV = $(abspath $(REAL_VENV))

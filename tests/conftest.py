@@ -18,7 +18,7 @@ from tests.support.real import RealVenv, find_real_venv, real_is_required
 from tests.support.scheduling import OneWorkerForTheCloud
 from tests.support.upstream_placement import UpstreamPlacement, start_upstream_placement
 
-SLOW_FOLDERS = ("placement", "integration", "faults", "backends", "concurrency", "e2e", "prometheus")
+SLOW_FOLDERS = ("placement", "integration", "faults", "backends", "concurrency", "e2e", "prometheus", "docs")
 """Whole files go to one worker each: with the long ones first, no worker is left with one of them at the end."""
 
 

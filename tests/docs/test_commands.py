@@ -1,6 +1,7 @@
 """Every command of every page is run, page by page, in the sample cloud; what it prints is what the page shows."""
 
 import shlex
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +13,9 @@ from tests.docs.cloud import SampleCloud
 from tests.docs.matching import agrees
 from tests.docs.shell import Result, Shell
 from tests.docs.transcript import Step, steps_of
+from tests.support.real import real_is_required
 
-pytestmark = pytest.mark.timeout(300)  # for the start of the cloud; a page takes seconds
+pytestmark = [pytest.mark.site, pytest.mark.timeout(300)]  # for the start of the cloud; a page takes seconds
 
 PATIENCE = 30.0
 """Seconds until the collector has seen what a page has done before."""
@@ -31,7 +33,12 @@ PAGES = [page for page in pages() if any(map(is_for_shell, blocks_of(page)))]
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleCloud]:
-    """The sample cloud of this module."""
+    """The sample cloud of this module. Skips, or fails in CI, without curl."""
+    if shutil.which("curl") is None:
+        message = "curl is missing: install Debian's curl"
+        if real_is_required():
+            pytest.fail(message)
+        pytest.skip(message)
     cloud = SampleCloud(tmp_path_factory.mktemp("cloud"))
     try:
         cloud.start()

@@ -18,7 +18,7 @@ from tests.e2e.browser import chromium
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
-pytestmark = pytest.mark.timeout(300)  # a build takes 15 s of a core, which others may want too
+pytestmark = [pytest.mark.site, pytest.mark.timeout(300)]  # a build takes 12 s of a core, which others may want too
 
 BUILD_ANOTHER = "import sys, pathlib; from build import build; sys.exit(build(*map(pathlib.Path, sys.argv[1:])))"
 
