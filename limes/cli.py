@@ -29,12 +29,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if getattr(options, "config", None):
         os.environ["LIMES_CONFIG"] = os.path.abspath(options.config)
     try:
-        return int(options.run(options) or 0)
+        code = int(options.run(options) or 0)
+        sys.stdout.flush()
+        return code
     except ConfigError as error:
         for problem in error.problems:
             print(f"limes: {problem}", file=sys.stderr)
     except LimesError as error:
         print(f"limes: {error}", file=sys.stderr)
+    except BrokenPipeError:  # whoever reads our output has had enough of it; what is left of it goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         return 130
     return int(getattr(options, "failure_code", 1))
