@@ -52,8 +52,14 @@ def _console(*, stderr: bool) -> "Console":
     from rich.console import Console
 
     terminal = (sys.stderr if stderr else sys.stdout).isatty()
-    # whoever reads a pipe wants whole lines, however long they are
-    return Console(stderr=stderr, width=None if terminal else _WIDTH_OF_PIPES, soft_wrap=not terminal, highlight=False)
+    return Console(
+        stderr=stderr,
+        width=None if terminal else _WIDTH_OF_PIPES,
+        soft_wrap=not terminal,  # whoever reads a pipe wants whole lines, however long they are
+        markup=False,  # what we print comes from elsewhere, and may have brackets and colons of its own
+        emoji=False,
+        highlight=False,
+    )
 
 
 def progress(label: str, items: Iterable[T], total: int) -> Iterator[T]:

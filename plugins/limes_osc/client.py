@@ -44,10 +44,13 @@ class LimesClient:
         """The document at a path below `/v1`."""
         return document_of(self.request("GET", path, query, headers=headers, secret=secret))
 
-    def get_with_tag(self, path: str, query: Query = ()) -> tuple[Json, str]:
-        """The same, and the entity tag of the quotas."""
+    def get_with_condition(self, path: str, query: Query = ()) -> tuple[Json, dict[str, str]]:
+        """The same, and the headers of a request that is refused if the quotas have changed meanwhile; none if the
+        server says nothing by which that could be known. Proxies that compress make the tag a weak one, but it is
+        that of quotas and not of bytes."""
         answer = self.request("GET", path, query)
-        return document_of(answer), answer.headers["ETag"]
+        tag = answer.headers.get("ETag")
+        return document_of(answer), {} if tag is None else {"If-Match": tag.removeprefix("W/")}
 
     def discover(self, path: str, key: str) -> list[str]:
         """Looks for new domains or projects: the ids of those that were found."""

@@ -75,7 +75,7 @@ class SetProject(OfProject, SetQuotas):
 
     def _switch_bursting(self, args: argparse.Namespace) -> None:
         path = self.path(args)
-        report, tag = self.limes.get_with_tag(path, [("service", "")])
+        report, condition = self.limes.get_with_condition(path, [("service", "")])
         if "bursting" not in report["project"]:
             raise CommandError("there is no bursting in this cloud")
         words = {True: "enabled", False: "disabled"}
@@ -86,7 +86,7 @@ class SetProject(OfProject, SetQuotas):
         self.say(f"bursting: {words[present]} -> {words[args.bursting]}")
         confirm(args)
         body = {"project": {"bursting": {"enabled": args.bursting}}}
-        if pending := self.limes.request("PUT", path, (), body, {"If-Match": tag}).text.strip():
+        if pending := self.limes.request("PUT", path, (), body, condition).text.strip():
             self.warn(pending)
 
 

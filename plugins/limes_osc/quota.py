@@ -48,8 +48,7 @@ class QuotaChange:
         """Reads the present quotas. `level` is `domain` or `project`. Raises `CommandError`."""
         self._limes, self._path = limes, path
         query = sorted({("service", service) for service, _ in wishes} | {("resource", name) for _, name in wishes})
-        report, tag = limes.get_with_tag(path, query)
-        self._condition = {"If-Match": tag}
+        report, self._condition = limes.get_with_condition(path, query)
         self.changes = plan(wishes, report[level])
         self._body = body_of(level, self.changes)
 
