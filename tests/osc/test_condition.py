@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 import requests
 from keystoneauth1.session import Session
-from requests.adapters import BaseAdapter
-
 from limes_osc.client import LimesClient
+from requests.adapters import BaseAdapter
 
 
 class Proxy(BaseAdapter):
