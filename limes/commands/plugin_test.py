@@ -4,9 +4,10 @@ import argparse
 import time
 from typing import Any
 
-from limes.backends import UNLIMITED, ProjectInfo, ServiceDef, UsageReport
+from limes.backends import ProjectInfo, ResourceUsage, ServiceDef, UsageReport
 from limes.commands.options import Commands, add_config_option, add_exit_codes
 from limes.commands.output import add_json_option, print_json, print_table, progress_console, result_console
+from limes.core.quota import Unlimited
 
 
 def add_to(actions: Commands, find: Any) -> None:
@@ -53,16 +54,26 @@ def print_report(service: ServiceDef, project: ProjectInfo, report: UsageReport)
 def _document(report: UsageReport) -> dict[str, Any]:
     return {
         "resources": {
-            name: {"per_az": dict(usage.per_az), "quota": "unlimited" if usage.quota is UNLIMITED else usage.quota}
+            name: {"per_az": dict(usage.per_az), "quota": _quota(usage), **_bounds(usage)}
             for name, usage in report.resources.items()
         }
     }
 
 
+def _quota(usage: ResourceUsage) -> str | int | None:
+    return "unlimited" if isinstance(usage.quota, Unlimited) else usage.quota
+
+
+def _bounds(usage: ResourceUsage) -> dict[str, int]:
+    bounds = {"min_quota": usage.min_quota, "max_quota": usage.max_quota}
+    return {name: bound for name, bound in bounds.items() if bound is not None}
+
+
 def _rows(service: ServiceDef, report: UsageReport) -> Any:
     """One row for each resource and AZ; an AZ in which there is nothing is left out, unless it is the only one."""
     for name, usage in sorted(report.resources.items()):
-        quota = "unlimited" if usage.quota is UNLIMITED else usage.quota
+        bounds = [f"{name.partition('_')[0]} {bound}" for name, bound in _bounds(usage).items()]
+        quota = f"{_quota(usage)} ({', '.join(bounds)})" if bounds else _quota(usage)
         shown = {az: item for az, item in usage.per_az.items() if item.usage or item.physical_usage}
         for index, (az, item) in enumerate((shown or dict(list(usage.per_az.items())[:1])).items()):
             head = (name, service.resources[name].unit.value or None) if index == 0 else ("", "")

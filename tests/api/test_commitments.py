@@ -129,7 +129,14 @@ def test_the_earliest_date(make):
         result = ask(world, "berlin", "new", **fields)
         assert (result.status_code, result.text) == (422, text)
     assert ask(world, "berlin", "can-confirm").json == {"result": False}
-    commit(world, confirm_by=YEAR_2027)
+    waiting = commit(world, confirm_by=YEAR_2027)
+    world.clock.advance(YEAR_2027 - NOW - 1)
+    assert ask(world, "berlin", "can-confirm").json == {"result": False}
+    assert ask(world, "berlin", "new").status_code == 422
+    world.clock.advance(1)  # from that very second on
+    assert ask(world, "berlin", "can-confirm").json == {"result": True}
+    assert commit(world)["status"] == "confirmed"
+    assert listed(world)[0] == {**waiting, "status": "confirmed", "confirmed_at": YEAR_2027}
 
 
 def test_can_confirm_says_what_new_does(cloud):

@@ -4,7 +4,18 @@ from pathlib import Path
 
 import pytest
 
+from limes.backends import (
+    UNLIMITED,
+    AZUsage,
+    DomainInfo,
+    ProjectInfo,
+    ResourceDef,
+    ResourceUsage,
+    ServiceDef,
+    UsageReport,
+)
 from limes.cli import main
+from limes.commands.plugin_test import print_report
 
 QUICKSTART = Path(__file__).parents[3] / "config" / "quickstart.yaml"
 
@@ -14,3 +25,19 @@ def test_set_quota_with_what_is_no_number(capsys, monkeypatch, amount):
     monkeypatch.setenv("LIMES_CONFIG", str(QUICKSTART))
     assert main(["plugin", "set-quota", "object-store", "p", f"capacity={amount}"]) == 1
     assert capsys.readouterr().err == f"limes: 'capacity={amount}': expected RESOURCE=AMOUNT with a whole number\n"
+
+
+@pytest.mark.parametrize(
+    ("usage", "shown"),
+    [
+        (ResourceUsage({"any": AZUsage(3)}, 5), "any 3 - - 5"),
+        (ResourceUsage({"any": AZUsage(3)}, UNLIMITED, min_quota=2), "any 3 - - unlimited (min 2)"),
+        (ResourceUsage({"any": AZUsage(3)}, 5, 0, 0), "any 3 - - 5 (min 0, max 0)"),
+    ],
+)
+def test_a_report_shows_which_quotas_the_backend_accepts(capsys, usage, shown):
+    service = ServiceDef("storage", "storage", {"capacity": ResourceDef("capacity")})
+    project = ProjectInfo("p1", "alpha", "d1", DomainInfo("d1", "one"))
+    print_report(service, project, UsageReport({"capacity": usage}))
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.split()[:1] == ["capacity"])
+    assert " ".join(line.split()[2:]) == shown
