@@ -155,6 +155,21 @@ def test_conversion(cloud):
     assert ask(cloud, "berlin", "can-confirm", **{**VOLUME, "amount": 17}).json == {"result": False}
 
 
+def test_a_conversion_frees_capacity_for_those_that_wait(cloud):
+    old = commit(cloud, amount=60, duration="1 year")
+    commit(cloud, "dresden", amount=67, duration="1 year", confirm_by=NOW + 1)
+    cloud.clock.advance(1)
+    conversion = {"target_service": "volume", "target_resource": "capacity", "source_amount": 24, "target_amount": 16}
+    part = post(cloud, f"{old['id']}/convert", {"commitment": conversion}).json["commitment"]
+    assert (part["amount"], part["status"]) == (16, "confirmed")
+    assert amounts(cloud, "dresden") == [(67, "pending")]  # 36 + 67 are more than the 100 that there are
+    (rest,) = (one for one in listed(cloud) if one["amount"] == 36)
+    conversion |= {"source_amount": 3, "target_amount": 2}
+    assert post(cloud, f"{rest['id']}/convert", {"commitment": conversion}).status_code == 202
+    assert amounts(cloud, "dresden") == [(67, "confirmed")]
+    assert events(cloud)[-1] == ("confirmed", 67)
+
+
 def test_what_is_not_converted(cloud):
     made, short = commit(cloud, amount=60, duration="1 year"), commit(cloud, amount=3)
     path = f"{made['id']}/convert"
