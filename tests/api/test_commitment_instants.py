@@ -1,0 +1,80 @@
+"""Commitments at the very second at which something begins or ends, before any job has looked; and after a change of the
+configuration."""
+
+import re
+
+import pytest
+
+from limes.core.catalog import BehaviorRule
+from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, listed, offer, take
+
+HOUR, DAY = 3600, 86400
+
+
+@pytest.fixture
+def cloud(make):
+    return make(behaviors=BEHAVIORS)
+
+
+def lower(world, quota):
+    body = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": quota}]}]}}
+    return world.request("PUT", PATHS["berlin"], json=body).status_code
+
+
+def test_confirm_by_may_be_now(cloud):
+    assert ask(cloud, "berlin", "new", confirm_by=NOW - 1).status_code == 422
+    made = commit(cloud, confirm_by=NOW)
+    assert made["expires_at"] == NOW + HOUR
+    assert amounts(cloud) == [(10, "pending")]
+    commit(cloud, amount=1)
+    assert amounts(cloud) == [(10, "confirmed"), (1, "confirmed")]
+
+
+def test_a_guarantee_holds_until_the_very_end(cloud):
+    commit(cloud, amount=10)
+    cloud.clock.advance(HOUR - 1)
+    assert [lower(cloud, 9), amounts(cloud)] == [409, [(10, "confirmed")]]
+    cloud.clock.advance(1)
+    assert [lower(cloud, 9), amounts(cloud)] == [202, []]
+
+
+def test_an_offer_ends_with_the_commitment(cloud):
+    made = commit(cloud, amount=10)
+    token = offer(cloud, made["id"], 10, status="public").json["commitment"]["transfer_token"]
+    header = {"Transfer-Token": token}
+    cloud.clock.advance(HOUR - 1)
+    assert [one["id"] for one in cloud.get("/v1/public-commitments")["commitments"]] == [made["id"]]
+    assert cloud.request("GET", "/v1/commitments/by-token", headers=header).status_code == 200
+    cloud.clock.advance(1)
+    assert cloud.get("/v1/public-commitments")["commitments"] == []
+    assert cloud.request("GET", "/v1/commitments/by-token", headers=header).status_code == 404
+    assert take(cloud, made["id"], token).status_code == 404
+    (ended,) = listed(cloud, query="?history")
+    assert (ended["status"], "transfer_token" in ended, "transferable" in ended) == ("expired", False, False)
+
+
+def test_a_duration_that_is_not_on_offer_any_more_is_not_renewed(cloud, make):
+    made = commit(cloud, amount=3, duration="1 year")
+    later = make(
+        fill=False,
+        behaviors=[
+            BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 hour",), commitment_is_az_aware=True)
+        ],
+    )
+    later.clock.advance(364 * DAY)
+    result = later.request("POST", f"{PATHS['berlin']}/commitments/{made['id']}/renew")
+    text = 'unacceptable commitment duration for this resource, acceptable values: ["1 hour"]\n'
+    assert (result.status_code, result.text) == (422, text)
+    assert amounts(later) == [(3, "confirmed")]
+
+
+def test_a_plan_for_all_azs_knows_commitments_of_each(cloud, make):
+    """201 cores in all, of which berlin uses 5 and dresden 31."""
+    commit(cloud, amount=60)
+    later = make(fill=False, behaviors=[BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 year",))])
+    found = {}
+    for amount in (110, 111, 170, 171):
+        wanted = {"amount": amount, "duration": "1 year", "availability_zone": "any"}
+        plan = ask(later, "berlin", "plan", **wanted).json["plan"]
+        found[amount] = (plan.get("confirmable_at"), len(plan["blocked_by"]), plan.get("missing_capacity"))
+    assert found == {110: (NOW, 0, None), 111: (NOW + HOUR, 1, None), 170: (NOW + HOUR, 1, None), 171: (None, 1, 1)}
