@@ -13,9 +13,10 @@ from limes.actions.trail import Trail
 from limes.core.catalog import BehaviorRule, Catalog
 from limes.core.commitment_rules import CommitmentRules
 from limes.core.selection import select
+from limes.db.queries import commitments as queries
 from limes.errors import NotFound
 from limes.seams import SystemIds
-from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, commit, events, listed, offer
+from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, commit, events, listed, offer, take
 from tests.api.world import BERLIN, DRESDEN, GERMANY, SERVICES
 from tests.support.rows import all_rows, changes
 
@@ -135,3 +136,42 @@ def test_an_az_that_the_other_resource_does_not_have(make):
     made = commit(world, amount=3, duration="1 year")
     result = convert(world, made["id"], 3, 2)
     assert (result.status_code, result.text[:41]) == (422, "resource does not accept AZ-aware commitm")
+
+
+# -- between the first look and the lock -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("what", "document"),
+    [
+        ("{}/start-transfer", {"commitment": {"amount": 10, "transfer_status": "unlisted"}}),
+        ("{}/renew", None),
+        ("{}/update-duration", {"duration": "1 year"}),
+        (
+            "{}/convert",
+            {"commitment": {"target_service": "volume", "target_resource": "capacity", "source_amount": 3, "target_amount": 2}},
+        ),
+        ("merge", {"commitment_ids": [1, 2]}),
+        ("{}", None),
+    ],
+)  # fmt: skip
+def test_what_was_given_away_meanwhile_is_not_ours(cloud, monkeypatch, what, document):
+    """The first look finds it in the project; once its resource is locked, somebody has taken it."""
+    made, _ = commit(cloud, amount=10, duration="1 year"), commit(cloud, amount=1)
+    look = queries.find
+    before = cloud.engine.snapshot(lambda: look(cloud.engine, made["id"]))
+    token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
+    assert take(cloud, made["id"], token).status_code == 202
+    cloud.clock.advance(300 * 86400)
+    looks = iter([before])
+    rows = all_rows(cloud.engine)["project_commitments"]
+
+    def find(engine, number):
+        return next(looks, None) or look(engine, number) if number == made["id"] else look(engine, number)
+
+    monkeypatch.setattr(queries, "find", find)
+    path = f"{PATHS['berlin']}/commitments/{what.format(made['id'])}"
+    result = cloud.request("DELETE" if what == "{}" else "POST", path, json=document)
+    assert (result.status_code, result.text) == (404, "no such commitment\n")
+    assert next(looks, None) is None
+    assert all_rows(cloud.engine)["project_commitments"] == rows
