@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from limes.actions.commitments.settle import SettleCommitments
 from limes.core.catalog import BehaviorRule
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, listed, offer, take
 
@@ -78,3 +79,18 @@ def test_a_plan_for_all_azs_knows_commitments_of_each(cloud, make):
         plan = ask(later, "berlin", "plan", **wanted).json["plan"]
         found[amount] = (plan.get("confirmable_at"), len(plan["blocked_by"]), plan.get("missing_capacity"))
     assert found == {110: (NOW, 0, None), 111: (NOW + HOUR, 1, None), 170: (NOW + HOUR, 1, None), 171: (None, 1, 1)}
+
+
+def test_nothing_is_confirmed_before_an_earliest_date_that_was_set_later(cloud, make):
+    commit(cloud, amount=10, confirm_by=NOW + 10, duration="1 year")
+    rule = BehaviorRule(
+        re.compile("compute/cores"),
+        commitment_durations=("1 year",),
+        commitment_is_az_aware=True,
+        commitment_min_confirm_date=float(NOW + 1000),
+    )
+    later = make(fill=False, behaviors=[rule])
+    for step, status in ((999, "pending"), (1, "confirmed")):
+        later.clock.advance(step)
+        SettleCommitments(later.commitments.create.ledger).run()
+        assert amounts(later) == [(10, status)]

@@ -153,3 +153,14 @@ def test_a_vanished_project_goes_when_its_commitments_have_ended(lab):
     assert lab.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]
     assert states(lab) == {}
     assert events(lab) == [("expired", 1)]
+
+
+def test_what_has_ended_unconfirmed_is_told_as_such(lab):
+    """Though no job has seen its end before the project vanishes."""
+    add(lab, 1, 50, expires_at=lab.now + 10)
+    add(lab, 2, 50, expires_at=lab.now + 11)
+    lab.clock.advance(10)
+    vanish(lab, "berlin")
+    lab.discover().everything()
+    assert events(lab) == [("deleted", 2), ("expired", 1)]
+    assert lab.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]
