@@ -81,15 +81,15 @@ def test_a_project_admin_buys(open_as, cloud):
 
 def test_what_cannot_be_had_now_is_planned(open_as, cloud):
     commit(
-        cloud, OF_ANALYTICS, service_type="compute", resource_name="ram", availability_zone="west-1", amount=1150 * _GIB
+        cloud, OF_ANALYTICS, service_type="compute", resource_name="ram", availability_zone="west-2", amount=750 * _GIB
     )
-    page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}?do=buy&of=compute/ram&az=west-1&amount=100 GiB")
+    page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}?do=buy&of=compute/ram&az=west-2&amount=100 GiB")
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Duration").select_option("1 year")
     expect(dialog.get_by_role("status")).to_contain_text("Not at once. It could be confirmed")
     expect(dialog.get_by_role("button", name="Buy 100 GiB for 1 year")).to_be_disabled()
     dialog.get_by_text("One commitment has to end before").click()
-    expect(dialog.get_by_text("1.12 TiB until")).to_be_visible()
+    expect(dialog.get_by_text("750 GiB until")).to_be_visible()
     assert violations(page) == []
     dialog.get_by_role("button", name="Commit from").click()
     expect(dialog.get_by_role("status")).to_contain_text("It would be confirmed")
