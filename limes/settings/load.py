@@ -70,10 +70,10 @@ KNOWN_VARIABLES = frozenset(
         *(f"LIMES_DB_{part}" for part in _DATABASE_PARTS),
         *(f"LIMES_AUDIT_RABBITMQ_{part}" for part in _BROKER_PARTS),
         *("LIMES_CONFIG", "LIMES_DEBUG", "LIMES_PROCESS", "LIMES_IMPORT_TOKEN", "LIMES_IMPORT_DATABASE_URL"),
-        *("LIMES_LIQUID_SERVICE", "LIMES_LIQUID_LISTEN"),
+        *("LIMES_LIQUID_SERVICE", "LIMES_LIQUID_LISTEN", "LIMES_HEALTH_URL"),
     }
 )
-"""All variables `LIMES_*` that any process of ours reads."""
+"""All variables `LIMES_*` that anything of ours reads."""
 
 
 def load(path: Path, environ: Mapping[str, str]) -> Settings:
