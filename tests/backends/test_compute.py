@@ -8,84 +8,8 @@ import pytest
 
 from limes.backends import BackendError, ConfigError, ResourceDef, Unit
 from tests.backends.compute_cases import ComputeContract, report, usage
-from tests.backends.conftest import load_quota
+from tests.backends.recorded_nova import SMALL, Nova, load, server
 from tests.support.processes import free_port
-from tests.support.recorded import RecordedService
-
-SMALL = {"original_name": "m1.small", "vcpus": 1, "ram": 2048, "disk": 20, "ephemeral": 0, "swap": 0, "extra_specs": {}}
-HUGE = {**SMALL, "original_name": "hana", "vcpus": 96, "ram": 4_000_000, "disk": 64}
-RESOURCES = ("cores", "instances", "ram", "server_groups", "server_group_members")
-
-
-def server(ident, project, az="az-one", flavor=SMALL, **attributes):
-    common = {"id": ident, "name": f"name of {ident}", "tenant_id": project, "status": "ACTIVE", "flavor": flavor}
-    return common | {"OS-EXT-AZ:availability_zone": az, "metadata": {}, "tags": [], "image": ""} | attributes
-
-
-class Nova:
-    """Pages of two entries, whatever is asked for."""
-
-    def __init__(self, newest="2.100"):
-        self.newest = newest
-        self.servers = [
-            server("s1", "p1"),
-            server("s2", "p1", "az-two", HUGE, image={"id": "i", "properties": {"os_type": "linux"}}, tags=["db"]),
-            server("s3", "p2", "az-two"),
-        ]
-        self.groups = [("g1", "p1", ["s1"]), ("g2", "p2", []), ("g3", "p1", ["s1", "s2"]), ("g4", "p2", ["s3"])]
-        self.limits = {}
-        self.shelved = 0
-        self.service = RecordedService(
-            {
-                ("GET", "/v2.1/?"): self.version,
-                ("GET", "/v2.1/servers/detail"): self.list_servers,
-                ("GET", "/v2.1/os-server-groups"): self.list_groups,
-                ("GET", "/v2.1/os-quota-sets/(.+)/detail"): lambda request, project: (200, self.detail(project)),
-                ("PUT", "/v2.1/os-quota-sets/([^/]+)"): self.put,
-            }
-        )
-
-    def version(self, request):
-        version = {"id": "v2.1", "status": "CURRENT", "version": self.newest, "min_version": "2.1"}
-        return 200, {"version": version | {"links": [{"rel": "self", "href": f"{self.service.url}/v2.1/"}]}}
-
-    def list_servers(self, request):
-        assert request.query["all_tenants"] == ["1"]
-        project = request.query.get("project_id", [None])[0]
-        found = [one for one in self.servers if project in (None, one["tenant_id"])]
-        ids = [one["id"] for one in found]
-        begin = ids.index(request.query["marker"][0]) + 1 if "marker" in request.query else 0
-        document = {"servers": found[begin : begin + 2]}
-        if begin + 2 < len(found):
-            href = f"https://elsewhere.example/v2.1/servers/detail?limit=2&marker={found[begin + 1]['id']}"
-            document["servers_links"] = [{"rel": "next", "href": href}]
-        return 200, document
-
-    def list_groups(self, request):
-        assert request.query["all_projects"] == ["true"]
-        begin = int(request.query["offset"][0])
-        keys = ("id", "project_id", "members")
-        return 200, {"server_groups": [dict(zip(keys, one, strict=True)) for one in self.groups[begin : begin + 2]]}
-
-    def detail(self, project):
-        own = [one for one in self.servers if one["tenant_id"] == project]
-        flavors = [one.get("flavor", SMALL) for one in own][self.shelved :]
-        usage = {
-            "instances": len(own),
-            "cores": sum(one["vcpus"] for one in flavors),
-            "ram": sum(one["ram"] for one in flavors),
-            "server_groups": sum(one[1] == project for one in self.groups),
-            "server_group_members": 0,
-        }
-        limits = dict.fromkeys(RESOURCES, 10) | self.limits.get(project, {})
-        entries = {name: {"in_use": usage[name], "limit": limits[name], "reserved": 0} for name in RESOURCES}
-        return {"quota_set": {"id": project, **entries}}
-
-    def put(self, request, project):
-        quotas = dict(request.body["quota_set"])
-        assert quotas.pop("force") is True
-        self.limits.setdefault(project, {}).update(quotas)
-        return 200, {"quota_set": quotas}
 
 
 @pytest.fixture
@@ -93,11 +17,6 @@ def nova():
     fake = Nova()
     yield fake
     fake.service.close()
-
-
-def load(url, **params):
-    params = {"endpoint": f"{url}/v2.1", "auth": {"type": "token", "token": "secret-token"}, "page_size": 2, **params}
-    return load_quota("compute", params).quota["compute"]
 
 
 class TestCompute(ComputeContract):
@@ -262,75 +181,6 @@ def test_errors_say_what_is_wrong(nova, project, path, answer, message):
         report(load(nova.service.url), project)
     assert message in str(error.value)
     assert "secret-token" not in str(error.value)
-
-
-class Glance:
-    """Images of Linux and of Windows, and one that was deleted."""
-
-    def __init__(self):
-        self.images = {"i-lin": {"os_type": "linux"}, "i-win": {"vmware_ostype": "windows9", "os_distro": "x"}, "i": {}}
-        self.service = RecordedService({("GET", "/v2/images/(.+)"): self.show})
-
-    def show(self, request, image):
-        if image not in self.images:
-            return 404, b"<html>No image found"
-        return 200, {"id": image, "name": "an image", **self.images[image]}
-
-
-@pytest.fixture
-def glance():
-    fake = Glance()
-    yield fake
-    fake.service.close()
-
-
-def instances(backend, project):
-    """The attributes of a project's servers, by id."""
-    found = report(backend, project)["instances"].per_az.values()
-    return {one["id"]: one for az in found for one in az.subresources}
-
-
-class TestOperatingSystemsBeforeEpoxy:
-    """Such a Nova tells the id of an image, and not its properties."""
-
-    @pytest.fixture
-    def backend(self, nova, glance):
-        nova.newest = "2.97"
-        images = ("i-lin", "i-win", "gone", "i", "i-lin")
-        nova.servers = [server(f"s{number}", "p1", image={"id": image}) for number, image in enumerate(images)]
-        nova.servers.append(server("volume", "p1", image=""))
-        connection = {"endpoint": glance.service.url, "auth": {"type": "token", "token": "secret-token"}}
-        return load(nova.service.url, with_subresources=True, images=connection, max_age=0)
-
-    def test_glance_knows_them(self, backend, glance, project):
-        for _ in range(2):
-            found = {id_: one.get("os_type") for id_, one in instances(backend, project).items()}
-            assert found == {"s0": "linux", "s1": "windows9", "s2": None, "s3": None, "s4": "linux", "volume": None}
-        assert len(glance.service.asked) == 4, "once for each image"
-
-    def test_without_glance_all_else_is_reported(self, backend, glance, project, caplog):
-        glance.service.routes = {("GET", ".*"): lambda request: (503, b"busy")}
-        assert [one.get("os_type") for one in instances(backend, project).values()] == [None] * 6
-        assert len(glance.service.asked) == 1
-        assert "the operating systems of servers are not known for now: GET /v2/images/i-lin: Glance" in caplog.text
-
-
-def test_types_of_hypervisors(nova, project):
-    specs = {"extra_specs": {"capabilities:cpu_arch": "metal"}}
-    nova.servers = [
-        server("s1", "p1"),
-        server("s2", "p1", flavor=HUGE),
-        server("s3", "p1", flavor={**HUGE, **specs}),
-        server("s4", "p1", flavor={**SMALL, "original_name": "other"}),
-    ]
-    rules = [
-        {"match": "extra-spec:capabilities:cpu_arch", "pattern": ".", "type": "none"},
-        {"match": "flavor-name", "pattern": "^m1", "type": "kvm"},
-        {"match": "flavor-name", "pattern": "hana", "type": "vmware"},
-    ]
-    backend = load(nova.service.url, with_subresources=True, hypervisor_type_rules=rules)
-    found = {id_: one["hypervisor"] for id_, one in instances(backend, project).items()}
-    assert found == {"s1": "kvm", "s2": "vmware", "s3": "none", "s4": "unknown"}
 
 
 def test_resources():
