@@ -1,6 +1,7 @@
 """The commands of `docs/upgrade-and-backup.md`: what was backed up is there again."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -81,7 +82,7 @@ def test_postgresql(postgres, database_url_with, tmp_path):
         document = yaml.safe_load((ROOT / "config" / "quickstart.yaml").read_text())
         document["database"]["url"] = restored
         (tmp_path / "limes.yaml").write_text(yaml.safe_dump(document))
-        looked = bash(block("limes db upgrade"), tmp_path, PATH_TO=url)
+        looked = bash(block("limes db upgrade"), tmp_path)
         assert looked.returncode == 0, looked.stdout + looked.stderr
         assert "nothing to do" in looked.stdout
         assert "the database can be written" in looked.stdout
@@ -100,9 +101,12 @@ def test_sqlite_while_somebody_writes(tmp_path):
     engine = Engine(url)
     limes_migrations.upgrade(engine)
     before = filled(url)
-    assert (tmp_path / "var" / "limes.db-wal").exists() or engine.dialect == "sqlite"
-    with engine.connection():  # somebody has it open, and has not written all into the main file
-        done = bash(block("python3"), tmp_path)
+    writer = sqlite3.connect(tmp_path / "var" / "limes.db", isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    writer.execute("INSERT INTO domains (uuid, name) VALUES ('half', 'done')")
+    assert (tmp_path / "var" / "limes.db-wal").stat().st_size > 0, "not everything is in the main file"
+    done = bash(block("python3"), tmp_path)
+    writer.close()
     engine.close()
     assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")
     assert rows_of(f"sqlite:///{tmp_path}/limes-backup.db") == before

@@ -41,8 +41,8 @@ def test_it_is_built_in_two_stages_from_a_pinned_image():
     assert re.fullmatch(r"PYTHON=3\.1[1-9]-slim-\w+", version)
     assert build == "docker.io/library/python:${PYTHON} AS build"
     assert final == "docker.io/library/python:${PYTHON}"
-    last = [name for name, _ in instructions()][-len(instructions()) :]
-    assert last.index("USER") < last.index("ENTRYPOINT")
+    names = [name for name, _ in instructions()]
+    assert names.index("USER") < names.index("ENTRYPOINT")
 
 
 def test_it_does_not_run_as_root_and_has_no_secrets():
@@ -61,8 +61,7 @@ def test_what_is_copied_is_there_and_not_ignored():
 def test_the_commands_exist():
     assert arguments("ENTRYPOINT") == ['["limes"]']
     assert build_parser().parse_args(json.loads(arguments("CMD")[-1])).process == "api"
-    ports = {port for port in arguments("EXPOSE")[0].split()}
-    assert ports == {"8080", "8778", "8081"}
+    assert set(arguments("EXPOSE")[0].split()) == {"8080", "8778", "8081"}
 
 
 @pytest.mark.parametrize(("status", "code"), [(200, 0), (503, 1)])

@@ -64,6 +64,9 @@ def test_a_page_that_is_not_built_is_said_at_the_start(tmp_path):
 
 def test_only_built_files_are_served(tmp_path):
     (tmp_path / "assets").mkdir()
-    assert isinstance(AssetEndpoint(tmp_path).on_get, object)
-    with pytest.raises(falcon.HTTPNotFound):
-        AssetEndpoint(tmp_path).on_get(None, None, "x.js")  # type: ignore[arg-type]  # it is not even looked at
+    (tmp_path / "beside.js").touch()
+    assets = AssetEndpoint(tmp_path)
+    (tmp_path / "assets" / "later.js").touch()
+    for name in ("later.js", "../beside.js", f"{tmp_path}/beside.js", ""):
+        with pytest.raises(falcon.HTTPNotFound):
+            assets.on_get(None, None, name)  # type: ignore[arg-type]  # neither is looked at
