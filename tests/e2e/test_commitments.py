@@ -118,7 +118,13 @@ def test_a_part_goes_to_another_project_by_token(open_as, cloud):
     expect(dialog.get_by_text("It is split: 6 GiB stay here.")).to_be_visible()
     assert violations(page) == []
     dialog.get_by_role("button", name="Start the transfer").click()
+    expect(dialog.get_by_label("Transfer token")).to_be_focused()
     token = dialog.get_by_label("Transfer token").input_value()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    dialog.get_by_role("button", name="Copy").click()
+    expect(dialog.get_by_text("Copied.")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == token
+    expect(dialog.get_by_role("list", name="What can be done")).to_have_count(0)
     assert violations(page) == []
     dialog.get_by_role("button", name="Close").click()
     parts = {one["amount"]: one for one in listed(cloud).values() if one["id"] > number}
@@ -231,6 +237,10 @@ def test_back_closes_a_dialog_and_filters_stay_in_the_address(open_as, cloud):
     expect(page).to_have_url(re.compile("resource=storage"))
     manage(page, number)
     page.go_back()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.goto(f"/ui{OF_SHOP}?do=manage&id=999999&resource=storage/capacity")
+    expect(page.get_by_role("dialog")).to_contain_text("This project has no such commitment.")
+    page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.reload()
     expect(page.get_by_label("Resource")).to_have_value("storage/capacity")

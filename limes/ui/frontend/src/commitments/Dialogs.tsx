@@ -65,7 +65,14 @@ export function Dialogs({ at, overview, rights, reload }: Props) {
       </Dialog>
     );
   }
-  if (!opened) return null;
+  if (choices.do !== "manage") return null;
+  if (!opened) {
+    return (
+      <Dialog title={`Commitment ${choices.id}`} close={close}>
+        <p>This project has no such commitment. Perhaps it was given away or deleted, or has ended long ago.</p>
+      </Dialog>
+    );
+  }
   return <ManageDialog key={opened.id} {...{ at, offers, rights, done, close }} commitment={opened} />;
 }
 

@@ -30,8 +30,16 @@ interface Props extends ActionProps {
 
 export function ManageDialog({ at, commitment, offers, rights, done, close }: Props) {
   const [action, setAction] = useState<Action>();
-  const possible = possibilities(commitment, rights, Date.now() / 1000);
-  const props = { at, commitment, done };
+  const [isOver, setIsOver] = useState(false);
+  const possible = isOver ? [] : possibilities(commitment, rights, Date.now() / 1000);
+  const props: ActionProps = {
+    at,
+    commitment,
+    done: (text, stays) => {
+      setIsOver(true);
+      done(text, stays);
+    },
+  };
   const offer = offers.find((one) => one.key === resourceOf(commitment));
   return (
     <Dialog title={`Commitment ${commitment.id}`} close={close}>

@@ -77,7 +77,7 @@ function Offered({ commitment }: { commitment: Commitment }) {
         {format(commitment.amount, commitment.unit)} (commitment {commitment.id}) can be taken with this token now. Give it to an admin of the
         receiving project. It is shown only here: starting again makes a new one, and this one stops to work.
       </p>
-      <CopyField label="Transfer token" value={commitment.transfer_token ?? ""} />
+      <CopyField label="Transfer token" value={commitment.transfer_token ?? ""} isNew />
     </div>
   );
 }

@@ -1,10 +1,21 @@
 // A text to be taken along, with a button that copies it.
-import { useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 
-export function CopyField({ label, value }: { label: string; value: string }) {
+interface Props {
+  label: string;
+  value: string;
+  /** What has just been made: it is read out, and ready to be copied. */
+  isNew?: boolean;
+}
+
+export function CopyField({ label, value, isNew = false }: Props) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   const [remark, setRemark] = useState("");
+
+  useEffect(() => {
+    if (isNew) input.current!.focus();
+  }, [value]);
 
   async function copy(): Promise<void> {
     input.current!.select();

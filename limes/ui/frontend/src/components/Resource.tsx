@@ -38,6 +38,12 @@ export function Resource({ figures, level, place }: Props) {
         {level !== "cloud" && limit !== undefined && (
           <p>
             <a href={pagePath(place, `/history?resource=${figures.service}/${figures.name}`)}>History and explanation</a>
+            {"commitment_config" in figures.raw && (
+              <>
+                {" · "}
+                <a href={pagePath(place, `/commitments?resource=${figures.service}/${figures.name}`)}>Commitments</a>
+              </>
+            )}
           </p>
         )}
       </div>

@@ -74,11 +74,11 @@ export default function CommitmentProjects() {
 function columns(isWithDomain: boolean): Column<Row>[] {
   return [
     nameColumn("Project", (row) => pagePath(row.place, "/commitments")),
-    ...(isWithDomain ? [{ key: "domain", title: "Domain", render: domainLink, sortBy: (row: Row) => row.domainName ?? "" }] : []),
     amount("committed", "Committed"),
     amount("pending", "Waiting"),
     amount("planned", "Planned"),
     amount("usage", "Used"),
+    ...(isWithDomain ? [{ key: "domain", title: "Domain", render: domainLink, sortBy: (row: Row) => row.domainName ?? "" }] : []),
   ];
 }
 
