@@ -8,7 +8,8 @@ import { newKey } from "../lib/key";
 import type { Place } from "../lib/paths";
 import { useSubmit } from "../lib/submit";
 import { format, formatExact } from "../lib/units";
-import { zoneTitle, type Offer } from "./offers";
+import { zoneName } from "../lib/zones";
+import type { Offer } from "./offers";
 import { PlanResult } from "./PlanResult";
 import { useVerdict } from "./verdict";
 import { fitting, localOf, readWish, type Wish } from "./wish";
@@ -53,7 +54,7 @@ export function BuyForm({ at, offers, proposal, bought }: Props) {
         <Select
           label="Availability zone"
           value={wish.zone}
-          options={offer.zones.map((value) => ({ value, title: zoneTitle(value) }))}
+          options={offer.zones.map((value) => ({ value, title: zoneName(value) }))}
           choose={(zone) => set({ zone })}
         />
         <Field

@@ -5,9 +5,9 @@ import { DataTable } from "../components/DataTable";
 import { Field } from "../components/Field";
 import { Select, type Option } from "../components/Select";
 import { useAddress } from "../lib/address";
+import { zoneName } from "../lib/zones";
 import { columns } from "./columns";
 import { filtered, occurring, resourceOf } from "./filter";
-import { zoneTitle } from "./offers";
 import { isLive, mergeProblem } from "./rules";
 
 interface Props {
@@ -50,7 +50,7 @@ export function CommitmentList({ commitments: all, mayEdit }: Props) {
         <Select
           label="Zone"
           value={zone}
-          options={options("All", occurring(commitments, (one) => one.availability_zone), zoneTitle)}
+          options={options("All", occurring(commitments, (one) => one.availability_zone), zoneName)}
           choose={(value) => change({ zone: value })}
         />
         <Select

@@ -6,11 +6,12 @@ import { Dialog } from "../components/Dialog";
 import type { Place } from "../lib/paths";
 import { formatTime, relative } from "../lib/time";
 import { format } from "../lib/units";
+import { zoneName } from "../lib/zones";
 import { ConvertForm } from "./ConvertForm";
 import { DurationForm } from "./DurationForm";
 import { Confirm } from "./Confirm";
 import { resourceOf } from "./filter";
-import { zoneTitle, type Offer } from "./offers";
+import type { Offer } from "./offers";
 import { possibilities, type Action } from "./rules";
 import { StatusTag } from "./StatusTag";
 import { TransferForm } from "./TransferForm";
@@ -101,7 +102,7 @@ function Facts({ of: one }: { of: Commitment }) {
     <dl class="facts">
       <dt>Amount</dt>
       <dd>
-        {format(one.amount, one.unit)} {resourceOf(one)} in {zoneTitle(one.availability_zone)}
+        {format(one.amount, one.unit)} {resourceOf(one)} in {zoneName(one.availability_zone)}
       </dd>
       <dt>State</dt>
       <dd>

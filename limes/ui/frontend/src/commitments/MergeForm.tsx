@@ -5,8 +5,8 @@ import type { Place } from "../lib/paths";
 import { useSubmit } from "../lib/submit";
 import { formatDate } from "../lib/time";
 import { format } from "../lib/units";
+import { zoneName } from "../lib/zones";
 import { resourceOf } from "./filter";
-import { zoneTitle } from "./offers";
 import { mergeProblem } from "./rules";
 
 interface Props {
@@ -41,7 +41,7 @@ export function MergeForm({ at, chosen, done }: Props) {
         <strong>
           {format(total, first.unit)} {resourceOf(first)}
         </strong>{" "}
-        in {zoneTitle(first.availability_zone)}, which ends with the last of them, on {formatDate(end)}.
+        in {zoneName(first.availability_zone)}, which ends with the last of them, on {formatDate(end)}.
       </p>
       <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
       <footer class="dialog-foot">

@@ -2,8 +2,8 @@
 import type { Commitment } from "../api/schema";
 import { formatDate, relative } from "../lib/time";
 import { format } from "../lib/units";
+import { zoneName } from "../lib/zones";
 import { resourceOf } from "./filter";
-import { zoneTitle } from "./offers";
 
 export function Summary({ of: one }: { of: Commitment }) {
   return (
@@ -11,7 +11,7 @@ export function Summary({ of: one }: { of: Commitment }) {
       <strong>
         {format(one.amount, one.unit)} {resourceOf(one)}
       </strong>{" "}
-      in {zoneTitle(one.availability_zone)}
+      in {zoneName(one.availability_zone)}
       <span class="muted">
         {one.duration}, until {formatDate(one.expires_at)} ({relative(one.expires_at)})
       </span>

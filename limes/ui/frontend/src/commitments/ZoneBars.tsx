@@ -2,7 +2,8 @@
 import type { Figures } from "../api/report";
 import { Meter } from "../components/Meter";
 import { format } from "../lib/units";
-import { zoneTitle, type Offer } from "./offers";
+import { zoneName } from "../lib/zones";
+import type { Offer } from "./offers";
 import { zonesOf, type Zone } from "./zones";
 
 interface Props {
@@ -45,7 +46,7 @@ function Resource({ offer, zones, buy }: { offer: Offer; zones: Zone[]; buy: Pro
       <ul class="zone-bars">
         {zones.map((one) => (
           <li key={one.name}>
-            <span>{zoneTitle(one.name)}</span>
+            <span>{zoneName(one.name)}</span>
             <Meter usage={one.usage} limit={undefined} committed={one.committed} unit={offer.unit} limitName="" scale={scale} />
             <span class="zone-numbers">
               <Numbers zone={one} unit={offer.unit} />
@@ -54,7 +55,7 @@ function Resource({ offer, zones, buy }: { offer: Offer; zones: Zone[]; buy: Pro
               <Free zone={one} unit={offer.unit} />
             </span>
             {buy && offer.zones.includes(one.name) && (
-              <button class="small" aria-label={`Commit to ${offer.title} in ${zoneTitle(one.name)}`} onClick={() => buy(offer, one.name)}>
+              <button class="small" aria-label={`Commit to ${offer.title} in ${zoneName(one.name)}`} onClick={() => buy(offer, one.name)}>
                 Commit
               </button>
             )}

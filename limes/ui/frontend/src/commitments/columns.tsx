@@ -3,8 +3,8 @@ import type { Commitment } from "../api/schema";
 import type { Column } from "../components/DataTable";
 import { formatDate, formatTime } from "../lib/time";
 import { format } from "../lib/units";
+import { zoneName } from "../lib/zones";
 import { resourceOf } from "./filter";
-import { zoneTitle } from "./offers";
 import { StatusTag } from "./StatusTag";
 
 interface Selection {
@@ -39,7 +39,7 @@ export function columns(open: (id: number) => void, selection: Selection | undef
     },
     { key: "amount", title: "Amount", class: "number", sortBy: (one) => one.amount, render: (one) => format(one.amount, one.unit) },
     { key: "resource", title: "Resource", sortBy: resourceOf, render: resourceOf },
-    { key: "zone", title: "Zone", sortBy: (one) => one.availability_zone, render: (one) => zoneTitle(one.availability_zone) },
+    { key: "zone", title: "Zone", sortBy: (one) => one.availability_zone, render: (one) => zoneName(one.availability_zone) },
     { key: "status", title: "State", sortBy: (one) => one.status, render: (one) => <StatusTag of={one} /> },
     { key: "duration", title: "Duration", sortBy: (one) => one.duration, render: (one) => one.duration },
     { key: "ends", title: "Ends", sortBy: (one) => one.expires_at, render: (one) => date(one.expires_at) },

@@ -18,8 +18,6 @@ export interface Offer {
 /** The zone of resources whose commitments are not bound to one. */
 export const ANY_ZONE = "any";
 
-export const zoneTitle = (zone: string): string => (zone === ANY_ZONE ? "all zones" : zone);
-
 export function offersOf(report: Report): Offer[] {
   return report.services
     .flatMap((one) => one.resources)

@@ -48,7 +48,7 @@ export default function Utilisation() {
                 order={{ key: "resource", isDescending: false }}
                 empty={<p class="empty">Nothing was used of what allows commitments, as far as is known.</p>}
               />
-              {one && <Days key={one.key} summary={one} />}
+              {one && <Days key={one.key} at={at} summary={one} />}
             </>
           );
         }}

@@ -1,13 +1,14 @@
 // One resource in one availability zone, day by day: as a chart, and as a table for who does not see it.
 import { lazy } from "preact-iso";
 import { useMemo } from "preact/hooks";
+import { pagePath, type Place } from "../lib/paths";
 import { format } from "../lib/units";
 import { zoneName } from "../lib/zones";
-import { advice, timesOf, type Summary } from "./summary";
+import { advice, commitPath, missing, timesOf, type Summary } from "./summary";
 
 const Chart = lazy(() => import("../components/Chart"));
 
-export function Days({ summary }: { summary: Summary }) {
+export function Days({ at, summary }: { at: Place; summary: Summary }) {
   const { days, unit = "", resource_name: name, availability_zone: zone, recommended_amount: recommended } = summary.of;
   const title = `${name} in ${zoneName(zone)}`;
   const times = useMemo(() => timesOf(days), [days]);
@@ -23,6 +24,13 @@ export function Days({ summary }: { summary: Summary }) {
     <section aria-label={title}>
       <h2 class="section">{title}</h2>
       <p class="lead">{advice(summary)}</p>
+      {missing(summary) > 0 && (
+        <p class="lead">
+          <a class="button" href={pagePath(at, commitPath(summary))}>
+            Commit to {format(missing(summary), unit)} more
+          </a>
+        </p>
+      )}
       <Chart
         label={`Use and commitments of ${title}, day by day. ${format(recommended, unit)} were in use nearly always. The table below has the figures.`}
         times={times}

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Report } from "../api/report";
 import type { Utilisation } from "../api/schema";
-import { advice, summarise, timesOf } from "./summary";
+import { advice, commitPath, missing, summarise, timesOf } from "./summary";
 
 const day = (date: string, committed: number, used: number, unused: number) => ({ date, committed, used, unused, min_used: used, max_used: used });
 const cores = {
@@ -32,4 +32,11 @@ it.each([
   [5, /15 could go to another project/],
 ])("gives advice where %d would be right", (recommended_amount, text) => {
   expect(advice(summarise({ ...cores, recommended_amount }, reportOf(20)))).toMatch(text);
+});
+
+it("leads to where what is missing is bought", () => {
+  const ram = { ...cores, resource_name: "ram", unit: "MiB", recommended_amount: 3072 };
+  const short = { ...summarise(ram, reportOf(0)), committed: 1024 };
+  expect(commitPath(short)).toBe("/commitments?do=buy&of=compute%2Fram&az=west-1&amount=2+GiB");
+  expect(missing({ ...short, committed: 5000 })).toBe(0);
 });

@@ -1,7 +1,7 @@
 // What the days of a resource in one availability zone come to.
 import type { Report } from "../api/report";
 import type { Utilisation, UtilisationDay } from "../api/schema";
-import { format } from "../lib/units";
+import { format, formatExact } from "../lib/units";
 
 export interface Summary {
   key: string;
@@ -32,6 +32,16 @@ export function summarise(of: Utilisation, report: Report): Summary {
 /** Days as the axis of a chart: UNIX seconds of their noon in UTC. */
 export function timesOf(days: UtilisationDay[]): number[] {
   return days.map((one) => Date.parse(`${one.date}T12:00:00Z`) / 1000);
+}
+
+/** How much more would be used well. */
+export const missing = ({ of, committed }: Summary): number => Math.max(0, of.recommended_amount - committed);
+
+/** Where that is bought, below the project's page. */
+export function commitPath(summary: Summary): string {
+  const { service_type: service, resource_name: resource, availability_zone: az, unit } = summary.of;
+  const amount = formatExact(missing(summary), unit);
+  return `/commitments?${new URLSearchParams({ do: "buy", of: `${service}/${resource}`, az, amount })}`;
 }
 
 /** What to do about it, in a sentence. */
