@@ -1,0 +1,1 @@
+const o=n=>n==="any"?"any zone":n;export{o as z};
