@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,8 +54,18 @@ def add_to(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Does one of both."""
-    return _configuration(options) if options.config_from else _database(options)
+    """Does one of both. What is for the other one is refused, so that nobody takes it for done."""
+    if options.config_from is None:
+        _refuse(options, ("output",), "--config-from")
+        return _database(options)
+    _refuse(options, ("apply", "skip_unknown"), "--database")
+    return _configuration(options)
+
+
+def _refuse(options: argparse.Namespace, names: Sequence[str], other: str) -> None:
+    problems = [f"--{name.replace('_', '-')} goes with {other}" for name in names if getattr(options, name)]
+    if problems:
+        raise ConfigError(problems)
 
 
 def _configuration(options: argparse.Namespace) -> int:

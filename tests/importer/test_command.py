@@ -69,6 +69,19 @@ def test_a_configuration_as_json(run, tmp_path):
     assert any("availability_zones" in one for one in document["problems"])
 
 
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--config-from", ORIGINAL, "--apply"), "--apply goes with --database"),
+        (("--config-from", ORIGINAL, "--skip-unknown"), "--skip-unknown goes with --database"),
+        (("--database", "postgresql://127.0.0.1:1/x", "--output", "limes.yaml"), "--output goes with --config-from"),
+        (("--config-from", "gone.yaml"), "gone.yaml: cannot be read: No such file or directory"),
+    ],
+)
+def test_what_cannot_be_done_is_said(run, arguments, problem):
+    assert run(*arguments) == (1, "", f"limes: {problem}\n")
+
+
 @pytest.mark.postgresql
 class TestDatabase:
     @pytest.fixture
