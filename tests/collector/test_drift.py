@@ -179,3 +179,26 @@ def test_usage_that_grows_before_the_push_is_looked_at_again(strict_cloud):
     cloud.clock.advance(60)
     assert push(cloud) is True
     assert cloud.quotas()["cores"] == (0, 9)
+
+
+def test_a_report_from_before_a_push_proves_no_drift(cloud, monkeypatch):
+    """The quota is raised and written, in the same second, after the backend has made its report."""
+    make_report = cloud.compute.report_usage
+
+    def report_late(project):
+        report = make_report(project)
+        cloud.set_quota("cores", 12)
+        assert push(cloud) is True
+        assert cloud.quotas()["cores"] == (12, 12)
+        return report
+
+    monkeypatch.setattr(cloud.compute, "report_usage", report_late)
+    assert look(cloud) is True
+    assert (cloud.service("drifted_at"), cloud.notes.found) == ((None,), [])
+    assert cloud.rows("SELECT reason FROM quota_history WHERE reason = 'backend-drift'") == []
+    monkeypatch.undo()
+    push(cloud)  # the old report says that this has to be done once more
+    look(cloud)
+    assert (cloud.quotas()["cores"], cloud.compute.quota["berlin"]["cores"]) == ((12, 12), 12)
+    assert cloud.service("drifted_at", "quota_desynced_at") == (None, None)
+    assert cloud.notes.found == []

@@ -1,8 +1,11 @@
 """Quota reaches the backends, whatever happens in between."""
 
+import threading
+
 import pytest
 
 from limes.backends import BackendError
+from limes.db.queries import tasks
 from tests.collector.lab import once
 from tests.support.rows import all_rows, changes
 
@@ -230,3 +233,61 @@ def test_quota_that_somebody_changed_behind_our_back_is_put_right(scraped):
     assert scraped.push().run_next("compute") is True
     assert scraped.compute.quota["berlin"] == {"cores": 20, "ram": 0}
     assert scraped.quotas()["cores"] == (20, 20)
+
+
+def test_a_late_writer_between_write_and_record_is_written_over(scraped):
+    """The first writer has lost its lease; its write arrives when the second one has written, and not yet noted so."""
+    lab = scraped
+    lab.set_quota("cores", 5)
+    hangs, goes_on = threading.Event(), threading.Event()
+
+    def hang():
+        hangs.set()
+        assert goes_on.wait(60)
+
+    lab.compute.during = once(hang)
+    first = threading.Thread(target=lambda: lab.push().run_next("compute"))
+    first.start()
+    assert hangs.wait(60)
+    lab.clock.advance(301)
+    lab.set_quota("cores", 6)
+    write = lab.compute.set_quota
+
+    def write_and_be_late(project, quotas):
+        write(project, quotas)
+        lab.compute.set_quota = write
+        goes_on.set()
+        first.join(60)
+
+    lab.compute.set_quota = write_and_be_late
+    assert lab.push().run_next("compute") is True
+    assert [quotas["cores"] for _, quotas in lab.compute.written] == [6, 5]
+    assert lab.service("quota_desynced_at") != (None,)
+    lab.clock.advance(1)
+    assert lab.push().run_next("compute") is True
+    assert lab.compute.quota["berlin"]["cores"] == 6
+    assert lab.service("quota_desynced_at") == (None,)
+
+
+def test_a_late_failure_takes_nothing_from_the_present_writer(scraped):
+    lab = scraped
+    lab.set_quota("cores", 5)
+
+    def fail_late():
+        lab.clock.advance(301)
+        lab.compute.during = lambda: None
+        claims = lab.engine.atomic(
+            lambda: tasks.claim_push_of(
+                lab.engine, lab.project_id(), ["compute"], lab.now, lab.now + 300, lab.now + 9999
+            )
+        )
+        assert len(claims) == 1
+        raise BackendError("too late")
+
+    lab.compute.during = fail_late
+    assert lab.push().run_next("compute") is False
+    assert lab.service("push_claimed_until", "push_failures", "push_error") == (lab.now + 300, 0, "")
+    assert lab.push().run_next("compute") is None  # the present writer has its time
+    lab.clock.advance(301)
+    assert lab.push().run_next("compute") is True
+    assert lab.service(*MARK) == SYNCED
