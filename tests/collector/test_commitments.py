@@ -72,7 +72,11 @@ def test_ended_ones_are_forgotten_but_not_their_events(lab):
     lab.clock.advance(10)
     job = lab.settle_commitments()
     job.run()
-    lab.clock.advance(job.retention - 5)
+    assert states(lab) == {1: "expired", 2: "superseded", 3: "confirmed"}
+    lab.clock.advance(job.retention - 10)
+    job.run()
+    assert states(lab) == {1: "expired", 2: "superseded", 3: "confirmed"}
+    lab.clock.advance(5)
     job.run()
     assert states(lab) == {1: "expired", 3: "confirmed"}
     lab.clock.advance(6)
