@@ -16,8 +16,7 @@ import { remember, useDomainName } from "../lib/names";
 import { usePages } from "../lib/pages";
 import { apiPath, pagePath, type Place } from "../lib/paths";
 import { format } from "../lib/units";
-import { count, domainLink, matching, rowOf } from "./Projects";
-import { nameColumn, type Row } from "./tables";
+import { DOMAIN_COLUMN, count, matching, nameColumn, projectRow, type Row } from "./tables";
 
 export default function CommitmentProjects() {
   const { domain } = useRoute().params as Place;
@@ -35,7 +34,7 @@ export default function CommitmentProjects() {
     headers: PER_AZ,
     arrived: (found) => remember(found),
   });
-  const rows = matching(pages.rows.map((one) => rowOf(one, domain)), wanted);
+  const rows = matching(pages.rows.map((one) => projectRow(one, domain)), wanted);
   const failure = report.error ?? pages.error;
   const title = domain ? `Commitments of ${domainName}` : "Commitments";
   return (
@@ -78,7 +77,7 @@ function columns(isWithDomain: boolean): Column<Row>[] {
     amount("pending", "Waiting"),
     amount("planned", "Planned"),
     amount("usage", "Used"),
-    ...(isWithDomain ? [{ key: "domain", title: "Domain", render: domainLink, sortBy: (row: Row) => row.domainName ?? "" }] : []),
+    ...(isWithDomain ? [DOMAIN_COLUMN] : []),
   ];
 }
 

@@ -1,13 +1,14 @@
 // What the tables of domains and of projects have in common: one resource is looked at, and its figures are the columns.
 import { useState } from "preact/hooks";
-import { keyOf, loadReport, type Figures, type Report } from "../api/report";
+import { figures as figuresOf, keyOf, loadReport, type Figures } from "../api/report";
+import type { Domain, PlacedProject, Project } from "../api/schema";
 import type { Column } from "../components/DataTable";
 import { Dialog } from "../components/Dialog";
 import { Meter } from "../components/Meter";
 import { Select } from "../components/Select";
 import { useChoice } from "../lib/address";
 import { useLoad } from "../lib/load";
-import type { Place } from "../lib/paths";
+import { pagePath, type Place } from "../lib/paths";
 import { format, percent } from "../lib/units";
 import { QuotaForm } from "../quota/QuotaForm";
 
@@ -21,7 +22,7 @@ export interface Row {
 }
 
 /** Which resource is looked at; the address remembers it. */
-export function useResource(place: Place): { figures: Figures | undefined; picker: preact.JSX.Element | null; report: Report | undefined; error: Error | undefined } {
+export function useResource(place: Place): { figures: Figures | undefined; picker: preact.JSX.Element | null; error: Error | undefined } {
   const report = useLoad((signal) => loadReport(place, signal), [place]);
   const all = (report.data?.services ?? []).flatMap((one) => one.resources);
   const first = all.find((one) => one.raw.quota_distribution_model) ?? all[0];
@@ -29,8 +30,39 @@ export function useResource(place: Place): { figures: Figures | undefined; picke
   const figures = all.find((one) => keyOf(one) === key) ?? first;
   const options = all.map((one) => ({ value: keyOf(one), title: one.title, group: one.service }));
   const picker = figures ? <Select label="Resource" value={keyOf(figures)} options={options} choose={choose} /> : null;
-  return { figures, picker, report: report.data, error: report.error };
+  return { figures, picker, error: report.error };
 }
+
+/** A row of a domain or project, of whose report only one resource was asked for. */
+export function rowAt(one: Domain | Project, place: Place, domainName?: string): Row {
+  const service = one.services[0];
+  const resource = service?.resources[0];
+  return { id: one.id, name: one.name, place, figures: service && resource && figuresOf(service.type, resource), domainName };
+}
+
+/** A row of a project; in the list of all projects it says itself in which domain it is. */
+export function projectRow(one: PlacedProject, domain: string | undefined): Row {
+  return domain
+    ? rowAt(one, { domain, project: one.id })
+    : rowAt(one, { domain: one.domain.id, project: one.id }, one.domain.name);
+}
+
+export function matching(rows: Row[], wanted: string): Row[] {
+  const text = wanted.trim().toLowerCase();
+  if (!text) return rows;
+  return rows.filter((one) => [one.name, one.id, one.domainName ?? ""].some((part) => part.toLowerCase().includes(text)));
+}
+
+export function count(shown: number, all: number): string {
+  return shown === all ? `${all.toLocaleString("en")} in all` : `${shown.toLocaleString("en")} of ${all.toLocaleString("en")}`;
+}
+
+export const DOMAIN_COLUMN: Column<Row> = {
+  key: "domain",
+  title: "Domain",
+  render: (row) => <a href={pagePath({ domain: row.place.domain })}>{row.domainName}</a>,
+  sortBy: (row) => row.domainName ?? "",
+};
 
 export function nameColumn(title: string, href: (row: Row) => string): Column<Row> {
   const render = (row: Row) => (

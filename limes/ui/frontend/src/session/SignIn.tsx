@@ -2,9 +2,9 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import { Field } from "../components/Field";
-import { Logo } from "../components/Logo";
+import { Door } from "./Door";
 import { SampleIdentities } from "./SampleIdentities";
-import { cloudTitle, message, offer, signIn } from "./store";
+import { message, offer, signIn } from "./store";
 import type { Credentials } from "./types";
 
 type Way = "password" | "application_credential" | "token";
@@ -55,24 +55,19 @@ export function SignIn() {
   }
 
   return (
-    <main class="door">
-      <div class="door-card">
-        <h1>
-          <Logo /> {cloudTitle.value}
-        </h1>
-        <p class="muted">Quota, usage and commitments of this cloud</p>
-        <div role="status">{message.value && <p class="note">{message.value}</p>}</div>
-        {sample && <SampleIdentities identities={sample} isBusy={isBusy} enter={enter} />}
-        {!sample && <Ways way={way} choose={setWay} />}
-        <form onSubmit={submit} aria-busy={isBusy}>
-          <Fields way={way} problem={problem} />
-          <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
-          <button class={sample ? "" : "primary"} disabled={isBusy}>
-            {isBusy ? "Signing in…" : sample ? "Sign in with this token" : "Sign in"}
-          </button>
-        </form>
-      </div>
-    </main>
+    <Door>
+      <p class="muted">Quota, usage and commitments of this cloud</p>
+      <div role="status">{message.value && <p class="note">{message.value}</p>}</div>
+      {sample && <SampleIdentities identities={sample} isBusy={isBusy} enter={enter} />}
+      {!sample && <Ways way={way} choose={setWay} />}
+      <form onSubmit={submit} aria-busy={isBusy}>
+        <Fields way={way} problem={problem} />
+        <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
+        <button class={sample ? "" : "primary"} disabled={isBusy}>
+          {isBusy ? "Signing in…" : sample ? "Sign in with this token" : "Sign in"}
+        </button>
+      </form>
+    </Door>
   );
 }
 

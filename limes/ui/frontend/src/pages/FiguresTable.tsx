@@ -1,0 +1,57 @@
+// A long list of domains or projects with the figures of one resource: chosen, searched, sorted, and set.
+import { useState } from "preact/hooks";
+import { PER_AZ } from "../api/report";
+import type { Domain, Project } from "../api/schema";
+import { Failure } from "../components/Content";
+import { DataTable, type Column } from "../components/DataTable";
+import { Field } from "../components/Field";
+import { remember } from "../lib/names";
+import { usePages } from "../lib/pages";
+import type { Place } from "../lib/paths";
+import { count, matching, useQuotaDialog, useResource, type Row } from "./tables";
+
+interface Props<Item> {
+  /** Whose report has the resources to choose from. */
+  of: Place;
+  path: string;
+  list: "domains" | "projects";
+  caption: string;
+  columns: Column<Row>[];
+  rowOf: (item: Item) => Row;
+}
+
+export function FiguresTable<Item extends Domain | Project>({ of, path, list, caption, columns, rowOf }: Props<Item>) {
+  const { figures, picker, error } = useResource(of);
+  const [wanted, setWanted] = useState("");
+  const pages = usePages<Item>({
+    path: figures && path,
+    list,
+    query: { service: figures?.service, resource: figures?.name },
+    headers: PER_AZ,
+    arrived: (found) => remember(found),
+  });
+  const [actions, dialog] = useQuotaDialog(pages.reload);
+  const rows = matching(pages.rows.map(rowOf), wanted);
+  const failure = error ?? pages.error;
+  if (failure) return <Failure error={failure} retry={pages.reload} />;
+  return (
+    <>
+      <div class="tools">
+        {picker}
+        <Field label="Search" name="search" type="search" onInput={setWanted} />
+        <p class="muted" role="status">
+          {pages.isComplete ? count(rows.length, pages.rows.length) : `Loading… ${pages.rows.length} so far`}
+        </p>
+      </div>
+      <DataTable
+        caption={caption}
+        columns={[...columns, actions]}
+        rows={rows}
+        rowKey={(row) => row.id}
+        order={{ key: "name", isDescending: false }}
+        empty={pages.isComplete && <p class="empty">Nothing here is called like that.</p>}
+      />
+      {dialog}
+    </>
+  );
+}
