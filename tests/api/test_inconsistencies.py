@@ -86,3 +86,16 @@ def test_scrape_errors_are_grouped(world):
             {"project": PROJECT_BERLIN, "service_type": "volume", "checked_at": 1234, "message": "odd"},
         ]
     }
+
+
+def test_what_is_used_up_exactly_is_not_overspent(world):
+    sql = (
+        "UPDATE project_resources SET usage = %s, backend_quota = 19 WHERE project_id = 1"
+        " AND resource_id = (SELECT id FROM resources WHERE name = 'cores')"
+    )
+    for usage, overspent in ((20, []), (21, [BERLIN])):
+        world.engine.execute(sql, [usage])
+        found = world.get("/v1/inconsistencies?resource=cores")["inconsistencies"]
+        projects = [one["project"]["id"] for one in found["project_quota_overspent"]]
+        assert [one for one in projects if one == BERLIN] == overspent
+        assert [one["backend_quota"] for one in found["project_quota_mismatch"]] == [19]
