@@ -1,17 +1,6 @@
 """What the tests of the plugin `compute` share, with a real Nova and with a recorded one."""
 
-import pytest
-
-from limes.backends import ask
-from limes.backends.contract import QuotaBackendContract
-from limes.core.catalog import Catalog
-from tests.backends.conftest import AZS
-
-
-def report(backend, project):
-    """The validated report, by resource."""
-    service = backend.describe()
-    return ask.report_usage(backend, service, project, Catalog(AZS, [service])).resources
+from tests.backends.quota_cases import report
 
 
 def usage(backend, project):
@@ -25,13 +14,3 @@ def usage(backend, project):
 def quotas(backend, project):
     """Quota by resource, of those that track it."""
     return {name: one.quota for name, one in report(backend, project).items() if one.quota is not None}
-
-
-class ComputeContract(QuotaBackendContract):
-    @pytest.fixture
-    def service(self, backend):
-        return backend.describe()
-
-    @pytest.fixture
-    def catalog(self, service):
-        return Catalog(AZS, [service])

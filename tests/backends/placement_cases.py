@@ -6,9 +6,10 @@ import uuid
 import pytest
 
 from limes.backends import AZCapacity, BackendError, DomainInfo, ProjectInfo, ResourceDef, ServiceDef, Unit, ask
-from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract, QuotaBackendContract
+from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
+from tests.backends.quota_cases import QuotaCases
 from tests.support.processes import free_port
 
 GERMANY = DomainInfo("d1", "germany")
@@ -46,7 +47,7 @@ def usage(backend, project):
     return {name: resource.per_az["any"].usage for name, resource in report.resources.items()}
 
 
-class ServiceCases(QuotaBackendContract):
+class ServiceCases(QuotaCases):
     @pytest.fixture
     def backend(self, cloud):
         return load_quota("placement", params(cloud.url)).quota["compute"]
@@ -55,14 +56,6 @@ class ServiceCases(QuotaBackendContract):
     def broken_backend(self):
         url = f"http://127.0.0.1:{free_port()}"
         return load_quota("placement", params(url)).quota["compute"]
-
-    @pytest.fixture
-    def service(self, backend):
-        return backend.describe()
-
-    @pytest.fixture
-    def catalog(self, service):
-        return Catalog(AZS, [service])
 
     @pytest.fixture
     def project(self, projects):

@@ -7,7 +7,8 @@ single real Nova does not do: changes between two requests, cells that are down,
 import pytest
 
 from limes.backends import BackendError, ConfigError, ResourceDef, Unit
-from tests.backends.compute_cases import ComputeContract, report, usage
+from tests.backends.compute_cases import usage
+from tests.backends.quota_cases import QuotaCases, report
 from tests.backends.recorded_nova import SMALL, Nova, load, server
 from tests.support.processes import free_port
 
@@ -19,7 +20,7 @@ def nova():
     fake.service.close()
 
 
-class TestCompute(ComputeContract):
+class TestCompute(QuotaCases):
     @pytest.fixture
     def backend(self, nova):
         return load(nova.service.url, flavors={"hana": {}}, bigvm_min_memory=1_000_000, with_subresources=True)

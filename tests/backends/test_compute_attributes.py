@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.backends.compute_cases import report
+from tests.backends.quota_cases import report
 from tests.backends.recorded_nova import HUGE, SMALL, Nova, load, server
 from tests.support.recorded import RecordedService
 

@@ -10,8 +10,9 @@ from keystoneauth1.session import Session
 from limes.backends import AZDemand, BackendError, DomainInfo, ProjectInfo, ResourceDemand, ask
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from tests.backends.compute_cases import ComputeContract, quotas, report, usage
+from tests.backends.compute_cases import quotas, usage
 from tests.backends.conftest import AZS, load_capacity, load_quota
+from tests.backends.quota_cases import QuotaCases, report
 from tests.support.cloud import NOVA_PAGE_SIZE
 from tests.support.keystone_seed import REGION
 from tests.support.nova import start_nova
@@ -35,7 +36,7 @@ def load(session, **params):
     return load_quota("compute", params, session_factory=lambda: session).quota["compute"]
 
 
-class RealNovaContract(ComputeContract):
+class RealNovaContract(QuotaCases):
     """With projects that there are, because Nova asks Keystone for them."""
 
     @pytest.fixture

@@ -7,15 +7,14 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 import pytest
 
 from limes.backends import UNLIMITED, ask
-from limes.backends.contract import QuotaBackendContract
-from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.placement.migrations import placement_migrations
 from limes.placement.startup import prepare
 from limes.seams import SystemClock
-from tests.backends.conftest import AZS, load_quota
+from tests.backends.conftest import load_quota
 from tests.backends.placement_cases import CapacityCases, Hosts, ServiceCases, make_projects, params, project_named
 from tests.backends.placement_cloud import PlacementCloud
+from tests.backends.quota_cases import QuotaCases
 from tests.placement.world import World
 from tests.support.processes import free_port
 
@@ -60,7 +59,7 @@ class TestCapacity(CapacityCases):
     """All of the cases."""
 
 
-class TestQuota(QuotaBackendContract):
+class TestQuota(QuotaCases):
     @pytest.fixture
     def backend(self, cloud):
         return load_quota("placement", params(cloud.url, quota={"store": "placement"})).quota["compute"]
@@ -69,14 +68,6 @@ class TestQuota(QuotaBackendContract):
     def broken_backend(self):
         url = f"http://127.0.0.1:{free_port()}"
         return load_quota("placement", params(url, quota={"store": "placement"})).quota["compute"]
-
-    @pytest.fixture
-    def service(self, backend):
-        return backend.describe()
-
-    @pytest.fixture
-    def catalog(self, service):
-        return Catalog(AZS, [service])
 
     @pytest.fixture
     def project(self, projects):

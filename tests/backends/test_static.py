@@ -5,11 +5,12 @@ import json
 import pytest
 
 from limes.backends import UNLIMITED, AZCapacity, BackendError, DomainInfo, ProjectInfo, Unit, ask
-from limes.backends.contract import CapacityBackendContract, DiscoveryBackendContract, QuotaBackendContract
+from limes.backends.contract import CapacityBackendContract, DiscoveryBackendContract
 from limes.backends.loader import BackendSpec, load
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.errors import ConfigError
 from tests.backends.conftest import AZS, STATIC_DISCOVERY, load_capacity, load_quota
+from tests.backends.quota_cases import QuotaCases
 
 PARAMS = {
     "area": "storage",
@@ -25,15 +26,7 @@ PARAMS = {
 }
 
 
-class StaticContract(QuotaBackendContract):
-    @pytest.fixture
-    def service(self, backend):
-        return backend.describe()
-
-    @pytest.fixture
-    def catalog(self, service):
-        return Catalog(AZS, [service])
-
+class StaticContract(QuotaCases):
     @pytest.fixture
     def broken_backend(self, tmp_path):
         path = tmp_path / "broken.json"

@@ -83,7 +83,7 @@ def test_units_and_plans_for_later(berlin: User):
         ("transfer accept", "a token is needed: --token, or OS_LIMES_TRANSFER_TOKEN"),
         ("transfer accept --token guess", "HTTP 404"),
         ("renew 4711", "HTTP 404"),
-        ("merge 4711", "HTTP 4"),
+        ("merge 4711", "HTTP 404"),
         ("delete 4711", "the roles of this token do not allow it"),
         ("event list", "the roles of this token do not allow it"),
     ],
