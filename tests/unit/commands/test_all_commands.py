@@ -81,7 +81,7 @@ def test_a_wrong_command_line(capsys):
     [
         (("config", "check"), {"problems", "services", "resources"}),
         (("plugin", "list"), {"plugins"}),
-        (("plugin", "get-usage", "object-store", "1a000000000000000000000000000001"), {"resources"}),
+        (("plugin", "get-usage", "object-store", "1a000000000000000000000000000001"), {"resources", "state"}),
         (("plugin", "scan-capacity", "object-store"), {"services"}),
         (("db", "status"), {"databases"}),
         (("doctor", "--only", "policy"), {"worst", "version", "config", "findings"}),
