@@ -56,7 +56,8 @@ function body(place: Place, edits: Edit[]): unknown {
   return { [levelOf(place)]: { services } };
 }
 
-const ifMatch = (etag: string | null): Record<string, string> => (etag === null ? {} : { "If-Match": etag });
+// Proxies that compress make the tag a weak one, but it is that of quotas and not of bytes.
+const ifMatch = (etag: string | null): Record<string, string> => (etag === null ? {} : { "If-Match": etag.replace(/^W\//, "") });
 
 /** What would be refused, by `keyOf`. */
 export async function simulate(

@@ -4,7 +4,6 @@ import { computed, signal } from "@preact/signals";
 import { ApiError, request, send } from "../api/client";
 import type { Credentials, Offer, Scope, Session, SessionAnswer } from "./types";
 
-export const isReady = signal(false);
 export const session = signal<Session | null>(null);
 /** What an unscoped session can become. */
 export const scopes = signal<Scope[]>([]);
@@ -57,7 +56,6 @@ export async function restore(): Promise<void> {
   offer.value = answer.sign_in ?? null;
   cloudTitle.value = answer.title ?? "Limes";
   await accept(answer);
-  isReady.value = true;
 }
 
 export async function signIn(credentials: Credentials): Promise<void> {
