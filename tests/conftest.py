@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser
 
 from limes.db.engine import Engine
+from tests.e2e.browser import chromium
 from tests.support.cloud import _nova_things, cinder, cloud_house, neutron, new_database, nova, openstack, swift  # noqa: F401 - fixtures
 from tests.support.databases import Databases, MigratedUrlFactory, PostgresDatabases, SQLiteDatabases, UrlFactory
 from tests.support.keystone import RealKeystone
@@ -59,6 +61,13 @@ def _postgres_templates() -> dict[str, str]:
 @pytest.fixture(scope="session")
 def _sqlite_templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("templates")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """This session's Chromium. There can be only one: playwright runs a loop of events in this thread."""
+    with chromium() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

@@ -218,9 +218,13 @@ class Life(RuleBasedStateMachine):
     @rule(index=which, as_admin=st.booleans())
     def delete(self, index, as_admin):
         one, number, owner = self.pick(index)
+        before = self.stored()
         done = self.attempt(lambda: self.cases.delete.run(*owner, number, as_admin=as_admin) or True)
         if done:
-            fresh = one.predecessor_id is None and self.now < one.created_at + RULES.self_delete_grace
+            # what was renewed stays; what was split, merged or converted is superseded, and would be lost
+            old = before.get(one.predecessor_id)
+            is_original = one.predecessor_id is None or (old is not None and old.status is not Status.SUPERSEDED)
+            fresh = is_original and self.now < one.created_at + RULES.self_delete_grace
             assert fresh or (as_admin and not one.is_confirmed)
             self.worth -= WORTH[self.ref_of(one)] * one.amount
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from playwright.sync_api import Browser
 
 from limes.api.openapi.operations import OPERATIONS
 from limes.api.policy import RULES
 from limes.backends.loader import Plugins
 from limes.placement.policy import rules as placement_rules
-from tests.e2e.browser import chromium
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -47,16 +47,16 @@ def test_every_page_is_in_the_site_and_in_its_search_index(site: Path):
 
 
 @pytest.mark.browser
-def test_search_works_without_a_server_and_without_other_hosts(site: Path):
+def test_search_works_without_a_server_and_without_other_hosts(site: Path, browser: Browser):
     asked: list[str] = []
-    with chromium() as browser:
-        page = browser.new_page()
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(f"{site.as_uri()}/index.html")
-        page.get_by_role("textbox", name="Search").fill("commitment")
-        page.keyboard.press("Enter")
-        page.wait_for_selector("ul.search li a")
-        found = page.locator("ul.search li a").all_inner_texts()
+    page = browser.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{site.as_uri()}/index.html")
+    page.get_by_role("textbox", name="Search").fill("commitment")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("ul.search li a")
+    found = page.locator("ul.search li a").all_inner_texts()
+    page.close()
     assert "Commitments" in found
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.browser import Watched, chromium, watched_page
+from tests.e2e.browser import Watched, watched_page
 from tests.e2e.cloud import DashboardCloud
 from tests.support.frontend import require_packages
 
@@ -19,12 +19,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(400))
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """This session's Chromium."""
-    require_packages()  # axe-core
-    with chromium() as started:
-        yield started
+@pytest.fixture(scope="session", autouse=True)
+def axe_core() -> None:
+    """What each page is held against."""
+    require_packages()
 
 
 @pytest.fixture(scope="session")

@@ -75,6 +75,8 @@ def test_thousands_of_projects_are_sorted_and_searched(open_as):
 def test_the_keyboard_reaches_everything(open_as):
     page = open_as(SHOP_MEMBER)
     expect(page.get_by_role("heading", level=1)).to_have_text("shop project")
+    # a new page takes the focus once it has been drawn
+    page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 200)))")
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent.trim()") == "Skip to the content"

@@ -127,6 +127,7 @@ def test_wrong_credentials_and_no_trace_of_them(client, caplog, user, domain, pa
 
 def test_no_password_and_no_token_is_logged(client, caplog):
     caplog.set_level("DEBUG")
+    caplog.set_level("DEBUG", logger="keystoneauth")  # which limes.logs keeps quiet, if another test has set it up
     session = _password(client, "berlin-member").json["session"]
     assert caplog.records
     assert PASSWORD not in caplog.text
