@@ -10,7 +10,6 @@ from playwright.sync_api import Browser
 
 from limes.db.engine import Engine
 from tests.e2e.browser import chromium
-from tests.support.cloud import _nova_things, cinder, cloud_house, neutron, new_database, nova, openstack, swift  # noqa: F401 - fixtures
 from tests.support.databases import Databases, MigratedUrlFactory, PostgresDatabases, SQLiteDatabases, UrlFactory
 from tests.support.keystone import RealKeystone
 from tests.support.keystone_server import KeystoneServer
@@ -19,6 +18,9 @@ from tests.support.rabbitmq import RabbitMQ, find_programs, rabbitmq_server
 from tests.support.real import RealVenv, find_real_venv, real_is_required
 from tests.support.scheduling import OneWorkerForTheCloud
 from tests.support.upstream_placement import UpstreamPlacement, start_upstream_placement
+
+pytest_plugins = ["tests.support.cloud"]
+"""Fixtures of a whole cloud of real servers."""
 
 SLOW_FOLDERS = ("placement", "integration", "faults", "backends", "concurrency", "e2e", "prometheus", "docs")
 """Whole files go to one worker each: with the long ones first, no worker is left with one of them at the end."""

@@ -1,15 +1,9 @@
 """The documentation site: `make docs` builds it from the Markdown files of `docs/`."""
 
-import sys
-from pathlib import Path
-
 from pygments.lexers.shell import BashSessionLexer
 from sphinx.application import Sphinx
 
-ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "plugins"), str(Path(__file__).parent)]
-
-from limes import __version__  # noqa: E402 - found only now
+from limes import __version__
 
 project = "Limes"
 version = release = __version__

@@ -10,9 +10,9 @@ from typing import Any
 import jsonschema_rs
 
 from limes.api.openapi.document import build
-from limes.api.routes import PUBLIC_PATHS, routes
+from limes.api.routes import PUBLIC_PATHS, described_routes
 
-DOCUMENT = build(routes(None), PUBLIC_PATHS)  # type: ignore[arg-type]  # only the table is read
+DOCUMENT = build(described_routes(), PUBLIC_PATHS)
 
 
 @cache

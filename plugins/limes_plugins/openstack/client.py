@@ -13,7 +13,7 @@ from keystoneauth1 import exceptions
 from limes.backends import BackendContext, BackendError, BackendOutage
 from limes_plugins.openstack import problems
 from limes_plugins.openstack.params import ConnectionParams
-from limes_plugins.openstack.place import Place
+from limes_plugins.openstack.place import Place, Wanted
 from limes_plugins.openstack.problems import MISSING
 
 _THREADS = 8
@@ -49,7 +49,7 @@ class ServiceClient:
         self._context = context
         self._service_type = service_type
         self._headers = {"Accept": "application/json", **(headers or {})}
-        self._place = Place(context, params, name, service_type, major, microversion, at_least)
+        self._place = Place(context, params, Wanted(name, service_type, major, microversion, at_least))
 
     # -- requests ----------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Where a service is: its endpoint, the token to come with, and the microversion to ask for."""
 
 import threading
+from dataclasses import dataclass
 from typing import Any
 
 from keystoneauth1 import discover, exceptions, noauth, token_endpoint
@@ -11,27 +12,25 @@ from limes.backends import BackendContext, BackendError, BackendMissing, Backend
 from limes_plugins.openstack.params import ConnectionParams
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a plugin looks for: its fields are the arguments of `ServiceClient`."""
+
+    name: str
+    service_type: str
+    major: int | None
+    microversion: str | None
+    at_least: str | None
+
+
 class Place:
     """One service, as configured or as Keystone's catalog has it. Safe to use from many threads."""
 
-    def __init__(
-        self,
-        context: BackendContext,
-        params: ConnectionParams,
-        name: str,
-        service_type: str,
-        major: int | None,
-        microversion: str | None,
-        at_least: str | None,
-    ) -> None:
-        """Arguments are those of `ServiceClient`. Nothing is asked yet."""
-        self._name = name
+    def __init__(self, context: BackendContext, params: ConnectionParams, wanted: Wanted) -> None:
+        """Nothing is asked yet."""
         self._context = context
         self._params = params
-        self._service_type = service_type
-        self._major = major
-        self._wanted = microversion
-        self._at_least = at_least
+        self._wanted = wanted
         self._lock = threading.RLock()  # who agrees on a microversion needs the session for it
         self._negotiated: str | None = None
         self._own_session: Session | None = None
@@ -51,28 +50,31 @@ class Place:
 
     def too_old(self, what: str) -> BackendOutdated:
         """The error for a service that knows less than the plugin needs."""
-        return BackendOutdated(f"this {self._name} {what} (its release is too old for the plugin)")
+        return BackendOutdated(f"this {self._wanted.name} {what} (its release is too old for the plugin)")
 
     def no_endpoint(self) -> BackendError:
         """The error where the catalog gives no endpoint that would do."""
         url = self._configured_url()
         if url is None:
             return self._not_in_catalog()
+        name, major = self._wanted.name, self._wanted.major
         return BackendOutage(
-            f"{self._name} does not say at {url} that it has version {self._major} of its API {self._is_it_there()}"
+            f"{name} does not say at {url} that it has version {major} of its API {self._is_it_there()}"
         )
 
     def no_versions(self) -> BackendOutage:
         """The error where the service does not tell its versions."""
-        return BackendOutage(f"{self._name} has no version document at {self._configured_url()} {self._is_it_there()}")
+        return BackendOutage(
+            f"{self._wanted.name} has no version document at {self._configured_url()} {self._is_it_there()}"
+        )
 
     def _is_it_there(self) -> str:
-        return f"(is this the endpoint of {self._name}, and does it answer?)"
+        return f"(is this the endpoint of {self._wanted.name}, and does it answer?)"
 
     def _not_in_catalog(self) -> BackendMissing:
         region = f", region {self._params.region_name}" if self._params.region_name else ""
         return BackendMissing(
-            f"there is no service of type {self._service_type!r} in Keystone's catalog"
+            f"there is no service of type {self._wanted.service_type!r} in Keystone's catalog"
             f" (interface {self._params.interface}{region}): register its endpoint, or set another one in the params"
         )
 
@@ -84,7 +86,7 @@ class Place:
         session = self._session() or self._context.session()
         try:
             found = session.get_endpoint(
-                service_type=self._service_type,
+                service_type=self._wanted.service_type,
                 interface=self._params.interface,
                 region_name=self._params.region_name,
                 skip_discovery=True,
@@ -94,11 +96,12 @@ class Place:
         return str(found) if found else None
 
     def _microversion(self) -> str | None:
-        if self._at_least is None or self._wanted is None:
-            return self._wanted
+        wanted = self._wanted
+        if wanted.at_least is None or wanted.microversion is None:
+            return wanted.microversion
         with self._lock:
             if self._negotiated is None:
-                self._negotiated = self._negotiate(self._at_least, _number(self._wanted))
+                self._negotiated = self._negotiate(wanted.at_least, _number(wanted.microversion))
             return self._negotiated
 
     def _negotiate(self, at_least: str, wanted: tuple[int, int]) -> str:
@@ -114,10 +117,10 @@ class Place:
 
     def _adapter(self, microversion: str | None) -> Adapter:
         versions: dict[str, Any] = {}
-        if self._major is not None:
-            versions = {"min_version": (self._major, 0), "max_version": (self._major, discover.LATEST)}
+        if self._wanted.major is not None:
+            versions = {"min_version": (self._wanted.major, 0), "max_version": (self._wanted.major, discover.LATEST)}
         return self._context.adapter(
-            self._service_type,
+            self._wanted.service_type,
             session=self._session(),
             interface=self._params.interface,
             region_name=self._params.region_name,

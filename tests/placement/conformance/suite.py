@@ -8,7 +8,7 @@ from gabbi import handlers, suitemaker, utils
 
 from tests.placement.conformance.builder import Builder, FixtureError
 from tests.placement.conformance.fixtures import FIXTURES, base, nothing
-from tests.placement.conformance.outcome import Outcome, Result
+from tests.placement.conformance.outcome import Outcome, Result, Status
 
 GROUPS = ("core", "policy", "cors", "rbac")
 
@@ -81,9 +81,9 @@ class Suite:
         finally:
             os.environ.clear()
             os.environ.update(before)
-        silent = ("fail", "the test reported nothing")
+        silent: tuple[Status, str] = ("fail", "the test reported nothing")
         return [
-            Outcome(self.name, name, *result.ended.get(id(test), silent))  # type: ignore[arg-type]  # two texts
+            Outcome(self.name, name, *result.ended.get(id(test), silent))
             for name, test in zip(self.test_names, tests, strict=True)
         ]
 
