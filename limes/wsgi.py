@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from limes.composition.common import load_settings, set_up_logs
+from limes.composition.common import load_any_settings, load_settings, set_up_logs
 from limes.errors import LimesError
 from limes.settings import Settings
 
@@ -31,7 +31,7 @@ def placement_app() -> Any:
     from limes.composition.placement import build_placement
     from limes.placement.app import create_app
 
-    return _start(lambda settings: create_app(build_placement(settings)))
+    return _start(lambda settings: create_app(build_placement(settings)), load_any_settings)
 
 
 def liquid_app() -> Any:
@@ -42,9 +42,9 @@ def liquid_app() -> Any:
     return _start(lambda settings: create_app(build_liquid(settings)))
 
 
-def _start(build: Callable[[Settings], Any]) -> Any:
+def _start(build: Callable[[Settings], Any], load: Callable[[], Settings] = load_settings) -> Any:
     try:
-        settings = load_settings()
+        settings = load()
         set_up_logs(settings)
         return build(settings)
     except LimesError as error:

@@ -169,7 +169,7 @@ RULES = (
     Rule(
         "cluster:show_subcapacity",
         "rule:cluster_viewer",
-        "Show the subcapacities of a resource.",
+        "Show the subcapacities of a resource to who may not `cluster:show`.",
         (("GET", "/v1/clusters/current"),),
     ),
     Rule(

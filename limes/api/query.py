@@ -50,6 +50,8 @@ def page_of(req: falcon.Request) -> Page | None:
         return None
     if len(limits) > 1 or len(markers) > 1:
         raise BadRequest("limit and marker may be given once only")
+    if "\0" in "".join(markers):  # PostgreSQL could not even be asked
+        raise BadRequest("query parameter marker: expected an id, which has no NUL")
     return Page(parameters.LIMIT.read(limits[0]), markers[0] if markers else "")
 
 

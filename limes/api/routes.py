@@ -26,55 +26,53 @@ Route = tuple[str, Any, str | None]
 PUBLIC_PATHS = frozenset({"/", "/v1/", "/v1/openapi.json"})
 """Paths that need no token."""
 
+_OF_PROJECT = "/v1/domains/{domain_id}/projects/{project_id}"
+ROUTES: tuple[Route, ...] = (
+    ("/", VersionListEndpoint, None),
+    ("/v1/", VersionEndpoint, None),
+    ("/v1/identity", IdentityEndpoint, None),
+    ("/v1/clusters/current", ClusterEndpoint, None),
+    ("/v1/domains", DomainListEndpoint, None),
+    ("/v1/domains/discover", DomainDiscoverEndpoint, None),
+    ("/v1/domains/{domain_id}", DomainEndpoint, None),
+    ("/v1/domains/{domain_id}/simulate-put", DomainEndpoint, "simulate"),
+    ("/v1/domains/{domain_id}/projects", ProjectListEndpoint, None),
+    ("/v1/domains/{domain_id}/projects/discover", ProjectDiscoverEndpoint, None),
+    ("/v1/domains/{domain_id}/projects/{project_id}", ProjectEndpoint, None),
+    ("/v1/domains/{domain_id}/projects/{project_id}/simulate-put", ProjectEndpoint, "simulate"),
+    ("/v1/domains/{domain_id}/projects/{project_id}/sync", ProjectEndpoint, "sync"),
+    ("/v1/domains/{domain_id}/history", HistoryEndpoint, "domain"),
+    ("/v1/domains/{domain_id}/explain", HistoryEndpoint, "explain_domain"),
+    (f"{_OF_PROJECT}/history", HistoryEndpoint, "project"),
+    (f"{_OF_PROJECT}/explain", HistoryEndpoint, "explain_project"),
+    (f"{_OF_PROJECT}/commitments", ProjectCommitmentsEndpoint, None),
+    (f"{_OF_PROJECT}/commitments/new", ProjectCommitmentsEndpoint, "new"),
+    (f"{_OF_PROJECT}/commitments/can-confirm", ProjectCommitmentsEndpoint, "can_confirm"),
+    (f"{_OF_PROJECT}/commitments/plan", ProjectCommitmentsEndpoint, "plan"),
+    (f"{_OF_PROJECT}/commitments/merge", ReshapeEndpoint, "merge"),
+    (f"{_OF_PROJECT}/commitments/utilisation", ProjectCommitmentsEndpoint, "utilisation"),
+    (f"{_OF_PROJECT}/commitments/{{id}}", ProjectCommitmentEndpoint, None),
+    (f"{_OF_PROJECT}/commitments/{{id}}/renew", ReshapeEndpoint, "renew"),
+    (f"{_OF_PROJECT}/commitments/{{id}}/update-duration", ReshapeEndpoint, "duration"),
+    (f"{_OF_PROJECT}/commitments/{{id}}/convert", ReshapeEndpoint, "convert"),
+    (f"{_OF_PROJECT}/commitments/{{id}}/start-transfer", ProjectCommitmentEndpoint, "start_transfer"),
+    (f"{_OF_PROJECT}/transfer-commitment/{{id}}", ProjectCommitmentEndpoint, "transfer"),
+    ("/v1/projects", AllProjectsEndpoint, None),
+    ("/v1/commitments", CommitmentEventsEndpoint, None),
+    ("/v1/commitments/by-token", OfferedCommitmentEndpoint, None),
+    ("/v1/commitment-conversion/{service_type}/{resource_name}", ConversionRatesEndpoint, None),
+    ("/v1/public-commitments", PublicCommitmentsEndpoint, None),
+    ("/v1/inconsistencies", InconsistenciesEndpoint, None),
+    ("/v1/admin/scrape-errors", ScrapeErrorsEndpoint, None),
+    ("/v1/openapi.json", OpenApiEndpoint, None),
+)
+"""With the classes of the endpoints. Methods follow from their `on_*` methods; others are answered with 405."""
+
 
 def routes(deps: ApiCollaborators) -> list[Route]:
-    """The table. Methods follow from the endpoints' `on_*` methods; others are answered with 405."""
-    domain, project = DomainEndpoint(deps), ProjectEndpoint(deps)
-    commitments, commitment = ProjectCommitmentsEndpoint(deps), ProjectCommitmentEndpoint(deps)
-    reshape, history = ReshapeEndpoint(deps), HistoryEndpoint(deps)
-    of_project = "/v1/domains/{domain_id}/projects/{project_id}"
-    table: list[Route] = [
-        ("/", VersionListEndpoint(deps), None),
-        ("/v1/", VersionEndpoint(deps), None),
-        ("/v1/identity", IdentityEndpoint(), None),
-        ("/v1/clusters/current", ClusterEndpoint(deps), None),
-        ("/v1/domains", DomainListEndpoint(deps), None),
-        ("/v1/domains/discover", DomainDiscoverEndpoint(deps), None),
-        ("/v1/domains/{domain_id}", domain, None),
-        ("/v1/domains/{domain_id}/simulate-put", domain, "simulate"),
-        ("/v1/domains/{domain_id}/projects", ProjectListEndpoint(deps), None),
-        ("/v1/domains/{domain_id}/projects/discover", ProjectDiscoverEndpoint(deps), None),
-        ("/v1/domains/{domain_id}/projects/{project_id}", project, None),
-        ("/v1/domains/{domain_id}/projects/{project_id}/simulate-put", project, "simulate"),
-        ("/v1/domains/{domain_id}/projects/{project_id}/sync", project, "sync"),
-        ("/v1/domains/{domain_id}/history", history, "domain"),
-        ("/v1/domains/{domain_id}/explain", history, "explain_domain"),
-        (f"{of_project}/history", history, "project"),
-        (f"{of_project}/explain", history, "explain_project"),
-        (f"{of_project}/commitments", commitments, None),
-        (f"{of_project}/commitments/new", commitments, "new"),
-        (f"{of_project}/commitments/can-confirm", commitments, "can_confirm"),
-        (f"{of_project}/commitments/plan", commitments, "plan"),
-        (f"{of_project}/commitments/merge", reshape, "merge"),
-        (f"{of_project}/commitments/utilisation", commitments, "utilisation"),
-        (f"{of_project}/commitments/{{id}}", commitment, None),
-        (f"{of_project}/commitments/{{id}}/renew", reshape, "renew"),
-        (f"{of_project}/commitments/{{id}}/update-duration", reshape, "duration"),
-        (f"{of_project}/commitments/{{id}}/convert", reshape, "convert"),
-        (f"{of_project}/commitments/{{id}}/start-transfer", commitment, "start_transfer"),
-        (f"{of_project}/transfer-commitment/{{id}}", commitment, "transfer"),
-        ("/v1/projects", AllProjectsEndpoint(deps), None),
-        ("/v1/commitments", CommitmentEventsEndpoint(deps), None),
-        ("/v1/commitments/by-token", OfferedCommitmentEndpoint(deps), None),
-        ("/v1/commitment-conversion/{service_type}/{resource_name}", ConversionRatesEndpoint(deps), None),
-        ("/v1/public-commitments", PublicCommitmentsEndpoint(deps), None),
-        ("/v1/inconsistencies", InconsistenciesEndpoint(deps), None),
-        ("/v1/admin/scrape-errors", ScrapeErrorsEndpoint(deps), None),
-    ]
-    table.append(("/v1/openapi.json", OpenApiEndpoint(table, PUBLIC_PATHS), None))
-    return table
-
-
-def described_routes() -> list[Route]:
-    """The table with nothing behind it, for who describes the API and answers no request."""
-    return routes(None)  # type: ignore[arg-type]  # endpoints first use their collaborators when a request comes
+    """The table with the endpoints themselves, one of each class."""
+    endpoints: dict[Any, Any] = {OpenApiEndpoint: OpenApiEndpoint(ROUTES, PUBLIC_PATHS)}
+    for _, kind, _ in ROUTES:
+        if kind not in endpoints:
+            endpoints[kind] = kind(deps)
+    return [(path, endpoints[kind], suffix) for path, kind, suffix in ROUTES]

@@ -40,6 +40,8 @@ def check(options: argparse.Namespace) -> int:
         return 1
     if options.json:
         print_json({"problems": [], "services": checked.services, "resources": checked.resources})
+    elif not checked.services:
+        print("The configuration is fine, for `limes placement` alone: it has no services.")
     else:
         print(f"The configuration is fine: {checked.services} services with {checked.resources} resources.")
     return 0

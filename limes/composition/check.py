@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from limes.composition.cluster import build_cluster
-from limes.composition.common import load_settings
+from limes.composition.common import load_any_settings
 from limes.composition.identity import open_cloud, refuse_exposure
 from limes.composition.policy import limes_policy, placement_policy
 from limes.errors import ConfigError, LimesError
@@ -22,7 +22,7 @@ class Checked:
 
 def check_configuration() -> Checked:
     """Counts what there is. Raises `ConfigError` with every problem."""
-    settings = load_settings()
+    settings = load_any_settings()
     problems = [*exposure_problems(settings), *policy_problems(settings), *cluster_problems(settings)]
     if problems:
         raise ConfigError(problems)

@@ -17,7 +17,19 @@ DEFAULT_CONFIG = "/etc/limes/limes.yaml"
 
 
 def load_settings(environ: Mapping[str, str] = os.environ) -> Settings:
-    """The settings of the file that `LIMES_CONFIG` names. Raises `ConfigError` with every problem."""
+    """The settings of the file that `LIMES_CONFIG` names. Raises `ConfigError` with every problem.
+
+    For what the Limes half does: a file that is for the Placement half alone is refused.
+    """
+    settings = load_any_settings(environ)
+    if settings.for_placement_alone:
+        missing = "missing, so that only `limes placement` can work with this file"
+        raise ConfigError([f"availability_zones: {missing}", f"services: {missing}"])
+    return settings
+
+
+def load_any_settings(environ: Mapping[str, str] = os.environ) -> Settings:
+    """As `load_settings`, but the file may be for the Placement half alone."""
     path = Path(environ.get("LIMES_CONFIG") or DEFAULT_CONFIG)
     if not path.is_file():
         raise ConfigError([f"{path}: there is no such configuration file (set LIMES_CONFIG or give --config)"])

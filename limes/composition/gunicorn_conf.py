@@ -57,9 +57,14 @@ def when_ready(server: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Keeps the garbage collector from looking through the app again and again: it stays as long as the worker."""
+    """Has the garbage collector look less often, and never at the app, which stays as long as the worker.
+
+    A list of a thousand projects makes some ten thousand objects and no garbage; to look through the new ones after
+    every 700, as is the default, took a sixth of its time.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000)
 
 
 def child_exit(server: Any, worker: Any) -> None:

@@ -3,7 +3,12 @@
 from dataclasses import dataclass
 
 from limes.composition.cluster import build_cluster
-from limes.composition.common import load_settings, open_checked_engine, open_checked_placement_engine
+from limes.composition.common import (
+    load_any_settings,
+    load_settings,
+    open_checked_engine,
+    open_checked_placement_engine,
+)
 from limes.composition.identity import open_authenticator, open_cloud, refuse_exposure
 from limes.composition.liquid import build_liquid, liquid_settings
 from limes.composition.policy import limes_policy, placement_policy
@@ -27,7 +32,7 @@ def check_http_process(process: str) -> HttpProcess:
     """
     if process not in ("api", "placement", "liquid"):
         raise StartupError(f"LIMES_PROCESS: expected api, placement or liquid, not {process!r}")
-    settings = load_settings()
+    settings = load_any_settings() if process == "placement" else load_settings()
     if process == "liquid":
         return _check_liquid(settings)
     refuse_exposure(settings, process)

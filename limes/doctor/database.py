@@ -43,8 +43,11 @@ def check(case: Case) -> Iterator[Finding]:
 def _databases(settings: Settings) -> Iterator[_Database]:
     url, other = settings.database.url, settings.placement.database_url
     is_one = other in (None, url)
-    ours = (limes_migrations, placement_migrations) if is_one else (limes_migrations,)
-    yield _Database("database", url, open_engine(settings, "limes-doctor"), ours)
+    ours: list[Migrations] = [] if settings.for_placement_alone else [limes_migrations]
+    if is_one:
+        ours.append(placement_migrations)
+    if ours:
+        yield _Database("database", url, open_engine(settings, "limes-doctor"), tuple(ours))
     if other is not None and not is_one:
         engine = open_placement_engine(settings, "limes-doctor")
         yield _Database("database.placement", other, engine, (placement_migrations,))

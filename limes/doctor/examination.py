@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from limes import __version__
-from limes.composition.common import DEFAULT_CONFIG, load_settings
+from limes.composition.common import DEFAULT_CONFIG, load_any_settings
 from limes.doctor import audit, backends, configuration, database, keystone, metrics, policy
 from limes.doctor.case import Case
 from limes.doctor.finding import Finding, Level, problem, skipped
@@ -62,7 +62,7 @@ def examine(
     names = [name for name in CHECKS if not only or name in only]
     path = environ.get("LIMES_CONFIG") or DEFAULT_CONFIG
     try:
-        settings = load_settings(environ)
+        settings = load_any_settings(environ)
     except ConfigError as error:
         findings = [
             *configuration.unusable(path, error.problems),

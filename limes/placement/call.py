@@ -81,7 +81,7 @@ class Call:
         """The JSON body, valid by the schema. Raises `InvalidBody` or `TooLarge`."""
         document = self.json()
         bounds = self.deps.settings.bounds
-        problem = oversize(document, bounds.max_items, bounds.max_keys) or schema.problem(document)
+        problem = oversize(document, bounds.max_items, bounds.max_keys, bounds.max_values) or schema.problem(document)
         if problem is not None:
             raise InvalidBody(f"JSON does not validate: {problem}")
         return document

@@ -1,11 +1,12 @@
 """What the Placement API works with. `limes.wsgi` puts it together from the configuration, tests as they like."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from limes.auth.context import Authenticator
 from limes.db.engine import Engine
 from limes.placement.index import ProviderIndex
 from limes.placement.policy import PlacementPolicy
+from limes.placement.search.memory import AnswerMemory
 from limes.seams import Clock, IdSource
 from limes.settings.placement import PlacementSettings
 
@@ -21,3 +22,4 @@ class PlacementCollaborators:
     clock: Clock
     ids: IdSource
     settings: PlacementSettings
+    answers: AnswerMemory = field(default_factory=AnswerMemory)

@@ -18,6 +18,7 @@ from limes.placement.errors import (
     TooLarge,
     UnacceptableVersion,
     UnsupportedMediaType,
+    UriTooLong,
 )
 
 log = logging.getLogger(__name__)
@@ -27,6 +28,7 @@ STATUS: dict[type[errors.LimesError], int] = {
     NotAcceptable: 406,
     UnsupportedMediaType: 415,
     TooLarge: 413,
+    UriTooLong: 414,
     errors.BadRequest: 400,
     errors.Unauthorized: 401,
     errors.Forbidden: 403,
@@ -44,6 +46,7 @@ _TITLES = {
     406: "Not Acceptable",
     409: "Conflict",
     413: "Request Entity Too Large",
+    414: "Request-URI Too Long",
     415: "Unsupported Media Type",
     500: "Internal Server Error",
     503: "Service Unavailable",
@@ -59,6 +62,7 @@ _SENTENCES = {
     406: "The request asks for something that this server does not offer.",
     409: "There was a conflict when trying to complete your request.",
     413: "The request is too large.",
+    414: "The address is too long.",
     415: "The media type of the request is not supported.",
     500: "The server failed to answer the request.",
     503: "The server cannot answer the request at the moment.",

@@ -34,6 +34,10 @@ class TooLarge(PlacementError, errors.LimesError):
     """The body is larger than this server reads (413)."""
 
 
+class UriTooLong(PlacementError, errors.LimesError):
+    """The query string is longer than this server reads (414)."""
+
+
 class InvalidBody(PlacementError, errors.BadRequest):
     """The body is not JSON, or not of the right form."""
 

@@ -13,7 +13,7 @@ MAX = 39
 HEADER = "openstack-api-version"
 SERVICE = "placement"
 
-_VERSION = re.compile(r"(-?\d{1,9})\.(-?\d{1,9})")
+_VERSION = re.compile(r"(-?\d{1,99})\.(-?\d{1,99})")
 
 
 def text(version: int) -> str:
@@ -30,9 +30,9 @@ def negotiate(header: str | None) -> int:
     """
     wanted = None
     for entry in (header or "").split(","):
-        words = entry.split()
+        words = entry.split(maxsplit=1)
         if len(words) == 2 and words[0].lower() == SERVICE:
-            wanted = words[1]
+            wanted = words[1].rstrip()
     if wanted is None:
         return MIN
     if wanted == "latest":

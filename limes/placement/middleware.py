@@ -4,7 +4,7 @@ import falcon
 
 from limes.errors import BadRequest
 from limes.placement import microversion
-from limes.placement.errors import InvalidValue, TooLarge
+from limes.placement.errors import InvalidValue, UriTooLong
 from limes.settings.placement import PlacementBounds, PlacementCorsSettings
 
 
@@ -86,7 +86,7 @@ class HeadersMiddleware:
         if length != "0" and not req.content_type:
             raise InvalidValue("content-type header required when content-length > 0")
         if len(req.query_string) > self._bounds.max_query_size:
-            raise TooLarge(f"The query string may have at most {self._bounds.max_query_size} bytes.")
+            raise UriTooLong(f"The query string may have at most {self._bounds.max_query_size} bytes.")
         if "\0" in req.path or "%00" in req.query_string:
             raise InvalidValue("The character NUL is not allowed")
         if req.path.endswith("/") and req.path != "/":

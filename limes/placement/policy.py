@@ -94,7 +94,7 @@ def rules(enforce_new_defaults: bool) -> tuple[Rule, ...]:
         *listed,
         Rule(
             "placement:usages",
-            "rule:admin_or_project_reader_or_service_api" if enforce_new_defaults else _ADMIN_OR_SERVICE,
+            "rule:admin_or_project_reader_or_service_api",
             "Show a project's usages.",
             (("GET", "/usages"),),
         ),
@@ -115,9 +115,11 @@ class PlacementPolicy:
         self._policy = Policy(rules(enforce_new_defaults), policy_file)
 
     def check(self, rule: str, identity: Identity, project_id: str | None = None) -> None:
-        """Raises `Forbidden` unless `identity` passes the rule; `project_id` is the project that is asked about."""
-        if identity.system_scope or identity.domain_id or not self._allows(rule, identity, project_id):
-            raise Forbidden(f"Policy does not allow {rule} to be performed.")
+        """Raises `Forbidden` unless `identity` passes the rule.
 
-    def _allows(self, rule: str, identity: Identity, project_id: str | None) -> bool:
-        return self._policy.allows(rule, identity, {"project_id": project_id or identity.project_id})
+        `project_id` is the project that is asked about, which is nobody's where it is empty; None for operations that
+        are about no project, where it is the identity's own.
+        """
+        target = {"project_id": identity.project_id if project_id is None else project_id}
+        if identity.system_scope or identity.domain_id or not self._policy.allows(rule, identity, target):
+            raise Forbidden(f"Policy does not allow {rule} to be performed.")

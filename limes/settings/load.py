@@ -105,6 +105,8 @@ def read_yaml(path: Path) -> Any:
 def parse(document: dict[str, Any], environ: Mapping[str, str], folder: Path) -> Settings:
     """The settings in a parsed document. Raises `ConfigError` with every problem."""
     problems = _override(document, environ)
+    if "placement" in document and not document.keys() & {"availability_zones", "services"}:
+        document = {"availability_zones": [], "services": [], **document}
     try:
         settings = Settings.model_validate(document, context={"folder": folder})
     except ValidationError as error:

@@ -18,18 +18,18 @@ class PlacementCorsSettings(Section):
 
     allowed_origin: tuple[str, ...] = ()
     """Origins, or `*` for any. Empty switches CORS off, and OPTIONS is then answered with 405."""
-    allow_headers: tuple[str, ...] = ()
+    allow_headers: tuple[str, ...] = ("X-Auth-Token", "OpenStack-API-Version", "X-OpenStack-Request-ID")
     """Request headers that such a page may send, beyond the simple ones."""
     allow_methods: tuple[str, ...] = ("GET", "PUT", "POST", "DELETE")
     """Methods that such a page may use."""
-    expose_headers: tuple[str, ...] = ()
+    expose_headers: tuple[str, ...] = ("OpenStack-API-Version", "X-OpenStack-Request-ID", "Location")
     """Response headers that such a page may read, beyond the simple ones."""
     max_age: int = Field(default=3600, ge=0)
     """Seconds for which a browser may remember the answer to its preflight."""
 
 
 class PlacementBounds(Section):
-    """How much one request may ask for. Beyond them the answer is 400 (413 for the body)."""
+    """How much one request may ask for. Beyond them the answer is 400 (413 for a body, 414 for a query string)."""
 
     max_body_size: int = Field(default=10 * 1024 * 1024, ge=1024)
     """Bytes of a request body."""
@@ -39,6 +39,8 @@ class PlacementBounds(Section):
     """Entries of one list in a body: traits, aggregates."""
     max_keys: int = Field(default=5000, ge=10)
     """Entries of one object in a body: consumers, providers, resource classes."""
+    max_values: int = Field(default=100_000, ge=100)
+    """Entries of all lists and objects in a body together."""
     max_groups: int = Field(default=100, ge=1)
     """Request groups of one query for candidates."""
     max_traits: int = Field(default=1000, ge=1)
@@ -46,7 +48,8 @@ class PlacementBounds(Section):
     max_aggregates: int = Field(default=1000, ge=1)
     """Aggregates that one query may name."""
     max_candidates: int = Field(default=100_000, ge=1000)
-    """Candidates that are generated for one query before the search stops, with a log line."""
+    """Candidates that are generated for one query before the search stops, with a log line. Fewer for queries for more
+    than ten amounts of resources, so that an answer's size is bounded as well."""
 
 
 class PlacementSettings(Section):

@@ -34,7 +34,8 @@ class Settings(Section):
     """The configuration file: the original's keys, and our own sections."""
 
     availability_zones: tuple[Name, ...]
-    """The availability zones, by the names that backends use. Whatever is reported for others counts as `unknown`."""
+    """The availability zones, by the names that backends use. Whatever is reported for others counts as `unknown`.
+    A file that has a section `placement` may leave out both these and `services`: it is for `limes placement` alone."""
     catalog_url: str = ""
     """What clients see as this API's address in version documents (without `/v1`)."""
     discovery: DiscoverySettings = DiscoverySettings()
@@ -60,6 +61,11 @@ class Settings(Section):
     logging: LoggingSettings = LoggingSettings()
     serve: ServeSettings = ServeSettings()
 
+    @property
+    def for_placement_alone(self) -> bool:
+        """Whether the Limes half has nothing to do, so that only `limes placement` can work with this."""
+        return "placement" in self.model_fields_set and not self.availability_zones and not self.services
+
     @model_validator(mode="after")
     def _names_are_unique(self) -> "Settings":
         problems = [
@@ -73,7 +79,7 @@ class Settings(Section):
             if count > 1
         ]
         for what, values in (("availability_zones", self.availability_zones), ("services", self.services)):
-            if not values:
+            if not values and not self.for_placement_alone:
                 problems.append(f"{what}: at least one is needed")
         for reserved in {"any", "unknown"} & set(self.availability_zones):
             problems.append(f"availability_zones: {reserved!r} is a reserved name")

@@ -3,12 +3,14 @@
 gunicorn hands each request of a kept connection from its main thread to one of the pool and back, which costs more
 than a small answer itself. Clients such as nova send their requests one after the other on one connection: the next
 one mostly comes soon, and then the thread that is there already takes it
-(docs/adr/0007-threads-stay-with-their-connection.md).
+(docs/adr/0007-threads-stay-with-their-connection.md). And the head of an answer leaves together with its body, so that
+a small one is one packet, for which the client wakes up once.
 """
 
 import contextlib
 import os
 import select
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -19,10 +21,13 @@ from gunicorn.workers.gthread import ThreadWorker
 from limes.web.refusals import refuse
 
 STAY_SECONDS = 0.2
+_HOLD_BACK: int | None = getattr(socket, "TCP_CORK", None)  # Linux has it
 
 
 class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     """Nobody waits for a thread that stays: at most half of them do, and one leaves as soon as a request needs it."""
+
+    wsgi: Any
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -40,6 +45,19 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         for end in (self._called, self._call):
             os.set_blocking(end, False)
         super().init_process()
+
+    def load_wsgi(self) -> None:
+        """As gunicorn's; the app's answers are held back until they are whole, unless they are made while sent."""
+        super().load_wsgi()
+        app = self.wsgi
+
+        def gathered(environ: dict[str, Any], start_response: Any) -> Any:
+            body = app(environ, start_response)
+            if isinstance(body, list) and environ.get("HTTP_VERSION") != "2":
+                _hold_back(environ["gunicorn.socket"], True)
+            return body
+
+        self.wsgi = gathered
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
         """As gunicorn's, but for how a request that cannot be read is answered."""
@@ -69,6 +87,13 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         finally:
             with self._lock:
                 self._working -= 1
+
+    def handle_request(self, req: Any, conn: Any) -> Any:
+        """As gunicorn's; afterwards the whole answer is on its way, whatever the client has still to send."""
+        try:
+            return super().handle_request(req, conn)
+        finally:
+            _hold_back(conn.sock, False)
 
     def _comes_more(self, conn: Any) -> bool:
         """Whether the client sends its next request while this thread can wait for it."""
@@ -102,3 +127,10 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
                     os.read(self._called, 1)
                     return False
         return False
+
+
+def _hold_back(sock: Any, on: bool) -> None:
+    """Has the kernel send only full packets, or all that is left."""
+    if _HOLD_BACK is not None and sock.family != socket.AF_UNIX:
+        with contextlib.suppress(OSError):  # it is closed already
+            sock.setsockopt(socket.IPPROTO_TCP, _HOLD_BACK, int(on))

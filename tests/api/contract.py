@@ -10,9 +10,9 @@ from typing import Any
 import jsonschema_rs
 
 from limes.api.openapi.document import build
-from limes.api.routes import PUBLIC_PATHS, described_routes
+from limes.api.routes import PUBLIC_PATHS, ROUTES
 
-DOCUMENT = build(described_routes(), PUBLIC_PATHS)
+DOCUMENT = build(ROUTES, PUBLIC_PATHS)
 
 
 @cache

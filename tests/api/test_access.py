@@ -3,7 +3,9 @@
 import pytest
 
 from limes.api.openapi.document import responders
-from limes.api.routes import PUBLIC_PATHS, described_routes
+from limes.api.routes import PUBLIC_PATHS
+from limes.api.routes import ROUTES as TABLE
+from limes.errors import BackendError
 from tests.api.world import BERLIN, FRANCE, GERMANY, IDENTITIES, PARIS
 from tests.support.rows import all_rows, changes
 
@@ -74,6 +76,7 @@ def test_matrix(world, method, path, allowed, status):
         assert result.headers["www-authenticate"] == 'Keystone uri="http://127.0.0.1:5000/v3"'
     result = world.request(method, path, "keystone-is-down", json={})
     assert (result.status_code, result.text) == (503, "the identity service does not answer\n")
+    assert result.headers["retry-after"] == "5"
     assert changes(before, all_rows(world.engine)) == {}
 
 
@@ -87,7 +90,7 @@ def test_every_route_is_in_the_matrix(world):
         )
 
     listed = {(method, template(path)) for method, path, _, _ in ROUTES}
-    table = {(method, path) for method, path, _ in responders(described_routes())}
+    table = {(method, path) for method, path, _ in responders(TABLE)}
     assert {route for route in table if route[1] not in PUBLIC_PATHS} == listed
     assert len(listed) == len(ROUTES)
 
@@ -130,6 +133,23 @@ def test_what_does_not_exist(world, method, path, text):
     assert (result.status_code, result.text) == (404, text)
 
 
+def test_what_was_never_scraped_can_be_neither_set_nor_simulated(world):
+    path = f"/v1/domains/{FRANCE}/projects/{PARIS}"
+    document = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 1}]}]}}
+    answers = [world.request(*route, json=document) for route in (("PUT", path), ("POST", f"{path}/simulate-put"))]
+    assert [one.status_code for one in answers] == [423, 423]
+    assert answers[0].text == answers[1].text
+
+
+@pytest.mark.parametrize("path", ["/v1/domains/nowhere", f"{DOMAIN}/projects/nowhere"])
+def test_bodies_are_read_last(world, path):
+    for method, target in (("PUT", path), ("POST", f"{path}/simulate-put")):
+        statuses = [
+            world.request(method, target, token, body=b"{").status_code for token in ("france-admin", "cloud-admin")
+        ]
+        assert statuses == [403, 404]
+
+
 @pytest.mark.parametrize("path", ["/v1/domains/nowhere", f"{DOMAIN}/projects/nowhere"])
 def test_existence_is_not_shown_without_permission(world, path):
     assert world.request("GET", path, "france-admin").status_code == 403
@@ -153,7 +173,8 @@ def test_other_clusters(world):
         400,
         "multi-cluster support is removed: the X-Limes-Cluster-Id header is not allowed anymore\n",
     )
-    assert world.request("GET", "/v1/domains", headers={"X-Limes-Cluster-Id": "current"}).status_code == 200
+    for fine in ("current", ""):
+        assert world.request("GET", "/v1/domains", headers={"X-Limes-Cluster-Id": fine}).status_code == 200
 
 
 def test_cors(world):
@@ -188,8 +209,19 @@ def test_an_internal_error_shows_nothing_but_its_id(world, caplog):
 
 
 class BrokenList(list):
+    def __init__(self, error=None):
+        self._error = error or RuntimeError("secret detail")
+
     def __bool__(self):
-        raise RuntimeError("secret detail")
+        raise self._error
+
+
+@pytest.mark.parametrize("path", ["/v1/domains/discover", f"{DOMAIN}/projects/discover"])
+def test_a_keystone_that_cannot_be_asked(world, caplog, path):
+    world.new_domains = world.new_projects = BrokenList(BackendError("while listing domains: no answer"))
+    result = world.request("POST", path)
+    assert (result.status_code, result.text) == (500, "while listing domains: no answer\n")
+    assert f"POST {path}: while listing domains: no answer" in caplog.text
 
 
 def test_too_large_a_body(world):

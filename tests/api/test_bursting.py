@@ -67,6 +67,14 @@ def test_not_together_with_quotas(bursting):
     result, changed = switch(bursting, BERLIN_PATH, True, services=services)
     assert (result.status_code, changed) == (400, {})
     assert result.text == "it is currently not allowed to set bursting.enabled and quotas in the same request\n"
+    for nothing in ([], None):
+        assert switch(bursting, BERLIN_PATH, True, services=nothing)[0].status_code == 202, "that is no quota"
+
+
+def test_what_left_the_configuration_does_not_hold_it(bursting):
+    assert switch(bursting, DRESDEN_PATH, True)[0].status_code == 202
+    bursting.engine.atomic(lambda: bursting.engine.execute("UPDATE resources SET name = 'gone' WHERE name = 'cores'"))
+    assert switch(bursting, DRESDEN_PATH, False)[0].status_code == 202
 
 
 def test_not_without_bursting_in_the_cluster(world):

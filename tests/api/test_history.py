@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from limes.api.policy import RULES
+from limes.auth.policy import Policy
 from limes.core.catalog import BehaviorRule
 from limes.core.constraint_set import ConstraintSet
 from limes.core.constraints import Constraint
@@ -36,6 +38,7 @@ def test_what_when_who_and_why(world):
     result = put(world, cores=25, ram=2000, token="germany-admin")
     world.clock.advance(60)
     put(world, cores=24)
+    assert world.get(f"{PROJECT}/history")["history_links"] == []
     latest, ram, first = sorted(history(world), key=lambda one: (one["at"], one["resource"]), reverse=True)
     assert first.pop("number") < ram.pop("number") < latest.pop("number")
     assert first == {
@@ -185,11 +188,38 @@ def test_commitments_and_minima_bound_it(make):
     assert bounds(world, resource="ram")[0] == (700, "min_nonzero_project_quota")
 
 
+def test_origins_are_for_who_may_see_the_history(make, tmp_path):
+    path = tmp_path / "policy.yaml"
+    path.write_text('"project:show_history": "rule:project_editor"\n"domain:show_history": "rule:domain_editor"\n')
+    world = make(policy=Policy(RULES, path))
+    put(world, cores=25)
+    put(world, DOMAIN, cores=150)
+    for where, tokens in ((PROJECT, ("berlin-admin", "berlin-member")), (DOMAIN, ("germany-admin", "germany-viewer"))):
+        shown = ["origin" in explain(world, path=where, token=token) for token in tokens]
+        statuses = [world.request("GET", f"{where}/history", token).status_code for token in tokens]
+        assert (shown, statuses) == ([True, False], [200, 403])
+
+
+def test_the_origin_is_what_made_the_quota(world):
+    """And not what a backend was told again later."""
+    put(world, cores=25)
+    sql = (
+        "INSERT INTO quota_history (at, domain_uuid, project_uuid, service_type, resource_name, what, old, new, reason,"
+        " detail, initiator_id, initiator_name, request_id)"
+        " VALUES (1, %s, %s, 'compute', 'cores', 'backend_quota', 7, 25, 'backend-drift', '', '', 'scrape', 'job')"
+    )
+    world.engine.atomic(lambda: world.engine.execute(sql, [GERMANY, BERLIN]))
+    assert [one["what"] for one in history(world)] == ["backend_quota", "quota"]
+    assert (explain(world)["origin"]["what"], explain(world)["origin"]["new"]) == ("quota", 25)
+
+
 def test_bursting_is_explained(make):
-    world = make(burst_multiplier=0.2)
+    here = BehaviorRule(re.compile("compute/ram"), re.compile("germany/berlin"), max_burst_multiplier=0)
+    world = make(burst_multiplier=0.2, behaviors=[here])
     assert "usable_quota" not in explain(world)
     world.request("PUT", PROJECT, json={"project": {"bursting": {"enabled": True}}})
     assert explain(world)["usable_quota"] == 24
+    assert explain(world, "ram")["usable_quota"] == 1024, "it does not burst in this project"
 
 
 def test_what_has_no_quota_is_left_out(world):

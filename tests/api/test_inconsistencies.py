@@ -1,5 +1,8 @@
 """What a cloud admin has to look after."""
 
+import re
+
+from limes.core.catalog import BehaviorRule
 from tests.api.world import BERLIN, DRESDEN, GERMANY
 
 IN_GERMANY = {"id": GERMANY, "name": "germany"}
@@ -72,6 +75,7 @@ def test_scrape_errors_are_grouped(world):
                 [message, project, service],
             )
 
+    world.engine.execute("UPDATE project_services SET checked_at = 1200")  # by a scrape that went well
     assert world.get("/v1/admin/scrape-errors") == {"scrape_errors": []}
     world.engine.atomic(fail)
     assert world.get("/v1/admin/scrape-errors") == {
@@ -99,3 +103,77 @@ def test_what_is_used_up_exactly_is_not_overspent(world):
         projects = [one["project"]["id"] for one in found["project_quota_overspent"]]
         assert [one for one in projects if one == BERLIN] == overspent
         assert [one["backend_quota"] for one in found["project_quota_mismatch"]] == [19]
+
+
+def test_each_list_has_an_order(world):
+    """By the names of domain, project, service and resource, whatever the ids are."""
+    renames = (("germany", "a"), ("france", "b"))
+    with world.engine.connection():
+        for old, new in renames:
+            world.engine.execute("UPDATE domains SET name = %s WHERE name = %s", [new, old])
+        for old, new in (("berlin", "y"), ("dresden", "x"), ("paris", "w")):
+            world.engine.execute("UPDATE projects SET name = %s WHERE name = %s", [new, old])
+        world.engine.execute("DELETE FROM project_resources")
+        world.engine.execute("DELETE FROM domain_resources")
+        world.engine.execute(
+            "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"
+            " SELECT p.id, r.id, 1, 5, 2 FROM projects p CROSS JOIN resources r WHERE r.name <> 'gpus'"
+            " ORDER BY p.id DESC, r.name DESC"
+        )
+    lists = world.get("/v1/inconsistencies")["inconsistencies"]
+    refs = [("compute", "cores"), ("compute", "ram"), ("volume", "capacity")]
+    found = [
+        (one["domain"]["name"], one["service"], one["resource"]) for one in lists.pop("domain_quota_overcommitted")
+    ]
+    assert found == [(domain, *ref) for domain in ("a", "b") for ref in refs]
+    for items in lists.values():
+        found = [(one["project"]["name"], one["service"], one["resource"]) for one in items]
+        assert found == [(project, *ref) for project in ("x", "y", "w") for ref in refs]
+
+
+def test_a_domain_may_give_away_all_that_it_has(world):
+    for quota, names in ((10, []), (9, ["capacity"])):
+        world.engine.execute(
+            "UPDATE domain_resources SET quota = %s"
+            " WHERE domain_id = 1 AND resource_id = (SELECT id FROM resources WHERE name = 'capacity')",
+            [quota],
+        )
+        found = world.get("/v1/inconsistencies")["inconsistencies"]["domain_quota_overcommitted"]
+        assert [one["resource"] for one in found] == names
+
+
+def test_a_project_that_may_burst_less_than_others(make):
+    rule = BehaviorRule(re.compile("compute/cores"), re.compile("germany/dresden"), max_burst_multiplier=0)
+    world = make(burst_multiplier=0.2, behaviors=[rule])
+    world.engine.atomic(lambda: world.engine.execute("UPDATE projects SET has_bursting = %s", [True]))
+    lists = world.get("/v1/inconsistencies?resource=cores")["inconsistencies"]
+    (overspent,) = lists["project_quota_overspent"]
+    assert (overspent["project"], overspent["quota"], overspent["usage"]) == (PROJECT_DRESDEN, 30, 31)
+    assert [one["project"]["name"] for one in lists["project_quota_mismatch"]] == ["berlin"]
+
+
+def test_groups_of_scrape_errors(world):
+    """The same words of two services are two errors. The groups come by service and the id of the project shown."""
+    with world.engine.connection():
+        world.engine.execute("UPDATE projects SET name = 'z-berlin' WHERE name = 'berlin'")
+        for project, service, message in (
+            (1, "volume", "down"),
+            (1, "compute", "other"),
+            (2, "compute", "down"),
+            (3, "compute", "down"),
+        ):
+            world.engine.execute(
+                "UPDATE project_services SET scrape_error = %s, checked_at = %s WHERE project_id = %s"
+                " AND service_id = (SELECT id FROM services WHERE type = %s)",
+                [message, 1000 + project, project, service],
+            )
+    found = world.get("/v1/admin/scrape-errors?service=volume")["scrape_errors"]
+    shown = [
+        (one["service_type"], one["message"], one["project"]["name"], one.get("affected_projects")) for one in found
+    ]
+    assert shown == [
+        ("compute", "other", "z-berlin", None),
+        ("compute", "down", "paris", 2),  # france comes before germany
+        ("volume", "down", "z-berlin", None),
+    ], "and filters do nothing"
+    assert found[1]["checked_at"] == 1003, "that of the project that is shown"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
 
 PROJECTS = f"/v1/domains/{GERMANY}/projects"
 
@@ -32,6 +32,32 @@ def test_pages_of_domains(world):
     assert world.get("/v1/domains?limit=5")["domains_links"] == []
 
 
+@pytest.mark.parametrize("path", ["/v1/domains", PROJECTS, "/v1/projects"])
+def test_the_next_page_is_of_the_same_query(world, path):
+    """Also where an argument repeats, or has no value."""
+    query = "service=compute&service=volume&resource=gpus&resource=capacity&detail&limit=1"
+    shown = {"compute": ["gpus"], "volume": ["capacity"]}
+    pages, href = [], f"{path}?{query}"
+    while href:
+        document = world.get(href)
+        found, links = document.values()
+        pages += found
+        href = links[0]["href"] if links else ""
+    assert pages == world.get(f"{path}?{query.removesuffix('&limit=1')}")[path.rpartition("/")[2]]
+    if path == "/v1/domains":
+        assert {one["type"]: [each["name"] for each in one["resources"]] for one in pages[-1]["services"]} == shown
+    else:
+        assert pages[0]["services"][0]["resources"][0]["subresources"] == [{"id": "gpu-1"}]
+
+
+@pytest.mark.parametrize(("marker", "found"), [("", [BERLIN, DRESDEN]), (BERLIN, [DRESDEN]), (PARIS, [])])
+def test_any_text_may_be_a_marker(world, marker, found):
+    """What comes behind it in the order of ids: the item itself may be gone meanwhile, or belong to another domain."""
+    assert [one["id"] for one in world.get(f"{PROJECTS}?limit=1000&marker={marker}")["projects"]] == found
+    gone = f"{marker}-gone" if marker else "a"
+    assert [one["id"] for one in world.get(f"{PROJECTS}?limit=1000&marker={gone}")["projects"]] == found
+
+
 @pytest.mark.parametrize(
     ("query", "text"),
     [
@@ -44,6 +70,7 @@ def test_pages_of_domains(world):
         ("limit=1&limit=2", "limit and marker may be given once only\n"),
         ("marker=x", "marker goes with limit only\n"),
         ("limit=1&marker=x&marker=y", "limit and marker may be given once only\n"),
+        ("limit=1&marker=a%00b", "query parameter marker: expected an id, which has no NUL\n"),
     ],
 )
 def test_bad_pages(world, query, text):

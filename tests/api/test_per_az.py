@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.api.commitments import BEHAVIORS, NOW, commit
+from tests.api.commitments import BEHAVIORS, NOW, commit, listed
 from tests.api.world import BERLIN, GERMANY
 
 DOMAIN = f"/v1/domains/{GERMANY}"
@@ -98,6 +98,49 @@ def test_cluster(world):
     }
     without_rights = world.request("GET", "/v1/clusters/current", "nobody", query_string="detail", headers=PREVIEW)
     assert "subcapacities" not in without_rights.text
+
+
+def test_a_project_without_physical_usage_counts_with_its_usage(world):
+    ram = "SELECT 2, id, 'any', 7, '' FROM resources WHERE name = 'ram'"
+    insert = f"INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources) {ram}"
+    world.engine.atomic(lambda: world.engine.execute(insert))
+    found = resources(world, "/v1/clusters/current")["ram"]["per_az"]["any"]
+    assert (found["projects_usage"], found["physical_usage"]) == (519, 135)
+
+
+def test_what_was_made_of_others_counts_once(world):
+    ids = [one["id"] for one in listed(world) if (one["duration"], one["amount"]) in (("1 hour", 7), ("1 hour", 1))]
+    merged = world.request("POST", f"{PROJECT}/commitments/merge", json={"commitment_ids": ids})
+    assert merged.status_code == 202
+    for path in (PROJECT, DOMAIN, "/v1/clusters/current"):
+        assert resources(world, path)["cores"]["per_az"]["az-one"]["committed"] == {"1 hour": 8}
+
+
+def test_what_waits_for_capacity(world):
+    commit(world, amount=500, duration="1 year", confirm_by=NOW + 30)
+    commit(world, amount=600, confirm_by=NOW + 30)
+    world.clock.advance(31)
+    commit(
+        world, amount=1, project="dresden", availability_zone="az-two"
+    )  # whoever asks next, looks at all that is due
+    waiting = {"1 hour": 600, "1 year": 500}
+    for path in (PROJECT, DOMAIN, "/v1/clusters/current"):
+        found = resources(world, path)["cores"]["per_az"]["az-one"]
+        assert list(found["pending_commitments"].items()) == list(waiting.items())
+        assert found["planned_commitments"] == {"1 year": 3}
+
+
+def test_what_is_only_committed_to(world):
+    """In an AZ that nobody uses, beside others."""
+    for table, zero in (("project_az_resources", "usage"), ("az_resources", "raw_capacity")):
+        world.engine.atomic(lambda table=table, zero=zero: world.engine.execute(f"UPDATE {table} SET {zero} = 0"))
+    ram = "SELECT p.id, r.id, 'az-one', 1, '' FROM projects p CROSS JOIN resources r WHERE p.id = 1 AND r.name = 'ram'"
+    insert = f"INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources) {ram}"
+    world.engine.atomic(lambda: world.engine.execute(insert))
+    for path in (PROJECT, DOMAIN, "/v1/clusters/current"):
+        found = resources(world, path)["ram"]["per_az"]
+        assert list(found) == ["any", "az-one"]
+        assert found["any"]["committed"] == {"1 year": 5}
 
 
 def test_what_has_ended_does_not_count(world):

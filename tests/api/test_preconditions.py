@@ -70,7 +70,15 @@ def test_the_tag_follows_quota_and_nothing_else(make):
     assert len(set(tags)) == 3
     # what left the configuration is shown nowhere, and can be set by nobody
     world.engine.atomic(lambda: run("UPDATE resources SET name = 'gone' WHERE name = 'ram'"))
-    assert len({tag_of(world, PROJECT), tag_of(world, PROJECT, "service=compute"), tags[-1]}) == 2
+    shown = {tag_of(world, PROJECT, query) for query in ("", "service=compute", "detail")}
+    assert len(shown) == len({*shown, tags[-1]}) - 1 == 1
+
+
+def test_a_domain_quota_of_zero_is_like_none(world):
+    seen = tag_of(world, DOMAIN)
+    world.engine.atomic(lambda: world.engine.execute("DELETE FROM domain_resources WHERE quota = 0"))
+    assert tag_of(world, DOMAIN) == tag_of(world, DOMAIN, "service=volume") == seen
+    assert world.request("PUT", DOMAIN, json=body(DOMAIN, 60), headers={"If-Match": seen}).status_code == 202
 
 
 def test_bursting_needs_the_tag_too(make):

@@ -148,6 +148,9 @@ def make_world(
     stale_after: float = math.inf,
     fill: bool = True,
     mounts: tuple[Mount, ...] = (),
+    policy: Policy | None = None,
+    allowed_origins: tuple[str, ...] = ("*",),
+    catalog_url: str = "https://limes.example.com",
     **catalog_options: Any,
 ) -> World:
     """Fills a migrated database and puts the API on it. Without `fill` the database has been filled before."""
@@ -168,7 +171,7 @@ def make_world(
         clock=clock,
         ids=SystemIds(),
         authenticator=Tokens(),
-        policy=Policy(RULES),
+        policy=policy or Policy(RULES),
         set_domain_quota=set_domain_quota,
         set_project_quota=set_project_quota,
         set_bursting=SetBursting(engine, catalog, clock, world.push, trail),
@@ -178,7 +181,8 @@ def make_world(
         discover_domains=lambda: world.new_domains,
         discover_projects=lambda domain_uuid: world.new_projects,
         request_sync=world.request_sync,
-        catalog_url="https://limes.example.com",
+        catalog_url=catalog_url,
+        allowed_origins=allowed_origins,
         stale_after=stale_after,
         mounts=mounts,
     )

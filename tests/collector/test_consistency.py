@@ -2,9 +2,10 @@
 
 from limes.actions.check_consistency import CheckConsistency
 from limes.actions.sync_catalog import SyncCatalog
-from limes.core.catalog import Catalog
+from limes.core.catalog import Catalog, ServiceDef
 from limes.core.constraint_set import ConstraintSet
 from limes.core.constraints import Constraint
+from limes.db.queries.catalog import service_resource_ids
 from tests.collector.lab import COMPUTE, VOLUME
 from tests.support.rows import all_rows, changes
 
@@ -33,6 +34,20 @@ def test_a_service_that_left_the_configuration_goes_with_all_its_rows(lab):
     assert names(lab, "services", "type") == ["compute"]
     assert names(lab, "resources", "name") == ["cores", "gpus", "ram"]
     assert names(lab, "project_services", "project_id") == names(lab, "projects", "id")
+
+
+def test_a_resource_that_left_the_configuration_is_hidden_until_it_comes_back(lab):
+    smaller = ServiceDef("compute", "compute", {name: one for name, one in COMPUTE.resources.items() if name != "ram"})
+
+    def known():
+        return sorted(
+            service_resource_ids(lab.engine, lab.rows("SELECT id FROM services WHERE type = 'compute'")[0][0])
+        )
+
+    job(lab, [smaller, VOLUME], ["inventory"]).run()
+    assert (known(), names(lab, "resources", "name")) == (["cores", "gpus"], ["capacity", "cores", "gpus", "ram"])
+    job(lab, [COMPUTE, VOLUME], ["inventory"]).run()
+    assert known() == ["cores", "gpus", "ram"]
 
 
 def test_a_new_service_is_due_in_every_project_at_once(lab):

@@ -47,6 +47,34 @@ def test_first_discovery_makes_all_rows(make_lab):
     assert lab.rows("SELECT COUNT(*) FROM project_resources") == [(0,)]
 
 
+def test_before_there_is_anything_an_empty_list_is_believed(make_lab):
+    lab = make_lab()
+    lab.keystone.found = {}
+    assert lab.discover().domains() == []
+    lab.discover().everything()
+
+
+def test_looking_for_domains_looks_for_projects_of_new_ones_only(lab):
+    spain = DomainInfo("d-spain", "spain")
+    lab.keystone.found[GERMANY].append(ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY))
+    lab.keystone.found[spain] = [ProjectInfo("p-madrid", "madrid", spain.id, spain)]
+    assert lab.discover().domains() == ["d-spain"]
+    assert names(lab, "projects") == ["berlin", "dresden", "madrid", "paris"]
+
+
+def test_a_domain_that_vanishes_while_its_projects_are_listed(lab):
+    gone = dict(lab.keystone.found)
+
+    def vanish():
+        lab.keystone.found = {GERMANY: gone[GERMANY]}
+        lab.discover().everything()
+        lab.keystone.found = gone
+
+    lab.keystone.during = once(vanish)
+    assert lab.discover().projects("d-france") == []
+    assert (names(lab, "domains"), names(lab, "projects")) == (["germany"], ["berlin", "dresden"])
+
+
 def test_a_second_discovery_changes_nothing(lab):
     before = all_rows(lab.engine)
     lab.clock.advance(180)

@@ -58,6 +58,16 @@ def test_only_exactly_the_declared_initial_quota_is_approved(berlin_is_next, bac
     assert lab.quotas()["cores"][0] == quota
 
 
+def test_what_was_taken_away_is_not_approved_again(berlin_is_next):
+    lab = berlin_is_next
+    lab.compute.quota["berlin"] = {"cores": 8}
+    lab.scrape().run_next("compute")
+    lab.set_quota("cores", 0)  # and the backend was not told yet
+    lab.discover().request_sync("d-germany", "p-berlin")
+    lab.scrape().run_next("compute")
+    assert lab.quotas()["cores"] == (0, 8)
+
+
 def test_later_scrapes_replace_usage_and_keep_quota(berlin_is_next):
     lab = berlin_is_next
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(3), "az-two": AZUsage(4)}}

@@ -114,6 +114,31 @@ def test_two_requests_sent_at_once_are_both_answered(server: tuple[int, ServerPr
 
 
 @pytest.mark.parametrize("server", [2], indirect=True)
+def test_a_small_answer_comes_in_one_piece(server: tuple[int, ServerProcess]) -> None:
+    port, _ = server
+    for connection in ("keep-alive", "close"):
+        for _ in range(5):
+            with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+                client.sendall(f"GET / HTTP/1.1\r\nHost: x\r\nConnection: {connection}\r\n\r\n".encode())
+                head, _, body = client.recv(65536).partition(b"\r\n\r\n")
+                assert b"200 OK" in head
+                assert body.isdigit()
+
+
+@pytest.mark.parametrize("server", [2], indirect=True)
+def test_an_answer_does_not_wait_for_a_body_that_nobody_reads(server: tuple[int, ServerProcess]) -> None:
+    port, _ = server
+    took = []
+    for _ in range(3):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+            started = time.monotonic()
+            client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
+            assert b"200 OK" in client.recv(65536)
+            took.append(time.monotonic() - started)
+    assert min(took) < 0.19, "the kernel would hold it back for 0.2 seconds"
+
+
+@pytest.mark.parametrize("server", [2], indirect=True)
 def test_a_stopping_worker_answers_what_it_has_begun(server: tuple[int, ServerProcess]) -> None:
     port, process = server
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)

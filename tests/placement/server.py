@@ -66,6 +66,7 @@ def post_worker_init(worker: Any) -> None:
     """As in `limes.composition.gunicorn_conf`."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10_000)
 
 
 class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
@@ -81,6 +82,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             "workers": int(os.environ.get("PLACEMENT_WORKERS", "1")),
             "threads": int(os.environ.get("PLACEMENT_THREADS", "4")),
             "worker_class": "limes.web.worker.StayingThreadWorker",
+            "keepalive": 60,
             "graceful_timeout": 1,
             "control_socket_disable": True,
             "post_fork": lambda server, worker: self.deps.engine.dispose(),

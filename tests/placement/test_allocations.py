@@ -1,5 +1,8 @@
 """Allocations: what fits, what it changes, and that all of a write happens or nothing."""
 
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
+
 import pytest
 
 from tests.placement.world import World, all_rows, changes, claim, stamps, uuid_of
@@ -36,6 +39,16 @@ def test_a_move_stamps_both_providers_and_counts_up_the_one_that_gains(world: Wo
     }
     new = stamps(world.engine)
     assert all(new[name] > old[name] for name in "ab")
+
+
+def test_last_modified_of_a_provider_tells_of_the_generation_that_a_write_gives_it(world: World):
+    provider = f"/resource_providers/{world.provider('a', VCPU=8)}"
+    before = {path: world.call("GET", path).headers["last-modified"] for path in (provider, "/resource_providers")}
+    world.clock.advance(seconds=60)
+    assert world.allocate("c", None, a={"VCPU": 3}).status_code == 204
+    for path, old in before.items():
+        new = world.call("GET", path).headers["last-modified"]
+        assert parsedate_to_datetime(new) - parsedate_to_datetime(old) == timedelta(seconds=60)
 
 
 def test_emptying_removes_the_consumer_so_that_null_is_right_again(world: World):
@@ -121,6 +134,29 @@ def test_a_consumer_named_twice_is_refused(world: World):
     assert "Malformed consumer_uuid" in world.refused(400, "POST", "/allocations", nonsense)["detail"]
 
 
+def test_a_provider_named_in_two_notations_is_refused(world: World):
+    world.provider("a", VCPU=8)
+    body = claim(None, a={"VCPU": 1})
+    moved = uuid_of("a").replace("-", "", 1) + "-"
+    body["allocations"][moved] = {"resources": {"VCPU": 2}}
+    assert "named twice" in world.refused(400, "PUT", f"/allocations/{C}", body)["detail"]
+
+
+def test_mappings_are_ignored(world: World):
+    """The reference bounds neither the length of a suffix nor what else is in it."""
+    world.provider("a", VCPU=8)
+    for number, suffix in enumerate(("", "1", "_NET" * 40, "a.b")):
+        body = claim(None, a={"VCPU": 1}) | {"mappings": {suffix: [uuid_of("a")]}}
+        changed = world.changed_by("PUT", f"/allocations/{uuid_of(f'm{number}')}", body, version="1.38")
+        assert changed["allocations"][1] == [(uuid_of(f"m{number}"), "a", "VCPU", 1)]
+    for bad in ({}, {"1": []}, {"1": ["x"]}, {"1": uuid_of("a")}, None):
+        body = claim(None, a={"VCPU": 1}) | {"mappings": bad}
+        world.refused(400, "PUT", f"/allocations/{C}", body)
+    del body["consumer_type"]
+    world.refused(400, "PUT", f"/allocations/{C}", body | {"mappings": {"": [uuid_of("a")]}}, version="1.33")
+    world.ok("PUT", f"/allocations/{C}", body | {"mappings": {"": [uuid_of("a")]}}, version="1.34")
+
+
 def test_where_inventory_was_lowered_below_use_nothing_that_makes_it_better_is_refused(world: World):
     world.provider("a", VCPU=8)
     world.allocate("c", None, a={"VCPU": 5})
@@ -137,9 +173,10 @@ def test_old_forms_of_the_body(world: World):
     nobody = world.settings.incomplete_consumer_project_id
     changed = world.changed_by("PUT", f"/allocations/{C}", {"allocations": [entry]}, version="1.0")
     assert changed["consumers"] == ([], [(C, 1, nobody, nobody, None)])
-    body = {"allocations": [entry, entry], "project_id": "p", "user_id": "u"}
+    last = {**entry, "resources": {"VCPU": 3}}
+    body = {"allocations": [{**entry, "resources": {"VCPU": 2, "DISK_GB": 1}}, last], "project_id": "p", "user_id": "u"}
     changed = world.changed_by("PUT", f"/allocations/{C}", body, version="1.8")
-    assert changed["allocations"][1] == [(C, "a", "VCPU", 2)]
+    assert changed["allocations"][1] == [(C, "a", "VCPU", 3)]
     given = world.ok("GET", f"/allocations/{C}", version="1.12")
     world.ok("PUT", f"/allocations/{C}", given, version="1.12")
     assert world.ok("GET", f"/allocations/{C}")["consumer_type"] == "unknown"

@@ -1,11 +1,15 @@
 """What is the same for all operations: versions, media types, errors, CORS, mount points and bounds."""
 
 import json
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
 from limes.db.engine import Engine
 from limes.placement.routes import ROUTES
+from limes.placement.schemas import common
+from limes.placement.schemas import trait as schema
 from tests.placement.world import World, claim, uuid_of
 
 METHODS = ("GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD", "FROBNICATE", "PROPFIND")
@@ -81,6 +85,9 @@ def test_401_names_its_challenge(world: World):
         ("placement 2.0", 406, "Unacceptable version header"),
         ("placement pony.horse", 400, "invalid version string: pony.horse"),
         ("placement 1.2.3", 400, "invalid version string: 1.2.3"),
+        ("placement 1.5 or more", 400, "invalid version string: 1.5 or more"),
+        ("placement 1." + "9" * 50, 406, "Unacceptable version header: 1.99"),
+        ("placement 1." + "9" * 5000, 400, "invalid version string: 1.99"),
     ],
 )
 def test_versions_that_do_not_exist(world: World, header: str, status: int, words: str):
@@ -93,7 +100,13 @@ def test_versions_that_do_not_exist(world: World, header: str, status: int, word
 
 @pytest.mark.parametrize(
     ("header", "version"),
-    [("placement latest", "1.39"), ("compute 2.1, placement 1.7", "1.7"), ("compute 2.1", "1.0"), ("placement", "1.0")],
+    [
+        ("placement latest", "1.39"),
+        ("compute 2.1, placement 1.7", "1.7"),
+        ("compute 2.1", "1.0"),
+        ("placement", "1.0"),
+        ("PLACEMENT  1.7 ", "1.7"),
+    ],
 )
 def test_the_version_that_a_header_asks_for(world: World, header: str, version: str):
     answer = world.call("GET", "/", openstack_api_version=header)
@@ -122,9 +135,12 @@ def test_bodies_that_cannot_be_read(world: World):
 
 def test_numbers_that_json_knows_but_the_database_does_not(world: World):
     world.provider("a", VCPU=8)
-    for amount in (2**31, 2**63, 2**70, 1.5, 1e400, "1", True, None):
+    for amount, status in (
+        *((n, 409) for n in (2**31, 2**63, 2**70)),
+        *((x, 400) for x in (1.5, 1e400, "1", True, None)),
+    ):
         body = json.dumps(claim(None, a={"VCPU": amount})).replace("Infinity", "1e400").encode()
-        world.refused(400, "PUT", f"/allocations/{uuid_of('c')}", body)
+        world.refused(status, "PUT", f"/allocations/{uuid_of('c')}", body)
     assert world.allocate("c", None, a={"VCPU": 2.0}).status_code == 204  # type: ignore[dict-item]  # a float
     generation = {"resource_provider_generation": 2**80, "inventories": {}}
     world.refused(409, "PUT", f"/resource_providers/{uuid_of('a')}/inventories", generation)
@@ -140,7 +156,7 @@ def test_text_that_is_hostile_to_a_database(world: World):
 def test_bounds(placement_engine: Engine):
     world = World(placement_engine, bounds={"max_body_size": 2000, "max_query_size": 300})
     assert "2000 bytes" in world.refused(413, "POST", "/resource_classes", {"name": "x" * 3000})["detail"]
-    assert "300 bytes" in world.refused(413, "GET", "/traits?name=" + "x" * 400)["detail"]
+    assert "300 bytes" in world.refused(414, "GET", "/traits?name=" + "x" * 400)["detail"]
 
 
 def test_bodies_of_great_width_or_depth_are_refused_before_they_are_looked_at(world: World):
@@ -149,10 +165,26 @@ def test_bodies_of_great_width_or_depth_are_refused_before_they_are_looked_at(wo
     assert "a list may have at most 1000 entries" in world.refused(400, "PUT", traits, wide)["detail"]
     keys = {str(number): 1 for number in range(5001)}
     assert "an object may have at most 5000 entries" in world.refused(400, "POST", "/allocations", keys)["detail"]
+    many = {uuid_of(f"c{n}"): claim(None, a={f"CUSTOM_{n}": 1 for n in range(200)}) for n in range(500)}
+    assert "at most 100000 values in all" in world.refused(400, "POST", "/allocations", many)["detail"]
     deep = b"[" * 500 + b"]" * 500
     assert "nested deeper than 30 levels" in world.refused(400, "POST", "/resource_classes", deep)["detail"]
     long = {"name": "x" * 100_000, "y": [{"z": "x" * 1000}] * 900}
     assert len(world.refused(400, "POST", "/resource_classes", long)["detail"]) < 5000
+
+
+def test_of_many_mistakes_only_some_are_looked_at(monkeypatch: pytest.MonkeyPatch):
+    looked_at: list[Any] = []
+
+    def best(errors: Iterable[Any]) -> Any:
+        looked_at.extend(errors)
+        return looked_at[0]
+
+    monkeypatch.setattr(common, "best_match", best)
+    found = schema.PUT_OF_PROVIDER.problem({"traits": [""] * 5000, "resource_provider_generation": 1})
+    assert found is not None
+    assert found.startswith("''")
+    assert len(looked_at) == 100
 
 
 def test_an_unexpected_failure_says_nothing_but_the_request_id(world: World, caplog: pytest.LogCaptureFixture):
@@ -201,6 +233,21 @@ def test_cors_is_off_by_default_and_answers_preflights_when_it_is_on(world: Worl
     evil = preflight | {"access_control_request_headers": "x-auth-token"}
     answer = open_world.call("OPTIONS", "/resource_providers", token=None, **evil)
     assert "access-control-allow-headers" not in answer.headers
+
+
+def test_with_an_origin_alone_a_page_can_do_all_that_a_client_does(placement_engine: Engine):
+    world = World(placement_engine, cors={"allowed_origin": [ORIGIN]})
+    for method in ("GET", "PUT", "POST", "DELETE"):
+        asked = "x-auth-token,openstack-api-version,content-type"
+        preflight = {"access_control_request_method": method, "access_control_request_headers": asked}
+        answer = world.call("OPTIONS", "/resource_providers", token=None, origin=ORIGIN, **preflight)
+        assert answer.headers["access-control-allow-methods"] == method
+        assert answer.headers["access-control-allow-headers"] == asked
+    answer = world.call("GET", "/resource_providers", origin=ORIGIN)
+    exposed = "OpenStack-API-Version,X-OpenStack-Request-ID,Location"
+    assert answer.headers["access-control-expose-headers"] == exposed
+    refused = world.call("GET", "/resource_providers", token=None, origin=ORIGIN)
+    assert (refused.status_code, refused.headers["access-control-allow-origin"]) == (401, ORIGIN)
 
 
 def test_operational_paths_need_no_token(world: World):

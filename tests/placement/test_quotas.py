@@ -68,6 +68,25 @@ def test_what_does_not_raise_the_total_always_passes(world: World):
     world.ok("PUT", f"/allocations/{D}", claim(1, project="other", a={"VCPU": 30}))
 
 
+def test_a_reshape_passes_unless_it_raises_the_total(world: World):
+    service = {"token": "s", "x_roles": "service"}
+    world.provider("a", VCPU=80)
+    world.provider("b", "a")
+    world.allocate("c", None, a={"VCPU": 9})
+    world.ok("PUT", Q, limits(VCPU=5))
+    shapes = {
+        uuid_of("a"): {"resource_provider_generation": 2, "inventories": {}},
+        uuid_of("b"): {"resource_provider_generation": 0, "inventories": {"VCPU": {"total": 80}}},
+    }
+    more = {"inventories": shapes, "allocations": {C: claim(1, b={"VCPU": 10})}}
+    error = world.refused(409, "POST", "/reshaper", more, **service)
+    assert error["code"] == "placement.quota.exceeded"
+    assert error["detail"].endswith("limit 5, used 9, requested 1 more.")
+    moved = {"inventories": shapes, "allocations": {C: claim(1, b={"VCPU": 9})}}
+    changed = world.changed_by("POST", "/reshaper", moved, **service)
+    assert changed["allocations"] == ([(C, "a", "VCPU", 9)], [(C, "b", "VCPU", 9)])
+
+
 def test_a_class_with_a_limit_can_be_deleted_with_it(world: World):
     world.ok("PUT", "/resource_classes/CUSTOM_X")
     world.ok("PUT", Q, limits(CUSTOM_X=1))

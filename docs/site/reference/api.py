@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Any
 
 from limes.api.openapi.document import build
-from limes.api.routes import PUBLIC_PATHS, described_routes
+from limes.api.routes import PUBLIC_PATHS, ROUTES
 from reference.markdown import code, table
 
 Json = Mapping[str, Any]
@@ -21,7 +21,7 @@ _EVERYWHERE = ("X-Limes-Cluster-Id",)
 
 def render() -> str:
     """The whole page."""
-    document = build(described_routes(), PUBLIC_PATHS)
+    document = build(ROUTES, PUBLIC_PATHS)
     lines = [_HEAD]
     tags = dict.fromkeys(tag for item in document["paths"].values() for one in _methods(item) for tag in one[1]["tags"])
     for tag in tags:

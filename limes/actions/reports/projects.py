@@ -1,6 +1,5 @@
 """Quota and usage of projects."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -24,7 +23,7 @@ class ProjectReport:
     selection: Selection
     resources: dict[Ref, queries.ProjectResourceRow] = field(default_factory=dict)
     scraped_at: dict[str, float | None] = field(default_factory=dict)
-    azs: dict[Ref, list[queries.ProjectAZRow]] = field(default_factory=lambda: defaultdict(list))
+    azs: dict[Ref, list[queries.ProjectAZRow]] = field(default_factory=dict)
     """Only filled if asked for; in the order `any`, AZs by name, `unknown`."""
     committed: az_breakdown.AZBreakdown = field(default_factory=dict)
     """Only filled if asked for."""
@@ -149,7 +148,7 @@ def read_figures(
         reports[row.project_id].resources[refs[row.resource_id]] = row
     if with_azs:
         for az_row in queries.project_azs(engine, list(refs), domain_id, project_ids):
-            reports[az_row.project_id].azs[refs[az_row.resource_id]].append(az_row)
+            reports[az_row.project_id].azs.setdefault(refs[az_row.resource_id], []).append(az_row)
         for report in reports.values():
             for rows in report.azs.values():
                 rows.sort(key=lambda row: catalog.az_order(row.az))

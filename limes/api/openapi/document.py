@@ -58,7 +58,7 @@ def _operation(method: str, path: str, responder: Any, operation: Operation, *, 
     rules = [rule.name for rule in RULES if (method, path) in rule.operations]
     description = " ".join(rest.split()) + (f" Policy rules: {', '.join(rules)}." if rules else "")
     document: Json = {
-        "operationId": f"{responder.__self__.__class__.__name__}.{responder.__name__}",
+        "operationId": responder.__qualname__,
         "tags": [operation.tag],
         "summary": summary,
         "parameters": [_parameter(one) for one in (*operation.parameters, CLUSTER)],

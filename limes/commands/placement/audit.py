@@ -40,11 +40,11 @@ def add_to(actions: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints what it finds, and with `--repair` deletes what can be deleted."""
-    from limes.composition.common import load_settings, open_checked_placement_engine
+    from limes.composition.common import load_any_settings, open_checked_placement_engine
     from limes.composition.projects import open_find_gone
     from limes.placement.audit import audit
 
-    settings = load_settings()
+    settings = load_any_settings()
     engine = open_checked_placement_engine(settings, "limes-placement-audit")
     found = audit(engine, open_find_gone(settings), settings.placement.incomplete_consumer_project_id)
     outcomes = _clear(engine, found, repair=options.repair)

@@ -32,13 +32,13 @@ def add_to(actions: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Copies, reads both sides again, and prints each difference on standard output."""
-    from limes.composition.common import load_settings
+    from limes.composition.common import load_any_settings
     from limes.composition.transfer import open_local, open_source
     from limes.placement.transfer.contents import read
     from limes.placement.transfer.verify import differences
     from limes.placement.transfer.writer import Writer
 
-    settings = load_settings()
+    settings = load_any_settings()
     source = open_source(settings, options.source, options.token or os.environ.get(_TOKEN_VARIABLE))
     local = open_local(settings)
     refused: list[str] = []

@@ -109,16 +109,21 @@ def _consumer_uuid(call: Call) -> str:
 
 
 def _resources(body: Any) -> dict[str, dict[str, int]]:
-    """By provider and class, from the list of old or from the object that came with 1.12."""
+    """By provider and class, from the list of old or from the object that came with 1.12.
+
+    Of a provider that the list has twice, the last entry counts, as clients know it. Raises `InvalidValue` if a
+    provider is named in two notations.
+    """
     if isinstance(body, list):
-        pairs = [(one["resource_provider"]["uuid"], one["resources"]) for one in body]
+        by_provider = {one["resource_provider"]["uuid"]: one["resources"] for one in body}
     else:
-        pairs = [(uuid, one["resources"]) for uuid, one in body.items()]
-    found: dict[str, dict[str, int]] = {}
-    for uuid, resources in pairs:
-        entry = found.setdefault(normalized_uuid(uuid) or uuid, {})
-        for name, amount in resources.items():
-            entry[name] = entry.get(name, 0) + int(amount)
+        by_provider = {uuid: one["resources"] for uuid, one in body.items()}
+    found = {
+        normalized_uuid(uuid) or uuid: {name: int(amount) for name, amount in resources.items()}
+        for uuid, resources in by_provider.items()
+    }
+    if len(found) < len(by_provider):
+        raise InvalidValue("A resource provider is named twice, in different notations of its UUID.")
     return found
 
 

@@ -34,12 +34,15 @@ def list_candidates(call: Call) -> Answer:
     if settings.randomize_allocation_candidates:
         shuffle = random.Random(call.deps.ids.uuid()).shuffle  # noqa: S311 - spreads load
     most = settings.bounds.max_candidates
-    found = search(request, cloud, most, shuffle)
+    memory = None
+    if not any(group.in_tree for group in request.groups):
+        memory = call.deps.answers.of((call.version, *(pair for pair in pairs if pair[0] != "limit")))
+    found = search(request, cloud, most, shuffle, memory)
     if not found.complete:
         log.warning(
-            "stopped looking for candidates at the bound of %d (placement.bounds.max_candidates), with %d found: %s",
-            most,
+            "stopped looking for candidates with %d found (placement.bounds.max_candidates is %d): %s",
             len(found.candidates),
+            most,
             call.req.query_string[:1000],
         )
-    return Answer(data=render(found, cloud, call.version), last_modified=call.now)
+    return Answer(data=render(found, cloud, call.version, memory), last_modified=call.now)

@@ -171,9 +171,9 @@ class AllocationWrite:
         stamp = change.stamped(self._engine)
         step = f"CASE WHEN id IN ({placeholders(len(counted))}) THEN 1 ELSE 0 END" if counted else "0"
         self._engine.execute(
-            f"UPDATE placement_providers SET generation = generation + {step}, changed = {stamp}"
+            f"UPDATE placement_providers SET generation = generation + {step}, changed = {stamp}, updated = %s"
             f" WHERE id IN ({placeholders(len(touched))})",
-            [*counted, *touched],
+            [*counted, self._now, *touched],
         )
 
     def _raised(self) -> Mapping[tuple[str, str], int]:

@@ -2,7 +2,8 @@
 
 The invariant: a transaction that raises a project's use of a class leaves it at or below the limit, as the limit was at
 that moment. For that, whoever writes allocations of a project first locks the project's limits, if it has any; then the
-use is counted from the allocations as they stand at the end of that transaction.
+use is counted from the allocations as they stand at the end of that transaction. And who sets a first limit waits for
+the writers that found none: what they write would not be in the count of those that come after.
 """
 
 from collections.abc import Collection, Mapping
@@ -30,8 +31,12 @@ def replace(engine: Engine, project_id: str, limits: Mapping[int, int | None]) -
     A limit that stays is changed in its row and not put into a new one: a writer of allocations that waits for the row
     finds it changed, but would take a row that is deleted for a limit that is gone, and not see the new one.
     """
-    sql = "SELECT class_id FROM placement_project_quotas WHERE project_id = %s ORDER BY class_id"
-    gone = [row[0] for row in engine.rows(sql + engine.for_update, [project_id]) if row[0] not in limits]
+    if not limits.keys() <= _class_ids(engine, project_id):
+        _wait_for_writers(engine)
+    present = _class_ids(engine, project_id, engine.for_update)
+    if not limits.keys() <= present:
+        _wait_for_writers(engine)  # here for the first time only if somebody has deleted limits in between
+    gone = sorted(present - limits.keys())
     if gone:
         engine.execute(
             f"DELETE FROM placement_project_quotas WHERE project_id = %s AND class_id IN ({placeholders(len(gone))})",
@@ -44,6 +49,17 @@ def replace(engine: Engine, project_id: str, limits: Mapping[int, int | None]) -
             + " ON CONFLICT (project_id, class_id) DO UPDATE SET max_used = excluded.max_used",
             [value for class_id, limit in sorted(limits.items()) for value in (project_id, class_id, limit)],
         )
+
+
+def _class_ids(engine: Engine, project_id: str, suffix: str = "") -> set[int]:
+    sql = "SELECT class_id FROM placement_project_quotas WHERE project_id = %s ORDER BY class_id"
+    return {row[0] for row in engine.rows(sql + suffix, [project_id])}
+
+
+def _wait_for_writers(engine: Engine) -> None:
+    """Waits until all who have looked at limits have committed, and has others wait until this transaction ends."""
+    if engine.dialect == "postgresql":  # on SQLite a writer is alone anyway
+        engine.execute("LOCK TABLE placement_project_quotas IN EXCLUSIVE MODE")
 
 
 def delete(engine: Engine, project_id: str) -> int:

@@ -3,9 +3,10 @@
 from functools import cache
 from typing import Any
 
-from limes.placement.schemas.common import CLASS_KEY, MAX_INT, OWNER, UUID, UUID_KEY, Schema, object_of
+from limes.placement.schemas.common import CLASS_KEY, OWNER, UUID, UUID_KEY, Schema, object_of
 
-_AMOUNT = {"type": "integer", "minimum": 1, "maximum": MAX_INT}
+# there is no maximum: what no inventory can give is a conflict, not a mistake of form
+_AMOUNT = {"type": "integer", "minimum": 1}
 _RESOURCES = {
     "type": "object",
     "minProperties": 1,
@@ -18,8 +19,8 @@ _MAPPINGS = {
     "type": "object",
     "minProperties": 1,
     "patternProperties": {"^[a-zA-Z0-9_-]{0,64}$": {"type": "array", "minItems": 1, "items": UUID}},
-    "additionalProperties": False,
 }
+"""By suffix of the group. It is ignored, so what else is in it does not matter."""
 
 _LIST = {
     "type": "array",

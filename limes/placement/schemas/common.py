@@ -3,12 +3,15 @@
 import reprlib
 import uuid
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 import jsonschema
 from jsonschema.exceptions import best_match
 
 _MAX_MESSAGE = 1000
+_MOST_ERRORS = 100
+"""The best of so many errors is told: a large body can have a million of them, each of which takes its time."""
 _MAX_DEPTH = 30
 
 _shortened = reprlib.Repr()
@@ -46,7 +49,7 @@ class Schema:
         """What is wrong with the document, in one line, or None."""
         if self._validator.is_valid(instance):
             return None
-        error = best_match(self._validator.iter_errors(instance))
+        error = best_match(islice(self._validator.iter_errors(instance), _MOST_ERRORS))
         return "invalid" if error is None else _describe(error)
 
 
@@ -64,9 +67,10 @@ def _path(steps: Iterable[str | int]) -> str:
     return "".join(f"[{step!r}]" for step in steps)
 
 
-def oversize(document: Any, max_items: int, max_keys: int) -> str | None:
+def oversize(document: Any, max_items: int, max_keys: int, max_values: int) -> str | None:
     """What is too large in a document before anything else looks at it, or None."""
     level = [document]
+    values = 0
     for _ in range(_MAX_DEPTH):
         below: list[Any] = []
         for one in level:
@@ -78,6 +82,9 @@ def oversize(document: Any, max_items: int, max_keys: int) -> str | None:
                 if len(one) > max_items:
                     return f"a list may have at most {max_items} entries"
                 below += one
+        values += len(below)
+        if values > max_values:
+            return f"it may have at most {max_values} values in all"
         level = below
         if not level:
             return None

@@ -20,6 +20,8 @@ SMALL = 64
 def assignments(rules: Rules, options: Options) -> Iterator[Assignment | None]:
     """The assignments of one tree in a fixed order; None where the search was long without result."""
     wanted = rules.traits
+    if wanted is not None and _has_for_sure(wanted, rules, options):
+        wanted = None
     if wanted is not None:
         at_best, at_least = _traits_of(rules, options)
         if not wanted.has_required(at_best):
@@ -49,6 +51,13 @@ def _sifted(rules: Rules, options: Options, wanted: TraitTest | None) -> Iterato
             yield None
 
 
+def _has_for_sure(wanted: TraitTest, rules: Rules, options: Options) -> bool:
+    """Whether a provider that is the only one for its slot has all the traits, as most trees' roots do."""
+    return any(
+        len(options[slot]) == 1 and wanted.has_required(options[slot][0].traits.set) for slot in rules.unsuffixed
+    )
+
+
 def _traits_of(rules: Rules, options: Options) -> tuple[frozenset[str], frozenset[str]]:
     """The traits that the unsuffixed group can have, and those that it has whichever providers are chosen."""
     of_slots = [[provider.traits.set for provider in options[slot]] for slot in rules.unsuffixed]
@@ -57,19 +66,19 @@ def _traits_of(rules: Rules, options: Options) -> tuple[frozenset[str], frozense
     return at_best, at_least
 
 
-def _limits(rules: Rules, options: Options, name: str) -> dict[int, int]:
-    """How much of a resource class each provider has, of those that may be asked for it. By id."""
-    return {
-        provider.id: provider.inventories[name].limit
-        for amounts, providers in zip(rules.shared, options, strict=True)
-        if any(name == wanted for wanted, _ in amounts)
-        for provider in providers
-    }
-
-
 def _has_plenty(rules: Rules, options: Options) -> bool:
     """Whether each provider alone has enough for all slots together, so that no choice can crowd it."""
-    return all(total <= min(_limits(rules, options, name).values()) for name, total in rules.totals.items())
+    for name, total in rules.totals.items():
+        for slot in rules.takers[name]:
+            for provider in options[slot]:
+                if provider.inventories[name].limit < total:
+                    return False
+    return True
+
+
+def _limits(rules: Rules, options: Options, name: str) -> dict[int, int]:
+    """How much of a resource class each provider has, of those that may be asked for it. By id."""
+    return {provider.id: provider.inventories[name].limit for slot in rules.takers[name] for provider in options[slot]}
 
 
 def _has_room(rules: Rules, options: Options) -> bool:

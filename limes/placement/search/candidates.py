@@ -2,17 +2,23 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from limes.placement.search.assignment import assignments
 from limes.placement.search.descent import PAUSE_AFTER
 from limes.placement.search.matching import RequestTest, Slot
-from limes.placement.search.model import Cloud
+from limes.placement.search.memory import QueryMemory
+from limes.placement.search.model import Cloud, Provider, Tree
 from limes.placement.search.request import CandidatesRequest
 from limes.placement.search.rules import Assignment, Rules
 
 DEFAULT_MAX_CANDIDATES = 100_000
 _STEPS_PER_CANDIDATE = 20
+_AMOUNTS_PER_CANDIDATE = 10
+"""Requests for more amounts of resources than this get as many candidates less: the answer's size has to be bounded."""
+_FEW = 16
+"""Up to so many combinations of a tree are all looked at and remembered, even if fewer are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +39,22 @@ def search(
     cloud: Cloud,
     max_candidates: int = DEFAULT_MAX_CANDIDATES,
     shuffle: Shuffle | None = None,
+    memory: QueryMemory | None = None,
 ) -> Found:
     """Looks for candidates until all are found, or `request.limit`, or `max_candidates`.
 
     The order is the same each time: every root gives its first candidate, in the order of ids, then every root its
     second, and so on. So a limit gives a choice of roots, and no root can take the room of the others. Unless `shuffle`
-    is given, which is applied to the roots first and to the candidates at last.
+    is given, which is applied to the roots first and to the candidates at last. `memory` is that of the same request,
+    but for its limit; a request that names a tree has none, since which one that is does not depend on the tree alone.
     """
     test = RequestTest(request, cloud)
-    most = min(request.limit or max_candidates, max_candidates)
+    amounts = sum(len(slot.resources) or 1 for slot in test.slots)
+    bound = min(max_candidates, max_candidates * _AMOUNTS_PER_CANDIDATE // max(amounts, 1))
+    most = min(request.limit or bound, bound)
     candidates: list[Assignment] = []
-    complete = _collect(_in_turn(test, cloud, shuffle), candidates, most, max_candidates, bool(cloud.sharing))
+    found = _Search(test, memory or QueryMemory()).in_turn(shuffle)
+    complete = _collect(found, candidates, most, max_candidates, bool(cloud.sharing))
     if shuffle is not None:
         shuffle(candidates)
     return Found(test.slots, candidates, complete or len(candidates) == request.limit)
@@ -73,32 +84,58 @@ def _collect(
     return True
 
 
-def _in_turn(test: RequestTest, cloud: Cloud, shuffle: Shuffle | None) -> Iterator[Assignment | None]:
-    rules = Rules(test)
-    width = len(test.slots)
-    waiting: list[Iterator[Assignment | None]] = []
-    trees = list(test.trees())
-    if shuffle is not None:
-        shuffle(trees)
-    for tree in trees:
-        shared = cloud.shared_with(tree) if cloud.sharing else []
-        if tree.single is not None and not shared:
-            if test.fits_alone(tree.single):
-                yield (tree.single,) * width
-            continue
-        options = test.options(tree, shared)
-        if options is None:
-            continue
-        rest = assignments(rules, options)
-        for first in rest:
-            yield first
-            waiting.append(rest)
-            break
-    while waiting:
-        still: list[Iterator[Assignment | None]] = []
-        for rest in waiting:
-            for found in rest:
-                yield found
-                still.append(rest)
+class _Search:
+    """What is the same for all trees of one request."""
+
+    def __init__(self, test: RequestTest, memory: QueryMemory) -> None:
+        self._test = test
+        self._memory = memory
+        self._rules = Rules(test)
+        self._width = len(test.slots)
+
+    def in_turn(self, shuffle: Shuffle | None) -> Iterator[Assignment | None]:
+        """The candidates of all trees; None where the search was long without result."""
+        cloud, known = self._test.cloud, self._memory.trees
+        trees = list(self._test.trees())
+        if shuffle is not None:
+            shuffle(trees)
+        waiting: list[Iterator[Assignment | None]] = []
+        for tree in trees:
+            if cloud.sharing and (shared := cloud.shared_with(tree)):
+                rest = self._with_shared(tree, shared)
+            elif (kept := known.get(tree.root.id)) is not None and kept[0]() is tree:
+                rest = iter(kept[1])
+            else:
+                rest = self._alone(tree)
+            for first in rest:
+                yield first
+                waiting.append(rest)
                 break
-        waiting = still
+        while waiting:
+            still: list[Iterator[Assignment | None]] = []
+            for rest in waiting:
+                for found in rest:
+                    yield found
+                    still.append(rest)
+                    break
+            waiting = still
+
+    def _alone(self, tree: Tree) -> Iterator[Assignment | None]:
+        """The candidates of a tree with which nothing is shared."""
+        candidates: list[Assignment] = []
+        if tree.single is not None:
+            if self._test.fits_alone(tree.single):
+                candidates.append((tree.single,) * self._width)
+        elif (options := self._test.options(tree, [])) is not None:
+            found = assignments(self._rules, options)
+            if prod(map(len, options)) > _FEW:
+                self._memory.forget(tree)
+                return found
+            candidates = [one for one in found if one is not None]
+        self._memory.keep(tree, candidates)
+        return iter(candidates)
+
+    def _with_shared(self, tree: Tree, shared: list[Provider]) -> Iterator[Assignment | None]:
+        """The candidates of a tree and of providers that are shared with it. These may change without the tree."""
+        options = self._test.options(tree, shared)
+        return iter(()) if options is None else assignments(self._rules, options)

@@ -85,8 +85,6 @@ class GroupTest:
         Required traits may come from another provider of the candidate, and the aggregates of the root count for its
         whole tree.
         """
-        if not self.restricts:
-            return True
         return (
             self.traits.allows(provider.traits.set)
             and (self.in_tree is None or provider.root_id == self.in_tree)
@@ -161,15 +159,9 @@ class RequestTest:
                 options.append(found)
                 continue
             for name, amount in group.resources.items():
-                found = []
-                for provider in providers:
-                    inventory = provider.inventories.get(name)
-                    if (
-                        inventory is not None
-                        and inventory.fits(amount)
-                        and test.accepts_in(provider, self._root_of(provider, tree))
-                    ):
-                        found.append(provider)
+                found = [p for p in providers if (has := p.inventories.get(name)) is not None and has.fits(amount)]
+                if test.restricts:
+                    found = [p for p in found if test.accepts_in(p, self._root_of(p, tree))]
                 if not found:
                     return None
                 options.append(found)

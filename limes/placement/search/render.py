@@ -11,6 +11,7 @@ import orjson
 
 from limes.placement.search.candidates import Found
 from limes.placement.search.matching import Slot
+from limes.placement.search.memory import QueryMemory
 from limes.placement.search.model import Cloud, Provider, Tree
 from limes.placement.search.rules import Assignment
 
@@ -21,24 +22,32 @@ TREES_SINCE = 29
 MAPPINGS_SINCE = 34
 
 
-def render(found: Found, cloud: Cloud, minor: int) -> bytes:
-    """The whole body under microversion 1.`minor`."""
+def render(found: Found, cloud: Cloud, minor: int, memory: QueryMemory | None = None) -> bytes:
+    """The whole body under microversion 1.`minor`. `memory` is the one that the search had, if it had one."""
     writer = RequestWriter(found.slots, minor)
-    summaries = _summaries(found, cloud, minor).decode()
-    text = "".join(
-        [
-            '{"allocation_requests":[',
-            ",".join([writer.write(candidate) for candidate in found.candidates]),
-            f'],"provider_summaries":{{{summaries}}}}}',
-        ]
-    )
-    return text.encode()
+    known = {} if memory is None else memory.texts
+    texts: list[str] = []
+    new: dict[Assignment, str] = {}
+    for candidate in found.candidates:
+        text = known.get(candidate)
+        if text is None:
+            text = new[candidate] = writer.write(candidate)
+        texts.append(text)
+    if memory is not None:
+        memory.keep_texts(new)
+    requests = ",".join(texts).encode()
+    summaries = _summaries(found, cloud, minor)
+    return b"".join([b'{"allocation_requests":[', requests, b'],"provider_summaries":{', summaries, b"}}"])
 
 
 def _summaries(found: Found, cloud: Cloud, minor: int) -> bytes:
     if minor >= TREES_SINCE:
-        trees = {provider.root_id for candidate in found.candidates for provider in candidate}
-        return b",".join([tree_summaries(cloud.trees[root_id]) for root_id in sorted(trees)])
+        if cloud.sharing:
+            trees = {provider.root_id for candidate in found.candidates for provider in candidate}
+        else:  # all of a candidate is in one tree
+            trees = {candidate[0].root_id for candidate in found.candidates}
+        in_order = map(cloud.trees.__getitem__, sorted(trees))
+        return b",".join([tree.summaries or _tree_summaries(tree) for tree in in_order])
     involved = {provider.id: provider for candidate in found.candidates for provider in candidate}
     classes = None if minor >= ALL_CLASSES_SINCE else {name for slot in found.slots for name in slot.resources}
     return _join((involved[key] for key in sorted(involved)), minor, classes)
@@ -97,10 +106,9 @@ def _json(value: object) -> str:
     return orjson.dumps(value).decode().replace("%", "%%")
 
 
-def tree_summaries(tree: Tree) -> bytes:
-    """The summaries of all providers of a tree, as from 1.29: the inside of a JSON object."""
-    if tree.summaries is None:
-        tree.summaries = _join(tree.providers, TREES_SINCE, None)
+def _tree_summaries(tree: Tree) -> bytes:
+    """The summaries of all providers of a tree, as from 1.29: the inside of a JSON object. The tree keeps them."""
+    tree.summaries = _join(tree.providers, TREES_SINCE, None)
     return tree.summaries
 
 

@@ -37,6 +37,10 @@ class Rules:
         for amounts in self.shared:
             for name, amount in amounts:
                 self.totals[name] += amount
+        self.takers = {
+            name: [slot for slot, amounts in enumerate(self.shared) if name in dict(amounts)] for name in self.totals
+        }
+        """For each of them the slots that take it."""
         self.stepwise = self.isolate or bool(self.subtrees)
         """Whether there are rules that can be broken although every provider has plenty."""
         self.unsuffixed = [index for index, suffixed in enumerate(self.suffixed) if not suffixed]

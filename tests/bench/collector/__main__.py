@@ -6,7 +6,6 @@ measurement may be given as an argument.
 
 import contextlib
 import os
-import re
 import statistics
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.seams import SystemClock
 from tests.bench.collector import cloud
+from tests.bench.statements import statements_of
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.processes import ServerProcess
 
@@ -126,26 +126,15 @@ def throughput(bench: Bench, count: int, seconds: float) -> float:
 
 
 def statements(bench: Bench) -> None:
-    """Prints how many statements PostgreSQL sees, by its own log."""
+    """Prints how many statements PostgreSQL sees for a scrape, without our own two."""
     bench.make_due()
-    log = bench.server.socket_folder / "server.log"
-    with bench.collectors(1, ONCE):
-        name = bench.url.rsplit("/", 1)[1]
+    with bench.collectors(1, ONCE), statements_of(bench.server) as counted:
         before = bench.scraped()
-        size = log.stat().st_size
-        bench.server.execute("ALTER SYSTEM SET log_statement = 'all'")
-        bench.server.execute("SELECT pg_reload_conf()")
         time.sleep(3)
-        bench.server.execute("ALTER SYSTEM RESET log_statement")
-        bench.server.execute("SELECT pg_reload_conf()")
         done = bench.scraped() - before
-    with log.open(errors="replace") as file:
-        file.seek(size)
-        lines = re.findall(r"LOG:  (?:statement|execute [^:]*): *(\w+)", file.read())
-    frame = sum(line in ("BEGIN", "COMMIT") for line in lines)
     print(
-        f"statements a scrape ({name}, {done:.0f} scrapes): {(len(lines) - frame) / done:.2f},"
-        f" and {frame / done:.2f} BEGIN and COMMIT",
+        f"statements a scrape ({done:.0f} scrapes): {(counted.work - 2) / done:.2f},"
+        f" and {counted.frame / done:.2f} BEGIN and COMMIT",
         flush=True,
     )
 

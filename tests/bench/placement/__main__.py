@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from limes.placement.search.model import Provider
+from tests.bench.awake import processors_awake
 from tests.bench.client import seconds_of
 from tests.bench.placement import measures
 from tests.bench.placement.clouds import flat, nested, wide
@@ -39,6 +40,7 @@ def on_cloud(
 
 def flat_1000(report: Report, servers: tuple[Server, Server], providers: list[Provider]) -> None:
     measures.reads(report, servers, "1000 flat", providers)
+    measures.changing_reads(report, servers, "1000 flat", providers)
     measures.parallel_reads(report, servers, "1000 flat")
     measures.consumers(report, servers, providers)
     report.most("memory of a worker, 1000 flat", servers[1].worker_memory(), 150, "MiB")
@@ -47,6 +49,7 @@ def flat_1000(report: Report, servers: tuple[Server, Server], providers: list[Pr
 
 def nested_1000(report: Report, servers: tuple[Server, Server], providers: list[Provider]) -> None:
     measures.reads(report, servers, "1000 nested", providers)
+    measures.changing_reads(report, servers, "1000 nested", providers)
     measures.parallel_reads(report, servers, "1000 nested")
     report.most("memory of a worker, 1000 nested", servers[1].worker_memory(), 150, "MiB")
     measures.loading(report, servers)
@@ -83,7 +86,7 @@ def main() -> int:
 
         return run
 
-    with postgres_server() as postgres, scratch_folder("limes-bench-") as folder:
+    with postgres_server() as postgres, scratch_folder("limes-bench-") as folder, processors_awake():
         report.header()
         on_cloud(report, postgres, venv, folder / "flat", flat(1000), with_shape("1000", flat_1000))
         on_cloud(report, postgres, venv, folder / "nested", nested(1000), nested_1000)

@@ -43,6 +43,15 @@ def in_turn(servers: Pair, work: Callable[[Client], object], minor: int = 39) ->
     return times
 
 
+def one_by_one(servers: Pair, rounds: int, seconds: Callable[[Server], float]) -> tuple[Seconds, Seconds]:
+    """Seconds of something longer on both servers, in turn, so that a busy moment of the host meets both."""
+    times: tuple[Seconds, Seconds] = ([], [])
+    for _ in range(rounds):
+        for server, taken in zip(servers, times, strict=True):
+            taken.append(seconds(server))
+    return times
+
+
 def reads(report: Report, servers: Pair, kind: str, providers: Sequence[Provider], large: bool = False) -> None:
     """Reading, on a cloud of `kind`; of a large one only what the bars are about."""
     root = providers[0].uuid
@@ -74,6 +83,29 @@ def reads(report: Report, servers: Pair, kind: str, providers: Sequence[Provider
             report.note(f"bytes: upstream {sizes[0]}, ours {sizes[1]}")
 
 
+def _with_disk(path: str, size: int) -> str:
+    return path.replace("DISK_GB:10", f"DISK_GB:{size}")
+
+
+def changing_reads(report: Report, servers: Pair, kind: str, providers: Sequence[Provider]) -> None:
+    """Candidates where little or nothing can be taken from the answer before. The bars are our own."""
+    sizes = itertools.count(11)
+    for path, name in ((PLAIN, "no limit"), (SUBTREE, "granular, same_subtree"), (GROUPS, "granular, 3 groups")):
+        times = in_turn(servers, lambda client, path=path: client.get(_with_disk(path, next(sizes))))
+        report.ratio(f"candidates, {name}, another amount each time, {kind}", *times, 10, 20)
+    clients = {server.port: server.client() for server in servers}
+    targets = itertools.cycle(providers[:50])
+
+    def seconds(server: Server) -> float:
+        client = clients[server.port]
+        status, data = client("PUT", f"/allocations/{uuid.uuid4()}", allocation(next(targets)))
+        assert status == 204, data
+        return seconds_of(lambda: client.get(PLAIN))
+
+    times = one_by_one(servers, 10, seconds)
+    report.ratio(f"candidates, no limit, each after an allocation, {kind}", *times, 10, 20)
+
+
 def consumers(report: Report, servers: Pair, providers: Sequence[Provider]) -> None:
     """One consumer's allocations and a project's usages."""
     consumer = str(uuid.uuid4())
@@ -88,14 +120,14 @@ def consumers(report: Report, servers: Pair, providers: Sequence[Provider]) -> N
 
 
 def parallel_reads(report: Report, servers: Pair, kind: str) -> None:
-    """Four clients at once; the time of ten requests each."""
+    """Four clients at once; the time of five requests each."""
 
     def work(client: Client, number: int) -> None:
         for _ in range(5):
             client.get(f"{PLAIN}&limit=1000")
 
-    times = [[in_parallel([server.client() for _ in range(4)], work) for _ in range(3)] for server in servers]
-    report.ratio(f"candidates, limit=1000, 4 clients, 20 requests, {kind}", times[0], times[1], 15, 40)
+    times = one_by_one(servers, 5, lambda server: in_parallel([server.client() for _ in range(4)], work))
+    report.ratio(f"candidates, limit=1000, 4 clients, 20 requests, {kind}", *times, 15, 40)
 
 
 def allocation(provider: Provider, generation: int | None = None) -> dict[str, Any]:
@@ -129,23 +161,22 @@ def writes(report: Report, servers: Pair, providers: Sequence[Provider]) -> None
         return work
 
     for name, make in (("PUT allocations, 1 client", put), ("POST allocations of 10 consumers", post)):
-        times: tuple[Seconds, Seconds] = ([], [])
-        for _ in range(30):
-            for server, taken in zip(servers, times, strict=True):
-                client = server.client()
-                client.get("/")
-                taken.append(seconds_of(lambda make=make, server=server, client=client: make(server.port)(client)))
-        report.ratio(name, *times, 5, 8)
+
+        def seconds(server: Server, make: Callable[[int], Callable[[Client], None]] = make) -> float:
+            client = server.client()
+            client.get("/")
+            return seconds_of(lambda: make(server.port)(client))
+
+        report.ratio(name, *one_by_one(servers, 30, seconds), 5, 8)
     _storm(report, servers, providers, "all providers")
     _storm(report, servers, providers[:2], "2 hot providers")
 
 
 def _storm(report: Report, servers: Pair, providers: Sequence[Provider], where: str) -> None:
-    taken: list[Seconds] = []
-    for server in servers:
-        refused = itertools.count()
+    refused = {server.name: itertools.count() for server in servers}
 
-        def work(client: Client, number: int, refused: Any = refused) -> None:
+    def seconds(server: Server) -> float:
+        def work(client: Client, number: int) -> None:
             for step in range(8):
                 target = providers[(number + 16 * step) % len(providers)]
                 path = f"/allocations/{uuid.uuid4()}"
@@ -154,18 +185,21 @@ def _storm(report: Report, servers: Pair, providers: Sequence[Provider], where: 
                     if status == 204:
                         break
                     assert status == 409, data
-                    next(refused)
+                    next(refused[server.name])
 
-        taken.append([in_parallel([server.client() for _ in range(16)], work)])
-        count = next(refused)
+        return in_parallel([server.client() for _ in range(16)], work)
+
+    times = one_by_one(servers, 3, seconds)
+    for name, counter in refused.items():
+        count = next(counter)
         if count:
-            report.note(f"{server.name} refused {count} of 128 with 409, the client tried again")
-            if server.name == "ours":
+            report.note(f"{name} refused {count} of {3 * 128} with 409, the client tried again")
+            if name == "ours":
                 report.below.append(f"refused what fits, {where}")
-    report.ratio(f"PUT allocations, 16 clients, 128 requests, {where}", taken[0], taken[1], 5, 10)
+    report.ratio(f"PUT allocations, 16 clients, 128 requests, {where}", *times, 5, 10)
 
 
-def loading(report: Report, servers: Pair, count: int = 40) -> None:
+def loading(report: Report, servers: Pair, count: int = 10) -> None:
     """Nested computes through the API: a node, two NUMA cells with a network card each."""
 
     def load(client: Client) -> None:
@@ -177,8 +211,8 @@ def loading(report: Report, servers: Pair, count: int = 40) -> None:
                 _create(client, cell, root, {"VCPU": 128, "MEMORY_MB": 262144}, ["HW_NUMA_ROOT"])
                 _create(client, card, cell, {"SRIOV_NET_VF": 8}, [])
 
-    times = [[seconds_of(lambda server=server: load(server.client()))] for server in servers]
-    report.ratio(f"loading {count} nested computes through the API", times[0], times[1], 4, 8)
+    times = one_by_one(servers, 4, lambda server: seconds_of(lambda: load(server.client())))
+    report.ratio(f"loading {count} nested computes through the API", *times, 4, 8)
 
 
 def _create(client: Client, key: str, parent: str | None, totals: dict[str, int], traits: list[str]) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
 from limes.placement.search.candidates import DEFAULT_MAX_CANDIDATES, Found, search
+from limes.placement.search.memory import QueryMemory
 from limes.placement.search.model import SHARING_TRAIT, Cloud, Inventory, Provider, TraitList
 from limes.placement.search.querystring import parse_pairs
 from limes.placement.search.request import parse
@@ -78,10 +79,16 @@ def cloud_of(*nodes: Node) -> Cloud:
     return Cloud(dict.fromkeys(TRAITS), dict.fromkeys(CLASSES)).replace(providers_of(nodes))
 
 
-def find(cloud: Cloud, query: str, minor: int = 39, max_candidates: int = DEFAULT_MAX_CANDIDATES) -> Found:
+def find(
+    cloud: Cloud,
+    query: str,
+    minor: int = 39,
+    max_candidates: int = DEFAULT_MAX_CANDIDATES,
+    memory: QueryMemory | None = None,
+) -> Found:
     """Searches with a query in which `@name` stands for the UUID of that name."""
     request = parse(parse_pairs(with_uuids(query)), minor, traits=cloud.traits, classes=cloud.classes)
-    return search(request, cloud, max_candidates)
+    return search(request, cloud, max_candidates, memory=memory)
 
 
 def with_uuids(query: str) -> str:

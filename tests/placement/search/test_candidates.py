@@ -256,6 +256,15 @@ class TestHowMany:
         assert find(self.cloud, self.two + "&limit=7", max_candidates=7).complete
         assert find(self.cloud, self.two).complete
 
+    def test_wide_candidates_are_fewer_so_that_the_answer_is_bounded(self):
+        cloud = cloud_of(node("cn"), *(node(f"g{m}", "cn", CUSTOM_GPU=20) for m in range(9)))
+        for groups, expected in ((10, 100), (11, 90), (20, 50)):
+            wanted = "&".join(f"resources{n}=CUSTOM_GPU:1" for n in range(groups)) + "&group_policy=none"
+            wanted = wanted.replace("resources0=", "resources99=")
+            found = find(cloud, wanted, max_candidates=100)
+            assert (len(found.candidates), found.complete) == (expected, False)
+            assert len(find(cloud, f"{wanted}&limit=7", max_candidates=100).candidates) == 7
+
     def test_more_groups_than_devices_is_seen_at_once(self):
         groups = "&".join(f"resources{n}=CUSTOM_GPU:1" for n in range(1, 6))
         for policy in ("none", "isolate"):

@@ -9,6 +9,7 @@ import pytest
 
 from limes.placement.app import create_app
 from limes.placement.index import ProviderIndex
+from limes.placement.search.memory import AnswerMemory
 from limes.seams import SystemClock
 from limes.settings.placement import PlacementSettings
 from tests.placement.index.describe import describe
@@ -67,7 +68,17 @@ def with_settings(api, **changes):
 
 def another_worker(api):
     """An app on the same database that has an index of its own."""
-    return Api(replace(api.deps, index=ProviderIndex(api.deps.engine, SystemClock())))
+    return Api(replace(api.deps, index=ProviderIndex(api.deps.engine, SystemClock()), answers=AnswerMemory()))
+
+
+def test_what_is_remembered_is_of_the_same_question(api):
+    for number in range(3):
+        api.provider(f"cn{number}", VCPU=4, MEMORY_MB=16 * number + 1)
+    for minor in (16, 17, 28, 29, 33, 34, 39):
+        for query in ("resources=VCPU:1", "resources=VCPU:1,MEMORY_MB:9", "resources=VCPU:1&limit=2"):
+            path = f"/allocation_candidates?{query}"
+            fresh = Api(replace(api.deps, answers=AnswerMemory()), minor).get(path)
+            assert [Api(api.deps, minor).get(path) for _ in range(2)] == [fresh, fresh]
 
 
 def test_every_worker_sees_each_write_at_once(api):
@@ -105,7 +116,7 @@ def test_the_bound_on_candidates_is_logged(api, caplog):
     with caplog.at_level(logging.WARNING, "limes.placement"):
         assert len(bounded.candidates(query)) == 1000
         [record] = caplog.records
-        assert "bound of 1000 (placement.bounds.max_candidates), with 1000 found" in record.getMessage()
+        assert "with 1000 found (placement.bounds.max_candidates is 1000)" in record.getMessage()
         caplog.clear()
         assert len(bounded.candidates(f"{query}&limit=10")) == 10
         assert len(api.candidates(query)) == 7 * 6 * 5 * 4 * 3

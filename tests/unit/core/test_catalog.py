@@ -35,13 +35,18 @@ def test_merge_of_several_matches():
         rule("compute/.*", max_burst_multiplier=0.25, overcommit_factor=3, annotations={"b": 2}),
         rule("compute/cores", min_nonzero_project_quota=3, commitment_durations=("1 year",)),
         rule("compute/core", overcommit_factor=99),
+        rule("compute/c.*", scales_with=("compute", "ram"), scaling_factor=2, commitment_min_confirm_date=200.0),
+        rule(scales_with=("storage", "capacity"), scaling_factor=3, commitment_min_confirm_date=100.0),
+        rule("compute/cores", commitment_is_az_aware=True, commitment_durations=("2 years",)),
         multiplier=0.3,
     ).behavior(CORES)
+    assert (found.scales_with, found.scaling_factor) == (("storage", "capacity"), 3)
+    assert (found.commitment_min_confirm_date, found.commitment_is_az_aware) == (200.0, True)
     assert found.burst_multiplier == 0.25
     assert found.overcommit_factor == 3
     assert found.min_nonzero_project_quota == 5
     assert found.annotations == {"a": 1, "b": 2}
-    assert found.commitment_durations == ("1 year",)
+    assert found.commitment_durations == ("1 year", "2 years")
 
 
 def test_scopes_match_domains_and_projects_and_are_ignored_for_the_cluster():
@@ -49,6 +54,9 @@ def test_scopes_match_domains_and_projects_and_are_ignored_for_the_cluster():
     assert subject.behavior(CORES, "germany/berlin").annotations == {"in": "germany"}
     assert subject.behavior(CORES, "germany").annotations == {}
     assert subject.behavior(CORES).annotations == {"in": "germany"}
+    subject = catalog(rule(scope="germany", annotations={"in": "germany"}))
+    assert subject.behavior(CORES, "germany").annotations == {"in": "germany"}
+    assert subject.behavior(CORES, "germany/berlin").annotations == {}, "whole names"
 
 
 def test_no_bursting_without_a_cluster_wide_multiplier():
@@ -58,6 +66,7 @@ def test_no_bursting_without_a_cluster_wide_multiplier():
 def test_first_distribution_wins():
     subject = catalog(
         distributions=[
+            DistributionRule(re.compile("compute/r"), strict_domain_quota_limit=True),
             DistributionRule(re.compile("compute/cores"), strict_domain_quota_limit=True),
             DistributionRule(re.compile(".*")),
         ]

@@ -33,6 +33,8 @@ CATALOG = Catalog(
         ("exactly 7", Unit.COUNT, None, Constraint(7, 7)),
         ("at least 5 more than project constraints", Unit.COUNT, 20, Constraint(25, None)),
         ("at least 5, at least 8", Unit.COUNT, None, Constraint(8, None)),
+        ("at least 8, at least 5", Unit.COUNT, None, Constraint(8, None)),
+        ("at most 5, at most 8", Unit.COUNT, None, Constraint(None, 5)),
     ],
 )
 def test_parse(text, unit, projects, expected):

@@ -1,0 +1,92 @@
+"""What each tree gave for recent queries, so that a query that comes again looks only at trees that changed since.
+
+Clients ask for the same few flavors again and again, and between two questions few of a cloud's trees change. Trees are
+never changed but replaced, so what a tree gave is true for as long as the tree is the same object, as far as nothing
+else has a say in it; `search` sees to that.
+"""
+
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping, Sequence
+
+from limes.placement.search.model import Tree
+from limes.placement.search.rules import Assignment
+
+DEFAULT_BYTES = 48 * 1024 * 1024
+MOST_QUERIES = 64
+# What an entry takes at most. The providers of a candidate are mostly those of the index; if their tree was replaced
+# since the query came last, nobody else has them any more.
+_BYTES_PER_TREE = 300
+_BYTES_PER_CANDIDATE = 300
+_BYTES_PER_OLD_TREE = 2000
+
+
+class QueryMemory:
+    """What trees gave for one query, in at most about `most` bytes. Safe to use from many threads."""
+
+    __slots__ = ("_lock", "_most", "bytes", "texts", "trees")
+
+    def __init__(self, most: int = DEFAULT_BYTES) -> None:
+        self.trees: dict[int, tuple[weakref.ref[Tree], Sequence[Assignment]]] = {}
+        """By the root's id: the tree as it was, and all its candidates."""
+        self.texts: dict[Assignment, str | None] = {}
+        """For each of these candidates its JSON, once it is written."""
+        self.bytes = 0
+        self._most = most
+        self._lock = threading.Lock()
+
+    def keep(self, tree: Tree, candidates: Sequence[Assignment]) -> None:
+        """Remembers all candidates of `tree`, instead of those that a tree with the same root had before."""
+        with self._lock:
+            self._forget(tree)
+            if self.bytes > self._most:
+                return
+            self.trees[tree.root.id] = (weakref.ref(tree), candidates)
+            self.bytes += _BYTES_PER_TREE + (_BYTES_PER_OLD_TREE if candidates else 0)
+            for one in candidates:
+                self.texts[one] = None
+            self.bytes += _BYTES_PER_CANDIDATE * len(candidates)
+
+    def forget(self, tree: Tree) -> None:
+        """Forgets what a tree with the same root had before."""
+        with self._lock:
+            self._forget(tree)
+
+    def _forget(self, tree: Tree) -> None:
+        before = self.trees.pop(tree.root.id, None)
+        if before is None:
+            return
+        self.bytes -= _BYTES_PER_TREE + (_BYTES_PER_OLD_TREE if before[1] else 0)
+        for one in before[1]:
+            self.bytes -= _BYTES_PER_CANDIDATE + len(self.texts.pop(one) or "")
+
+    def keep_texts(self, texts: Mapping[Assignment, str]) -> None:
+        """Remembers the JSON of those candidates that are kept."""
+        with self._lock:
+            for candidate, text in texts.items():
+                if self.texts.get(candidate, text) is None:
+                    self.texts[candidate] = text
+                    self.bytes += len(text)
+
+
+class AnswerMemory:
+    """The memories of the `MOST_QUERIES` queries that came last, in about `most` bytes together.
+
+    One query gets three quarters of it at most. How much is too much is seen when the next query comes.
+    """
+
+    def __init__(self, most: int = DEFAULT_BYTES) -> None:
+        self._most = most
+        self._queries: OrderedDict[Hashable, QueryMemory] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, query: Hashable) -> QueryMemory:
+        """The memory of a query. `query` has to tell everything that the text of a candidate depends on."""
+        with self._lock:
+            memory = self._queries.setdefault(query, QueryMemory(self._most * 3 // 4))
+            self._queries.move_to_end(query)
+            size = sum(one.bytes for one in self._queries.values())
+            while size > self._most or len(self._queries) > MOST_QUERIES:
+                size -= self._queries.popitem(last=False)[1].bytes
+            return memory

@@ -1,0 +1,56 @@
+"""Pages of other origins: which may use the API from a browser."""
+
+import pytest
+
+from tests.api.world import GERMANY
+
+DOMAIN = f"/v1/domains/{GERMANY}"
+OURS, THEIRS = "https://dashboard.example.com", "https://elsewhere.example.com"
+PREFLIGHT = {"Access-Control-Request-Method": "PUT"}
+
+
+def allowed(world, origin, method="GET", token="cloud-admin", path=DOMAIN, **headers):
+    """Status, whom the answer is for, and what it varies by."""
+    result = world.request(method, path, token, headers={"Origin": origin, **headers})
+    return result.status_code, result.headers.get("access-control-allow-origin"), result.headers.get("vary")
+
+
+def test_only_those_that_are_allowed(make):
+    world = make(allowed_origins=(OURS, "https://other.example.com"))
+    assert allowed(world, OURS) == (200, OURS, "Origin")
+    assert allowed(world, THEIRS) == (200, None, "Origin")
+    assert allowed(world, OURS, "OPTIONS", None, **PREFLIGHT) == (204, OURS, "Origin")
+    assert allowed(world, THEIRS, "OPTIONS", None, **PREFLIGHT) == (401, None, "Origin")
+    assert allowed(world, OURS, "OPTIONS", None) == (401, OURS, "Origin"), "not a preflight"
+
+
+def test_switched_off(make):
+    world = make(allowed_origins=())
+    assert allowed(world, OURS) == (200, None, None)
+    assert allowed(world, OURS, "OPTIONS", None, **PREFLIGHT) == (401, None, None)
+
+
+@pytest.mark.parametrize(
+    ("token", "path", "status"),
+    [
+        ("expired", DOMAIN, 401),
+        ("france-admin", DOMAIN, 403),
+        ("cloud-admin", "/v1/domains/nowhere", 404),
+        ("cloud-admin", "/v1/nowhere", 404),
+        ("keystone-is-down", DOMAIN, 503),
+        ("cloud-admin", "/v1/projects", 200),
+    ],
+)
+def test_a_page_may_read_refusals_and_streams_as_well(world, token, path, status):
+    assert allowed(world, OURS, token=token, path=path) == (status, "*", "Origin")
+
+
+def test_what_a_page_may_send_and_see(world):
+    headers = {"Origin": OURS, **PREFLIGHT}
+    result = world.request("OPTIONS", DOMAIN, None, headers=headers)
+    assert (result.status_code, result.content) == (204, b"")
+    assert set(result.headers["access-control-allow-methods"].split(", ")) == {"HEAD", "GET", "POST", "PUT", "DELETE"}
+    known = {"Content-Type", "User-Agent", "X-Auth-Token", "X-Limes-Cluster-Id", "X-Limes-V2-Api-Preview"}
+    assert set(result.headers["access-control-allow-headers"].split(", ")) >= known
+    result = world.request("GET", DOMAIN, headers={"Origin": OURS})
+    assert "X-Openstack-Request-Id" in result.headers["access-control-expose-headers"]
