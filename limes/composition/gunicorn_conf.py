@@ -4,7 +4,6 @@ Reads `LIMES_CONFIG` (the configuration file) and `LIMES_PROCESS` (`api` or `pla
 workers from starting stops gunicorn here, with one line a problem and without a traceback.
 """
 
-import gc
 import os
 import shutil
 import sys
@@ -19,6 +18,7 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 
 from limes.composition.preflight import check_http_process  # noqa: E402 - after the variable is set
 from limes.errors import ConfigError, LimesError  # noqa: E402 - after the variable is set
+from limes.web.memory import settle  # noqa: E402 - after the variable is set
 
 process = os.environ.setdefault("LIMES_PROCESS", "api")
 try:
@@ -57,14 +57,8 @@ def when_ready(server: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Has the garbage collector look less often, and never at the app, which stays as long as the worker.
-
-    A list of a thousand projects makes some ten thousand objects and no garbage; to look through the new ones after
-    every 700, as is the default, took a sixth of its time.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(10_000)
+    """The app is loaded: from here on there are only requests."""
+    settle()
 
 
 def child_exit(server: Any, worker: Any) -> None:

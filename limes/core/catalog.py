@@ -152,6 +152,10 @@ class Catalog:
         """
         return self._everywhere.get(ref) or self._scoped(ref, scope)
 
+    def behavior_everywhere(self, ref: Ref) -> Behavior | None:
+        """The behaviour of a resource in whatever scope; None if it depends on the scope."""
+        return self._everywhere.get(ref)
+
     def _find_scoped(self, ref: Ref, scope: str) -> Behavior:
         return self._merge(
             [rule for rule in self._rules[ref] if not scope or rule.scope is None or rule.scope.fullmatch(scope)]

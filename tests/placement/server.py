@@ -5,7 +5,6 @@ $GABBI_LIVE_PROFILE, $GABBI_LIVE_POLICY_FILE, $GABBI_LIVE_CORS_ALLOWED_ORIGIN, $
 $PLACEMENT_WORKERS, $PLACEMENT_THREADS.
 """
 
-import gc
 import os
 import sys
 from pathlib import Path
@@ -23,6 +22,7 @@ from limes.placement.policy import PlacementPolicy
 from limes.placement.startup import prepare
 from limes.seams import SystemClock, SystemIds
 from limes.settings.placement import PlacementSettings
+from limes.web.memory import settle
 
 
 def settings_from(env: dict[str, str]) -> PlacementSettings:
@@ -62,13 +62,6 @@ def collaborators(url: str, settings: PlacementSettings) -> PlacementCollaborato
     )
 
 
-def post_worker_init(worker: Any) -> None:
-    """As in `limes.composition.gunicorn_conf`."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(10_000)
-
-
 class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """gunicorn with this app, configured here and nowhere else."""
 
@@ -86,7 +79,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             "graceful_timeout": 1,
             "control_socket_disable": True,
             "post_fork": lambda server, worker: self.deps.engine.dispose(),
-            "post_worker_init": post_worker_init,
+            "post_worker_init": lambda worker: settle(),
         }
         for key, value in options.items():
             self.cfg.set(key, value)

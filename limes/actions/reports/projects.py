@@ -142,7 +142,7 @@ def read_figures(
     types = {id_: type_ for id_, type_ in types.items() if type_ in selection.services}
     refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
     reports = {project.id: ProjectReport(project, selection) for project in projects}
-    for (project, service), scraped_at in queries.project_scrapes(engine, list(types), domain_id, project_ids).items():
+    for project, service, scraped_at in queries.project_scrapes(engine, list(types), domain_id, project_ids):
         reports[project].scraped_at[types[service]] = scraped_at
     for row in queries.project_resources(engine, list(refs), domain_id, project_ids):
         reports[row.project_id].resources[refs[row.resource_id]] = row

@@ -9,8 +9,7 @@ from limes.actions.reports.all_projects import PlacedProject
 from limes.api.collaborators import ApiCollaborators
 from limes.api.policy import Access
 from limes.api.query import answer_json, next_link, page_of, render_context_of, selection_of
-from limes.api.render.common import RenderContext
-from limes.api.render.project import render_placed_project
+from limes.api.render.project import ProjectRenderer
 from limes.db.queries.reports import Page
 from limes.web.json import dump_part
 from limes.web.stream import BodyStream
@@ -32,38 +31,39 @@ class AllProjectsEndpoint:
         if page is not None:
             self._answer_page(req, resp, page)
             return
-        context = render_context_of(self._deps, req)
+        context, selection = render_context_of(self._deps, req), selection_of(self._deps, req)
         projects = all_projects.stream(
             self._deps.engine,
             self._deps.catalog,
-            selection_of(self._deps, req),
+            selection,
             with_azs=context.with_azs,
             commitments_at=context.commitments_at,
         )
         resp.content_type = falcon.MEDIA_JSON
-        resp.stream = BodyStream(_parts(context, projects))
+        resp.stream = BodyStream(_parts(ProjectRenderer(context, selection), projects))
 
     def _answer_page(self, req: falcon.Request, resp: falcon.Response, page: Page) -> None:
-        context = render_context_of(self._deps, req)
+        context, selection = render_context_of(self._deps, req), selection_of(self._deps, req)
         projects = all_projects.run_page(
             self._deps.engine,
             self._deps.catalog,
-            selection_of(self._deps, req),
+            selection,
             page,
             with_azs=context.with_azs,
             commitments_at=context.commitments_at,
         )
-        documents = [render_placed_project(context, project) for project in projects]
+        renderer = ProjectRenderer(context, selection)
+        documents = [renderer.render_placed(project) for project in projects]
         links = next_link(req, page, [project.report.project.uuid for project in projects])
         answer_json(resp, {"projects": documents, "projects_links": links})
 
 
-def _parts(context: RenderContext, projects: Generator[PlacedProject, None, None]) -> Generator[bytes, None, None]:
+def _parts(renderer: ProjectRenderer, projects: Generator[PlacedProject, None, None]) -> Generator[bytes, None, None]:
     try:
         lines = [b'{"projects":[']
         separator = b"\n"
         for project in projects:
-            lines += [separator, dump_part(render_placed_project(context, project))]
+            lines += [separator, dump_part(renderer.render_placed(project))]
             separator = b",\n"
             if len(lines) > 2 * _LINES:
                 yield b"".join(lines)

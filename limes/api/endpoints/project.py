@@ -11,10 +11,10 @@ from limes.api.lowpriv_metrics import LowPrivCounter
 from limes.api.policy import Access
 from limes.api.preconditions import answer_unchanged, condition_of
 from limes.api.query import answer_json, next_link, page_of, render_context_of, selection_of
-from limes.api.render.project import render_project
+from limes.api.render.project import ProjectRenderer
 from limes.api.render.quota import render_backend_errors, render_refusals, render_simulation, status_of
 from limes.errors import BadRequest
-from limes.web.json import dump_part
+from limes.web.json import dump_items, dump_part
 
 
 class ProjectListEndpoint:
@@ -26,23 +26,23 @@ class ProjectListEndpoint:
     def on_get(self, req: falcon.Request, resp: falcon.Response, domain_id: str) -> None:
         """Lists the projects of a domain, or a page of them."""
         Access(self._deps.policy, req, {"domain_id": domain_id}).require("project:list")
-        context = render_context_of(self._deps, req)
+        context, selection = render_context_of(self._deps, req), selection_of(self._deps, req)
         page = page_of(req)
         reports = report_projects.run_all(
             self._deps.engine,
             self._deps.catalog,
-            selection_of(self._deps, req),
+            selection,
             domain_id,
             with_azs=context.with_azs,
             commitments_at=context.commitments_at,
             page=page,
         )
-        # one project at a time, so that the objects of thousands of projects never stand in memory together
-        parts = [dump_part(render_project(context, report)) for report in reports]
+        renderer = ProjectRenderer(context, selection)
+        parts = dump_items(renderer.render(report) for report in reports)
         resp.content_type = falcon.MEDIA_JSON
         links = next_link(req, page, [report.project.uuid for report in reports])
         tail = b"" if links is None else b',"projects_links":' + dump_part(links)
-        resp.data = b'{"projects":[' + b",".join(parts) + b"]" + tail + b"}\n"
+        resp.data = b"".join([b'{"projects":[', *parts, b"]", tail, b"}\n"])
 
 
 class ProjectDiscoverEndpoint:
@@ -70,18 +70,18 @@ class ProjectEndpoint:
     def on_get(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
         """Shows a project."""
         self._access(req, domain_id, project_id).require("project:show")
-        context = render_context_of(self._deps, req)
+        context, selection = render_context_of(self._deps, req), selection_of(self._deps, req)
         report = report_projects.run_one(
             self._deps.engine,
             self._deps.catalog,
-            selection_of(self._deps, req),
+            selection,
             domain_id,
             project_id,
             with_azs=context.with_azs,
             commitments_at=context.commitments_at,
         )
         if not answer_unchanged(req, resp, report.tag):
-            answer_json(resp, {"project": render_project(context, report)})
+            answer_json(resp, {"project": ProjectRenderer(context, selection).render(report)})
 
     def on_put(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
         """Sets quotas or switches bursting: 202, or a text that says what is not acceptable."""

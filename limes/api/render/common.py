@@ -52,10 +52,12 @@ class RenderContext:
         """The time at which commitments are to be summed up; None if they are not shown."""
         return self.now if self.per_az else None
 
-    def staleness(self, scraped_at: float) -> Staleness:
-        """`is_stale` and the age, for figures that are too old to be shown as if they were fresh."""
+    def add_staleness(self, document: Staleness, scraped_at: float) -> None:
+        """Adds `is_stale` and the age to figures that are too old to be shown as if they were fresh."""
         age = self.now - scraped_at
-        return {"is_stale": True, "age_seconds": int(age)} if age > self.stale_after else {}
+        if age > self.stale_after:
+            document["is_stale"] = True
+            document["age_seconds"] = int(age)
 
     def head(self, ref: Ref, resource: ResourceDef, behavior: Behavior) -> ResourceHints:
         """All that does not depend on numbers, of a resource in a domain or project. Shared: copy it, don't change it.
@@ -129,7 +131,9 @@ def scrape_range(context: RenderContext, scraped_at: tuple[float | None, float |
     oldest, newest = scraped_at
     if oldest is None or newest is None:
         return {}
-    return {"max_scraped_at": unix(newest), "min_scraped_at": unix(oldest), **context.staleness(oldest)}
+    document: ScrapeRange = {"max_scraped_at": unix(newest), "min_scraped_at": unix(oldest)}
+    context.add_staleness(document, oldest)
+    return document
 
 
 def service_head(service: ServiceDef) -> ServiceHead:

@@ -1,92 +1,112 @@
 """GET /v1/domains/:id/projects and GET /v1/domains/:id/projects/:id."""
 
-from typing import cast
+from typing import NamedTuple, cast
 
 from limes.actions.reports.all_projects import PlacedProject
 from limes.actions.reports.projects import ProjectReport
-from limes.api.render.common import (
-    RenderContext,
-    json_lists,
-    unix,
-)
+from limes.api.render.common import RenderContext, json_lists, unix
 from limes.api.render.per_az import project_azs
 from limes.api.shapes import reports as shapes
 from limes.api.shapes.common import Named
 from limes.api.shapes.reports import Project, ProjectResource, ProjectService
 from limes.core.bursting import usable_quota
 from limes.core.catalog import Behavior, Ref, ResourceDef
+from limes.core.selection import Selection
 from limes.db.queries.reports import ProjectResourceRow
 
 
-def render_project(context: RenderContext, report: ProjectReport) -> Project:
-    """The object of one project."""
-    project = report.project
-    services: list[ProjectService] = []
-    document: Project = {
-        "id": project.uuid,
-        "name": project.name,
-        "parent_id": project.parent_uuid,
-        "services": services,
-    }
-    if context.catalog.burst_multiplier:
-        document["bursting"] = {
-            "enabled": bool(project.has_bursting),
-            "multiplier": context.catalog.burst_multiplier,
+class ProjectRenderer:
+    """Renders the projects of one request. What thousands of them have in common is looked up once."""
+
+    def __init__(self, context: RenderContext, selection: Selection) -> None:
+        self._context = context
+        self._services = [
+            (service, [self._column((service.type, resource.name), resource) for resource in resources])
+            for service, resources in selection.services.values()
+        ]
+
+    def _column(self, ref: Ref, resource: ResourceDef) -> "_Column":
+        behavior = self._context.catalog.behavior_everywhere(ref)
+        return _Column(ref, resource, behavior, self._head(ref, resource, behavior) if behavior else None)
+
+    def _head(self, ref: Ref, resource: ResourceDef, behavior: Behavior) -> ProjectResource:
+        """Shared, and still without figures: copy it."""
+        return cast("ProjectResource", self._context.head(ref, resource, behavior))
+
+    def render(self, report: ProjectReport) -> Project:
+        """The object of one project."""
+        context, project, rows = self._context, report.project, report.resources
+        services: list[ProjectService] = []
+        document: Project = {
+            "id": project.uuid,
+            "name": project.name,
+            "parent_id": project.parent_uuid,
+            "services": services,
         }
-    scope = f"{project.domain_name}/{project.name}"
-    for service, resources in report.selection.services.values():
-        shown = []
-        for resource in resources:
-            ref = (service.type, resource.name)
-            row = report.resources.get(ref)
-            if row is not None:
-                shown.append(_resource(context, report, ref, resource, row, context.catalog.behavior(ref, scope)))
-        item: ProjectService = {"type": service.type, "area": service.area, "resources": shown}
-        scraped_at = report.scraped_at.get(service.type)
-        if scraped_at is not None:
-            item["scraped_at"] = unix(scraped_at)
-            item.update(cast("ProjectService", context.staleness(scraped_at)))
-        services.append(item)
-    return document
+        if context.catalog.burst_multiplier:
+            document["bursting"] = {
+                "enabled": bool(project.has_bursting),
+                "multiplier": context.catalog.burst_multiplier,
+            }
+        for service, columns in self._services:
+            shown: list[ProjectResource] = []
+            for column in columns:
+                row = rows.get(column.ref)
+                if row is not None:
+                    shown.append(self._resource(report, column, row))
+            item: ProjectService = {"type": service.type, "area": service.area, "resources": shown}
+            scraped_at = report.scraped_at.get(service.type)
+            if scraped_at is not None:
+                item["scraped_at"] = unix(scraped_at)
+                context.add_staleness(item, scraped_at)
+            services.append(item)
+        return document
+
+    def render_placed(self, placed: PlacedProject) -> shapes.PlacedProject:
+        """The object of one project in a list over all domains."""
+        domain: Named = {"id": placed.domain_uuid, "name": placed.report.project.domain_name}
+        return {"domain": domain, **self.render(placed.report)}
+
+    def _resource(self, report: ProjectReport, column: "_Column", row: ProjectResourceRow) -> ProjectResource:
+        """Usable and backend quota only where they differ; burst usage only above zero."""
+        ref, resource, behavior, head = column
+        context, project, quota = self._context, report.project, row.quota
+        if behavior is None or head is None:
+            behavior = context.catalog.behavior(ref, f"{project.domain_name}/{project.name}")
+            head = self._head(ref, resource, behavior)
+        document = head.copy()
+        document["usage"] = row.usage
+        if quota is not None:
+            multiplier = behavior.burst_multiplier if project.has_bursting else 0
+            document["quota"] = quota
+            usable = usable_quota(quota, multiplier)
+            if usable != quota:
+                document["usable_quota"] = usable
+            if row.backend_quota is not None and row.backend_quota != usable:
+                document["backend_quota"] = row.backend_quota
+            if multiplier and row.usage > quota:
+                document["burst_usage"] = row.usage - quota
+        if row.physical_usage is not None:
+            document["physical_usage"] = row.physical_usage
+        if context.with_azs:
+            self._add_azs(document, report, ref)
+        return document
+
+    def _add_azs(self, document: ProjectResource, report: ProjectReport, ref: Ref) -> None:
+        context, azs = self._context, report.azs.get(ref, ())
+        if context.per_az:
+            committed = report.committed.get(ref, {})
+            document["per_az"] = project_azs(context.catalog, azs, committed, detail=context.detail)
+        if context.detail:
+            subresources = [az.subresources for az in azs]
+            if any(subresources):
+                document["subresources"] = json_lists(subresources)
 
 
-def render_placed_project(context: RenderContext, placed: PlacedProject) -> shapes.PlacedProject:
-    """The object of one project in a list over all domains."""
-    domain: Named = {"id": placed.domain_uuid, "name": placed.report.project.domain_name}
-    return {"domain": domain, **render_project(context, placed.report)}
+class _Column(NamedTuple):
+    """A resource to show, with what is the same in all projects unless it depends on the project's name."""
 
-
-def _resource(
-    context: RenderContext,
-    report: ProjectReport,
-    ref: Ref,
-    resource: ResourceDef,
-    row: ProjectResourceRow,
-    behavior: Behavior,
-) -> ProjectResource:
-    document = cast("ProjectResource", context.head(ref, resource, behavior).copy())
-    document["usage"] = row.usage
-    if row.quota is not None:
-        _add_quota(document, row, row.quota, behavior.burst_multiplier if report.project.has_bursting else 0)
-    if row.physical_usage is not None:
-        document["physical_usage"] = row.physical_usage
-    if context.per_az:
-        azs, committed = report.azs.get(ref, ()), report.committed.get(ref, {})
-        document["per_az"] = project_azs(context.catalog, azs, committed, detail=context.detail)
-    if context.detail:
-        subresources = [az.subresources for az in report.azs.get(ref, ())]
-        if any(subresources):
-            document["subresources"] = json_lists(subresources)
-    return document
-
-
-def _add_quota(document: ProjectResource, row: ProjectResourceRow, quota: int, multiplier: float) -> None:
-    """Usable and backend quota only where they differ; burst usage only above zero."""
-    document["quota"] = quota
-    usable = usable_quota(quota, multiplier)
-    if usable != quota:
-        document["usable_quota"] = usable
-    if row.backend_quota is not None and row.backend_quota != usable:
-        document["backend_quota"] = row.backend_quota
-    if multiplier and row.usage > quota:
-        document["burst_usage"] = row.usage - quota
+    ref: Ref
+    resource: ResourceDef
+    behavior: Behavior | None
+    head: ProjectResource | None

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from limes.db.engine import Engine, placeholders
 from limes.db.queries.project_rows import in_projects, of_projects
+from limes.db.rows import named
 
 
 class SumRow(NamedTuple):
@@ -97,7 +98,7 @@ def sums(
         """,
         [*resources, *(domain_ids or ())],
     )
-    return [SumRow._make(row) for row in rows]
+    return list(named(SumRow, rows))
 
 
 def scrape_ranges(engine: Engine, domain_ids: Sequence[int] | None, *, by_domain: bool) -> list[ScrapeRangeRow]:
@@ -112,7 +113,7 @@ def scrape_ranges(engine: Engine, domain_ids: Sequence[int] | None, *, by_domain
         """,
         domain_ids or (),
     )
-    return [ScrapeRangeRow._make(row) for row in rows]
+    return list(named(ScrapeRangeRow, rows))
 
 
 def capacities(engine: Engine, resources: Sequence[int]) -> list[CapacityRow]:
@@ -124,7 +125,7 @@ def capacities(engine: Engine, resources: Sequence[int]) -> list[CapacityRow]:
         f" WHERE resource_id IN ({placeholders(len(resources))})",
         resources,
     )
-    return [CapacityRow._make(row) for row in rows]
+    return list(named(CapacityRow, rows))
 
 
 def capacity_scrape_range(engine: Engine) -> tuple[float | None, float | None]:
@@ -148,7 +149,7 @@ def domains(engine: Engine, uuid: str | None = None, page: Page | None = None) -
     else:
         where, params = (" ORDER BY uuid", []) if uuid is None else (" WHERE uuid = %s", [uuid])
     rows = engine.rows(f"SELECT id, uuid, name FROM domains{where}", params)
-    return [DomainRow._make(row) for row in rows]
+    return list(named(DomainRow, rows))
 
 
 def domain_quotas(
@@ -178,7 +179,7 @@ def projects(engine: Engine, domain_uuid: str, page: Page | None = None) -> list
     if page is not None:
         where, params = " AND p.uuid > %s ORDER BY p.uuid LIMIT %s", [domain_uuid, page.marker, page.limit]
     rows = engine.rows(f"{_PROJECT} WHERE d.uuid = %s{where}", params)
-    return [ProjectRow._make(row) for row in rows]
+    return list(named(ProjectRow, rows))
 
 
 def projects_everywhere(engine: Engine, page: Page) -> list[tuple[ProjectRow, str]]:
@@ -199,17 +200,17 @@ def project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow | None:
 
 def project_scrapes(
     engine: Engine, services: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
-) -> dict[tuple[int, int], float | None]:
-    """When each project's services were scraped, by project id and service id."""
+) -> list[tuple[int, int, float | None]]:
+    """When each project's services were scraped: project id, service id and time."""
     if not services:
-        return {}
+        return []
     where, params = in_projects(engine, domain_id, project_ids)
-    rows = engine.rows(
+    rows: list[Any] = engine.rows(
         "SELECT project_id, service_id, scraped_at FROM project_services"
         f" WHERE service_id IN ({placeholders(len(services))}) AND {where}",
         [*services, *params],
     )
-    return {(project, service): scraped_at for project, service, scraped_at in rows}
+    return rows
 
 
 def project_resources(
@@ -224,7 +225,7 @@ def project_resources(
         f" FROM project_resources WHERE {where}",
         params,
     )
-    return map(ProjectResourceRow._make, rows)
+    return named(ProjectResourceRow, rows)
 
 
 class ProjectFigureRow(NamedTuple):
@@ -284,4 +285,4 @@ def project_azs(
         f" FROM project_az_resources WHERE {where}",
         params,
     )
-    return map(ProjectAZRow._make, rows)
+    return named(ProjectAZRow, rows)
