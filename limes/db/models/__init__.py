@@ -1,0 +1,49 @@
+"""The Limes half's tables as peewee models: the truth about the schema (a test compares it with the migrations).
+
+Reports and jobs read with fixed SQL (`limes.db.queries`); the models say what the columns mean.
+
+- Amounts are integers in the resource's unit. `backend_quota` is -1 where the backend says "unlimited"; it is turned
+  into a value of its own type as soon as it is read.
+- Times are seconds since the epoch, UTC.
+- `az` is the name of an availability zone, or `any` (not bound to one), or `unknown` (not a configured one).
+- A foreign key that is the first column of another index has none of its own (`index=False`).
+"""
+
+from limes.db.models.base import BaseModel, bind
+from limes.db.models.catalog import AZResource, Capacitor, Resource, Service
+from limes.db.models.commitments import (
+    Commitment,
+    CommitmentEvent,
+    CommitmentEventCounter,
+    CommitmentKey,
+    CommitmentUse,
+)
+from limes.db.models.domains import Domain, DomainResource
+from limes.db.models.history import QuotaHistory
+from limes.db.models.jobs import Job
+from limes.db.models.outbox import OutboxEvent
+from limes.db.models.projects import Project, ProjectAZResource, ProjectResource, ProjectService
+
+__all__ = ["MODELS", "bind"]
+
+MODELS: tuple[type[BaseModel], ...] = (
+    Service,
+    Capacitor,
+    Resource,
+    AZResource,
+    Domain,
+    DomainResource,
+    Project,
+    ProjectService,
+    ProjectResource,
+    ProjectAZResource,
+    Commitment,
+    CommitmentEvent,
+    CommitmentEventCounter,
+    CommitmentKey,
+    CommitmentUse,
+    Job,
+    QuotaHistory,
+    OutboxEvent,
+)
+"""Those that others refer to come first."""

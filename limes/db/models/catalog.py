@@ -1,0 +1,69 @@
+"""What the configuration names: services with their resources, capacitors, and the capacity that these report."""
+
+from peewee import (
+    AutoField,
+    BigIntegerField,
+    BooleanField,
+    Check,
+    CompositeKey,
+    DoubleField,
+    ForeignKeyField,
+    TextField,
+)
+
+from limes.db.models.base import BaseModel
+
+
+class Service(BaseModel):
+    """A configured service type such as `compute`. Rows of services that left the configuration are deleted."""
+
+    id = AutoField()
+    type = TextField(unique=True)
+
+    class Meta:
+        table_name = "services"
+
+
+class Capacitor(BaseModel):
+    """A configured capacitor, with when it was and will be asked. It has to be asked at `next_scrape_at`."""
+
+    id = AutoField()
+    name = TextField(unique=True)
+    scraped_at = DoubleField(null=True)
+    checked_at = DoubleField(null=True)
+    next_scrape_at = DoubleField(index=True)
+    scrape_duration = DoubleField(null=True)
+    scrape_error = TextField(default="")
+
+    class Meta:
+        table_name = "capacitors"
+
+
+class Resource(BaseModel):
+    """A quota resource of a service. The row is also what is locked to decide on cluster-wide sums."""
+
+    id = AutoField()
+    service = ForeignKeyField(Service, on_delete="CASCADE", index=False)
+    name = TextField()
+    capacitor = ForeignKeyField(Capacitor, null=True, on_delete="SET NULL")
+    is_known = BooleanField(default=True)
+    """False once the backend no longer offers it: kept, but shown nowhere."""
+
+    class Meta:
+        table_name = "resources"
+        indexes = ((("service", "name"), True),)
+
+
+class AZResource(BaseModel):
+    """Capacity of a resource in one AZ as its capacitor reported it, before overcommit."""
+
+    resource = ForeignKeyField(Resource, on_delete="CASCADE", index=False)
+    az = TextField(constraints=[Check("az <> ''")])
+    raw_capacity = BigIntegerField(constraints=[Check("raw_capacity >= 0")])
+    usage = BigIntegerField(null=True, constraints=[Check("usage >= 0")])
+    subcapacities = TextField(default="[]")
+    """JSON list."""
+
+    class Meta:
+        table_name = "az_resources"
+        primary_key = CompositeKey("resource", "az")

@@ -1,0 +1,125 @@
+"""Projects: how their services are scraped and told their quota, and what these reported.
+
+A project's numbers hang on (project, resource). There is a row in `project_resources` as soon as the project was
+scraped once, and no quota or usage without it.
+"""
+
+from peewee import (
+    SQL,
+    AutoField,
+    BigIntegerField,
+    BooleanField,
+    Check,
+    CompositeKey,
+    DoubleField,
+    ForeignKeyField,
+    IntegerField,
+    TextField,
+)
+
+from limes.db.models.base import BaseModel
+from limes.db.models.catalog import Resource, Service
+from limes.db.models.domains import Domain
+
+
+class Project(BaseModel):
+    """A Keystone project."""
+
+    id = AutoField()
+    uuid = TextField(unique=True)
+    name = TextField()
+    parent_uuid = TextField()
+    domain = ForeignKeyField(Domain, on_delete="CASCADE")
+    has_bursting = BooleanField(default=False)
+
+    class Meta:
+        table_name = "projects"
+
+
+class ProjectService(BaseModel):
+    """What one service knows of one project: when it was asked, and whether its quota has to be written.
+
+    Invariant: `quota_desynced_at` is set in the transaction that makes the wanted quota differ from the backend's, and
+    cleared only when a write or a scrape has shown them equal for the quota of that time.
+    """
+
+    id = AutoField()
+    project = ForeignKeyField(Project, on_delete="CASCADE", index=False)
+    service = ForeignKeyField(Service, on_delete="CASCADE")
+    scraped_at = DoubleField(null=True)
+    checked_at = DoubleField(null=True)
+    next_scrape_at = DoubleField()
+    is_stale = BooleanField(default=False)
+    """A sync was asked for: the scrape comes before all that are merely due."""
+    scrape_duration = DoubleField(null=True)
+    scrape_error = TextField(default="")
+    quota_desynced_at = DoubleField(null=True)
+    next_push_at = DoubleField(null=True)
+    push_failures = IntegerField(default=0)
+    push_error = TextField(default="")
+    scrape_claimed_until = DoubleField(null=True)
+    """While a collector asks the backend: until when it may. The proof of its claim."""
+    drifted_at = DoubleField(null=True)
+    """Since when the backend is known to enforce another quota than it was told, though nobody changed it here."""
+    pushed_at = DoubleField(null=True)
+    """When the backend was last told its quota."""
+    scrape_failures = IntegerField(default=0)
+    """In a row."""
+    push_claimed_until = DoubleField(null=True)
+    """While somebody writes the quota into the backend: until when nobody else does. The proof of the claim."""
+    scrape_state = TextField(default="")
+    """What the backend wants to be told again with the next scrape."""
+
+    class Meta:
+        table_name = "project_services"
+        indexes = (
+            (("project", "service"), True),
+            (("service", "is_stale", "next_scrape_at"), False),
+            (("next_push_at",), False),
+        )
+        constraints = [Check("(quota_desynced_at IS NULL) = (next_push_at IS NULL)")]
+
+
+class ProjectResource(BaseModel):
+    """Quota of a project. `quota` is null where the resource does not track quota."""
+
+    project = ForeignKeyField(Project, on_delete="CASCADE", index=False)
+    resource = ForeignKeyField(Resource, on_delete="CASCADE", index=False)
+    quota = BigIntegerField(null=True, constraints=[Check("quota >= 0")])
+    backend_quota = BigIntegerField(null=True, constraints=[Check("backend_quota >= -1")])
+    usage = BigIntegerField(default=0, constraints=[Check("usage >= 0")])
+    """Over all AZs; set from their rows in the transaction that writes those (docs/adr/0006)."""
+    physical_usage = BigIntegerField(null=True, constraints=[Check("physical_usage >= 0")])
+    """Over all AZs, of which those without count with their usage; null if none has any."""
+    min_backend_quota = BigIntegerField(null=True)
+    max_backend_quota = BigIntegerField(null=True)
+    """Which quotas the backend accepts of this project; null where it does not say."""
+
+    class Meta:
+        table_name = "project_resources"
+        primary_key = CompositeKey("project", "resource")
+        indexes = ((("resource", "project"), False),)
+
+
+class ProjectAZResource(BaseModel):
+    """Usage of a project in one AZ."""
+
+    project_id = IntegerField()
+    resource_id = IntegerField()
+    az = TextField(constraints=[Check("az <> ''")])
+    usage = BigIntegerField(constraints=[Check("usage >= 0")])
+    physical_usage = BigIntegerField(null=True, constraints=[Check("physical_usage >= 0")])
+    subresources = TextField(default="")
+    """JSON list; empty where the backend reports none."""
+
+    class Meta:
+        table_name = "project_az_resources"
+        primary_key = CompositeKey("project_id", "resource_id", "az")
+        depends_on = (ProjectResource,)
+        indexes = ((("resource_id", "az"), False),)
+        constraints = [
+            SQL(
+                "FOREIGN KEY (project_id, resource_id)"
+                " REFERENCES project_resources (project_id, resource_id) ON DELETE CASCADE"
+            )
+        ]
