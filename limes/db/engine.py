@@ -18,17 +18,14 @@ import contextlib
 import logging
 import random
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, NoReturn, TypeVar
 
-import peewee
-import psycopg2
-import psycopg2.extensions
 from playhouse.pool import MaxConnectionsExceeded
 
-from limes.db.address import DatabaseAddress, parse_database_url
-from limes.db.failures import DATABASE_ERRORS, Failure, classify, is_read_only
-from limes.db.pool import PostgresqlPool, SqlitePool
+from limes.db.address import parse_database_url
+from limes.db.connections import make_pool
+from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
 from limes.db.prepared import PreparedReads
 from limes.errors import Unavailable
 
@@ -37,15 +34,7 @@ Row = tuple[Any, ...]
 
 log = logging.getLogger(__name__)
 
-# PostgreSQL's sum() of BIGINTs is NUMERIC, so that it cannot overflow. Ours are all whole: make them int, not Decimal.
-psycopg2.extensions.register_type(
-    psycopg2.extensions.new_type((1700,), "NUMERIC_AS_INT", lambda value, _: None if value is None else int(value))
-)
-
 _TRIES = 12
-# The wait for SQLite's one write lock is no queue but a lottery, so it has to be longer than any queue. It comes first:
-# switching to WAL needs a lock as well.
-_SQLITE_PRAGMAS = {"busy_timeout": 30_000, "journal_mode": "wal", "foreign_keys": 1, "synchronous": "normal"}
 
 
 class Engine:
@@ -75,29 +64,14 @@ class Engine:
         """The SQLite file's path, or the name of the database on the server."""
         self.location = address.location
         """Where it is, for messages."""
-        self.db: peewee.Database
-        if address.dialect == "sqlite":
-            self.db = SqlitePool(
-                address.name,
-                max_connections=pool_size,
-                timeout=pool_timeout,
-                pragmas=_SQLITE_PRAGMAS,
-                lock_type="IMMEDIATE",
-                check_same_thread=False,
-            )
-        else:
-            timeouts = {
-                "statement_timeout": statement_timeout,
-                "lock_timeout": lock_timeout,
-                "idle_in_transaction_session_timeout": 4 * statement_timeout,
-            }
-            self.db = PostgresqlPool(
-                address.name,
-                max_connections=pool_size,
-                timeout=pool_timeout,
-                stale_timeout=300,
-                **{"application_name": application_name, "connect_timeout": 10} | _libpq_options(address, timeouts),
-            )
+        self.db = make_pool(
+            address,
+            size=pool_size,
+            timeout=pool_timeout,
+            statement_timeout=statement_timeout,
+            lock_timeout=lock_timeout,
+            application_name=application_name,
+        )
         self.for_update = " FOR UPDATE" if self.dialect == "postgresql" else ""
         self.skip_locked = " FOR UPDATE SKIP LOCKED" if self.dialect == "postgresql" else ""
         """SQL to end a SELECT with, to lock its rows until the transaction ends (empty on SQLite, where a writer is
@@ -152,7 +126,7 @@ class Engine:
         """Closes all connections of the pool."""
         if not self.db.is_closed():
             self.db.close()
-        self.db.close_all()  # type: ignore[attr-defined]  # both pools have it
+        self.db.close_all()
 
     # -- transactions ------------------------------------------------------------------------------------------------
 
@@ -188,7 +162,7 @@ class Engine:
         if self._in_transaction():
             return work()
         try:
-            with self.connection(), self._read_only_transaction():
+            with self.connection(), self.db.read_only():
                 return work()
         except DATABASE_ERRORS as error:
             self._fail(error)
@@ -200,23 +174,10 @@ class Engine:
         thread that has begun it, and do nothing else with the database there meanwhile.
         """
         try:
-            with self.connection(), self._read_only_transaction():
+            with self.connection(), self.db.read_only():
                 yield from work()
         except DATABASE_ERRORS as error:
             self._fail(error)
-
-    @contextlib.contextmanager
-    def _read_only_transaction(self) -> Iterator[None]:
-        if self.dialect == "postgresql":
-            with self.db.atomic("REPEATABLE READ READ ONLY"):  # all in BEGIN: one round trip
-                yield
-            return
-        with self.db.transaction("DEFERRED"):  # takes no write lock
-            self.db.execute_sql("PRAGMA query_only = 1")
-            try:
-                yield
-            finally:
-                self.db.execute_sql("PRAGMA query_only = 0")
 
     def after_commit(self, action: Callable[[], None]) -> None:
         """Runs `action` once the present transaction is committed, and not if it is rolled back.
@@ -323,14 +284,3 @@ class Engine:
 def placeholders(count: int) -> str:
     """`count` parameters for an IN list: `%s, %s, %s`."""
     return ", ".join(["%s"] * count)
-
-
-def _libpq_options(address: DatabaseAddress, timeouts: Mapping[str, float]) -> dict[str, Any]:
-    """libpq's parameters, with the timeouts (in seconds) as settings of the session."""
-    settings = [f"-c {key}={int(value * 1000)}" for key, value in timeouts.items()]
-    return address.options | {"options": " ".join([address.options.get("options", ""), *settings]).strip()}
-
-
-def first_line(error: Exception) -> str:
-    """The part of a database error's text that says what is wrong, without the statement and its place."""
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)

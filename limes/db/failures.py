@@ -59,6 +59,11 @@ def is_read_only(error: BaseException) -> bool:
     return getattr(cause, "pgcode", None) == "25006" or name.startswith("SQLITE_READONLY")
 
 
+def first_line(error: Exception) -> str:
+    """The part of a database error's text that says what is wrong, without the statement and its place."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
 def _classify_postgresql(error: psycopg2.Error) -> Failure:
     code = error.pgcode
     if code is None:  # the connection is lost, or was never made

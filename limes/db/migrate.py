@@ -12,8 +12,8 @@ from pathlib import Path
 
 from playhouse.migrations import Runner
 
-from limes.db.engine import Engine, first_line
-from limes.db.failures import DATABASE_ERRORS
+from limes.db.engine import Engine
+from limes.db.failures import DATABASE_ERRORS, first_line
 from limes.errors import StartupError
 
 # Any number that no other user of the database picks: two upgrades at once run one after the other.

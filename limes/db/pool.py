@@ -6,11 +6,12 @@ Should it turn out to be broken with its first statement, and is that one a SELE
 yet: the statement is run again on another connection, and all older ones are asked again.
 """
 
+import contextlib
 import select
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import peewee
@@ -32,6 +33,16 @@ class SqlitePool(PooledSqliteDatabase):
         error behind another one."""
         if self.connection().in_transaction:
             super().rollback()
+
+    @contextlib.contextmanager
+    def read_only(self) -> Iterator[None]:
+        """A transaction that sees one state of the database. A write in it fails."""
+        with self.transaction("DEFERRED"):  # takes no write lock
+            self.execute_sql("PRAGMA query_only = 1")
+            try:
+                yield
+            finally:
+                self.execute_sql("PRAGMA query_only = 0")
 
 
 class NotReplicated(psycopg2.OperationalError):
@@ -68,6 +79,12 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         if any("canceling wait for synchronous replication" in notice for notice in notices):
             notices.clear()
             raise NotReplicated("the commit was not confirmed by a standby in time")
+
+    @contextlib.contextmanager
+    def read_only(self) -> Iterator[None]:
+        """A transaction that sees one state of the database. A write in it fails."""
+        with self.atomic("REPEATABLE READ READ ONLY"):  # all in BEGIN: one round trip
+            yield
 
     def _first(self, statement: Callable[[], Any], *, harmless: bool) -> Any:
         """Runs a statement; where it is the first one on an unproven connection, with a second chance."""

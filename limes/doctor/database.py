@@ -7,8 +7,8 @@ from pathlib import Path
 from limes.composition.common import open_engine, open_placement_engine
 from limes.db.address import parse_database_url
 from limes.db.clock import ahead_of_database
-from limes.db.engine import Engine, first_line
-from limes.db.failures import DATABASE_ERRORS, is_read_only
+from limes.db.engine import Engine
+from limes.db.failures import DATABASE_ERRORS, first_line, is_read_only
 from limes.db.migrate import Migrations, limes_migrations
 from limes.doctor.case import Case
 from limes.doctor.clocks import compare

@@ -8,7 +8,8 @@ import peewee
 
 from limes.actions.sync_catalog import SyncCatalog
 from limes.core.catalog import Catalog
-from limes.db.engine import Engine, first_line
+from limes.db.engine import Engine
+from limes.db.failures import first_line
 from limes.errors import StartupError
 from limes.importer import source as rows
 from limes.importer.compare import differences

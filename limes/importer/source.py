@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from limes.db.engine import Engine, Row, first_line
-from limes.db.failures import DATABASE_ERRORS
+from limes.db.engine import Engine, Row
+from limes.db.failures import DATABASE_ERRORS, first_line
 from limes.errors import ConfigError, StartupError
 from limes.importer.layout import Layout
 

@@ -11,7 +11,8 @@ import orjson
 import peewee
 
 from limes.auth.context import Identity
-from limes.db.engine import Engine, first_line
+from limes.db.engine import Engine
+from limes.db.failures import first_line
 from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.errors import ConcurrentUpdate, InvalidBody, TooLarge
 from limes.placement.schemas.common import Schema, oversize

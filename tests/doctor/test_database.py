@@ -4,7 +4,8 @@ import sqlite3
 
 import pytest
 
-from limes.db.engine import _SQLITE_PRAGMAS, Engine
+from limes.db.connections import SQLITE_PRAGMAS
+from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.doctor.finding import Level
 from limes.placement.migrations import placement_migrations
@@ -104,7 +105,7 @@ def test_a_file_that_is_no_database(light_patient, tmp_path):
 
 def test_a_file_that_somebody_keeps_locked(light_patient, tmp_path, monkeypatch):
     upgrade(light_patient)
-    monkeypatch.setitem(_SQLITE_PRAGMAS, "busy_timeout", 100)
+    monkeypatch.setitem(SQLITE_PRAGMAS, "busy_timeout", 100)
     other = sqlite3.connect(tmp_path / "limes.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:
@@ -116,7 +117,7 @@ def test_a_file_that_somebody_keeps_locked(light_patient, tmp_path, monkeypatch)
 
 def test_a_file_that_may_only_be_read(light_patient, tmp_path, monkeypatch):
     upgrade(light_patient)
-    monkeypatch.setitem(_SQLITE_PRAGMAS, "query_only", 1)
+    monkeypatch.setitem(SQLITE_PRAGMAS, "query_only", 1)
     level, message, mend = light_patient.ailment("database.writable")
     assert (level, message) == ("problem", "cannot be written: attempt to write a readonly database")
     assert f"write {tmp_path}/limes.db and its folder {tmp_path}" in mend

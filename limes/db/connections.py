@@ -1,0 +1,61 @@
+"""A database's pool of connections, and what each connection begins with: pragmas, libpq's parameters, timeouts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import psycopg2
+import psycopg2.extensions
+
+from limes.db.address import DatabaseAddress
+from limes.db.pool import PostgresqlPool, SqlitePool
+
+# PostgreSQL's sum() of BIGINTs is NUMERIC, so that it cannot overflow. Ours are all whole: make them int, not Decimal.
+psycopg2.extensions.register_type(
+    psycopg2.extensions.new_type((1700,), "NUMERIC_AS_INT", lambda value, _: None if value is None else int(value))
+)
+
+# The wait for SQLite's one write lock is no queue but a lottery, so it has to be longer than any queue. It comes first:
+# switching to WAL needs a lock as well.
+SQLITE_PRAGMAS = {"busy_timeout": 30_000, "journal_mode": "wal", "foreign_keys": 1, "synchronous": "normal"}
+
+
+def make_pool(
+    address: DatabaseAddress,
+    *,
+    size: int,
+    timeout: float,
+    statement_timeout: float,
+    lock_timeout: float,
+    application_name: str,
+) -> SqlitePool | PostgresqlPool:
+    """At most `size` connections, for one of which a thread waits `timeout` seconds. Nothing is connected yet.
+
+    The rest is for PostgreSQL; what the address says of libpq's parameters comes first.
+    """
+    if address.dialect == "sqlite":
+        return SqlitePool(
+            address.name,
+            max_connections=size,
+            timeout=timeout,
+            pragmas=SQLITE_PRAGMAS,
+            lock_type="IMMEDIATE",
+            check_same_thread=False,
+        )
+    timeouts = {
+        "statement_timeout": statement_timeout,
+        "lock_timeout": lock_timeout,
+        "idle_in_transaction_session_timeout": 4 * statement_timeout,
+    }
+    return PostgresqlPool(
+        address.name,
+        max_connections=size,
+        timeout=timeout,
+        stale_timeout=300,
+        **{"application_name": application_name, "connect_timeout": 10} | _libpq_options(address, timeouts),
+    )
+
+
+def _libpq_options(address: DatabaseAddress, timeouts: Mapping[str, float]) -> dict[str, Any]:
+    """libpq's parameters, with the timeouts (in seconds) as settings of the session."""
+    settings = [f"-c {key}={int(value * 1000)}" for key, value in timeouts.items()]
+    return address.options | {"options": " ".join([address.options.get("options", ""), *settings]).strip()}
