@@ -12,7 +12,7 @@ import pytest
 import requests
 
 from limes.placement.transfer.contents import parents_first
-from tests.placement.random_story import RandomStory, Request
+from tests.placement.random_story.story import RandomStory, Request
 from tests.placement.search.comparison import check_candidates
 from tests.placement.test_differential import comparable, is_deliberate
 from tests.placement.world import World
