@@ -97,8 +97,7 @@ def _schema(database: _Database) -> Iterator[Finding]:
             yield problem(name, str(error), "give our user the right to read its tables, or restore them from a backup")
             continue
         if pending:
-            text = f"the {migrations.name} schema lacks {len(pending)} migrations, {pending[0]} is the first"
-            yield problem(name, text, _UPGRADE)
+            yield problem(name, f"the {migrations.name} schema lacks {', '.join(pending)}", _UPGRADE)
         elif unknown:
             text = f"the {migrations.name} schema was made by a newer release (it has {', '.join(sorted(unknown))})"
             yield warning(name, text, "run the newer release here as well")

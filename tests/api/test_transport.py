@@ -43,6 +43,7 @@ def test_wrong_types_are_named_in_the_terms_of_json(world, body, problem):
     assert (result.status_code, result.text) == (400, f"request body is not valid JSON: {problem}\n")
 
 
+@pytest.mark.filterwarnings("ignore:Unknown REQUEST_METHOD")
 def test_made_up_methods_leave_one_label_in_the_metrics(world):
     for method in ("FROB1", "FROB2"):
         result = world.request(method, PROJECT)
@@ -78,6 +79,7 @@ def test_a_path_cannot_forge_log_lines(world, caplog):
     assert "/v1/domains/x\\nforged\\x1b\\u2028line" in lines[0]
 
 
+@pytest.mark.filterwarnings("ignore:Unknown REQUEST_METHOD")
 @pytest.mark.parametrize("path", ["/v1/domains", "/"])
 def test_a_method_that_falcon_keeps_for_itself(world, path):
     result = world.request("WEBSOCKET", path)
