@@ -1,0 +1,34 @@
+"""Help with stories about quota: the paths of a domain and a project, request bodies, and what a request has changed."""
+
+from tests.api.world import BERLIN, GERMANY
+from tests.support.rows import all_rows, changes
+
+DOMAIN = f"/v1/domains/{GERMANY}"
+PROJECT = f"{DOMAIN}/projects/{BERLIN}"
+
+
+def body(level, **services):
+    """`body("project", compute={"cores": 30, "ram": (1, "GiB")})`"""
+    return {
+        level: {
+            "services": [
+                {
+                    "type": service,
+                    "resources": [
+                        {"name": name, "quota": value[0], "unit": value[1]}
+                        if isinstance(value, tuple)
+                        else {"name": name, "quota": value}
+                        for name, value in resources.items()
+                    ],
+                }
+                for service, resources in services.items()
+            ]
+        }
+    }
+
+
+def put(world, path, document, token="cloud-admin"):
+    """The answer to a PUT, and the rows that it has changed."""
+    before = all_rows(world.engine)
+    result = world.request("PUT", path, token, json=document)
+    return result, changes(before, all_rows(world.engine))
