@@ -30,6 +30,8 @@ CORES = {
 }
 NOW = 1767225600
 """2026-01-01T00:00:00Z, when the world's clock stands."""
+YEAR_2027 = 1798761600
+"""2027-01-01T00:00:00Z."""
 
 
 def ask(world: World, project: str, what: str, token: str = "cloud-admin", **fields: Any) -> Any:

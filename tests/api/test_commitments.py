@@ -1,24 +1,16 @@
-"""Commitments over HTTP: making, listing, deleting, and what is refused, with the rows that changed."""
+"""Commitments over HTTP: making, listing, following, and what is refused, with the rows that changed."""
 
 import re
 
 import pytest
 
-from limes.core.catalog import BehaviorRule
-from limes.core.commitment_rules import CommitmentRules
-from tests.api.commitments import BEHAVIORS, CORES, NOW, PATHS, amounts, ask, commit, events, listed, offer
+from tests.api.commitments import BEHAVIORS, CORES, NOW, PATHS, YEAR_2027, amounts, ask, commit, events, listed
 from tests.support.rows import all_rows, changes
-
-YEAR_2027 = 1798761600
 
 
 @pytest.fixture
 def cloud(make):
     return make(behaviors=BEHAVIORS)
-
-
-def changed_tables(world, before):
-    return set(changes(before, all_rows(world.engine)))
 
 
 def test_an_immediate_commitment(cloud):
@@ -116,56 +108,6 @@ def test_unknown_projects(cloud):
         assert (result.status_code, result.text[:15]) == (404, "no such project")
 
 
-def test_the_earliest_date(make):
-    rule = BehaviorRule(
-        re.compile("compute/cores"),
-        commitment_durations=("1 hour",),
-        commitment_is_az_aware=True,
-        commitment_min_confirm_date=float(YEAR_2027),
-    )
-    world = make(behaviors=[rule])
-    text = "this commitment needs a `confirm_by` timestamp at or after 2027-01-01T00:00:00Z\n"
-    for fields in ({}, {"confirm_by": YEAR_2027 - 1}):
-        result = ask(world, "berlin", "new", **fields)
-        assert (result.status_code, result.text) == (422, text)
-    assert ask(world, "berlin", "can-confirm").json == {"result": False}
-    waiting = commit(world, confirm_by=YEAR_2027)
-    world.clock.advance(YEAR_2027 - NOW - 1)
-    assert ask(world, "berlin", "can-confirm").json == {"result": False}
-    assert ask(world, "berlin", "new").status_code == 422
-    world.clock.advance(1)  # from that very second on
-    assert ask(world, "berlin", "can-confirm").json == {"result": True}
-    assert commit(world)["status"] == "confirmed"
-    assert listed(world)[0] == {**waiting, "status": "confirmed", "confirmed_at": YEAR_2027}
-
-
-def test_can_confirm_says_what_new_does(cloud):
-    """az-one has 100: dresden uses 31, so 69 are left for berlin, whose own usage of 2 is covered by a commitment."""
-    before = all_rows(cloud.engine)
-    assert ask(cloud, "berlin", "can-confirm", amount=69).json == {"result": True}
-    assert ask(cloud, "berlin", "can-confirm", amount=70).json == {"result": False}
-    assert ask(cloud, "dresden", "can-confirm", amount=98).json == {"result": True}
-    result = ask(cloud, "berlin", "can-confirm", amount=1, confirm_by=YEAR_2027)
-    assert (result.status_code, result.text[:31]) == (422, "confirm_by must not be set here")
-    assert changes(before, all_rows(cloud.engine)) == {}
-    commit(cloud, amount=69)
-    assert ask(cloud, "berlin", "can-confirm", amount=1).json == {"result": False}
-    assert ask(cloud, "dresden", "new", amount=32).status_code == 409
-    commit(cloud, "dresden", amount=31)
-
-
-def test_overcommit_counts(make):
-    world = make(behaviors=[*BEHAVIORS, BehaviorRule(re.compile("compute/cores"), overcommit_factor=1.5)])
-    assert ask(world, "berlin", "can-confirm", amount=119).json == {"result": True}
-    assert ask(world, "berlin", "can-confirm", amount=120).json == {"result": False}
-
-
-def test_a_resource_without_capacity_cannot_be_confirmed(cloud):
-    fields = {"service_type": "volume", "resource_name": "capacity", "duration": "1 year", "amount": 1}
-    assert ask(cloud, "berlin", "can-confirm", **fields).json == {"result": False}
-    assert ask(cloud, "berlin", "new", **fields).status_code == 409
-
-
 def test_lists(cloud):
     commit(cloud, amount=1)
     commit(cloud, amount=2, resource_name="ram", availability_zone="any", duration="1 year")
@@ -180,76 +122,6 @@ def test_lists(cloud):
         (1, "expired"),
         (2, "confirmed"),
     ]
-
-
-def test_what_has_expired_frees_its_capacity_at_once(cloud):
-    commit(cloud, amount=69)
-    cloud.clock.advance(3599)
-    assert ask(cloud, "berlin", "can-confirm", amount=1).json == {"result": False}
-    cloud.clock.advance(1)
-    assert ask(cloud, "berlin", "can-confirm", amount=69).json == {"result": True}
-
-
-def test_those_that_wait_come_first(cloud):
-    """A new commitment does not take what a pending one can have."""
-    commit(cloud, amount=60)
-    commit(cloud, "dresden", amount=60, confirm_by=NOW + 10)
-    cloud.clock.advance(3600)
-    assert ask(cloud, "berlin", "can-confirm", amount=60).json == {"result": False}
-    assert ask(cloud, "berlin", "new", amount=60).status_code == 409
-    commit(cloud, amount=40)
-    assert amounts(cloud, "dresden") == [(60, "confirmed")]
-    confirmed = listed(cloud, "dresden")[0]
-    assert (confirmed["confirmed_at"], confirmed["expires_at"]) == (NOW + 3600, NOW + 3610)  # the end does not move
-
-
-def test_only_unconfirmed_ones_are_deleted(cloud):
-    confirmed, planned = commit(cloud, amount=1), commit(cloud, amount=2, confirm_by=YEAR_2027)
-    before = all_rows(cloud.engine)
-    result = cloud.request("DELETE", f"{PATHS['berlin']}/commitments/{confirmed['id']}")
-    assert (result.status_code, result.text) == (
-        403,
-        "only unconfirmed commitments can be deleted, and this one is confirmed\n",
-    )
-    assert changes(before, all_rows(cloud.engine)) == {}
-    for project, number in (("dresden", planned["id"]), ("berlin", 4711), ("berlin", "x"), ("berlin", 10**30)):
-        result = cloud.request("DELETE", f"{PATHS[project]}/commitments/{number}")
-        assert (result.status_code, result.text) == (404, "no such commitment\n")
-    result = cloud.request("DELETE", f"{PATHS['berlin']}/commitments/{planned['id']}")
-    assert (result.status_code, result.text) == (204, "")
-    assert changed_tables(cloud, before) == {"project_commitments", "commitment_events", "commitment_event_counter"}
-    assert amounts(cloud) == [(1, "confirmed")]
-    assert events(cloud)[-1] == ("deleted", 2)
-
-
-def test_a_mistake_is_taken_back(make):
-    world = make(behaviors=BEHAVIORS, commitment_rules=CommitmentRules(self_delete_grace=60))
-    one, two = commit(world, amount=60), commit(world, amount=9)
-    commit(world, "dresden", amount=61, confirm_by=NOW + 1)
-    world.clock.advance(59)
-    delete = f"{PATHS['berlin']}/commitments"
-    assert world.request("DELETE", f"{delete}/{one['id']}", "berlin-member").status_code == 403
-    assert world.request("DELETE", f"{delete}/{one['id']}", "berlin-admin").status_code == 204
-    assert amounts(world, "dresden") == [(61, "confirmed")]  # it has waited for just this
-    world.clock.advance(1)
-    assert world.request("DELETE", f"{delete}/{two['id']}", "berlin-admin").status_code == 403
-    planned = commit(world, amount=2, confirm_by=YEAR_2027)
-    world.clock.advance(60)
-    result = world.request("DELETE", f"{delete}/{planned['id']}", "berlin-admin")
-    assert (result.status_code, result.text) == (403, "commitments can only be taken back for 60 seconds\n")
-
-
-def test_a_renewal_is_taken_back_but_not_what_was_made_of_others(make):
-    world = make(behaviors=BEHAVIORS, commitment_rules=CommitmentRules(self_delete_grace=60))
-    old = commit(world, amount=10)
-    world.clock.advance(60)
-    path = f"{PATHS['berlin']}/commitments"
-    renewed = world.request("POST", f"{path}/{old['id']}/renew", "berlin-admin").json["commitment"]
-    world.clock.advance(59)
-    assert world.request("DELETE", f"{path}/{renewed['id']}", "berlin-admin").status_code == 204
-    part = offer(world, old["id"], 4).json["commitment"]
-    assert world.request("DELETE", f"{path}/{part['id']}", "berlin-admin").status_code == 403
-    assert amounts(world) == [(4, "confirmed"), (6, "confirmed")]
 
 
 def test_idempotency_key(cloud):

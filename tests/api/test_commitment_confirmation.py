@@ -1,0 +1,85 @@
+"""Which commitments are confirmed at once: the earliest date, what is left of the capacity, and who waits for it."""
+
+import re
+
+import pytest
+
+from limes.core.catalog import BehaviorRule
+from tests.api.commitments import BEHAVIORS, NOW, YEAR_2027, amounts, ask, commit, listed
+from tests.support.rows import all_rows, changes
+
+
+@pytest.fixture
+def cloud(make):
+    return make(behaviors=BEHAVIORS)
+
+
+def test_the_earliest_date(make):
+    rule = BehaviorRule(
+        re.compile("compute/cores"),
+        commitment_durations=("1 hour",),
+        commitment_is_az_aware=True,
+        commitment_min_confirm_date=float(YEAR_2027),
+    )
+    world = make(behaviors=[rule])
+    text = "this commitment needs a `confirm_by` timestamp at or after 2027-01-01T00:00:00Z\n"
+    for fields in ({}, {"confirm_by": YEAR_2027 - 1}):
+        result = ask(world, "berlin", "new", **fields)
+        assert (result.status_code, result.text) == (422, text)
+    assert ask(world, "berlin", "can-confirm").json == {"result": False}
+    waiting = commit(world, confirm_by=YEAR_2027)
+    world.clock.advance(YEAR_2027 - NOW - 1)
+    assert ask(world, "berlin", "can-confirm").json == {"result": False}
+    assert ask(world, "berlin", "new").status_code == 422
+    world.clock.advance(1)  # from that very second on
+    assert ask(world, "berlin", "can-confirm").json == {"result": True}
+    assert commit(world)["status"] == "confirmed"
+    assert listed(world)[0] == {**waiting, "status": "confirmed", "confirmed_at": YEAR_2027}
+
+
+def test_can_confirm_says_what_new_does(cloud):
+    """az-one has 100: dresden uses 31, so 69 are left for berlin, whose own usage of 2 is covered by a commitment."""
+    before = all_rows(cloud.engine)
+    assert ask(cloud, "berlin", "can-confirm", amount=69).json == {"result": True}
+    assert ask(cloud, "berlin", "can-confirm", amount=70).json == {"result": False}
+    assert ask(cloud, "dresden", "can-confirm", amount=98).json == {"result": True}
+    result = ask(cloud, "berlin", "can-confirm", amount=1, confirm_by=YEAR_2027)
+    assert (result.status_code, result.text[:31]) == (422, "confirm_by must not be set here")
+    assert changes(before, all_rows(cloud.engine)) == {}
+    commit(cloud, amount=69)
+    assert ask(cloud, "berlin", "can-confirm", amount=1).json == {"result": False}
+    assert ask(cloud, "dresden", "new", amount=32).status_code == 409
+    commit(cloud, "dresden", amount=31)
+
+
+def test_overcommit_counts(make):
+    world = make(behaviors=[*BEHAVIORS, BehaviorRule(re.compile("compute/cores"), overcommit_factor=1.5)])
+    assert ask(world, "berlin", "can-confirm", amount=119).json == {"result": True}
+    assert ask(world, "berlin", "can-confirm", amount=120).json == {"result": False}
+
+
+def test_a_resource_without_capacity_cannot_be_confirmed(cloud):
+    fields = {"service_type": "volume", "resource_name": "capacity", "duration": "1 year", "amount": 1}
+    assert ask(cloud, "berlin", "can-confirm", **fields).json == {"result": False}
+    assert ask(cloud, "berlin", "new", **fields).status_code == 409
+
+
+def test_what_has_expired_frees_its_capacity_at_once(cloud):
+    commit(cloud, amount=69)
+    cloud.clock.advance(3599)
+    assert ask(cloud, "berlin", "can-confirm", amount=1).json == {"result": False}
+    cloud.clock.advance(1)
+    assert ask(cloud, "berlin", "can-confirm", amount=69).json == {"result": True}
+
+
+def test_those_that_wait_come_first(cloud):
+    """A new commitment does not take what a pending one can have."""
+    commit(cloud, amount=60)
+    commit(cloud, "dresden", amount=60, confirm_by=NOW + 10)
+    cloud.clock.advance(3600)
+    assert ask(cloud, "berlin", "can-confirm", amount=60).json == {"result": False}
+    assert ask(cloud, "berlin", "new", amount=60).status_code == 409
+    commit(cloud, amount=40)
+    assert amounts(cloud, "dresden") == [(60, "confirmed")]
+    confirmed = listed(cloud, "dresden")[0]
+    assert (confirmed["confirmed_at"], confirmed["expires_at"]) == (NOW + 3600, NOW + 3610)  # the end does not move
