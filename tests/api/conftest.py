@@ -10,6 +10,8 @@ from limes.db.migrate import limes_migrations
 from tests.api.world import World, make_world
 from tests.support.databases import MigratedUrlFactory
 
+pytest.register_assert_rewrite("tests.api.commitment_invariants")
+
 
 @pytest.fixture
 def migrated_engine(database_url_with: MigratedUrlFactory) -> Iterator[Engine]:

@@ -1,0 +1,91 @@
+"""The cloud in which commitments live at random: the use cases on a real database, and what is stored there."""
+
+import re
+from collections import defaultdict
+
+from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.use_cases import CommitmentUseCases
+from limes.core.catalog import BehaviorRule
+from limes.core.commitment_rules import CommitmentRules
+from limes.db.queries import commitments as queries
+from limes.seams import SystemIds
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
+from tests.support.clock import FrozenClock
+
+CORES, VOLUME = ("compute", "cores"), ("volume", "capacity")
+WORTH = {CORES: 2, VOLUME: 3}
+"""How much one unit counts: what is converted keeps its worth."""
+RULES = CommitmentRules(conversions=(WORTH,), self_delete_grace=1800, renewal_window=86400 * 400)
+BEHAVIORS = [
+    BehaviorRule(re.compile(name), commitment_durations=("1 hour", "1 year"), commitment_is_az_aware=True)
+    for name in ("compute/cores", "volume/capacity")
+]
+PROJECTS = {1: (GERMANY, BERLIN), 2: (GERMANY, DRESDEN), 3: (FRANCE, PARIS)}
+AZS = ("az-one", "az-two")
+
+
+class Cloud:
+    """The database of `world`, with no commitments in it, and the use cases with a clock of their own."""
+
+    def __init__(self, world):
+        self.engine, self.clock = world.engine, FrozenClock()
+        ledger = world.commitments.create.ledger
+        self.cases = CommitmentUseCases.build(self.engine, ledger.catalog, self.clock, SystemIds(), RULES, ledger.trail)
+        self.ledger = self.cases.create.ledger
+        self.settle = SettleCommitments(self.ledger)
+        self.engine.atomic(self._clean)
+        self.ids = {ref: id_ for id_, ref in self.engine.snapshot(self.ledger.refs).items()}
+
+    def _clean(self):
+        for table in ("project_commitments", "project_az_resources", "az_resources"):
+            self.engine.execute(f"DELETE FROM {table}")
+        for ref in (CORES, VOLUME):
+            for project in PROJECTS:
+                self.engine.execute(
+                    "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"
+                    " SELECT %s, r.id, 0, 0, 0 FROM resources r WHERE r.name = %s ON CONFLICT DO NOTHING",
+                    [project, ref[1]],
+                )
+            for az in AZS:
+                self.engine.execute(
+                    "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
+                    " SELECT id, %s, 30, '[]' FROM resources WHERE name = %s",
+                    [az, ref[1]],
+                )
+
+    @property
+    def now(self):
+        """Seconds since the epoch."""
+        return int(self.ledger.now())
+
+    def stored(self):
+        """All commitments, by number."""
+
+        def read():
+            return {one.id: one for project in PROJECTS for one in queries.of_project(self.engine, project)}
+
+        return self.engine.snapshot(read)
+
+    def figures(self):
+        """Usage by project, and capacity, by place."""
+        usage: defaultdict[tuple[int, str], dict[int, int]] = defaultdict(dict)
+        with self.engine.connection():
+            for resource, az, project, used in self.engine.rows(
+                "SELECT resource_id, az, project_id, usage FROM project_az_resources"
+            ):
+                usage[resource, az][project] = used
+            capacity = self.engine.rows("SELECT resource_id, az, raw_capacity FROM az_resources")
+        return [((resource, az), amount, usage[resource, az]) for resource, az, amount in capacity]
+
+    def last_event(self):
+        """The number of the last change."""
+        with self.engine.connection():
+            return self.engine.rows("SELECT last FROM commitment_event_counter")[0][0]
+
+    def worth(self, commitments):
+        """What those that live are worth together."""
+        return sum(WORTH[self.ref_of(one)] * one.amount for one in commitments.values() if one.is_live)
+
+    def ref_of(self, one):
+        """The resource of a commitment."""
+        return next(ref for ref, id_ in self.ids.items() if id_ == one.resource_id)
