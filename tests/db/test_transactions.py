@@ -1,37 +1,15 @@
-"""Transactions on both databases: all or nothing, run again after a collision, one state for a whole snapshot."""
+"""Transactions on both databases: all or nothing, one state for a whole snapshot, what happens after the commit."""
 
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import peewee
 import pytest
 
 from limes.db.engine import Engine
-from limes.errors import LimesError, Unavailable
+from limes.errors import LimesError
+from tests.db.accounts import add, amounts, in_threads
 
-
-@pytest.fixture(autouse=True)
-def accounts(engine: Engine) -> None:
-    """Three accounts with 100 each."""
-    with engine.connection():
-        engine.execute("CREATE TABLE accounts (id INTEGER PRIMARY KEY, amount BIGINT NOT NULL CHECK (amount >= 0))")
-        engine.execute("INSERT INTO accounts (id, amount) VALUES (1, 100), (2, 100), (3, 100)")
-
-
-def amounts(engine: Engine) -> list[int]:
-    return [amount for (amount,) in engine.rows("SELECT amount FROM accounts ORDER BY id")]
-
-
-def add(engine: Engine, account: int, amount: int) -> None:
-    assert engine.execute("UPDATE accounts SET amount = amount + %s WHERE id = %s", [amount, account]) == 1
-
-
-def in_threads(*works: Callable[[], object]) -> None:
-    """Runs all at the same time, and raises what they raise."""
-    with ThreadPoolExecutor(len(works)) as pool:
-        for done in [pool.submit(work) for work in works]:
-            done.result(60)
+pytestmark = pytest.mark.usefixtures("accounts")
 
 
 def test_a_transaction_answers_what_the_work_answers(engine: Engine) -> None:
@@ -134,21 +112,6 @@ def test_a_snapshot_sees_one_state_while_others_write(engine: Engine) -> None:
     in_threads(transfer, report)
 
 
-def test_concurrent_increments_are_all_counted(engine: Engine) -> None:
-    def increment() -> None:
-        for _ in range(20):
-
-            def work() -> None:
-                row = engine.row(f"SELECT amount FROM accounts WHERE id = 1{engine.for_update}")
-                assert row is not None
-                engine.execute("UPDATE accounts SET amount = %s WHERE id = 1", [row[0] + 1])
-
-            engine.atomic(work)
-
-    in_threads(*[increment] * 8)
-    assert amounts(engine) == [260, 100, 100]
-
-
 def test_actions_after_commit(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
     happened: list[str] = []
 
@@ -193,109 +156,3 @@ def test_large_results_can_be_streamed(engine: Engine) -> None:
         return [number for (number,) in rows]
 
     assert engine.snapshot(work) == list(range(10, 510))
-
-
-# -- collisions on PostgreSQL ------------------------------------------------------------------------------------------
-
-
-on_postgresql = pytest.mark.parametrize(
-    "databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True
-)
-"""For what SQLite cannot do: there, a writer is alone."""
-
-
-@on_postgresql
-def test_a_deadlock_is_run_again(engine: Engine) -> None:
-    meet = threading.Barrier(2)
-    tries: list[int] = []
-
-    def transfer(giver: int, taker: int) -> None:
-        first = True
-
-        def work() -> None:
-            nonlocal first
-            tries.append(giver)
-            add(engine, giver, -10)
-            if first:
-                first = False
-                meet.wait(30)  # now each has locked what the other one wants
-            add(engine, taker, 10)
-
-        engine.atomic(work)
-
-    in_threads(lambda: transfer(1, 2), lambda: transfer(2, 1))
-    assert amounts(engine) == [100, 100, 100]
-    assert len(tries) >= 3  # one of them was the victim; on a slow machine the other one can become one, too
-
-
-@on_postgresql
-def test_a_serialization_failure_is_run_again(engine: Engine) -> None:
-    tries = []
-
-    def work() -> None:
-        tries.append(1)
-        engine.rows("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT 1")
-        row = engine.row("SELECT amount FROM accounts WHERE id = 1")
-        if len(tries) == 1:
-            in_threads(lambda: engine.atomic(lambda: add(engine, 1, 7)))
-        engine.execute("UPDATE accounts SET amount = %s WHERE id = 1", [row[0] * 2 if row else 0])
-
-    engine.atomic(work)
-    assert amounts(engine) == [214, 100, 100]
-    assert len(tries) == 2
-
-
-@on_postgresql
-def test_collisions_without_end_are_unavailable(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
-    tries = []
-
-    def work() -> None:
-        tries.append(1)
-        add(engine, 2, 1)
-        engine.execute("DO $$ BEGIN RAISE SQLSTATE '40001'; END $$")
-
-    with pytest.raises(Unavailable, match="too busy"):
-        engine.atomic(work)
-    assert len(tries) == 12
-    assert amounts(engine) == [100, 100, 100]
-
-
-@on_postgresql
-def test_waiting_for_a_lock_ends(engine: Engine, database_url: str) -> None:
-    impatient = Engine(database_url, lock_timeout=0.1)
-    tries = []
-
-    def wait() -> None:
-        tries.append(1)
-        add(impatient, 1, 1)
-
-    def work() -> None:
-        add(engine, 1, 5)
-        with pytest.raises(Unavailable, match="too busy"):
-            impatient.atomic(wait)
-
-    engine.atomic(work)
-    impatient.close()
-    assert (amounts(engine), tries) == ([105, 100, 100], [1])
-
-
-@on_postgresql
-def test_slow_statements_end(engine: Engine, database_url: str) -> None:
-    impatient = Engine(database_url, statement_timeout=0.1)
-    for run in (impatient.atomic, impatient.snapshot, lambda work: work()):
-        with pytest.raises(Unavailable, match="took too long"):
-            run(lambda: impatient.rows("SELECT pg_sleep(30)"))
-    impatient.close()
-
-
-@on_postgresql
-def test_rows_are_skipped_that_others_have_locked(engine: Engine) -> None:
-    sql = f"SELECT id FROM accounts ORDER BY id LIMIT 1{engine.skip_locked}"
-
-    def work() -> None:
-        assert engine.rows(sql) == [(1,)]
-        in_threads(lambda: engine.atomic(lambda: claimed.extend(engine.rows(sql))))
-
-    claimed: list[tuple[int]] = []
-    engine.atomic(work)
-    assert claimed == [(2,)]
