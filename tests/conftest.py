@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from playwright.sync_api import Browser
 
 from limes.db.engine import Engine
@@ -18,6 +19,9 @@ from tests.support.rabbitmq import RabbitMQ, find_programs, rabbitmq_server
 from tests.support.real import RealVenv, find_real_venv, real_is_required
 from tests.support.scheduling import OneWorkerForTheCloud
 from tests.support.upstream_placement import UpstreamPlacement, start_upstream_placement
+
+settings.load_profile("ci")
+"""Each run tries the same examples, however slow the machine is; `--hypothesis-profile=default` goes looking for others."""
 
 pytest_plugins = ["tests.support.cloud"]
 """Fixtures of a whole cloud of real servers."""
