@@ -49,9 +49,9 @@ def children_of(pid: int) -> list[int]:
 
 def master_of(fleet: Fleet) -> int:
     for one in children_of(os.getpid()):
-        command = Path(f"/proc/{one}/cmdline").read_bytes()
-        if b"tests.placement.server" in command:
-            return one
+        with contextlib.suppress(OSError):  # such as `ps` itself, which has ended
+            if b"tests.placement.server" in Path(f"/proc/{one}/cmdline").read_bytes():
+                return one
     raise AssertionError(f"no server found: {fleet.log.read_text()[-2000:]}")
 
 
@@ -111,10 +111,12 @@ def run_with_disasters(
     over = threading.Event()
 
     def destroy() -> None:
-        for _ in range(DISASTERS):
-            over.wait(every)
-            disaster()
-        over.set()
+        try:
+            for _ in range(DISASTERS):
+                over.wait(every)
+                disaster()
+        finally:
+            over.set()
 
     def write_on(_: int) -> None:
         while not over.is_set():

@@ -2,6 +2,8 @@
 
 import contextlib
 import ctypes
+import functools
+import itertools
 import os
 import random
 import shutil
@@ -21,16 +23,24 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def free_port() -> int:
-    """A TCP port on 127.0.0.1 that nobody listens on right now.
+    """A TCP port on 127.0.0.1 that nobody listens on right now, and that none was given shortly before.
 
     It is below those that the system gives to outgoing connections, so that none of these takes it before the server.
     """
-    for _ in range(100):
-        port = random.randrange(20_000, 32_000)
+    for port in itertools.islice(_ports(), 100):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
     raise AssertionError("no free port between 20000 and 32000")
+
+
+@functools.cache
+def _ports() -> Iterator[int]:
+    """One after the other, from a random one on: other workers of pytest-xdist have others."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    own = range(20_000, 32_000)[worker :: int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))]
+    first = random.randrange(len(own))
+    return itertools.cycle([*own[first:], *own[:first]])
 
 
 def die_with_parent(how: signal.Signals) -> Callable[[], None]:
@@ -118,14 +128,19 @@ class ServerProcess:
         return self
 
     def stop(self, timeout: float = 10.0) -> int | None:
-        """SIGTERM, and after `timeout` seconds SIGKILL, for the whole group. Answers the exit code."""
-        if self._process is None:
+        """SIGTERM, and after `timeout` seconds SIGKILL, for the whole group. Answers the exit code.
+
+        Done again it does nothing, and answers None: the number of the group may be somebody else's by then.
+        """
+        process = self._process
+        if process is None:
             return None
         self.signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout)
+            process.wait(timeout)
         self.signal(signal.SIGKILL)
-        return self._process.wait(timeout)
+        self._process = None
+        return process.wait(timeout)
 
     def signal(self, number: signal.Signals) -> None:
         """Sends a signal to the process and all its children."""

@@ -1,6 +1,7 @@
 """The real components start, answer, and are gone afterwards."""
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -68,8 +69,14 @@ def test_a_server_that_ends_shows_its_log(tmp_path: Path) -> None:
 
 def test_a_server_that_never_answers_is_stopped(tmp_path: Path) -> None:
     program = "import time; print('waiting', flush=True); time.sleep(60)"
-    ready = http_answers(f"http://127.0.0.1:{free_port()}")
-    server = ServerProcess([sys.executable, "-c", program], ready=ready, log=tmp_path / "log", timeout=1)
+    log, answers = tmp_path / "log", http_answers(f"http://127.0.0.1:{free_port()}")
+
+    def ready() -> bool:
+        while "waiting" not in log.read_text():
+            time.sleep(0.01)
+        return answers()
+
+    server = ServerProcess([sys.executable, "-c", program], ready=ready, log=log, timeout=1)
     with pytest.raises(AssertionError, match=r"(?s)did not answer within 1 s.*waiting"):
         server.start()
     assert not server.is_running()
