@@ -59,7 +59,7 @@ class Patient:
     def examine(self, **options: Any) -> Diagnosis:
         """What the doctor says."""
         self.write()
-        return examine(environ=self.environ, **{"timeout": 5.0, **options})
+        return examine(environ=self.environ, **{"timeout": 30.0, **options})
 
     def findings(self, check: str, **options: Any) -> list[Finding]:
         """What the doctor says of one check and those below it."""

@@ -3,7 +3,7 @@
 import pytest
 
 from limes.doctor.finding import Level
-from tests.doctor.patient import LateClock
+from tests.doctor.patient import DOMAIN, LateClock
 from tests.support.keystone_seed import PASSWORD, REGION
 from tests.support.processes import free_port
 from tests.support.recorded import RecordedService
@@ -187,6 +187,7 @@ class TestBackends:
 
         gate = threading.Event()
         service = RecordedService({("GET", ".*"): lambda request: (gate.wait(30), (200, {}))[1]})
+        cloud_patient.document["discovery"] = {"method": "static", "params": {"domains": [DOMAIN]}}  # which is quick
         cloud_patient.document["services"] = [
             {"service_type": "dns", "type": "dns", "params": {"endpoint": service.url}}
         ]

@@ -142,7 +142,7 @@ def test_the_tour(serve: Serve):
     body = {"quotas": {"VCPU": {"limit": 1000}, "MEMORY_MB": {"limit": 81920}, "DISK_GB": {"limit": 500}}}
     answer = requests.put(f"{serve.placement}/quotas/{SHOP}", json=body, headers=serve.headers(), timeout=20)
     assert answer.ok, answer.text
-    assert serve.backend_quota() == 1000
+    assert answer.json()["quotas"]["VCPU"]["limit"] == 1000
     eventually(lambda: serve.backend_quota() == 60, "the next scrape puts it right", timeout=60)
 
     # Ctrl-C, and a second start
