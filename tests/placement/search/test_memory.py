@@ -108,12 +108,12 @@ def test_threads_that_meet_leave_the_memory_in_order():
     assert set(memory.texts) == set(kept)
     written = sum(len(text or "") for text in memory.texts.values())
     with_candidates = sum(bool(candidates) for _, candidates in memory.trees.values())
-    assert memory.bytes == written + 300 * len(memory.trees) + 2000 * with_candidates + 300 * len(kept)
+    assert memory.bytes == written + 300 * len(memory.trees) + 2000 * with_candidates + (280 + 2 * 8) * len(kept)
 
 
 class TestSize:
     def test_the_oldest_queries_are_forgotten(self, looked_at):
-        cloud, memory = cloud_of(*hosts(5)), AnswerMemory(most=2 * 13_000 + 6_500)  # 13,000 for each query
+        cloud, memory = cloud_of(*hosts(5)), AnswerMemory(most=2 * 12_980 + 6_500)  # 12,980 for each query
         for name in ("one", "two", "three", "one", "four"):
             find(cloud, QUERY, memory=memory.of(name))
         assert len(looked_at) == 4 * 5
@@ -146,7 +146,7 @@ class TestSize:
                 ",,,,"
             )
             sizes.add(kept.bytes)
-        assert sizes == {texts + 13_000}
+        assert sizes == {texts + 12_980}
 
     def test_trees_that_are_gone_are_not_kept_alive(self):
         cloud, memory = cloud_of(*hosts(5)), AnswerMemory()
@@ -163,7 +163,24 @@ class TestSize:
             assert len(find(cloud, two, memory=memory).candidates) == found
         assert (memory.bytes, memory.trees, memory.texts) == (0, {}, {})
 
-    def test_one_query_gets_three_quarters_of_it(self):
+    def test_trees_that_are_gone_make_room_for_others(self, looked_at):
+        cloud, memory = cloud_of(*hosts(60)), AnswerMemory(most=100_000)  # enough for 29 hosts
+        find(cloud, QUERY, memory=memory.of("query"))
+        cloud = cloud.replace(gone=range(1, 81))
+        looked_at.clear()
+        for _ in range(2):
+            assert len(find(cloud, QUERY, memory=memory.of("query")).candidates) == 20
+        assert looked_at == [f"cn{n}" for n in range(40, 60)]
+
+    def test_the_json_of_wide_candidates_is_kept_as_far_as_there_is_room(self):
+        cloud, memory = cloud_of(*hosts(20)), AnswerMemory(most=40_000).of("query")
+        groups = "&".join(f"resources_{'x' * 50}{n}=DISK_GB:1" for n in range(20))
+        for _ in range(2):
+            found = find(cloud, f"{groups}&group_policy=none", memory=memory)
+            assert render(found, cloud, 39, memory) == render(found, cloud, 39)
+        assert 38_000 < memory.bytes <= 40_000
+
+    def test_three_quarters_of_it_are_for_candidates(self):
         cloud, memory = cloud_of(*hosts(50)), AnswerMemory(most=100_000)
         for _ in range(2):
             kept = memory.of("query")
