@@ -26,6 +26,9 @@ _AT_ONCE = 4
 
 def check(case: Case) -> Iterator[Finding]:
     """Discovery, each service, and each capacitor."""
+    if case.settings.for_placement_alone:
+        yield skipped("backends", "there are none: the file is for `limes placement` alone")
+        return
     try:
         cluster = build_cluster(case.settings, open_cloud(case.settings), time_limit=case.timeout)
     except LimesError:

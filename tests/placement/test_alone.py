@@ -38,8 +38,10 @@ def test_all_that_the_placement_needs_works(config: Path, capsys: pytest.Capture
     assert main(["db", "upgrade"]) == 0
     assert [one.migrations.name for one in all_databases()] == ["Placement"]
     assert check_http_process("placement").listen == "127.0.0.1:0"
-    findings = examine(only=["configuration", "policy", "database"]).findings
-    assert {one.level for one in findings} == {Level.OK}, findings
+    findings = examine().findings
+    assert {one.level for one in findings} == {Level.OK, Level.SKIPPED}, findings
+    examined = {one.check.partition(".")[0] for one in findings if one.level == Level.OK}
+    assert examined >= {"configuration", "policy", "database"}
 
 
 @pytest.mark.parametrize("process", ["api", "liquid"])
