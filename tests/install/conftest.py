@@ -20,6 +20,7 @@ _NOT_COPIED = (
     ".git",
     ".venv",
     ".cache",
+    ".hypothesis",
     "node_modules",
     "__pycache__",
     "build",

@@ -52,20 +52,20 @@ class RabbitMQ:
 
     def _answers(self) -> bool:
         try:
-            self._connect().close()
+            self._connect(patience=2).close()
         except (pika.exceptions.AMQPError, OSError):
             return False
         return True
 
-    def _connect(self) -> Any:
+    def _connect(self, patience: float) -> Any:
         parameters = pika.URLParameters(self.url)
-        parameters.socket_timeout, parameters.stack_timeout = 2, 4
+        parameters.socket_timeout, parameters.stack_timeout = patience, 2 * patience
         return pika.BlockingConnection(parameters)
 
     @contextlib.contextmanager
     def channel(self) -> Iterator[Any]:
         """A channel for tests to make queues with, and to look into them."""
-        connection = self._connect()
+        connection = self._connect(patience=30)
         try:
             yield connection.channel()
         finally:
