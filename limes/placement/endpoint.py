@@ -17,6 +17,7 @@ from falcon.constants import COMBINED_METHODS
 from limes.auth.context import Identity
 from limes.placement.call import Answer, Call, root_path
 from limes.placement.collaborators import PlacementCollaborators
+from limes.placement.error_rendering import says_what_it_accepts
 from limes.placement.errors import NotAcceptable, UnsupportedMediaType
 
 Handler = Callable[[Call], Answer]
@@ -97,7 +98,7 @@ def _http_date(seconds: int) -> str:
 
 
 def _check_media_types(req: falcon.Request, operation: Operation, version: int) -> None:
-    if operation.renders and not req.client_accepts_json:
+    if operation.renders and not req.client_accepts_json and says_what_it_accepts(req):
         raise NotAcceptable("Only application/json is provided")
     if operation.body(version):
         media_type = (req.content_type or "").split(";")[0].strip().lower() or None

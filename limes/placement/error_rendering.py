@@ -9,6 +9,7 @@ from typing import Any
 
 import falcon
 import orjson
+from falcon.util import mediatypes
 
 from limes import errors
 from limes.placement import microversion
@@ -117,10 +118,21 @@ def _document(req: falcon.Request, status: int, detail: str, code: str, more: di
     return {"errors": [error | more]}
 
 
+def says_what_it_accepts(req: falcon.Request) -> bool:
+    """Whether the client has sent an Accept header that can be read. One that cannot refuses nothing, as upstream."""
+    try:
+        mediatypes.quality(falcon.MEDIA_JSON, req.accept)
+    except ValueError:
+        return False
+    return True
+
+
 def _kind(req: falcon.Request) -> str:
     """JSON for clients that say nothing; else what they like best; plain text for those that like neither."""
     if req.accept == "*/*":
         return "json"
+    if not says_what_it_accepts(req):
+        return "html"
     preferred = req.client_prefers(["text/html", falcon.MEDIA_JSON])
     return {"text/html": "html", falcon.MEDIA_JSON: "json"}.get(preferred or "", "text")
 

@@ -69,6 +69,12 @@ def test_errors_come_as_the_client_accepts_them(world: World):
     assert (not_acceptable.status_code, "Only application/json is provided" in not_acceptable.text) == (406, True)
 
 
+def test_an_accept_header_that_cannot_be_read_refuses_nothing(world: World):
+    assert world.call("GET", "/resource_providers", accept="garbage").json == {"resource_providers": []}
+    error = world.call("GET", "/nothing", accept="garbage")
+    assert (error.status_code, error.headers["content-type"].split(";")[0]) == (404, "text/html")
+
+
 def test_401_names_its_challenge(world: World):
     answer = world.call("GET", "/traits", token=None)
     assert answer.status_code == 401
