@@ -14,7 +14,7 @@ from tests.support.frontend import require_packages
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whoever asks for the browser is marked for it, and may take the time that a journey takes on a busy machine.
 
-    A browser, a server and a database share two processors here: a journey that fails is gone once more, in a fresh
+    A browser, a server and a database share two processors here: a journey that fails is walked once more, in a fresh
     profile, and pytest's summary names it.
     """
     for item in items:
