@@ -18,7 +18,6 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 
 from limes.composition.preflight import check_http_process  # noqa: E402 - after the variable is set
 from limes.errors import ConfigError, LimesError  # noqa: E402 - after the variable is set
-from limes.web.memory import settle  # noqa: E402 - after the variable is set
 
 process = os.environ.setdefault("LIMES_PROCESS", "api")
 try:
@@ -58,6 +57,8 @@ def when_ready(server: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     """The app is loaded: from here on there are only requests."""
+    from limes.web.memory import settle
+
     settle()
 
 

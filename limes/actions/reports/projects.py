@@ -20,7 +20,6 @@ class ProjectReport:
     """The figures of one project. A service that was never scraped has no time and no resources."""
 
     project: queries.ProjectRow
-    selection: Selection
     resources: dict[Ref, queries.ProjectResourceRow] = field(default_factory=dict)
     scraped_at: dict[str, float | None] = field(default_factory=dict)
     azs: dict[Ref, list[queries.ProjectAZRow]] = field(default_factory=dict)
@@ -78,7 +77,7 @@ def run_one(
     def read() -> ProjectReport:
         project = find_project(engine, domain_uuid, uuid)
         report = read_figures(engine, catalog, selection, [project], project.domain_id, [project.id], with_azs)[0]
-        report.tag = _tag(engine, catalog, report)
+        report.tag = _tag(engine, catalog, selection, report)
         if commitments_at is not None:
             add_commitments(engine, selection, [report], commitments_at, Among("project", [project.id]))
         return report
@@ -86,9 +85,9 @@ def run_one(
     return engine.snapshot(read)
 
 
-def _tag(engine: Engine, catalog: Catalog, report: ProjectReport) -> str:
+def _tag(engine: Engine, catalog: Catalog, selection: Selection, report: ProjectReport) -> str:
     """From what was read already, if that is all."""
-    if report.selection.is_whole(catalog):
+    if selection.is_whole(catalog):
         quotas = {ref: row.quota for ref, row in report.resources.items()}
         return tag_of_project(catalog, quotas, report.project.has_bursting)
     return project_tag(engine, catalog, report.project.id)
@@ -113,7 +112,7 @@ def _without_azs(
     refs = set(selection.refs)
     quotas: dict[Ref, int | None] = {}
     for row in queries.project_figures(engine, domain_uuid, uuid):
-        report = report or ProjectReport(row.project, selection)
+        report = report or ProjectReport(row.project)
         if row.has_service and row.service_type in selection.services:
             report.scraped_at[row.service_type] = row.scraped_at
         if row.resource is not None and row.resource_name is not None:
@@ -141,7 +140,7 @@ def read_figures(
     types, ids = catalog_queries.all_ids(engine)
     types = {id_: type_ for id_, type_ in types.items() if type_ in selection.services}
     refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
-    reports = {project.id: ProjectReport(project, selection) for project in projects}
+    reports = {project.id: ProjectReport(project) for project in projects}
     for project, service, scraped_at in queries.project_scrapes(engine, list(types), domain_id, project_ids):
         reports[project].scraped_at[types[service]] = scraped_at
     for row in queries.project_resources(engine, list(refs), domain_id, project_ids):
