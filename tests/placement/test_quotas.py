@@ -32,7 +32,9 @@ def test_put_replaces_the_limits_and_get_counts_the_use(world: World):
 
 def test_bad_limits_are_refused(world: World):
     assert "No such resource class CUSTOM_NO" in world.refused(400, "PUT", Q, limits(CUSTOM_NO=1))["detail"]
-    world.refused(400, "PUT", Q, limits(VCPU=-1))
+    negative = world.refused(400, "PUT", Q, limits(VCPU=-1))["detail"]
+    assert "-1 is less than the minimum of 0" in negative
+    assert "On instance['quotas']['VCPU']['limit']" in negative
     world.refused(400, "PUT", Q, {"quotas": {"VCPU": {}}})
     world.refused(400, "PUT", Q, {})
     world.refused(400, "GET", "/quotas/" + "p" * 256)

@@ -4,7 +4,8 @@ from limes.placement.schemas.common import CLASS_KEY, Schema, object_of
 
 _ONE = object_of(
     {
-        "limit": {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 2**63 - 1}, {"type": "null"}]},
+        # one schema instead of two alternatives: what is wrong with an alternative would be told without its place
+        "limit": {"type": ["integer", "null"], "minimum": 0, "maximum": 2**63 - 1},
         "used": {"type": "integer"},
     },
     ["limit"],
