@@ -1,7 +1,7 @@
 """Fixtures for all tests. The work is done in `tests/support/`."""
 
-import os
-from collections.abc import Callable, Iterator
+import logging
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +9,17 @@ import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser
 
+from limes import redaction
 from limes.db.engine import Engine
 from tests.e2e.browser import chromium
+from tests.setup.needs import POSTGRESQL, RABBITMQ, REAL
 from tests.support.databases import Databases, MigratedUrlFactory, PostgresDatabases, SQLiteDatabases, UrlFactory
 from tests.support.keystone import RealKeystone
 from tests.support.keystone_server import KeystoneServer
+from tests.support.machine import in_one_line, require
 from tests.support.postgres import PostgresServer, postgres_server
-from tests.support.rabbitmq import RabbitMQ, find_programs, rabbitmq_server
-from tests.support.real import RealVenv, find_real_venv, real_is_required
+from tests.support.rabbitmq import RabbitMQ, rabbitmq_server
+from tests.support.real import RealVenv
 from tests.support.scheduling import OneWorkerForTheCloud
 from tests.support.upstream_placement import UpstreamPlacement, start_upstream_placement
 
@@ -46,15 +49,40 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("rabbitmq")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """What this machine has not is told in one line, whichever tests need it."""
+    report = yield
+    in_one_line(report, call.excinfo.value if call.excinfo else None)
+    return report
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneWorkerForTheCloud:
     """Like `--dist loadfile`, with the servers of the cloud started once."""
     return OneWorkerForTheCloud(config, log)
 
 
+@pytest.fixture(autouse=True)
+def log_level() -> Iterator[None]:
+    """Commands that run in the tests' process set the level of all logs; the next test wants its own."""
+    root = logging.getLogger()
+    level = root.level
+    yield
+    root.setLevel(level)
+
+
+@pytest.fixture(autouse=True)
+def _secrets_of_one_test() -> Iterator[None]:
+    """What one test's configuration has as a password may be a word that another one looks for."""
+    yield
+    redaction.forget()
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
     """This session's PostgreSQL server (one for each xdist worker)."""
+    require(POSTGRESQL)
     with postgres_server() as server:
         yield server
 
@@ -79,11 +107,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def rabbitmq() -> Iterator[RabbitMQ]:
     """This session's RabbitMQ. Leave it running, and take a queue of your own."""
-    if find_programs() is None:
-        message = "RabbitMQ is missing: install Debian's rabbitmq-server, or set RABBITMQ_BIN"
-        if os.environ.get("LIMES_REQUIRE_RABBITMQ"):
-            pytest.fail(message)
-        pytest.skip(message)
+    require(RABBITMQ)
     with rabbitmq_server() as broker:
         yield broker
 
@@ -137,13 +161,7 @@ def postgres_url_factory(postgres: PostgresServer, _postgres_templates: dict[str
 @pytest.fixture(scope="session")
 def real_venv() -> RealVenv:
     """The virtual environment with the real components. Whoever uses it is marked `real`."""
-    venv = find_real_venv()
-    if venv is None:
-        message = "the virtual environment with the real OpenStack components is missing: run `make real-venv`"
-        if real_is_required():
-            pytest.fail(message)
-        pytest.skip(message)
-    return venv
+    return RealVenv(require(REAL))
 
 
 @pytest.fixture(scope="session")

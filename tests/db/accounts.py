@@ -20,4 +20,4 @@ def in_threads(*works: Callable[[], object]) -> None:
     """Runs all at the same time, and raises what they raise."""
     with ThreadPoolExecutor(len(works)) as pool:
         for done in [pool.submit(work) for work in works]:
-            done.result(60)
+            done.result(100)

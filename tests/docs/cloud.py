@@ -95,7 +95,7 @@ class SampleCloud:
         """Ends everything."""
         if self._process is not None:
             self._process.terminate()
-            self._process.wait(timeout=40)
+            self._process.wait(timeout=200)
         self._programs.stop(timeout=10)
 
     def _save(self) -> None:
@@ -108,13 +108,13 @@ class SampleCloud:
         _copy(self._saved / "quickstart.db", self._live)
         shutil.copy(self._saved / "object-store.json", self._live.parent)
         url = self.with_real_ports("http://127.0.0.1:8778/resource_providers")
-        with urlopen(Request(url, headers={"X-Auth-Token": "cloud-admin"}), timeout=30) as answer:
+        with urlopen(Request(url, headers={"X-Auth-Token": "cloud-admin"}), timeout=200) as answer:
             answer.read()
 
 
 def _copy(source: Path, target: Path) -> None:
     """One whole state of a SQLite database, also of one in use."""
-    with sqlite3.connect(source, timeout=30) as one, sqlite3.connect(target, timeout=30) as other:
+    with sqlite3.connect(source, timeout=200) as one, sqlite3.connect(target, timeout=100) as other:
         one.backup(other)
     one.close()
     other.close()

@@ -48,12 +48,12 @@ class Shell:
     ) -> None:
         os.killpg(self._bash.pid, signal.SIGTERM)  # with what `start` has left running
         try:
-            self._bash.wait(timeout=10)
+            self._bash.wait(timeout=200)
         except subprocess.TimeoutExpired:
             os.killpg(self._bash.pid, signal.SIGKILL)
             self._bash.wait()
 
-    def run(self, command: str, timeout: float = 60.0) -> Result:
+    def run(self, command: str, timeout: float = 180.0) -> Result:
         """Runs it. Raises `AssertionError` if it does not end in time."""
         assert self._bash.stdin is not None
         assert self._bash.stdout is not None
@@ -68,7 +68,7 @@ class Shell:
         assert code, f"did not end within {timeout:.0f} s, or ended the shell: {command}\n{output}"
         return Result(output, int(code))
 
-    def start(self, command: str, timeout: float = 60.0) -> None:
+    def start(self, command: str, timeout: float = 180.0) -> None:
         """Starts a server that says with `--listen` where, and waits until it answers."""
         listens = _LISTENS.search(command)
         assert listens, f"this does not say where it listens: {command}"

@@ -80,7 +80,7 @@ def _try_policy(text: str, keys: set[str], folder: Path) -> None:
 def _promtool(text: str, folder: Path, *arguments: str) -> None:
     (folder / "file.yaml").write_text(text)
     command = [find_program("promtool"), *arguments, str(folder / "file.yaml")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

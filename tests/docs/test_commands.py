@@ -1,7 +1,6 @@
 """Every command of every page is run, page by page, in the sample cloud; what it prints is what the page shows."""
 
 import shlex
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,11 +12,12 @@ from tests.docs.cloud import SampleCloud
 from tests.docs.matching import agrees
 from tests.docs.shell import Result, Shell
 from tests.docs.transcript import Step, steps_of
-from tests.support.real import real_is_required
+from tests.setup.needs import CURL
+from tests.support.machine import require
 
-pytestmark = [pytest.mark.site, pytest.mark.timeout(300)]  # for the start of the cloud; a page takes seconds
+pytestmark = [pytest.mark.site, pytest.mark.timeout(500)]  # for the start of the cloud; a page takes seconds
 
-PATIENCE = 30.0
+PATIENCE = 100.0
 """Seconds until the collector has seen what a page has done before."""
 COMMANDS = ("console", "sh", "python")
 PREPARATIONS = Path(__file__).parent / "prepare"
@@ -34,11 +34,7 @@ PAGES = [page for page in pages() if any(map(is_for_shell, blocks_of(page)))]
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleCloud]:
     """The sample cloud of this module. Skips, or fails in CI, without curl."""
-    if shutil.which("curl") is None:
-        message = "curl is missing: install Debian's curl"
-        if real_is_required():
-            pytest.fail(message)
-        pytest.skip(message)
+    require(CURL)
     cloud = SampleCloud(tmp_path_factory.mktemp("cloud"))
     try:
         cloud.start()

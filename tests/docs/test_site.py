@@ -18,14 +18,14 @@ from limes.placement.policy import rules as placement_rules
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
-pytestmark = [pytest.mark.site, pytest.mark.timeout(300)]  # a build takes 12 s of a core, which others may want too
+pytestmark = [pytest.mark.site, pytest.mark.timeout(600)]  # a build takes 12 s of a core, which others may want too
 
 BUILD_ANOTHER = "import sys, pathlib; from build import build; sys.exit(build(*map(pathlib.Path, sys.argv[1:])))"
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *map(str, arguments)], cwd=DOCS / "site", capture_output=True, text=True, timeout=280
+        [sys.executable, *map(str, arguments)], cwd=DOCS / "site", capture_output=True, text=True, timeout=500
     )
 
 

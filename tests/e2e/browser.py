@@ -1,15 +1,13 @@
 """Debian's Chromium without a screen, driven by playwright, and what every page is watched for."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
-from tests.support.real import real_is_required
+from tests.setup.needs import CHROMIUM
+from tests.support.machine import require
 
 _FLAGS = [
     "--headless",
@@ -21,19 +19,14 @@ _FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE_MS = 45_000
+PATIENCE_MS = 90_000
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """A browser of this machine: `$CHROMIUM`, or the one on the PATH. Skips, or fails in CI, without one."""
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if program is None:
-        message = "Chromium is missing: install Debian's chromium, or set CHROMIUM"
-        if real_is_required():
-            pytest.fail(message)
-        pytest.skip(message)
+    program = require(CHROMIUM)
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=_FLAGS)

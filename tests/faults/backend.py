@@ -18,7 +18,7 @@ NONSENSE = (
     b'{"cores": {"usage": -1, "quota": 5}, "ram": {"usage": 0, "quota": 0}}',
     b'{"cores": {"usage": 1.5, "quota": 5}, "ram": {"usage": 0, "quota": 0}}',
     b'{"cores": {"usage": 1, "quota": "many"}, "ram": {"usage": 0, "quota": 0}}',
-    b'{"cores": {"usage": 99999999999999999999, "quota": 5}, "ram": {"usage": 0, "quota": 0}}',
+    b'{"cores": {"usage": 1e30, "quota": 5}, "ram": {"usage": 0, "quota": 0}}',
     b'{"cores": {"usage": true, "quota": 5}, "ram": {"usage": 0, "quota": 0}}',
     b'{"cores": {"usage": 1, "quota": 5}}',
 )

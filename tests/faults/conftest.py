@@ -11,6 +11,8 @@ import pytest
 
 from tests.faults.backend import FakeBackend, fake_backend
 from tests.faults.house import FaultHouse
+from tests.setup.needs import POSTGRESQL
+from tests.support.machine import require
 from tests.support.postgres_cluster import PostgresCluster, postgres_cluster
 
 QUICK = {
@@ -32,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if "LIMES_FAULT_ROUNDS" not in os.environ and item.name.partition("[")[0] not in QUICK:
                 item.add_marker(pytest.mark.skip(reason="one of the longer faults: make faults"))
             item.add_marker("faults")
-            item.add_marker(pytest.mark.timeout(180 + 60 * ROUNDS))
+            item.add_marker(pytest.mark.timeout(500 + 60 * ROUNDS))
             if "cluster" in getattr(item, "fixturenames", ()):
                 item.add_marker("postgresql")
 
@@ -52,6 +54,7 @@ def backend() -> Iterator[FakeBackend]:
 @pytest.fixture
 def cluster() -> Iterator[PostgresCluster]:
     """A PostgreSQL of this test's own, which it may crash."""
+    require(POSTGRESQL)
     with postgres_cluster() as cluster:
         yield cluster
 

@@ -107,7 +107,7 @@ class FaultHouse:
             env={**os.environ, **self.env},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=200,
         )
         assert done.returncode == 0, done.stderr
         self.api = self._process("api", self.api_url).start()
@@ -140,7 +140,7 @@ class FaultHouse:
         """A request to the API."""
         with requests.Session() as session:
             session.trust_env = False
-            return session.request(method, self.api_url + path, json=body, headers={"X-Auth-Token": token}, timeout=30)
+            return session.request(method, self.api_url + path, json=body, headers={"X-Auth-Token": token}, timeout=200)
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """From the database, past all processes."""
@@ -176,7 +176,7 @@ class FaultHouse:
         assert self.backend.contradictions() == []
 
 
-def eventually(what: str, check: Callable[[], Any], timeout: float = 60.0) -> None:
+def eventually(what: str, check: Callable[[], Any], timeout: float = 200.0) -> None:
     """Repeats `check` until it is true; a database that does not answer is not."""
     deadline = time.monotonic() + timeout
     while True:

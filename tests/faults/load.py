@@ -48,7 +48,7 @@ class Users:
         finally:
             self._over.set()
             for thread in threads:
-                thread.join(60)
+                thread.join(150)
 
     def _work(self, projects: list[str]) -> None:
         quota = self._start

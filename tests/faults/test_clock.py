@@ -2,31 +2,29 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from tests.faults.house import FaultHouse, eventually
 from tests.faults.load import Users
+from tests.setup.needs import FAKETIME
+from tests.support.machine import require
 from tests.support.postgres_cluster import PostgresCluster
 from tests.support.processes import ServerProcess
-
-LIBRARY = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))), None)
 
 
 def wait_for_lines(process: ServerProcess, text: str, count: int) -> None:
     eventually(f"{text} {count} times", lambda: process.log_text().count(text) >= count)
 
 
-@pytest.mark.skipif(LIBRARY is None, reason="needs Debian's libfaketime")
 @pytest.mark.parametrize("jump", ["+3600", "-3600"])
 def test_a_clock_jumps(make_house: Callable[..., FaultHouse], cluster: PostgresCluster, jump, rounds, report, tmp_path):
-    clock = tmp_path / "clock"
+    library, clock = require(FAKETIME), tmp_path / "clock"
     clock.write_text("+0")
     house = make_house(cluster.url("postgres"))
     house.start(collectors=1)
     moved = house.add_collector(
-        LD_PRELOAD=str(LIBRARY),
+        LD_PRELOAD=str(library),
         FAKETIME_TIMESTAMP_FILE=str(clock),
         FAKETIME_NO_CACHE="1",
         FAKETIME_DONT_FAKE_MONOTONIC="1",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.faults.house import FaultHouse, eventually
 from tests.faults.load import Users
-from tests.faults.test_processes import children_of
+from tests.support.processes import children_of
 
 UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
 FULL = (8192, resource.RLIM_INFINITY)

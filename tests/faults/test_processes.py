@@ -4,16 +4,11 @@ import contextlib
 import os
 import random
 import signal
-import subprocess
 import time
 
 from tests.faults.house import LEASE, FaultHouse
 from tests.faults.load import Users
-
-
-def children_of(pid: int) -> list[int]:
-    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
-    return [int(word) for word in found.stdout.split()]
+from tests.support.processes import children_of
 
 
 def test_many_collectors_do_each_task_once(house: FaultHouse, rounds, report):

@@ -47,7 +47,7 @@ class Installation:
     def run(self, *command: str, **options: object) -> subprocess.CompletedProcess[str]:
         """Runs `limes`, without anything of ours on its path."""
         return subprocess.run(
-            [self.bin("limes"), *command], capture_output=True, text=True, timeout=90, env=self.env, **options
+            [self.bin("limes"), *command], capture_output=True, text=True, timeout=180, env=self.env, **options
         )
 
     @property

@@ -14,7 +14,8 @@ from limes.db.migrate import limes_migrations
 from limes.placement.migrations import placement_migrations
 from tests.api.world import BERLIN, GERMANY, make_world
 from tests.docs.blocks import blocks_of
-from tests.support.postgres import find_binaries
+from tests.setup.needs import POSTGRESQL
+from tests.support.machine import MACHINE
 from tests.support.rows import all_rows
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +35,7 @@ def bash(text, folder, **env):
     for name, program in (("python3", sys.executable), ("limes", f"{sys.executable} -m limes")):
         (programs / name).write_text(f'#!/bin/sh\nexec {program} "$@"\n')
         (programs / name).chmod(0o755)
-    path = f"{programs}:{find_binaries()}:{os.environ['PATH']}"
+    path = f"{programs}:{POSTGRESQL.find(MACHINE)}:{os.environ['PATH']}"
     ours = {key: value for key, value in os.environ.items() if not key.startswith("LIMES_")}
     return subprocess.run(
         ["bash", "-euc", text],
@@ -42,7 +43,7 @@ def bash(text, folder, **env):
         env={**ours, "PATH": path, "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}", **env},
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=180,
     )
 
 

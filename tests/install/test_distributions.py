@@ -32,8 +32,8 @@ def test_the_wheel_has_what_an_installation_begins_with(wheel):
         names = [name.partition(".data/data/share/limes/")[2] for name in archive.namelist()]
     shipped = {name for name in names if name}
     examples = (ROOT / "config").rglob("*.*")
-    kept = {path.name for path in examples if path.suffix in (".yaml", ".json", ".service")}
-    assert {Path(name).name for name in shipped} == {*kept, "README.md"}
+    kept = {path.name for path in examples if path.suffix in (".yaml", ".json", ".service", ".wsgi", ".ini", ".conf")}
+    assert {Path(name).name for name in shipped} == {*kept, "README.md", "requirements.lock"}
 
 
 def test_the_sdist_has_what_one_needs_to_read_and_to_test_it(distributions):
@@ -45,6 +45,7 @@ def test_the_sdist_has_what_one_needs_to_read_and_to_test_it(distributions):
         "README.md",
         "CHANGELOG.md",
         "Makefile",
+        "requirements.lock",
         "config/Containerfile",
         "config/gunicorn.conf.py",
         "docs/install.md",

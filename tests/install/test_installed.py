@@ -51,7 +51,7 @@ def test_the_examples_can_be_used(installation, name):
         env={**installation.env, "LIMES_IDENTITY_PASSWORD": "x", "LIMES_AUDIT_RABBITMQ_PASSWORD": "x"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     assert (checked.returncode, checked.stderr) == (0, "")
 
@@ -61,7 +61,7 @@ def lab(installation, tmp_path):
     """The page's sample cloud, on free ports."""
     begin, _, serve = commands_of_the_page(1).rpartition("\n/opt")
     begin = begin.replace("/opt/limes", str(installation.folder))
-    subprocess.run(["bash", "-euc", begin], cwd=tmp_path, check=True, env=installation.env, timeout=30)
+    subprocess.run(["bash", "-euc", begin], cwd=tmp_path, check=True, env=installation.env, timeout=120)
     path = tmp_path / "quickstart.yaml"
     text = path.read_text()
     for port in ("8080", "8778", "8081"):
@@ -77,12 +77,12 @@ def test_all_three_processes_serve(installation, lab):
     command = [installation.bin("limes"), "serve", "--config", "quickstart.yaml"]
     healthy = http_answers(f"http://{document['collector']['listen']}/healthcheck")
     log = folder / "serve.log"
-    with ServerProcess(command, ready=healthy, log=log, env=only(installation.env), cwd=folder, timeout=90) as process:
+    with ServerProcess(command, ready=healthy, log=log, env=only(installation.env), cwd=folder, timeout=120) as process:
         token = {"X-Auth-Token": "cloud-admin"}
-        assert requests.get(f"{api}/healthcheck", timeout=10).status_code == 200
-        assert requests.get(f"{api}/v1/clusters/current", headers=token, timeout=10).json()["cluster"]["services"]
-        assert requests.get(f"{placement}/resource_providers", headers=token, timeout=10).status_code == 200
-        assert "text/html" in requests.get(f"{api}/ui/", timeout=10).headers["Content-Type"]
+        assert requests.get(f"{api}/healthcheck", timeout=120).status_code == 200
+        assert requests.get(f"{api}/v1/clusters/current", headers=token, timeout=120).json()["cluster"]["services"]
+        assert requests.get(f"{placement}/resource_providers", headers=token, timeout=120).status_code == 200
+        assert "text/html" in requests.get(f"{api}/ui/", timeout=120).headers["Content-Type"]
         os.kill(process.pid, signal.SIGTERM)
         assert process.stop(30) == 0
 
@@ -100,7 +100,7 @@ def test_an_upgraded_api_tells_systemd_that_it_listens(installation, lab):
     assert (found.returncode, json.loads(found.stdout)["version"]) == (0, __version__), found.stdout
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(str(folder / "notify"))
-        heard.settimeout(60)
+        heard.settimeout(120)
         process = ServerProcess(
             [installation.bin("limes"), "api", "--config", "quickstart.yaml"],
             ready=http_answers(f"http://{document['api']['listen']}/healthcheck"),

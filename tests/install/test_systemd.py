@@ -2,14 +2,14 @@
 
 import configparser
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from limes.cli import build_parser
-from tests.support.real import real_is_required
+from tests.setup.needs import SYSTEMD
+from tests.support.machine import require
 
 UNITS = sorted((Path(__file__).parents[2] / "config" / "systemd").glob("*.service"))
 
@@ -17,18 +17,14 @@ UNITS = sorted((Path(__file__).parents[2] / "config" / "systemd").glob("*.servic
 @pytest.fixture
 def units(installation, tmp_path):
     """The units, with this installation's `limes`: systemd looks whether the program is there."""
-    if shutil.which("systemd-analyze") is None:
-        message = "systemd-analyze is missing: install Debian's systemd"
-        if real_is_required():
-            pytest.fail(message)
-        pytest.skip(message)
+    require(SYSTEMD)
     for unit in UNITS:
         (tmp_path / unit.name).write_text(unit.read_text().replace("/opt/limes", str(installation.folder)))
     return sorted(tmp_path.glob("*.service"))
 
 
 def run(*command):
-    return subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=60)
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=120)
 
 
 def test_systemd_understands_them(units):

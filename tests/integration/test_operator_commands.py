@@ -57,7 +57,7 @@ class Shell:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=90,
+            timeout=200,
         )
 
     def on_a_terminal(self, *arguments, **env):
@@ -79,7 +79,7 @@ class Shell:
         except OSError:  # the last one has closed the terminal
             pass
         os.close(ours)
-        process.wait(timeout=60)
+        process.wait(timeout=200)
         return seen.decode()
 
 

@@ -50,7 +50,7 @@ class Cloud:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=90,
+            timeout=200,
         )
 
     def start(self) -> None:
@@ -69,7 +69,7 @@ class Cloud:
     def stop(self) -> None:
         """Stops all."""
         for process in self.processes.values():
-            process.stop(timeout=20)
+            process.stop(timeout=200)
 
     def call(self, method: str, path: str, *, job: str = "limes-api", **options: Any) -> requests.Response:
         """A request of the cloud's admin."""

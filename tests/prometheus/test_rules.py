@@ -15,7 +15,7 @@ TESTS = Path(__file__).parent / "alerts_test.yaml"
 
 def promtool(*arguments):
     result = subprocess.run(
-        [find_program("promtool"), *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False
+        [find_program("promtool"), *map(str, arguments)], capture_output=True, text=True, timeout=200, check=False
     )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout

@@ -17,7 +17,7 @@ from tests.support.real import RealVenv
 
 _APPS = Path(__file__).parent / "apps"
 
-# In one process all services report as the one that was started last, so the others must never count as down.
+# However busy the machine is, no service counts as down, and no call over the bus is given up.
 _CONFIG = """\
 [DEFAULT]
 log_file = {folder}/cinder.log
@@ -29,10 +29,11 @@ auth_strategy = keystone
 enabled_backends = fast,slow
 host = h1
 scheduler_driver_init_wait_time = 1
-rpc_response_timeout = 20
+rpc_response_timeout = 120
+report_interval = 2
 service_down_time = 86400
 [database]
-connection = sqlite:///{folder}/cinder.db?timeout=30
+connection = sqlite:///{folder}/cinder.db?timeout=200
 [oslo_concurrency]
 lock_path = {folder}/locks
 [coordination]
@@ -65,7 +66,7 @@ class RealCinder:
         for name in ("fast", "slow"):
             specs = {"volume_backend_name": name}
             api.post("/types", json={"volume_type": {"name": name, "extra_specs": specs}})
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 240
         while (
             len(api.get("/scheduler-stats/get_pools").json()["pools"]) < 2
             or len(api.get("/os-services?binary=cinder-volume").json()["services"]) < 2
@@ -92,6 +93,6 @@ def start_cinder(venv: RealVenv, folder: Path, credentials: Mapping[str, str]) -
         log=folder / "server.log",
         env=env,
         cwd=folder,
-        timeout=120,
+        timeout=240,
     )
     return RealCinder(url, process.start())

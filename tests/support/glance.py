@@ -17,7 +17,7 @@ enabled_backends = files:file
 node_staging_uri = file://{folder}/staging
 worker_self_reference_url = {url}
 [database]
-connection = sqlite:///{folder}/glance.db?timeout=30
+connection = sqlite:///{folder}/glance.db?timeout=200
 [glance_store]
 default_backend = files
 [files]

@@ -27,7 +27,7 @@ class RealKeystone:
             project_name="admin",
             project_domain_id="default",
         )
-        self.api = Adapter(ksa.Session(auth, timeout=60), endpoint_override=self.url)
+        self.api = Adapter(ksa.Session(auth, timeout=200), endpoint_override=self.url)
         """An adapter with the bootstrap administrator's token, for whatever the methods below don't do."""
         self.ids = ids or seed(self.api)
 
@@ -100,7 +100,7 @@ class RealKeystone:
                     **attributes,
                 }
             },
-            timeout=60,
+            timeout=200,
         )
         made: dict[str, Any] = _checked(answer).json()["application_credential"]
         return made
@@ -121,7 +121,7 @@ class RealKeystone:
 
     def _token(self, identity: dict[str, Any], scope: Any) -> str:
         body = {"auth": {"identity": identity, **({} if scope is None else {"scope": scope})}}
-        answer = requests.post(f"{self.url}/auth/tokens?nocatalog", json=body, timeout=60)
+        answer = requests.post(f"{self.url}/auth/tokens?nocatalog", json=body, timeout=200)
         return _checked(answer).headers["X-Subject-Token"]
 
     # -- changes -----------------------------------------------------------------------------------------------------

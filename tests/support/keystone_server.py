@@ -14,7 +14,7 @@ log_file = {folder}/keystone.log
 use_stderr = false
 transport_url = fake:/
 [database]
-connection = sqlite:///{folder}/keystone.db?timeout=30
+connection = sqlite:///{folder}/keystone.db?timeout=200
 [auth]
 methods = external,password,token,oauth1,mapped,application_credential,totp
 [fernet_tokens]

@@ -80,7 +80,7 @@ class RealManila:
 def start_manila(venv: RealVenv, folder: Path, credentials: Mapping[str, str]) -> RealManila:
     """Starts the API in `folder`. `credentials` are a service user's password login."""
     folder.mkdir(parents=True, exist_ok=True)
-    database = f"sqlite:///{folder}/manila.db?timeout=30"
+    database = f"sqlite:///{folder}/manila.db?timeout=200"
     paste = venv.folder / "etc" / "manila" / "api-paste.ini"
     config = _CONFIG.format(folder=folder, paste=paste, database=database)
     (folder / "manila.conf").write_text(config + keystone_authtoken(credentials))

@@ -44,7 +44,7 @@ class RealNeutron:
 def start_neutron(venv: RealVenv, folder: Path, credentials: Mapping[str, str]) -> RealNeutron:
     """Starts a server in `folder`. `credentials` are a service user's password login."""
     folder.mkdir(parents=True, exist_ok=True)
-    database = f"sqlite:///{folder}/neutron.db?timeout=30"
+    database = f"sqlite:///{folder}/neutron.db?timeout=200"
     paste = venv.folder / "etc" / "neutron" / "api-paste.ini"
     config = _CONFIG.format(folder=folder, database=database, paste=paste) + keystone_authtoken(credentials)
     (folder / "neutron.conf").write_text(config)

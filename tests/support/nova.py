@@ -22,6 +22,8 @@ compute_driver = fake.MediumFakeDriver
 vif_plugging_is_fatal = false
 vif_plugging_timeout = 0
 allow_resize_to_same_host = true
+rpc_response_timeout = 120
+service_down_time = 86400
 [api]
 auth_strategy = keystone
 max_limit = {page_size}
@@ -93,6 +95,6 @@ def start_nova(
         log=folder / "output.log",
         env=env,
         cwd=folder,
-        timeout=120,
+        timeout=240,
     )
     return RealNova(url, process.start())

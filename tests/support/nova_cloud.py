@@ -72,7 +72,7 @@ class NovaCloud:
 
     def wait(self, server: str, wanted: str | None) -> None:
         """Until the server has that status; None: until it is gone."""
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 240
         while (status := self.status(server)) != wanted:
             assert status != "ERROR"
             assert time.monotonic() < deadline, f"the server is {status} and not {wanted}"

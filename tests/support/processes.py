@@ -53,12 +53,22 @@ def die_with_parent(how: signal.Signals) -> Callable[[], None]:
     return before_exec
 
 
+def children_of(pid: int) -> list[int]:
+    """The processes that a process has started, in order. Linux only."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(stat.parent.name))
+    return sorted(found)
+
+
 def http_answers(url: str) -> Callable[[], bool]:
     """Whether any HTTP answer below 500 comes from `url`."""
 
     def ready() -> bool:
         try:
-            return requests.get(url, timeout=5, allow_redirects=False).status_code < 500
+            return requests.get(url, timeout=20, allow_redirects=False).status_code < 500
         except requests.RequestException:
             return False
 
@@ -80,7 +90,7 @@ class ServerProcess:
         log: Path,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
-        timeout: float = 60.0,
+        timeout: float = 180.0,
     ) -> None:
         """`env` is added to this process's environment. `timeout`, in seconds, is for `start()`."""
         self.command = [str(part) for part in command]
@@ -140,7 +150,7 @@ class ServerProcess:
             process.wait(timeout)
         self.signal(signal.SIGKILL)
         self._process = None
-        return process.wait(timeout)
+        return process.wait(60)
 
     def signal(self, number: signal.Signals) -> None:
         """Sends a signal to the process and all its children."""

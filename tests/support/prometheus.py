@@ -1,6 +1,5 @@
 """Prometheus' own programs, from Debian's package `prometheus` or from $PROMETHEUS_BIN, and a server of them."""
 
-import os
 import re
 import shutil
 import time
@@ -8,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
 import requests
 import yaml
 
+from tests.setup.needs import PROMETHEUS
+from tests.support.machine import MACHINE, require
 from tests.support.processes import ServerProcess, free_port, http_answers
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -21,10 +21,8 @@ OUR_NAME = re.compile(r"\b(?:limes|httpmux)_\w+")
 
 def find_program(name: str) -> str:
     """The path of `prometheus` or `promtool`. Skips the test where there is none."""
-    found = shutil.which(name, path=os.pathsep.join([os.environ.get("PROMETHEUS_BIN", ""), os.environ["PATH"]]))
-    if found is None:
-        pytest.skip(f"{name} is missing: install Debian's package prometheus, or name its folder in $PROMETHEUS_BIN")
-    return found
+    require(PROMETHEUS)
+    return str(MACHINE.program(name, "PROMETHEUS_BIN"))
 
 
 class PrometheusServer:
@@ -54,7 +52,7 @@ class PrometheusServer:
 
     def get(self, path: str, **params: str) -> Any:
         """The `data` that a call of its API answers."""
-        answer = requests.get(f"{self.url}/api/v1/{path}", params=params, timeout=10).json()
+        answer = requests.get(f"{self.url}/api/v1/{path}", params=params, timeout=200).json()
         assert answer["status"] == "success", f"{path} {params}: {answer}"
         return answer["data"]
 
@@ -62,7 +60,7 @@ class PrometheusServer:
         """The samples of an expression, now."""
         return list(self.get("query", query=expression)["result"])
 
-    def wait_for(self, expression: str, timeout: float = 60.0) -> list[dict[str, Any]]:
+    def wait_for(self, expression: str, timeout: float = 200.0) -> list[dict[str, Any]]:
         """The samples, as soon as there are any."""
         deadline = time.monotonic() + timeout
         while not (found := self.query(expression)):

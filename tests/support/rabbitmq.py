@@ -17,9 +17,9 @@ from typing import Any
 import pika
 import pika.exceptions
 
+from tests.setup.needs import RABBITMQ
+from tests.support.machine import MACHINE
 from tests.support.processes import ServerProcess, free_port, scratch_folder
-
-_FOLDERS = (Path("/usr/lib/rabbitmq/bin"), Path("/usr/local/sbin"), Path("/opt/homebrew/sbin"))
 
 
 class RabbitMQ:
@@ -89,7 +89,7 @@ class RabbitMQ:
             env={**os.environ, **self._env},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=200,
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
@@ -105,15 +105,6 @@ class RabbitMQ:
             self.process.signal(signal.SIGCONT)
 
 
-def find_programs() -> Path | None:
-    """The folder with the real `rabbitmq-server`: $RABBITMQ_BIN, or where packages put it."""
-    if os.environ.get("RABBITMQ_BIN"):
-        return Path(os.environ["RABBITMQ_BIN"])
-    if shutil.which("epmd") is None:
-        return None
-    return next((folder for folder in _FOLDERS if (folder / "rabbitmq-server").exists()), None)
-
-
 def make_certificate(folder: Path, target: Path) -> None:
     """Writes a key into the folder and a certificate for 127.0.0.1, signed by itself. Nothing without `openssl`."""
     openssl = shutil.which("openssl")
@@ -121,7 +112,7 @@ def make_certificate(folder: Path, target: Path) -> None:
         return
     name = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"]
     keys = ["-newkey", "rsa:2048", "-nodes", "-keyout", folder / "key.pem", "-out", target]
-    subprocess.run([openssl, "req", "-x509", *keys, *name], capture_output=True, timeout=60, check=True)
+    subprocess.run([openssl, "req", "-x509", *keys, *name], capture_output=True, timeout=200, check=True)
 
 
 def _tls_settings(folder: Path, certificate: Path, port: int) -> str:
@@ -166,8 +157,8 @@ def _listens(port: int) -> bool:
 @contextlib.contextmanager
 def rabbitmq_server() -> Iterator[RabbitMQ]:
     """Runs a broker. Raises `AssertionError` if that is not possible."""
-    programs, epmd = find_programs(), shutil.which("epmd")
-    assert programs is not None, "no RabbitMQ found: install Debian's rabbitmq-server, or set RABBITMQ_BIN"
+    programs, epmd = RABBITMQ.find(MACHINE), shutil.which("epmd")
+    assert programs is not None, RABBITMQ.story()
     assert epmd is not None
     with scratch_folder("limes-mq-") as folder:
         port = free_port()

@@ -1,12 +1,12 @@
 """The virtual environment with the real OpenStack components, and servers started from it."""
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tests.setup.needs import REAL
+from tests.support.machine import MACHINE
 from tests.support.processes import ServerProcess
 
-CHECKOUT = Path(__file__).parents[2]
 _APPS = Path(__file__).parent / "apps"
 
 
@@ -41,16 +41,11 @@ class RealVenv:
             log=folder / "gunicorn.log",
             env={**env, "PYTHONPATH": "", "PYTHONWARNINGS": "ignore"},
             cwd=folder,
-            timeout=120,  # a busy machine needs more than 60 s for the larger ones
+            timeout=240,  # a busy machine needs more than 60 s for the larger ones
         )
 
 
 def find_real_venv() -> RealVenv | None:
     """The environment at $LIMES_REAL_VENV, or else at `.cache/real` in the checkout. None if it was not built."""
-    folder = Path(os.environ.get("LIMES_REAL_VENV") or CHECKOUT / ".cache" / "real").absolute()
-    return RealVenv(folder) if (folder / "bin" / "keystone-manage").exists() else None
-
-
-def real_is_required() -> bool:
-    """Whether a missing environment is a failure (in CI, or with LIMES_REQUIRE_REAL) and not a reason to skip."""
-    return any(os.environ.get(name, "") not in ("", "0", "false") for name in ("CI", "LIMES_REQUIRE_REAL"))
+    folder = REAL.find(MACHINE)
+    return RealVenv(folder) if folder else None

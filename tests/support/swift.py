@@ -21,6 +21,7 @@ default = yes
 name = silver
 """
 
+# Swift gives up a connection after half a second, and avoids a node that failed: nothing for a busy machine.
 _STORAGE = """\
 [DEFAULT]
 devices = {folder}/devices
@@ -32,6 +33,9 @@ fallocate_reserve = 0
 pipeline = {kind}-server
 [app:{kind}-server]
 use = egg:swift#{kind}
+conn_timeout = 60
+node_timeout = 60
+container_update_timeout = 60
 """
 
 _PROXY = """\
@@ -43,6 +47,10 @@ pipeline = catch_errors gatekeeper healthcheck cache listing_formats authtoken k
 [app:proxy-server]
 use = egg:swift#proxy
 account_autocreate = true
+conn_timeout = 60
+node_timeout = 60
+recoverable_node_timeout = 60
+error_suppression_limit = 1000000
 [filter:catch_errors]
 use = egg:swift#catch_errors
 [filter:gatekeeper]

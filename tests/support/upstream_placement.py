@@ -35,7 +35,7 @@ def start_upstream_placement(
     With `credentials` (a password login of a service user) it validates tokens with Keystone.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    connection = (database_url or f"sqlite:///{folder}/placement.db?timeout=30").replace(
+    connection = (database_url or f"sqlite:///{folder}/placement.db?timeout=200").replace(
         "postgresql://", "postgresql+psycopg2://"
     )
     lines = [

@@ -14,6 +14,9 @@ _FILES = {
     "policy.yaml": "yaml",
     "placement-policy.yaml": "yaml",
     "gunicorn.conf.py": "python",
+    "wsgi/uwsgi-placement.ini": "ini",
+    "wsgi/apache-placement.conf": "apacheconf",
+    "wsgi/limes-placement.wsgi": "python",
     "prometheus/scrape.yaml": "yaml",
     "prometheus/alerts.yaml": "yaml",
 }

@@ -2,13 +2,14 @@
 
 import socket
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from limes.composition.common import load_settings
 from limes.composition.databases import all_databases
 from limes.composition.identity import refuse_exposure
 from limes.errors import StartupError
 from limes.settings import Settings
+from limes.urls import split_url
 
 
 def prepare() -> tuple[Settings, Path]:
@@ -35,7 +36,7 @@ def prepare() -> tuple[Settings, Path]:
 
 def _data_folder(settings: Settings) -> Path:
     """The folder of the SQLite file, or the present one."""
-    parts = urlsplit(settings.database.url)
+    parts = split_url(settings.database.url)
     return Path(unquote(parts.path)[1:]).parent if parts.scheme == "sqlite" else Path()
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import requests
 
 from limes.commands.serve.supervisor import Supervisor
-from limes.errors import StartupError
+from limes.errors import BackendError, StartupError
+from limes.outgoing import GuardedSession
 from limes.settings import Settings, read_yaml
 
 _MICROVERSION = "placement 1.38"
@@ -21,7 +22,7 @@ class _Api:
 
     def __init__(self, listen: str, token: str) -> None:
         self._base = f"http://{listen}"
-        self._session = requests.Session()
+        self._session = GuardedSession()
         self._session.trust_env = False
         self._session.headers.update({"X-Auth-Token": token, "OpenStack-API-Version": _MICROVERSION})
 
@@ -29,7 +30,7 @@ class _Api:
         """Makes a request. Raises `StartupError` if there is no answer."""
         try:
             return self._session.request(method, self._base + path, json=body, timeout=30)
-        except requests.RequestException as error:
+        except (requests.RequestException, BackendError) as error:
             raise StartupError(f"sample data: {method} {path}: {type(error).__name__}") from None
 
     def must(self, method: str, path: str, body: Any = None) -> Any:

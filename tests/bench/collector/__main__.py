@@ -7,7 +7,6 @@ measurement may be given as an argument.
 import contextlib
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -22,8 +21,10 @@ from limes.db.migrate import limes_migrations
 from limes.seams import SystemClock
 from tests.bench.collector import cloud
 from tests.bench.statements import statements_of
+from tests.setup.needs import POSTGRESQL
+from tests.support.machine import must_stop
 from tests.support.postgres import PostgresServer, postgres_server
-from tests.support.processes import ServerProcess
+from tests.support.processes import ServerProcess, children_of
 
 ROOT = Path(__file__).parents[3]
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -91,11 +92,10 @@ def cpu_seconds(pid: int) -> float:
 def server_cpu_seconds(server: PostgresServer) -> float:
     """CPU time of the server's processes."""
     postmaster = (server.socket_folder / "data" / "postmaster.pid").read_text().split()[0]
-    found = subprocess.run(["pgrep", "-P", postmaster], capture_output=True, text=True, check=False)
     total = 0.0
-    for pid in found.stdout.split():
+    for pid in children_of(int(postmaster)):
         with contextlib.suppress(FileNotFoundError):
-            total += cpu_seconds(int(pid))
+            total += cpu_seconds(pid)
     return total
 
 
@@ -173,6 +173,8 @@ def prepare(url: str) -> Engine:
 def main() -> int:
     """Prints the figures."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 20.0
+    if (code := must_stop(POSTGRESQL)) is not None:
+        return code
     with postgres_server() as server, tempfile.TemporaryDirectory() as folder:
         url = server.url(server.create_database())
         start = time.perf_counter()

@@ -6,7 +6,6 @@ same kind of machine, on the same data set (2026-11-21).
 
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
@@ -27,8 +26,10 @@ from tests.bench.awake import processors_awake
 from tests.bench.client import Client
 from tests.bench.limes import data
 from tests.bench.statements import Statements, statements_of
+from tests.setup.needs import POSTGRESQL
+from tests.support.machine import must_stop
 from tests.support.postgres import PostgresServer, postgres_server
-from tests.support.processes import ServerProcess, free_port, http_answers
+from tests.support.processes import ServerProcess, children_of, free_port, http_answers
 
 ROOT = Path(__file__).parents[3]
 TOKEN = "bench-admin"
@@ -195,9 +196,8 @@ def config(database_url: str, listen: str) -> dict[str, Any]:
 
 def worker_memory(pid: int) -> float:
     """The largest peak memory of a worker below `pid`, in MiB."""
-    children = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
     peaks = []
-    for child in children:
+    for child in children_of(pid):
         status = Path(f"/proc/{child}/status").read_text()
         peaks.append(int(status.split("VmHWM:")[1].split()[0]) / 1024)
     return max(peaks, default=0.0)
@@ -234,6 +234,8 @@ def row(server: PostgresServer, bench: Bench, one: Measure) -> bool:
 
 def main() -> int:
     """Prints the table, and last `below the bar: N`."""
+    if (code := must_stop(POSTGRESQL)) is not None:
+        return code
     with postgres_server() as server, tempfile.TemporaryDirectory() as folder, processors_awake():
         url = server.url(server.create_database())
         start = time.perf_counter()

@@ -18,9 +18,11 @@ from tests.bench.placement.fill import fill
 from tests.bench.placement.measures import PLAIN
 from tests.bench.placement.report import Report
 from tests.bench.placement.servers import Server, both_servers
+from tests.setup.needs import POSTGRESQL, REAL
+from tests.support.machine import MACHINE, must_stop
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.processes import scratch_folder
-from tests.support.real import RealVenv, find_real_venv
+from tests.support.real import RealVenv
 
 Measure = Callable[[Report, tuple[Server, Server], list[Provider]], None]
 
@@ -73,10 +75,9 @@ def our_times(servers: tuple[Server, Server]) -> tuple[float, float]:
 
 
 def main() -> int:
-    venv = find_real_venv()
-    if venv is None:
-        print("the virtual environment with upstream's Placement is missing: run `make real-venv`")
-        return 2
+    if (code := must_stop(REAL, POSTGRESQL)) is not None:
+        return code
+    venv = RealVenv(MACHINE.real_venv)
     report, shape = Report(), dict[str, tuple[float, float]]()
 
     def with_shape(name: str, work: Measure) -> Measure:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.client import Client
+from tests.setup.needs import CHECKOUT
 from tests.support.postgres import PostgresServer
 from tests.support.processes import ServerProcess, free_port, http_answers
-from tests.support.real import CHECKOUT, RealVenv
+from tests.support.real import RealVenv
 
 WORKERS, THREADS = 2, 8
 

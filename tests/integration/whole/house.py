@@ -29,8 +29,8 @@ class House:
         document = {
             "availability_zones": ["az-one", "az-two"],
             **cluster,
-            "database": {"url": database_url},
-            "api": {"listen": self.api_url.removeprefix("http://"), "workers": 2},
+            "database": {"url": database_url, "lock_timeout": 60, "statement_timeout": 100},
+            "api": {"listen": self.api_url.removeprefix("http://"), "workers": 2, "backend_timeout": 100},
             "placement": {"listen": self.placement_url.removeprefix("http://"), "workers": 2},
             "collector": {
                 "listen": self.collector_url.removeprefix("http://"),
@@ -42,7 +42,7 @@ class House:
                 "push_retry": 1,
                 "poll_interval": 0.2,
             },
-            "identity": {"keystone": {**login, "region_name": "RegionOne"}},
+            "identity": {"keystone": {**login, "region_name": "RegionOne", "timeout": 60}},
         }
         document["identity"]["keystone"].pop("password")
         self.config = folder / "limes.yaml"
@@ -61,7 +61,7 @@ class House:
             env={**os.environ, **self.env, **env},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=180,
         )
 
     def start(self, name: str) -> ServerProcess:
@@ -78,11 +78,11 @@ class House:
     def stop(self) -> None:
         """Stops all processes."""
         for process in self.processes.values():
-            process.stop(timeout=20)
+            process.stop(timeout=200)
 
     def request(self, method: str, path: str, token: str, **kwargs: Any) -> requests.Response:
         """A request to the Limes API."""
-        return requests.request(method, self.api_url + path, headers={"X-Auth-Token": token}, timeout=30, **kwargs)
+        return requests.request(method, self.api_url + path, headers={"X-Auth-Token": token}, timeout=120, **kwargs)
 
     def get(self, path: str, token: str) -> Any:
         """The document that a GET to the Limes API answers."""
@@ -97,7 +97,7 @@ AGGREGATES = {
 }
 
 
-def eventually(what: str, check: Callable[[], Any], timeout: float = 90.0) -> Any:
+def eventually(what: str, check: Callable[[], Any], timeout: float = 240.0) -> Any:
     """Repeats `check` until it answers something true, and answers that."""
     deadline = time.monotonic() + timeout
     while True:
@@ -112,9 +112,9 @@ def placement_cluster(placement_url: str) -> dict[str, Any]:
     """Cores and RAM of a Placement in two AZs, with quota in Keystone's unified limits."""
     resources = {"cores": "VCPU", "ram": "MEMORY_MB"}
     quota = {"store": "keystone_limits", "region_id": "RegionOne", "service_type": "placement"}
-    common = {"endpoint": placement_url, "resources": resources}
-    service = {"area": "compute", **common, "quota": quota}
-    capacitor = {"service": "compute", **common, "availability_zones": AGGREGATES}
+    common = {"endpoint": placement_url, "resources": resources, "availability_zones": AGGREGATES}
+    service = {"area": "compute", **common, "quota": quota, "max_age": 1}
+    capacitor = {"service": "compute", **common}
     return {
         "discovery": {"method": "list", "only_domains": "^(north|south)$"},
         "services": [{"service_type": "compute", "type": "placement", "params": service}],
@@ -131,7 +131,7 @@ class PlacementClient:
 
     def must(self, method: str, path: str, body: Any = None) -> Any:
         """A request that has to succeed."""
-        answer = requests.request(method, self._url + path, headers=self._headers, json=body, timeout=30)
+        answer = requests.request(method, self._url + path, headers=self._headers, json=body, timeout=120)
         assert answer.ok, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json() if answer.content else None
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from tests.placement.conformance.outcome import Outcome
 from tests.placement.conformance.run import run_suites, summary
 from tests.placement.conformance.suite import GROUPS, Suite, find_suites
+from tests.setup.needs import POSTGRESQL, REAL
+from tests.support.machine import MACHINE, must_stop
 from tests.support.postgres import postgres_server
-from tests.support.real import find_real_venv
 
 _DATABASES = ("sqlite", "postgresql")
 
@@ -41,11 +42,9 @@ def main() -> int:
     parser.add_argument("--group", choices=GROUPS, action="append", default=[])
     parser.add_argument("--only", nargs="+", default=[], metavar="FILE")
     args = parser.parse_args()
-    venv = find_real_venv()
-    suites = find_suites(venv.folder) if venv else []
-    if not suites:
-        print("the upstream suite is missing: run `make real-venv`", file=sys.stderr)
-        return 2
+    if (code := must_stop(REAL, POSTGRESQL)) is not None:
+        return code
+    suites = find_suites(MACHINE.real_venv)
     failed = 0
     for kind in args.database or _DATABASES:
         print(f"{kind}:", flush=True)

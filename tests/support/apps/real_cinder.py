@@ -25,11 +25,20 @@ from cinder.wsgi import wsgi as cinder_wsgi  # noqa: E402 - the backend is chose
 from eventlet import wsgi  # noqa: E402 - patched before
 from oslo_config import cfg  # noqa: E402 - arguments first
 
+
+class OwnRow(service.Service):
+    """A service that says of itself that it is alive. Cinder keeps the id of the row that a process reports to in its
+    class: several services in one process would all write, with their own AZ, into the row of the last one.
+    """
+
+    def report_state(self) -> None:
+        service.Service.service_id = self.origin_service_id
+        super().report_state()
+
+
 app = cinder_wsgi.initialize_application()
-service.Service.create(binary="cinder-scheduler").start()
+OwnRow.create(binary="cinder-scheduler").start()
 for name in cfg.CONF.enabled_backends:
     cfg.CONF.register_opt(volume_command.host_opt, group=name)
-    service.Service.create(
-        host=f"{cfg.CONF.host}@{name}", service_name=name, binary="cinder-volume", coordination=True
-    ).start()
+    OwnRow.create(host=f"{cfg.CONF.host}@{name}", service_name=name, binary="cinder-volume", coordination=True).start()
 wsgi.server(eventlet.listen(("127.0.0.1", PORT)), app, log_output=False)

@@ -34,8 +34,8 @@ def test_a_copied_keystone_can_be_stopped(keystone: RealKeystone, own_keystone: 
     assert own_keystone.api.get("/auth/tokens", headers={"X-Subject-Token": token}).status_code == 200
     own_keystone.server.process.stop()
     with pytest.raises(requests.ConnectionError):
-        requests.get(own_keystone.url, timeout=5)
-    assert requests.get(keystone.url, timeout=5).status_code == 200
+        requests.get(own_keystone.url, timeout=200)
+    assert requests.get(keystone.url, timeout=200).status_code == 200
 
 
 def test_placement_without_keystone(upstream_placement: UpstreamPlacement) -> None:

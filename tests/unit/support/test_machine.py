@@ -1,0 +1,49 @@
+"""What is missing skips a test, or fails it where everything must be there."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from tests.setup.needs import Need
+from tests.support import machine
+
+NEED = Need("a unicorn", lambda place: None, "rides on it", ("unicorn",))
+STORY = "a unicorn is missing; not tested: rides on it; to have it: apt-get install unicorn"
+
+
+@pytest.fixture(autouse=True)
+def _no_ci(monkeypatch):
+    for name in ("CI", "LIMES_REQUIRE_REAL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_the_test_is_skipped():
+    with pytest.raises(machine.Missing) as raised:
+        machine.require(NEED)
+    assert raised.value.msg == STORY
+
+
+@pytest.mark.parametrize("variable", ["CI", "LIMES_REQUIRE_REAL"])
+def test_the_test_fails(monkeypatch, variable):
+    monkeypatch.setenv(variable, "1")
+    with pytest.raises(pytest.fail.Exception) as raised:
+        machine.require(NEED)
+    assert raised.value.msg == STORY
+
+
+def test_all_such_tests_are_one_line():
+    reports = [SimpleNamespace(longrepr=(f"test_{number}.py", number, "Skipped: ...")) for number in (1, 2)]
+    for report in reports:
+        machine.in_one_line(report, machine.Missing(STORY))
+    assert reports[0].longrepr == reports[1].longrepr == ("tests", 0, f"Skipped: {STORY}")
+    other = SimpleNamespace(longrepr=("test.py", 3, "Skipped: no"))
+    machine.in_one_line(other, pytest.skip.Exception("no"))
+    assert other.longrepr == ("test.py", 3, "Skipped: no")
+
+
+def test_what_is_no_test_ends_with_a_line(monkeypatch, capsys):
+    assert machine.must_stop() is None
+    assert machine.must_stop(NEED) == 0
+    assert capsys.readouterr().err == STORY + "\n"
+    monkeypatch.setenv("CI", "true")
+    assert machine.must_stop(NEED) == 1
