@@ -6,7 +6,7 @@ from typing import Any
 import falcon
 
 from limes.api.collaborators import ApiCollaborators
-from limes.api.errors import install_error_handlers
+from limes.api.errors import UNAUTHORIZED, install_error_handlers
 from limes.api.initiator import InitiatorMiddleware
 from limes.api.parameters import CLUSTER
 from limes.api.routes import PUBLIC_PATHS, routes
@@ -14,7 +14,7 @@ from limes.errors import BadRequest
 from limes.web import operational
 from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, ConnectionMiddleware, RequestIdMiddleware
-from limes.web.mount import PublicPaths
+from limes.web.mount import MountMiddleware, PublicPaths
 from limes.web.router import Router
 
 _CORS_HEADERS = (
@@ -76,16 +76,18 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
     public = PublicPaths(PUBLIC_PATHS | operational.PUBLIC_PATHS, deps.mounts)
     app: falcon.App[Any, Any] = falcon.App(
         middleware=[
+            deps.client_address,
             RequestIdMiddleware(deps.ids),
             AccessLogMiddleware("limes", deps.clock, quiet_paths=operational.PUBLIC_PATHS | {"/"}),
+            MountMiddleware(deps.mounts),
             CorsMiddleware(deps.allowed_origins, without=PublicPaths((), deps.mounts)),
             PathMiddleware(public),
             ClusterHeaderMiddleware(),
-            AuthMiddleware(deps.authenticator, public.__contains__),
+            AuthMiddleware(deps.authenticator, public.__contains__, UNAUTHORIZED),
             InitiatorMiddleware(),
             ConnectionMiddleware(deps.engine, "limes", without=public),
         ],
-        router=Router(),
+        router=Router(head=True),
     )
     app.req_options.keep_blank_qs_values = True
     # an answer without a body has no type
@@ -94,8 +96,6 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
     install_error_handlers(app)
     operational.add_operational_routes(app, deps.engine)
     for path, endpoint, suffix in routes(deps):
-        if hasattr(endpoint, "on_get"):
-            endpoint.on_head = endpoint.on_get  # falcon leaves the body out
         if suffix is None:
             app.add_route(path, endpoint)
         else:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.explain_quota import ExplainQuota
@@ -15,6 +15,7 @@ from limes.auth.policy import Policy
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.seams import Clock, IdSource
+from limes.web.client_address import ClientAddress
 from limes.web.mount import Mount
 
 
@@ -45,5 +46,6 @@ class ApiCollaborators:
     max_body_size: int = 1024 * 1024
     stale_after: float = math.inf
     """Seconds after which figures are marked as stale."""
+    client_address: ClientAddress = field(default_factory=ClientAddress)
     mounts: tuple[Mount, ...] = ()
     """What is served beside the API: the dashboard."""

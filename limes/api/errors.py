@@ -25,6 +25,9 @@ STATUS: dict[type[errors.LimesError], int] = {
     errors.Unavailable: 503,
 }
 
+UNAUTHORIZED = "Unauthorized"
+"""What a 401 says, whatever is wrong with the token: clients compare it."""
+
 _PLAIN = "text/plain; charset=utf-8"
 
 

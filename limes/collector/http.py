@@ -17,6 +17,7 @@ from limes.errors import StartupError
 from limes.metrics.data import DataMetrics
 from limes.metrics.text import spool
 from limes.web.operational import HealthcheckEndpoint, render_metrics
+from limes.web.router import Router
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +48,10 @@ class MetricsEndpoint:
         own = render_metrics() + generate_latest(self._registry)
         file = spool(own, self._data.write if self._data is not None else None)
         size = file.seek(0, os.SEEK_END)
+        if req.method == "HEAD":
+            file.close()
+            resp.content_length = size
+            return
         file.seek(0)
         resp.set_stream(file, size)
 
@@ -56,7 +61,7 @@ def operational_server(
     listen: str, engine: Engine, registry: CollectorRegistry, data: DataMetrics | None = None
 ) -> Iterator[int]:
     """Serves on `HOST:PORT` while the block lasts, and gives the port. Raises `StartupError` if it cannot listen."""
-    app = falcon.App()
+    app = falcon.App(router=Router(head=True))
     app.add_route("/healthcheck", HealthcheckEndpoint(engine))
     app.add_route("/metrics", MetricsEndpoint(registry, data))
     host, _, port = listen.rpartition(":")

@@ -18,6 +18,7 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 
 from limes.composition.preflight import check_http_process  # noqa: E402 - after the variable is set
 from limes.errors import ConfigError, LimesError  # noqa: E402 - after the variable is set
+from limes.web.worker import with_limits  # noqa: E402 - after the variable is set
 
 process = os.environ.setdefault("LIMES_PROCESS", "api")
 try:
@@ -30,9 +31,11 @@ except LimesError as error:
 bind = _process.listen
 workers = _process.workers
 threads = _process.threads
-worker_class = "limes.web.worker.StayingThreadWorker"
+worker_connections = _process.connections
+worker_class = with_limits(_process.limits)
 keepalive = 75
 limit_request_line = 8190
+forwarder_headers = ""  # no header of a request says where the app is mounted
 timeout = 120
 graceful_timeout = 30
 control_socket_disable = True

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from limes.settings.base import ConfigPath, ListenAddress, Seconds, Section
+from limes.settings.clients import ClientSettings
 
 
 class DatabaseSettings(Section):
@@ -47,6 +48,7 @@ class ApiSettings(Section):
     backend_timeout: Seconds = 15.0
     """How long a backend may take over one request while somebody waits for our answer. What it was not told by then is
     the collector's work."""
+    clients: ClientSettings = ClientSettings()
 
 
 class UiSettings(Section):
@@ -74,6 +76,7 @@ class LiquidSettings(Section):
     """Worker processes of gunicorn."""
     threads: int = Field(default=8, ge=1, le=256)
     """Threads of each worker."""
+    clients: ClientSettings = ClientSettings()
 
 
 class DataMetricsSettings(Section):
@@ -103,8 +106,8 @@ class CollectorSettings(Section):
     listen: ListenAddress = "127.0.0.1:8081"
     """The collector's `/metrics` and `/healthcheck`. Environment: `LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS`."""
     authoritative: bool = True
-    """Whether a backend quota that differs is put right. When false, it is only reported. Environment:
-    `LIMES_AUTHORITATIVE`."""
+    """Whether a backend quota that differs is put right. When false, it is only reported, until somebody asks for a
+    sync or sets the quota. Environment: `LIMES_AUTHORITATIVE`."""
     scrape_interval: Seconds = 1800.0
     """Between two scrapes of one service in one project."""
     scrape_retry: Seconds = 300.0
@@ -139,6 +142,9 @@ class CollectorSettings(Section):
     """A collector whose clock differs by more from the database's begins nothing until they agree (PostgreSQL)."""
     stale_after: Seconds = 7200.0
     """Figures that are older than this are marked as stale: in reports, in metrics, and by `limes status`."""
+    service_grace: float = Field(default=30 * 86400.0, ge=0)
+    """How long quotas and commitments of a service are kept after it has left the configuration, and come back with it.
+    0: they are deleted when the next collector starts, unless commitments hold."""
     data_metrics: DataMetricsSettings = DataMetricsSettings()
 
 

@@ -8,6 +8,9 @@ import falcon
 import falcon.media
 import orjson
 
+MAX_SHOWN = 2**64 - 1
+"""The largest number in an answer: clients read unsigned integers of 64 bits."""
+
 
 def install_json(app: falcon.App[Any, Any]) -> None:
     """Makes orjson the JSON handler of an app, for requests and responses."""
@@ -18,12 +21,12 @@ def install_json(app: falcon.App[Any, Any]) -> None:
 
 def dump(document: Any) -> bytes:
     """A document as JSON with a trailing newline, as the original answers."""
-    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+    return _dumps(document, orjson.OPT_APPEND_NEWLINE)
 
 
 def dump_part(document: Any) -> bytes:
     """A part of a document as JSON."""
-    return orjson.dumps(document)
+    return _dumps(document)
 
 
 def dump_items(documents: Iterable[Any], batch: int = 20) -> Iterator[bytes]:
@@ -32,5 +35,21 @@ def dump_items(documents: Iterable[Any], batch: int = 20) -> Iterator[bytes]:
     separator = b""
     while some := list(islice(items, batch)):
         yield separator
-        yield orjson.dumps(some)[1:-1]
+        yield _dumps(some)[1:-1]
         separator = b","
+
+
+def _dumps(document: Any, option: int = 0) -> bytes:
+    """As orjson's. A total that is larger than clients can read ends at the largest number that they can."""
+    try:
+        return orjson.dumps(document, option=option)
+    except orjson.JSONEncodeError:
+        return orjson.dumps(_readable(document), option=option)
+
+
+def _readable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _readable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_readable(item) for item in value]
+    return min(value, MAX_SHOWN) if isinstance(value, int) and not isinstance(value, bool) else value

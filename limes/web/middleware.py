@@ -15,6 +15,7 @@ from limes.seams import Clock, IdSource
 from limes.web import metrics
 from limes.web.stream import BodyStream
 
+log = logging.getLogger(__name__)
 access_log = logging.getLogger("limes.access")
 
 _REQUEST_ID = re.compile(r"req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z", re.IGNORECASE)
@@ -126,15 +127,22 @@ class ConnectionMiddleware:
 class AuthMiddleware:
     """Validates the token of each request and puts the identity behind it into `req.context.identity`."""
 
-    def __init__(self, authenticator: Authenticator, is_public: Callable[[str], bool]) -> None:
+    def __init__(
+        self, authenticator: Authenticator, is_public: Callable[[str], bool], refusal: str | None = None
+    ) -> None:
+        """`refusal` is all that a 401 says; None: it says why. The log has the reason either way."""
         self._authenticator = authenticator
         self._is_public = is_public
+        self._refusal = refusal
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         if self._is_public(req.path):
             return
         try:
             req.context.identity = self._authenticator.authenticate(req.env)
-        except Unauthorized:
+        except Unauthorized as error:
             resp.set_header("WWW-Authenticate", self._authenticator.challenge())
-            raise
+            log.info("%s %s: not let in: %s", req.method, req.path, error)
+            if self._refusal is None:
+                raise
+            raise Unauthorized(self._refusal) from None

@@ -3,9 +3,11 @@
 Whoever asks for them needs no token, and they need no database connection.
 """
 
-from collections.abc import Container, Iterable
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
+
+import falcon
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +18,21 @@ class Mount:
     """Such as `/ui`, without a slash at its end."""
     routes: tuple[tuple[str, Any], ...]
     """Paths, in Falcon's form, and their endpoints."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """What each answer below the prefix carries, whoever makes it: errors, too."""
+
+
+class MountMiddleware:
+    """Gives answers the headers of their mount."""
+
+    def __init__(self, mounts: Iterable[Mount]) -> None:
+        self._headers = [(f"{mount.prefix}/", dict(mount.headers)) for mount in mounts]
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Comes before whatever may refuse the request."""
+        for prefix, headers in self._headers:
+            if f"{req.path}/".startswith(prefix):
+                resp.set_headers(headers)
 
 
 class PublicPaths(Container[str]):

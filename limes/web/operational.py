@@ -46,6 +46,8 @@ class MetricsEndpoint:
         resp.data = render_metrics()
         resp.content_type = CONTENT_TYPE_PLAIN_0_0_4
 
+    on_head = on_get
+
 
 def render_metrics() -> bytes:
     """The metrics of this process, or of all workers when `PROMETHEUS_MULTIPROC_DIR` is set."""

@@ -1,13 +1,13 @@
-"""What the server itself answers to a request that it cannot read: JSON with a request id, not gunicorn's HTML."""
+"""What the server itself answers where no app can: JSON with a request id, not gunicorn's HTML."""
 
 import contextlib
 import logging
+import ssl
 from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
 
 import orjson
-from gunicorn import util
 from gunicorn.http import errors
 
 log = logging.getLogger(__name__)
@@ -18,24 +18,44 @@ _STATUS: dict[type[Exception], int] = {
     errors.ExpectationFailed: 417,
     errors.ForbiddenProxyRequest: 403,
     errors.UnsupportedTransferCoding: 501,
+    # gunicorn is told to serve below a path, and somebody asks for another one
+    errors.ConfigurationProblem: 404,
     # mistakes of our own, which gunicorn reports as any other
-    errors.ConfigurationProblem: 0,
-    errors.InvalidResponseHeader: 0,
-    errors.InvalidResponseHeaderName: 0,
+    errors.InvalidResponseHeader: 500,
+    errors.InvalidResponseHeaderName: 500,
     errors.ParseException: 400,
+    ssl.SSLError: 400,
 }
+_RETRY_SECONDS = {429: 1, 503: 5}
 
 
-def refuse(client: Any, address: Any, error: BaseException) -> bool:
-    """Answers on the socket, if the error is about what the client has sent. The connection is not used any more."""
-    status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 0)
-    if not status:
-        return False
+class Refusal(Exception):
+    """A request that is refused before anybody has looked at it."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+
+
+def refuse(client: Any, address: Any, error: BaseException) -> None:
+    """Answers on the socket. The connection is not used any more."""
+    status = _status_of(error)
     request_id = f"req-{uuid4()}"
-    log.warning("a request from %s was refused with %d: %s (%s)", (address or ["-"])[0], status, error, request_id)
+    peer = (address or ["-"])[0] if isinstance(address, tuple) else "-"
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        log.error("a request from %s failed (%s)", peer, request_id, exc_info=error)
+        detail = "internal server error"
+    else:
+        log.warning("a request from %s was refused with %d: %s (%s)", peer, status, error, request_id)
+        detail = str(error)
     with contextlib.suppress(OSError):  # the client has gone away
-        util.write_nonblock(client, _answer(HTTPStatus(status), str(error), request_id))
-    return True
+        client.sendall(_answer(HTTPStatus(status), detail, request_id))
+
+
+def _status_of(error: BaseException) -> int:
+    if isinstance(error, Refusal):
+        return error.status
+    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
 
 
 def _answer(status: HTTPStatus, detail: str, request_id: str) -> bytes:
@@ -47,5 +67,6 @@ def _answer(status: HTTPStatus, detail: str, request_id: str) -> bytes:
         "content-type: application/json",
         f"content-length: {len(body)}",
         f"x-openstack-request-id: {request_id}",
+        *([f"retry-after: {_RETRY_SECONDS[status]}"] if status in _RETRY_SECONDS else []),
     ]
     return "\r\n".join([*lines, "", ""]).encode() + body

@@ -1,33 +1,49 @@
-"""gunicorn's thread worker, but that a thread stays a moment with the connection that it has just answered.
+"""gunicorn's thread worker, but that its threads never wait for a client.
 
-gunicorn hands each request of a kept connection from its main thread to one of the pool and back, which costs more
-than a small answer itself. Clients such as nova send their requests one after the other on one connection: the next
-one mostly comes soon, and then the thread that is there already takes it
-(docs/adr/0007-threads-stay-with-their-connection.md). And the head of an answer leaves together with its body, so that
-a small one is one packet, for which the client wakes up once.
+A connection gets a thread only when its request is whole, and leaves it with what the client has not taken of the
+answer yet: until then, and from then on, it is in the waiting room, where it costs no thread
+(docs/adr/0015-slow-clients.md).
+
+A thread stays a moment with the connection that it has just answered: gunicorn hands each request of a kept connection
+from its main thread to one of the pool and back, which costs more than a small answer itself. Clients such as nova
+send their requests one after the other on one connection: the next one mostly comes soon, and then the thread that is
+there already takes it (docs/adr/0007-threads-stay-with-their-connection.md). And the head of an answer leaves together
+with its body, so that a small one is one packet, for which the client wakes up once.
 """
 
 import contextlib
+import errno
+import logging
 import os
+import resource
 import select
-import socket
+import selectors
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from gunicorn.workers.gthread import ThreadWorker
 
+from limes.web.blocking import BlockingConnection, HeadWatch
+from limes.web.client_socket import ClientSocket
+from limes.web.framing import HeadTooLarge, Stage
+from limes.web.limits import Limits
 from limes.web.refusals import refuse
+from limes.web.spool import SpoolBudget, SpoolFull
+from limes.web.waiting_room import Connection, WaitingRoom
+
+log = logging.getLogger(__name__)
 
 STAY_SECONDS = 0.2
-_HOLD_BACK: int | None = getattr(socket, "TCP_CORK", None)  # Linux has it
 
 
 class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     """Nobody waits for a thread that stays: at most half of them do, and one leaves as soon as a request needs it."""
 
     wsgi: Any
+    limits = Limits()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -38,12 +54,16 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         """Threads that have a connection, whether they answer or stay."""
         self._staying = 0
         """Threads that wait for more on theirs."""
+        self._budget = SpoolBudget(self.limits.spool_size)
+        self._is_plain = _is_plain(self.cfg)
+        self._heads = HeadWatch(self.limits.header_timeout)
 
     def init_process(self) -> None:
         """As gunicorn's, in the worker's process. A byte in the pipe calls one of those that stay away."""
         self._called, self._call = os.pipe()
         for end in (self._called, self._call):
             os.set_blocking(end, False)
+        _allow_files(2 * self.worker_connections)
         super().init_process()
 
     def load_wsgi(self) -> None:
@@ -53,19 +73,51 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
 
         def gathered(environ: dict[str, Any], start_response: Any) -> Any:
             body = app(environ, start_response)
-            if isinstance(body, list) and environ.get("HTTP_VERSION") != "2":
-                _hold_back(environ["gunicorn.socket"], True)
+            sock = environ["gunicorn.socket"]
+            if isinstance(body, list) and isinstance(sock, ClientSocket):
+                sock.hold()
             return body
 
         self.wsgi = gathered
 
-    def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
-        """As gunicorn's, but for how a request that cannot be read is answered."""
-        if not refuse(client, addr, exc):
-            super().handle_error(req, client, addr, exc)
+    def run(self) -> None:
+        """As gunicorn's."""
+        self._room = WaitingRoom(self.poller, self.limits, self.cfg.keepalive, self.enqueue_req, self._forget)
+        super().run()
+
+    def _forget(self) -> None:
+        self.nr_conns -= 1
+
+    # -- in the main thread: connections come and go
+
+    def accept(self, listener: Any) -> None:
+        """As gunicorn's, but that nobody gets a thread before there is a request."""
+        try:
+            sock, address = listener.accept()
+        except OSError as error:
+            self._cannot_accept(error)
+            return
+        self.nr_conns += 1
+        if self._is_plain:
+            sock = ClientSocket(sock, self.limits, self._budget)
+            sock.may_wait = self._wait_for_reader
+            self._room.admit(Connection(self.cfg, sock, address, listener.getsockname()))
+        else:
+            conn = BlockingConnection(self.cfg, sock, address, listener.getsockname())
+            conn.timeout = time.monotonic() + self.limits.header_timeout
+            self.pending_conns.append(conn)
+            self.poller.register(sock, selectors.EVENT_READ, partial(self.on_pending_socket_readable, conn))
+
+    def _cannot_accept(self, error: OSError) -> None:
+        if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+            log.error("no more connections can be opened: %s", error)
+            self._room.make_room()
+            time.sleep(0.05)  # it would be asked again at once
+        elif error.errno not in (errno.EAGAIN, errno.ECONNABORTED, errno.EWOULDBLOCK):
+            raise error
 
     def enqueue_req(self, conn: Any) -> None:
-        """As gunicorn's: gives the connection, on which there is something to read, to the pool."""
+        """As gunicorn's: gives the connection, whose request is ready, to the pool."""
         with self._lock:
             self._waiting += 1
             needed = self._staying > 0 and self._working + self._waiting > self.cfg.threads
@@ -74,33 +126,91 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
             with contextlib.suppress(BlockingIOError):  # then enough of them are called already
                 os.write(self._call, b"\0")
 
+    def finish_request(self, conn: Any, fs: Any) -> None:
+        """As gunicorn's: takes the connection back from a thread."""
+        if not isinstance(conn, Connection):
+            super().finish_request(conn, fs)
+            return
+        is_kept = not fs.cancelled() and fs.exception() is None and fs.result() is True
+        if not conn.sock.is_sent:
+            self._room.wait_for_reader(conn, is_kept=is_kept)
+        elif is_kept:
+            self._room.keep(conn)
+        else:
+            self._room.part(conn)
+
+    def murder_keepalived(self, force: bool = False) -> None:
+        """As gunicorn's: closes what takes too long. Called whenever something has happened, and each second."""
+        super().murder_keepalived(force)
+        if force:
+            self._room.close()
+        self._room.look()
+        self._heads.look()
+        if self.nr_conns >= self.worker_connections:
+            self._room.make_room()
+
+    def _cap_keepalive(self, deadline: float) -> None:
+        super()._cap_keepalive(deadline)
+        self._room.stop()
+
+    # -- in a thread of the pool
+
+    def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
+        """Answers a request that cannot be read, or that the app has failed on without an answer."""
+        refuse(client, addr, exc)
+
     def handle(self, conn: Any) -> Any:
-        """As gunicorn's, but for as many requests as come in quick succession. Runs in a thread of the pool."""
+        """As gunicorn's, but for as many requests as come in quick succession."""
         with self._lock:
             self._waiting -= 1
             self._working += 1
+        if not isinstance(conn, Connection):
+            self._heads.begin(conn)
         try:
             while True:
                 result = super().handle(conn)
-                if result is not True or conn.is_http2 or not self._comes_more(conn):
+                if result is not True or not isinstance(conn, Connection) or not self._comes_more(conn):
                     return result
         finally:
+            self._heads.end(conn)
             with self._lock:
                 self._working -= 1
 
     def handle_request(self, req: Any, conn: Any) -> Any:
-        """As gunicorn's; afterwards the whole answer is on its way, whatever the client has still to send."""
+        """As gunicorn's; afterwards the whole answer is on its way, or waits for the client."""
+        if not isinstance(conn, Connection):
+            self._heads.end(conn)
+            return super().handle_request(req, conn)
+        if conn.was_told_to_continue:
+            req._expected_100_continue = conn.was_told_to_continue = False
+        if conn.sock.framing.stage is not Stage.WHOLE:  # where the next request begins, nobody knows
+            req.force_close()
+            conn.sock.read_until = time.monotonic() + self.limits.body_timeout
         try:
             return super().handle_request(req, conn)
         finally:
-            _hold_back(conn.sock, False)
+            conn.sock.flush()
 
-    def _comes_more(self, conn: Any) -> bool:
+    def _comes_more(self, conn: Connection) -> bool:
         """Whether the client sends its next request while this thread can wait for it."""
-        if not self.alive or conn.parser.unreader.buf.getvalue():  # gunicorn knows what to do with either
+        if conn.sock.next_request() or not self.alive or not conn.sock.is_sent:  # the waiting room knows what to do
             return False
         with self._stay() as may_stay:
-            return may_stay and self._wait(conn.sock)
+            if not may_stay or not self._wait(conn.sock, select.POLLIN, STAY_SECONDS):
+                return False
+            with contextlib.suppress(OSError, HeadTooLarge, SpoolFull):  # the waiting room will see it as well
+                return conn.sock.receive()
+        return False
+
+    def _wait_for_reader(self, sock: ClientSocket) -> bool:
+        """Whether the client takes more of its answer while this thread can wait for it."""
+        with self._stay() as may_stay:
+            if not may_stay or sock.wait_seconds <= 0:
+                return False
+            began = time.monotonic()
+            takes_more = self._wait(sock, select.POLLOUT, sock.wait_seconds)
+            sock.wait_seconds -= time.monotonic() - began
+            return takes_more
 
     @contextlib.contextmanager
     def _stay(self) -> Iterator[bool]:
@@ -113,11 +223,11 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
             with self._lock:
                 self._staying -= may_stay
 
-    def _wait(self, sock: Any) -> bool:
+    def _wait(self, sock: Any, event: int, seconds: float) -> bool:
         poll = select.poll()
-        poll.register(sock, select.POLLIN)
+        poll.register(sock, event)
         poll.register(self._called, select.POLLIN)
-        until = time.monotonic() + STAY_SECONDS
+        until = time.monotonic() + seconds
         while self.alive and (left := until - time.monotonic()) > 0:
             ready = {file for file, _ in poll.poll(left * 1000)}
             if sock.fileno() in ready:
@@ -129,8 +239,20 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         return False
 
 
-def _hold_back(sock: Any, on: bool) -> None:
-    """Has the kernel send only full packets, or all that is left."""
-    if _HOLD_BACK is not None and sock.family != socket.AF_UNIX:
-        with contextlib.suppress(OSError):  # it is closed already
-            sock.setsockopt(socket.IPPROTO_TCP, _HOLD_BACK, int(on))
+def with_limits(limits: Limits) -> type[StayingThreadWorker]:
+    """The worker, for clients that are given so much."""
+    return type("StayingThreadWorker", (StayingThreadWorker,), {"limits": limits})
+
+
+def _is_plain(cfg: Any) -> bool:
+    """Whether connections carry HTTP/1 and nothing around it. Else gunicorn itself reads from them, in a thread."""
+    return not cfg.is_ssl and (cfg.proxy_protocol, cfg.protocol, cfg.http2_cleartext) == ("off", "http", "off")
+
+
+def _allow_files(number: int) -> None:
+    """Raises the limit of open files, as far as the system lets us."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number if hard == resource.RLIM_INFINITY else min(number, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -61,7 +61,7 @@ class Serve:
         """Ctrl-C. Answers the exit code."""
         assert self.process is not None
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(timeout=40)
+        return self.process.wait(timeout=200)
 
     def get(self, path: str, token: str = "cloud-admin") -> Any:
         answer = requests.get(self.api + path, headers={"X-Auth-Token": token}, timeout=20)
@@ -71,6 +71,21 @@ class Serve:
     def cores(self) -> dict[str, Any]:
         """The project's cores as the API shows them."""
         return self.get(f"{PROJECT}?service=compute&resource=cores")["project"]["services"][0]["resources"][0]
+
+    def usage_by_az(self) -> dict[str, int]:
+        """Where the project's cores are, as the preview shows it."""
+        path = f"{self.api}{PROJECT}?service=compute&resource=cores"
+        headers = {"X-Auth-Token": "cloud-admin", "X-Limes-V2-API-Preview": "per-az"}
+        cores = requests.get(path, headers=headers, timeout=20).json()["project"]["services"][0]["resources"][0]
+        return {az: part["usage"] for az, part in cores["per_az"].items() if part["usage"]}
+
+    def utilisation(self, az: str) -> tuple[int, int] | None:
+        """How much of the cores was committed and is used in an availability zone at the last look of today."""
+        path = f"{PROJECT}/commitments/utilisation?service=compute&resource=cores"
+        for entry in self.get(path)["utilisation"]:
+            if entry["availability_zone"] == az:
+                return entry["days"][-1]["committed"], entry["days"][-1]["max_used"]
+        return None
 
     def quota(self, level: str, path: str, token: str, cores: int) -> requests.Response:
         body = {level: {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": cores}]}]}}
@@ -93,7 +108,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         serve.process.kill()
 
 
-def eventually(check, what, timeout=30.0):
+def eventually(check, what, timeout=200.0):
     deadline = time.monotonic() + timeout
     while not check():
         assert time.monotonic() < deadline, what
@@ -132,6 +147,25 @@ def test_the_tour(serve: Serve):
     synced = requests.post(f"{serve.api}{PROJECT}/sync", headers={"X-Auth-Token": "shop-admin"}, timeout=20)
     assert synced.status_code == 202
     eventually(lambda: serve.cores()["usage"] == 25, "the allocation is seen")
+
+    # usage is where its hosts are, so a commitment to an availability zone is used by what runs there
+    assert serve.usage_by_az() == {"az-one": 17, "az-two": 8}
+    wanted = {
+        "service_type": "compute",
+        "resource_name": "cores",
+        "availability_zone": "az-one",
+        "amount": 20,
+        "duration": "1 hour",
+    }
+    made = requests.post(
+        f"{serve.api}{PROJECT}/commitments/new",
+        json={"commitment": wanted},
+        headers={"X-Auth-Token": "shop-admin"},
+        timeout=20,
+    )
+    assert made.status_code == 201, made.text
+    eventually(lambda: serve.utilisation("az-one") == (20, 17), "the commitment is used")
+
     allocation["allocations"] = {"c0000000-0000-4000-8000-000000000001": {"resources": {"VCPU": 40}}}
     url = f"{serve.placement}/allocations/f0000000-0000-4000-8000-000000000002"
     refused = requests.put(url, json=allocation, headers=serve.headers(), timeout=20)
@@ -143,7 +177,7 @@ def test_the_tour(serve: Serve):
     answer = requests.put(f"{serve.placement}/quotas/{SHOP}", json=body, headers=serve.headers(), timeout=20)
     assert answer.ok, answer.text
     assert answer.json()["quotas"]["VCPU"]["limit"] == 1000
-    eventually(lambda: serve.backend_quota() == 60, "the next scrape puts it right", timeout=60)
+    eventually(lambda: serve.backend_quota() == 60, "the next scrape puts it right", timeout=200)
 
     # Ctrl-C, and a second start
     assert serve.interrupt() == 0
@@ -168,7 +202,7 @@ def test_a_port_that_is_taken(serve: Serve):
             cwd=serve.folder,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=200,
             env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"},
         )
     assert result.returncode == 1

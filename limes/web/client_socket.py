@@ -1,0 +1,231 @@
+"""A client's socket as gunicorn sees it: reading gives what has arrived already, and writing never waits for long.
+
+So a thread that has a connection works on it, whatever the client at the other end does.
+"""
+
+import contextlib
+import errno
+import logging
+import select
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+from limes.web.framing import Framing, HeadTooLarge, Stage
+from limes.web.limits import Limits
+from limes.web.spool import Spool, SpoolBudget, SpoolFull
+
+log = logging.getLogger(__name__)
+
+READER_SECONDS = 1.0
+_HEAD_STEP = 16 * 1024
+_STEP = 64 * 1024
+_OPEN = (Stage.HEAD, Stage.BODY)
+_LINGER_SIZE = 16 * 1024 * 1024
+_SOCKET = socket.socket
+
+
+class ClientSocket(socket.socket):
+    """Belongs to one thread at a time: that which waits for clients, or the one that works on the request."""
+
+    def __init__(self, sock: socket.socket, limits: Limits, budget: SpoolBudget) -> None:
+        super().__init__(sock.family, sock.type, sock.proto, fileno=sock.detach())
+        _SOCKET.setblocking(self, False)
+        self._limits = limits
+        self._inbox: bytes | bytearray = b""
+        self._given = 0
+        self._in_spool = Spool(budget)
+        self._is_spooled = False
+        self._next = b""
+        self._failure: Exception | None = None
+        """Why the rest of the request cannot be taken."""
+        self._held: list[bytes] | None = None
+        self._out_spool = Spool(budget)
+        self.framing = Framing(limits.max_body_size)
+        self.ended = False
+        """Whether the client has said that it sends nothing more."""
+        self.received = 0
+        """Bytes of the request."""
+        self.wait_seconds = READER_SECONDS
+        """For how long a thread may still wait for the client to take more of this answer."""
+        self.read_until = 0.0
+        """Until when the rest of a body that is too long to wait for may be read."""
+        self.may_wait: Callable[[ClientSocket], bool] = lambda sock: False
+        """Waits until the client takes more of its answer, if nobody needs the thread, and says whether it does."""
+
+    # -- the request, as it arrives
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a thread can take up the request, without waiting for the client."""
+        return self.ended or self.framing.stage not in _OPEN
+
+    def receive(self) -> bool:
+        """Takes what there is, and says whether the request is ready. Raises `OSError`, `HeadTooLarge`, `SpoolFull`."""
+        if self._failure is not None:
+            raise self._failure
+        try:
+            data = _SOCKET.recv(self, _STEP if self.received else _HEAD_STEP)
+        except (BlockingIOError, InterruptedError):
+            return False
+        if not data:
+            self.ended = True
+            return True
+        try:
+            self._take(data)
+        except (HeadTooLarge, SpoolFull) as failure:
+            self._failure = failure
+            raise
+        return self.is_ready
+
+    def next_request(self) -> bool:
+        """The request is answered. Says whether the next one is ready."""
+        self._inbox, self._given, self.received, self.wait_seconds = b"", 0, 0, READER_SECONDS
+        if self._is_spooled:
+            self._in_spool.close()
+            self._is_spooled = False
+        self.framing = Framing(self._limits.max_body_size)
+        if self._next:
+            data, self._next = self._next, b""
+            self._take(data)
+        return self.is_ready
+
+    def _take(self, data: bytes) -> None:
+        used = self.framing.feed(data)
+        if used < len(data):
+            self._next = data[used:]
+            data = data[:used]
+        if not self.received:
+            self._inbox = data
+        elif self._is_spooled or len(self._inbox) + used > 2 * _STEP:
+            self._is_spooled = True
+            self._in_spool.write(data)
+        else:
+            if isinstance(self._inbox, bytes):
+                self._inbox = bytearray(self._inbox)
+            self._inbox += data
+        self.received += used
+
+    # -- what gunicorn's parser calls
+
+    def recv(self, size: int, flags: int = 0) -> bytes:
+        """Bytes of this request, never of the next one; none where the request ends."""
+        if self._given < len(self._inbox):
+            data = bytes(self._inbox[self._given : self._given + size])
+            self._given += len(data)
+            return data
+        if self._is_spooled and (data := self._in_spool.read(size)):
+            return data
+        return self._recv_more(size) if self.framing.stage is Stage.TOO_LONG else b""
+
+    def _recv_more(self, size: int) -> bytes:
+        poll = select.poll()
+        poll.register(self, select.POLLIN)
+        while (left := self.read_until - time.monotonic()) > 0:
+            if poll.poll(left * 1000):
+                with contextlib.suppress(BlockingIOError):
+                    return _SOCKET.recv(self, size)
+        return b""
+
+    def setblocking(self, flag: bool) -> None:
+        """It never blocks."""
+
+    def settimeout(self, value: float | None) -> None:
+        """It never blocks."""
+
+    def gettimeout(self) -> float | None:
+        """As that of a socket that blocks: nobody has to mind."""
+        return None
+
+    # -- the answer
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether the system has taken all of the answer."""
+        return not len(self._out_spool)
+
+    def hold(self) -> None:
+        """Keeps what is sent until `flush`, so that it leaves together."""
+        self._held = []
+
+    def flush(self) -> None:
+        """Sends what was held back."""
+        held, self._held = self._held, None
+        if held and self.fileno() >= 0:
+            self._send(b"".join(held) if sum(map(len, held)) < _STEP else held)
+
+    def sendall(self, data: Any, flags: int = 0) -> None:
+        """Sends it, or keeps what the client does not take. Raises `OSError` if nobody is there any more."""
+        if self._held is not None:
+            self._held.append(bytes(data))
+        else:
+            self._send(data)
+
+    def send(self, data: Any, flags: int = 0) -> int:
+        """As `sendall`."""
+        self.sendall(data)
+        return len(data)
+
+    def sendfile(self, file: Any, offset: int = 0, count: int | None = None) -> int:
+        """As `sendall`, with what the file has."""
+        file.seek(offset)
+        sent = 0
+        while part := file.read(_STEP if count is None else min(_STEP, count - sent)):
+            sent += self.send(part)
+        return sent
+
+    def _send(self, data: Any) -> None:
+        parts = data if isinstance(data, list) else [data]
+        for part in parts:
+            self._send_part(memoryview(part))
+
+    def _send_part(self, rest: memoryview) -> None:
+        if not self.is_sent:
+            self.drain()
+        while rest and self.is_sent:
+            try:
+                rest = rest[_SOCKET.send(self, rest) :]
+            except BlockingIOError:
+                if not self.may_wait(self):
+                    break
+        if rest:
+            try:
+                self._out_spool.write(rest)
+            except SpoolFull as error:
+                log.warning("an answer was broken off: its client is slow, and too much waits for others already")
+                raise BrokenPipeError(errno.EPIPE, "no room for the rest of the answer") from error
+
+    def drain(self) -> int:
+        """Sends what waits, as far as the client takes it now, and says how many bytes that were."""
+        sent = 0
+        while part := self._out_spool.peek(4 * _STEP):
+            try:
+                step = _SOCKET.send(self, part)
+            except BlockingIOError:
+                break
+            self._out_spool.skip(step)
+            sent += step
+        return sent
+
+    # -- the end
+
+    def end_answers(self) -> None:
+        """Says that nothing more is sent."""
+        self.shutdown(socket.SHUT_WR)
+        self.received = 0
+
+    def discard(self) -> bool:
+        """Reads on after the last answer, and says whether the client may still be about to send something."""
+        try:
+            data = _SOCKET.recv(self, _STEP)
+        except (BlockingIOError, InterruptedError):
+            return True
+        self.received += len(data)
+        return bool(data) and self.received < _LINGER_SIZE
+
+    def close(self) -> None:
+        """Forgets all that was kept, too."""
+        self._in_spool.close()
+        self._out_spool.close()
+        super().close()

@@ -1,0 +1,255 @@
+"""The connections that no thread has: whose request is not whole, whose client reads slowly, and those that part.
+
+One thread looks after all of them, gunicorn's main one, and never waits for a single one of them.
+"""
+
+import contextlib
+import enum
+import logging
+import selectors
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from gunicorn.workers.gthread import TConn
+
+from limes.web.client_socket import ClientSocket
+from limes.web.framing import HeadTooLarge, Stage
+from limes.web.limits import Limits
+from limes.web.refusals import Refusal, refuse
+from limes.web.spool import SpoolFull
+
+log = logging.getLogger(__name__)
+
+_LINGER_SECONDS = 2.0
+_LOOK_SECONDS = 0.25
+_STOP_SECONDS = 5.0
+
+
+class Wait(enum.Enum):
+    """What a connection waits for."""
+
+    REQUEST = enum.auto()
+    READER = enum.auto()
+    FAREWELL = enum.auto()
+
+
+class Connection(TConn):  # type: ignore[misc]  # gunicorn has no types
+    """gunicorn's, with what the waiting room has to know of it."""
+
+    sock: ClientSocket
+
+    def __init__(self, cfg: Any, sock: ClientSocket, client: Any, server: Any) -> None:
+        super().__init__(cfg, sock, client, server)
+        self.data_ready = True  # a thread gets it only then
+        self.waits_for = Wait.REQUEST
+        self.deadline = 0.0
+        self.stage: Stage | None = None
+        """The part of the request for which there is a deadline; none before its first byte."""
+        self.was_told_to_continue = False
+        self.is_kept = False
+        """Whether it stays open when the client has taken its answer."""
+
+    @property
+    def peer(self) -> str | None:
+        """Its address; none behind a Unix socket."""
+        return self.client[0] if isinstance(self.client, tuple) else None
+
+
+class WaitingRoom:
+    """Hands each connection over when its request is ready, and closes those that take too long."""
+
+    def __init__(
+        self, poller: Any, limits: Limits, keep: float, hand_over: Callable[[Any], None], gone: Callable[[], None]
+    ) -> None:
+        """`keep` says for how long a connection is kept without a request; `gone` hears of each that is closed."""
+        self._poller = poller
+        self._limits = limits
+        self._keep = keep
+        self._hand_over = hand_over
+        self._gone = gone
+        self._waiting: dict[Connection, None] = {}
+        self._peers: Counter[str] = Counter()
+        self._next_look = 0.0
+        self._is_stopping = False
+
+    # -- coming
+
+    def admit(self, conn: Connection) -> None:
+        """Takes a new connection, unless its peer has too many."""
+        peer, most = conn.peer, self._limits.connections_per_peer
+        if peer is not None:
+            self._peers[peer] += 1
+            if 0 < most < self._peers[peer]:
+                self._refuse(conn, Refusal(429, f"there may be {most} connections from one address at a time"))
+                return
+        if self._has_come(conn):
+            self._hand_over(conn)
+            return
+        self._wait_for_request(conn, self._limits.header_timeout)
+
+    def _has_come(self, conn: Connection) -> bool:
+        """Whether the request of a new connection is there already, as it mostly is under load."""
+        with contextlib.suppress(OSError, HeadTooLarge, SpoolFull):  # it will be seen again
+            return conn.sock.receive() and bool(conn.sock.received)
+        return False
+
+    def keep(self, conn: Connection) -> None:
+        """Takes back a connection that stays open, for its next request or the rest of one."""
+        if conn.sock.is_ready:
+            self._hand_over(conn)
+            return
+        self._wait_for_request(conn, self._keep)
+
+    def _wait_for_request(self, conn: Connection, seconds: float) -> None:
+        self._wait(conn, Wait.REQUEST, seconds)
+        try:
+            self._set_deadline(conn, 0)
+        except OSError:  # the client has gone away
+            self._close(conn)
+
+    def wait_for_reader(self, conn: Connection, *, is_kept: bool) -> None:
+        """Takes back a connection whose client has not taken its whole answer."""
+        conn.is_kept = is_kept
+        self._wait(conn, Wait.READER, self._limits.send_timeout)
+
+    def part(self, conn: Connection) -> None:
+        """Says that nothing more is sent, and waits a moment for the client to say so, too (RFC 9112, 9.6)."""
+        try:
+            conn.sock.end_answers()
+        except OSError:
+            self._close(conn)
+        else:
+            self._wait(conn, Wait.FAREWELL, _LINGER_SECONDS)
+
+    def _wait(self, conn: Connection, what: Wait, seconds: float) -> None:
+        event = selectors.EVENT_WRITE if what is Wait.READER else selectors.EVENT_READ
+        if conn in self._waiting:
+            self._poller.modify(conn.sock, event, partial(self._on_event, conn))
+        else:
+            self._waiting[conn] = None
+            self._poller.register(conn.sock, event, partial(self._on_event, conn))
+        conn.waits_for, conn.stage = what, None
+        conn.deadline = time.monotonic() + seconds
+        if self._is_stopping:
+            self._hurry(conn)
+
+    # -- going on
+
+    def _on_event(self, conn: Connection, _: Any) -> None:
+        try:
+            if conn.waits_for is Wait.REQUEST:
+                self._on_request(conn)
+            elif conn.waits_for is Wait.READER:
+                self._on_reader(conn)
+            elif not conn.sock.discard():
+                self._close(conn)
+        except HeadTooLarge:
+            self._refuse(conn, Refusal(431, "the head of the request is too large"))
+        except SpoolFull:
+            self._refuse(conn, Refusal(503, "too many large requests are under way, try again later"))
+        except OSError:  # the client has gone away
+            self._close(conn)
+        except Exception:
+            log.exception("a connection is closed")
+            self._close(conn)
+
+    def _on_request(self, conn: Connection) -> None:
+        sock = conn.sock
+        before = sock.received
+        if not sock.receive():
+            self._set_deadline(conn, sock.received - before)
+        elif sock.ended and not sock.received:
+            self._close(conn)
+        else:
+            self._leave(conn)
+            self._hand_over(conn)
+
+    def _set_deadline(self, conn: Connection, came: int) -> None:
+        sock, now = conn.sock, time.monotonic()
+        if not sock.received:
+            return
+        stage, limits = sock.framing.stage, self._limits
+        if conn.stage is not stage:
+            conn.stage = stage
+            conn.deadline = now + (limits.header_timeout if stage is Stage.HEAD else limits.body_timeout)
+            if stage is Stage.BODY and sock.framing.expects_continue:
+                conn.was_told_to_continue = True
+                sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        elif stage is Stage.BODY:
+            conn.deadline = min(conn.deadline + came / limits.min_rate, now + limits.body_timeout)
+        if self._is_stopping:
+            self._hurry(conn)
+
+    def _on_reader(self, conn: Connection) -> None:
+        taken = conn.sock.drain()
+        if not conn.sock.is_sent:
+            patience = _STOP_SECONDS if self._is_stopping else self._limits.send_timeout
+            conn.deadline = min(conn.deadline + taken / self._limits.min_rate, time.monotonic() + patience)
+        elif conn.is_kept:
+            if conn.sock.is_ready:
+                self._leave(conn)
+            self.keep(conn)
+        else:
+            self.part(conn)
+
+    # -- leaving
+
+    def _leave(self, conn: Connection) -> None:
+        if self._waiting.pop(conn, conn) is None:
+            with contextlib.suppress(OSError, KeyError, ValueError):  # it is closed already
+                self._poller.unregister(conn.sock)
+
+    def _refuse(self, conn: Connection, refusal: Refusal) -> None:
+        refuse(conn.sock, conn.client, refusal)
+        self.part(conn)
+
+    def _close(self, conn: Connection) -> None:
+        self._leave(conn)
+        conn.sock.close()
+        if conn.peer is not None:
+            self._peers[conn.peer] -= 1
+            if not self._peers[conn.peer]:
+                del self._peers[conn.peer]
+        self._gone()
+
+    def look(self) -> None:
+        """Ends what takes too long. May be called as often as one likes."""
+        now = time.monotonic()
+        if now < self._next_look:
+            return
+        self._next_look = now + _LOOK_SECONDS
+        for conn in [conn for conn in self._waiting if conn.deadline <= now]:
+            self._expire(conn)
+
+    def _expire(self, conn: Connection) -> None:
+        if conn.waits_for is Wait.REQUEST and conn.stage is not None:
+            part = "head" if conn.stage is Stage.HEAD else "body"
+            self._refuse(conn, Refusal(408, f"the {part} of the request took too long to arrive"))
+            return
+        if conn.waits_for is Wait.READER:
+            log.warning("a client at %s was too slow in taking its answer, which was broken off", conn.peer or "-")
+        self._close(conn)
+
+    def make_room(self) -> None:
+        """Closes the connection that has been idle for longest."""
+        idle = (conn for conn in self._waiting if conn.waits_for is Wait.REQUEST and conn.stage is None)
+        if (oldest := next(idle, None)) is not None:
+            self._close(oldest)
+
+    def stop(self) -> None:
+        """From now on, clients have little time."""
+        self._is_stopping = True
+        for conn in self._waiting:
+            self._hurry(conn)
+
+    def _hurry(self, conn: Connection) -> None:
+        is_idle = conn.waits_for is Wait.REQUEST and conn.stage is None
+        conn.deadline = min(conn.deadline, time.monotonic() + (_LINGER_SECONDS if is_idle else _STOP_SECONDS))
+
+    def close(self) -> None:
+        """Closes all of them."""
+        for conn in list(self._waiting):
+            self._close(conn)

@@ -1,0 +1,92 @@
+"""The three HTTP processes as in production, with sample identities and an SQLite file."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.support.processes import ServerProcess, free_port, http_answers
+
+ROOT = Path(__file__).parents[2]
+TOKEN = "root-token"
+DOMAIN = "d1"
+PROJECTS = 60
+
+_SAMPLE = {
+    "domains": [{"name": "one", "id": DOMAIN}],
+    "projects": [{"name": "boss", "domain": "one", "id": "boss"}],
+    "users": [
+        {
+            "name": "boss",
+            "domain": "one",
+            "assignments": [{"project": "boss", "roles": ["admin", "service", "cloud_resource_admin"]}],
+        }
+    ],
+    "tokens": [{"token": TOKEN, "user": "boss", "project": "boss"}],
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One of the processes: how it is started, and what to ask it for."""
+
+    name: str
+    arguments: tuple[str, ...]
+    get: str
+    """A path that needs a token."""
+    put: str
+    """A path that takes a body."""
+    large: str
+    """A path with a large answer that costs little."""
+
+
+_SCRIPT = max((ROOT / "limes" / "ui" / "static" / "assets").iterdir(), key=lambda file: file.stat().st_size)
+API = Kind("api", ("api",), "/v1/domains", f"/v1/domains/{DOMAIN}", f"/ui/assets/{_SCRIPT.name}")
+PLACEMENT = Kind("placement", ("placement",), "/resource_providers", "/allocations/c1", "/traits")
+LIQUID = Kind("liquid", ("liquid", "storage"), "/v1/info", "/v1/projects/p1/quota", "/v1/info")
+KINDS = (API, PLACEMENT, LIQUID)
+
+
+def configuration(folder: Path, listen: str, **clients: Any) -> dict[str, Any]:
+    """Enough for all three; each of them listens there."""
+    resources = {f"resource-{number}": {"quota": "unlimited", "usage": number} for number in range(500)}
+    projects = [{"id": f"p{number}", "name": f"p{number}", "parent_id": DOMAIN} for number in range(PROJECTS)]
+    return {
+        "availability_zones": ["az-one"],
+        "discovery": {"method": "static", "params": {"domains": [{"id": DOMAIN, "name": "one", "projects": projects}]}},
+        "services": [{"service_type": "storage", "type": "static", "params": {"area": "x", "resources": resources}}],
+        "database": {"url": f"sqlite:///{folder}/limes.db"},
+        "api": {"listen": listen, "workers": 2, "threads": 4, "clients": clients},
+        "placement": {"listen": listen, "workers": 2, "threads": 4, "clients": clients},
+        "liquid": {"listen": listen, "workers": 2, "threads": 4, "clients": clients},
+        "identity": {"method": "sample", "sample": _SAMPLE},
+    }
+
+
+@contextmanager
+def running(kind: Kind, folder: Path, **clients: Any) -> Iterator[tuple[int, ServerProcess]]:
+    """The port and the process."""
+    port = free_port()
+    file = folder / "limes.yaml"
+    file.write_text(yaml.safe_dump(configuration(folder, f"127.0.0.1:{port}", **clients)))
+    env = {"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}", "LIMES_CONFIG": str(file)}
+    command = [sys.executable, "-m", "limes"]
+    subprocess.run([*command, "db", "upgrade"], env={**os.environ, **env}, check=True, capture_output=True, timeout=200)
+    with sqlite3.connect(folder / "limes.db") as database:
+        names = [[f"CUSTOM_TRAIT_WITH_A_LONG_NAME_{number}"] for number in range(2000)]
+        database.executemany("INSERT INTO placement_traits (name, updated) VALUES (?, 0)", names)
+    process = ServerProcess(
+        [*command, *kind.arguments],
+        ready=http_answers(f"http://127.0.0.1:{port}/healthcheck"),
+        log=folder / f"{kind.name}.log",
+        env=env,
+    )
+    with process:
+        yield port, process
