@@ -1,6 +1,8 @@
-"""Composition roots for WSGI servers: `limes.wsgi:limes_app()`, `placement_app()` and `liquid_app()`.
+"""Composition roots for WSGI servers.
 
-They read `LIMES_CONFIG`. A server other than gunicorn can call them just the same.
+gunicorn calls `limes.wsgi:limes_app()`, `placement_app()` and `liquid_app()`. Other servers, such as uWSGI and
+mod_wsgi, take the `application` of the modules `limes.wsgi.api`, `limes.wsgi.placement` and `limes.wsgi.liquid`. All of
+them read `LIMES_CONFIG`.
 """
 
 import logging
