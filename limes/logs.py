@@ -8,6 +8,8 @@ from typing import Literal
 
 import orjson
 
+from limes.redaction import redact
+
 request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", default="-")
 """The id of the request (`req-` and a UUID) or of the job that this thread works on."""
 
@@ -28,6 +30,9 @@ class _RequestIdFilter(logging.Filter):
 class _PlainFormatter(logging.Formatter):
     """One line a message, whatever is in it: a path that a client made up must not look like a line of ours."""
 
+    def format(self, record: logging.LogRecord) -> str:
+        return redact(super().format(record))
+
     def formatMessage(self, record: logging.LogRecord) -> str:
         record.message = record.message.translate(_ESCAPES)
         return super().formatMessage(record)
@@ -40,11 +45,11 @@ class _JsonFormatter(logging.Formatter):
             "level": record.levelname,
             "logger": record.name,
             "request_id": getattr(record, "request_id", "-"),
-            "message": record.getMessage(),
+            "message": redact(record.getMessage()),
             "process": record.process,
         }
         if record.exc_info:
-            document["exception"] = self.formatException(record.exc_info)
+            document["exception"] = redact(self.formatException(record.exc_info))
         return orjson.dumps(document).decode()
 
 

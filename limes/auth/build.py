@@ -1,6 +1,7 @@
 """From the settings to an authenticator."""
 
 from limes.auth.context import Authenticator
+from limes.auth.gate import Gate
 from limes.auth.keystone import KeystoneAuthenticator
 from limes.auth.sample import SampleIdentities
 from limes.auth.session import CloudSession
@@ -9,11 +10,17 @@ from limes.seams import Clock
 from limes.settings.identity import IdentitySettings
 
 
-def build_authenticator(settings: IdentitySettings, cloud: CloudSession, clock: Clock) -> Authenticator:
-    """The authenticator for `identity.method: keystone` or `sample`; `noauth` is the Placement API's own."""
+def build_authenticator(
+    settings: IdentitySettings, cloud: CloudSession, clock: Clock, threads: int = 8
+) -> Authenticator:
+    """The authenticator for `identity.method: keystone` or `sample`; `noauth` is the Placement API's own.
+
+    `threads` are those that answer requests in this process.
+    """
     if settings.method == "sample":
         return SampleIdentities(settings.sample)
     uri = settings.keystone.www_authenticate_uri
+    gate = Gate(settings.validations_at_once or max(1, threads // 2))
     if settings.validator == "keystonemiddleware":
         from limes.auth.middleware_keystone import MiddlewareAuthenticator  # slow to import, and rarely wanted
 
@@ -23,9 +30,11 @@ def build_authenticator(settings: IdentitySettings, cloud: CloudSession, clock: 
             timeout=settings.keystone.timeout,
             service_token_roles=settings.service_token_roles,
             www_authenticate_uri=uri,
+            gate=gate,
+            size=settings.cache.size,
         )
     cache = TokenCache(
-        clock, ttl=settings.cache.ttl, negative_ttl=settings.cache.negative_ttl, size=settings.cache.size
+        clock, ttl=settings.cache.ttl, negative_ttl=settings.cache.negative_ttl, size=settings.cache.size, gate=gate
     )
     return KeystoneAuthenticator(
         cloud, cache, clock, service_token_roles=settings.service_token_roles, www_authenticate_uri=uri

@@ -15,7 +15,7 @@ from limes.auth.context import Identity
 from limes.auth.session import CloudSession, describe
 from limes.auth.token_body import identity_from_body
 from limes.auth.token_cache import TokenCache, Verdict, cache_key
-from limes.errors import Unauthorized, Unavailable
+from limes.errors import BackendError, Unauthorized, Unavailable
 from limes.seams import Clock
 
 log = logging.getLogger(__name__)
@@ -98,7 +98,7 @@ class KeystoneAuthenticator:
             answer = self._session.get(
                 url, headers={"X-Subject-Token": token}, authenticated=True, raise_exc=False, log=False
             )
-        except (ksa_errors.ClientException, requests.RequestException) as error:
+        except (ksa_errors.ClientException, requests.RequestException, BackendError) as error:
             raise self._unavailable(f"cannot be asked: {describe(error)}") from None
         if answer.status_code == 404:
             return None

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import yaml
@@ -14,7 +15,9 @@ from openstack.config import OpenStackConfig
 from openstack.config.cloud_region import CloudRegion
 from openstack.exceptions import ConfigException
 
-from limes.errors import StartupError
+from limes.errors import BackendError, StartupError
+from limes.outgoing import DEFAULT_LIMITS, AnswerLimits, TimedAdapter, keystone_session
+from limes.redaction import know, redact, secrets_of
 from limes.settings.identity import IdentitySettings, KeystoneSettings
 
 log = logging.getLogger(__name__)
@@ -47,16 +50,22 @@ class CloudSession:
     interface: str = "public"
     endpoints: Mapping[str, str] = field(default_factory=dict)
     """Addresses by service type that go before the catalog's."""
+    limits: AnswerLimits = DEFAULT_LIMITS
+    """What is taken of an answer."""
     login: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """The parameters of the login by keystoneauth's names, and `auth_type`. Holds secrets."""
 
-    def adapter(self, service_type: str, endpoint: str | None = None, **options: Any) -> Adapter:
+    def adapter(
+        self, service_type: str, endpoint: str | None = None, *, timeout: float | None = None, **options: Any
+    ) -> Adapter:
         """For requests to one service. `endpoint` goes before the configured ones, those before the catalog's.
 
-        `options` are keystoneauth1's, such as `default_microversion`.
+        `timeout` is in seconds, for each request; without, it is the session's. `options` are keystoneauth1's, such as
+        `default_microversion`.
         """
-        return Adapter(
+        return TimedAdapter(
             self.session,
+            timeout,
             service_type=service_type,
             interface=self.interface,
             region_name=self.region_name,
@@ -68,23 +77,26 @@ class CloudSession:
         """Logs in now. Raises `StartupError` with one line that says where and why not."""
         try:
             self.session.get_token()
-        except ksa_errors.ClientException as error:
+        except (ksa_errors.ClientException, BackendError) as error:
             raise StartupError(f"cannot log in at Keystone ({self.auth_url}): {describe(error)}") from None
 
 
-def open_session(settings: IdentitySettings) -> CloudSession:
+def open_session(settings: IdentitySettings, limits: AnswerLimits = DEFAULT_LIMITS) -> CloudSession:
     """A session as the settings say; nothing is sent yet. Raises `StartupError` when they don't suffice.
 
     With sample identities it carries the sample's `own_token`, and knows only the configured endpoints.
     """
     if settings.method != "keystone":
         own_token = settings.sample.own_token if settings.method == "sample" else "admin"
-        session = Session(Token(None, own_token), timeout=settings.keystone.timeout, user_agent=_USER_AGENT)
-        return CloudSession(session, None, endpoints=settings.endpoints)
-    region = _cloud_region(settings.keystone)
+        session = keystone_session(
+            Token(None, own_token), limits=limits, timeout=settings.keystone.timeout, user_agent=_USER_AGENT
+        )
+        return CloudSession(session, None, endpoints=settings.endpoints, limits=limits)
+    region = _cloud_region(settings.keystone, limits)
     session = region.get_session()
     session.timeout = settings.keystone.timeout
     session.additional_user_agent.append((_USER_AGENT, ""))
+    know(secrets_of(region.config["auth"]))
     login = {**region.config["auth"], "auth_type": region.config["auth_type"]}
     return CloudSession(
         session,
@@ -92,11 +104,12 @@ def open_session(settings: IdentitySettings) -> CloudSession:
         region_name=region.region_name or None,
         interface=settings.keystone.interface,
         endpoints=settings.endpoints,
+        limits=limits,
         login=login,
     )
 
 
-def _cloud_region(settings: KeystoneSettings) -> CloudRegion:
+def _cloud_region(settings: KeystoneSettings, limits: AnswerLimits) -> CloudRegion:
     explicit = {key: value for key in _EXPLICIT if (value := getattr(settings, key)) is not None}
     options: dict[str, Any] = {"auth": explicit, "interface": settings.interface, "api_timeout": settings.timeout}
     if settings.auth_url:
@@ -108,7 +121,11 @@ def _cloud_region(settings: KeystoneSettings) -> CloudRegion:
         options["verify"] = False
     only_explicit = settings.auth_url is not None
     try:
-        config = OpenStackConfig(load_yaml_config=not only_explicit, load_envvars=not only_explicit)
+        config = OpenStackConfig(
+            load_yaml_config=not only_explicit,
+            load_envvars=not only_explicit,
+            session_constructor=partial(keystone_session, limits=limits),  # type: ignore[arg-type]  # it is only called
+        )
         region = config.get_one(cloud=settings.cloud, **options)
     except (ConfigException, ksa_errors.ClientException, yaml.YAMLError) as error:
         raise StartupError(f"identity.keystone: {_how(settings)}: {describe(error)}") from None
@@ -132,5 +149,5 @@ def _how(settings: KeystoneSettings) -> str:
 def describe(error: Exception) -> str:
     """One line on what went wrong with a request, without anything secret in it."""
     if isinstance(error, ksa_errors.HttpError):
-        return f"HTTP {error.http_status} ({error.message})" if error.http_status else str(error.message)
-    return " ".join(str(error).split()) or type(error).__name__
+        return redact(f"HTTP {error.http_status} ({error.message})" if error.http_status else str(error.message))
+    return redact(" ".join(str(error).split())) or type(error).__name__

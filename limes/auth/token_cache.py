@@ -2,12 +2,15 @@
 
 import hashlib
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from limes.auth.context import Identity
+from limes.auth.gate import Gate
 from limes.errors import LimesError, Unavailable
 from limes.seams import Clock
 
@@ -60,8 +63,12 @@ class TokenCache:
     """Verdicts on tokens. Valid and invalid ones have room of their own, so that a flood of made-up tokens does not
     push out those of real users."""
 
-    def __init__(self, clock: Clock, *, ttl: float, negative_ttl: float, size: int) -> None:
-        """`ttl` and `negative_ttl` are in seconds; at most `size` valid and `size` invalid tokens are remembered."""
+    def __init__(self, clock: Clock, *, ttl: float, negative_ttl: float, size: int, gate: Gate | None = None) -> None:
+        """`ttl` and `negative_ttl` are in seconds; at most `size` valid and `size` invalid tokens are remembered.
+
+        `gate` is for all threads that have to wait: those that ask, and those that wait for another one's answer.
+        """
+        self._gate = gate
         self._clock = clock
         self._ttl = ttl
         self._negative_ttl = negative_ttl
@@ -76,17 +83,26 @@ class TokenCache:
     def get(self, key: bytes, ask: Callable[[], Verdict]) -> Verdict:
         """The remembered verdict, or the one that `ask` finds.
 
-        Of several threads with the same key, one asks and all get its answer. What `ask` raises is not remembered. A
-        verdict is not believed beyond the ttl; whether the token has ended by now is for the caller to see.
+        Of several threads with the same key, one asks and all get its answer. What `ask` raises is not remembered.
+        Raises `Unavailable` if too many wait already. A verdict is not believed beyond the ttl; whether the token has
+        ended by now is for the caller to see.
         """
+        entry = self._entry(key)
+        if entry is not None:
+            return entry.verdict
+        with self._gate.passage() if self._gate else nullcontext():
+            entry = self._entry(key)  # somebody may have asked while this thread waited
+            return entry.verdict if entry is not None else self._ask_once(key, ask)
+
+    def _entry(self, key: bytes) -> _Entry | None:
         now = self._clock.monotonic()
         for side in (self._valid, self._invalid):
             entry = side.get(key)
             if entry is not None:
                 if now < entry.good_until:
-                    return entry.verdict
+                    return entry
                 side.drop(key)
-        return self._ask_once(key, ask)
+        return None
 
     def _ask_once(self, key: bytes, ask: Callable[[], Verdict]) -> Verdict:
         with self._lock:
@@ -115,3 +131,20 @@ class TokenCache:
         side, ttl = (self._invalid, self._negative_ttl) if verdict is None else (self._valid, self._ttl)
         if ttl > 0:
             side.put(key, _Entry(verdict, self._clock.monotonic() + ttl))
+
+
+class RecentKeys:
+    """Keys that were added in the last `ttl` seconds, the `size` last ones."""
+
+    def __init__(self, size: int, ttl: float) -> None:
+        self._entries = _BoundedMap(size)
+        self._ttl = ttl
+
+    def __contains__(self, key: bytes) -> bool:
+        entry = self._entries.get(key)
+        return entry is not None and time.monotonic() < entry.good_until
+
+    def add(self, key: bytes) -> None:
+        """From its first time on, until the ttl is over."""
+        if key not in self:
+            self._entries.put(key, _Entry(None, time.monotonic() + self._ttl))

@@ -1,6 +1,7 @@
 """The dashboard, where it is wanted."""
 
 from limes.auth.context import Authenticator
+from limes.auth.revoked import RevokedTokens
 from limes.auth.session import CloudSession
 from limes.seams import Clock
 from limes.settings import Settings
@@ -14,7 +15,7 @@ from limes.web.mount import Mount
 
 
 def dashboard_mounts(
-    settings: Settings, cloud: CloudSession, authenticator: Authenticator, clock: Clock
+    settings: Settings, cloud: CloudSession, authenticator: Authenticator, revoked: RevokedTokens, clock: Clock
 ) -> tuple[Mount, ...]:
     """The mount of the dashboard, or none. Raises `StartupError` if it is not built."""
     if not settings.ui.enabled:
@@ -23,12 +24,13 @@ def dashboard_mounts(
     if settings.identity.method == "sample":
         door = SampleDoor(settings.identity.sample)
     else:
-        door = KeystoneDoor(cloud, settings.ui.user_domain)
+        door = KeystoneDoor(cloud, settings.ui.user_domain, revoked)
+    at_once = max(1, settings.api.threads // 2)
     session = SessionEndpoint(
         door,
         authenticator,
         Throttle(clock),
         title=settings.ui.title,
-        at_once=max(1, settings.api.threads // 2),
+        at_once=at_once,
     )
-    return (dashboard(session, ScopesEndpoint(door)),)
+    return (dashboard(session, ScopesEndpoint(door, at_once)),)

@@ -15,7 +15,7 @@ from limes.composition.identity import open_cloud
 from limes.doctor.case import Case
 from limes.doctor.clocks import compare
 from limes.doctor.finding import Finding, ok, problem, skipped, warning
-from limes.errors import StartupError
+from limes.errors import BackendError, StartupError
 
 _OURS = {
     "resources": ("limes", "clients do not find the Limes API"),
@@ -48,7 +48,7 @@ def _reach(case: Case, cloud: CloudSession) -> Iterator[Finding]:
     before = case.now()
     try:
         answer = cloud.session.get(url, authenticated=False, raise_exc=False, log=False)
-    except (ksa_errors.ClientException, requests.RequestException) as error:
+    except (ksa_errors.ClientException, requests.RequestException, BackendError) as error:
         yield problem(name, f"Keystone at {url} does not answer: {_reason(error)}", _mend_connection(error))
         return
     if not _is_keystone(answer):
@@ -94,7 +94,7 @@ def _login(cloud: CloudSession) -> Iterator[Finding]:
         mend = "correct user, password (LIMES_IDENTITY_PASSWORD), domains and project in identity.keystone"
         yield problem("keystone.login", f"Keystone does not let us in: {describe(error)}", mend)
         return
-    except (ksa_errors.ClientException, requests.RequestException) as error:
+    except (ksa_errors.ClientException, requests.RequestException, BackendError) as error:
         mend = "look at Keystone's own log"
         yield problem("keystone.login", f"Keystone cannot be asked for a token: {describe(error)}", mend)
         return

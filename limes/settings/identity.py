@@ -49,7 +49,7 @@ class KeystoneSettings(Section):
     insecure: bool = False
     """Don't check certificates. For a laboratory only."""
     timeout: Seconds = 10.0
-    """How long an answer may take."""
+    """How long an answer may take, from the request to its last byte."""
     www_authenticate_uri: str | None = None
     """The address that clients without a token are sent to, if it is not the one that we use ourselves."""
 
@@ -80,6 +80,10 @@ class TokenCacheSettings(Section):
     """Seconds for an invalid one."""
     size: int = Field(default=10_000, ge=1)
     """Tokens that each process remembers."""
+    signed_out_folder: ConfigPath | None = None
+    """Where processes tell each other which tokens have ended by signing out of the dashboard, so that none believes in
+    them any more. The workers of one API do so by themselves; name a folder that others (further APIs, Placement) share
+    with them to have these refuse the token at once, too, and not only after `ttl`."""
 
 
 class IdentitySettings(Section):
@@ -91,6 +95,9 @@ class IdentitySettings(Section):
     """What asks Keystone about tokens: our own small validator, or the library of the OpenStack project."""
     keystone: KeystoneSettings = KeystoneSettings()
     cache: TokenCacheSettings = TokenCacheSettings()
+    validations_at_once: int | None = Field(default=None, ge=1)
+    """Threads of a worker that may wait for Keystone to validate a token; by default half of them. While Keystone is
+    slow, further unknown tokens are answered with 503 and `Retry-After`, so that known ones are not held up."""
     service_token_roles: tuple[str, ...] = ("service",)
     """A service token (`X-Service-Token`) counts if it has one of these roles. A request that carries one may bring a
     user token that has just expired."""

@@ -17,10 +17,15 @@ CONTENT_SECURITY_POLICY = "; ".join(
 """Nothing from elsewhere, nothing inline, and no page around ours."""
 
 
+SECURITY_HEADERS = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
+
 def set_security_headers(resp: falcon.Response) -> None:
     """Tells browsers what this page will never do."""
-    resp.set_header("content-security-policy", CONTENT_SECURITY_POLICY)
-    resp.set_header("x-content-type-options", "nosniff")
-    resp.set_header("referrer-policy", "same-origin")
-    resp.set_header("cross-origin-opener-policy", "same-origin")
-    resp.set_header("cross-origin-resource-policy", "same-origin")
+    resp.set_headers(SECURITY_HEADERS)

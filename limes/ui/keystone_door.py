@@ -7,11 +7,12 @@ from typing import Any
 
 from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.identity import v3
-from keystoneauth1.session import Session
 
 from limes.auth.keystone import v3_url
+from limes.auth.revoked import RevokedTokens
 from limes.auth.session import CloudSession, describe
-from limes.errors import BadRequest, Forbidden, Unauthorized, Unavailable
+from limes.errors import BackendError, BadRequest, Forbidden, Unauthorized, Unavailable
+from limes.outgoing import keystone_session
 from limes.ui.doors import Issued
 from limes.ui.requests import CredentialSignIn, PasswordSignIn, Scope, SignIn, TokenSignIn
 
@@ -23,12 +24,19 @@ _UNAVAILABLE = "Keystone cannot be asked just now; try again later"
 class KeystoneDoor:
     """A `Door` to Keystone at the address that our own login has."""
 
-    def __init__(self, cloud: CloudSession, user_domain: str) -> None:
-        """`user_domain` is the name that the page proposes."""
+    def __init__(self, cloud: CloudSession, user_domain: str, revoked: RevokedTokens | None = None) -> None:
+        """`user_domain` is the name that the page proposes. `revoked` is told of tokens that Keystone has ended."""
+        self._revoked = revoked
         assert cloud.auth_url is not None
         self._url = v3_url(cloud.auth_url)
         # our own login stays out of it: this session has none
-        self._session = Session(verify=cloud.session.verify, timeout=cloud.session.timeout, user_agent="limes-ui")
+        self._session = keystone_session(
+            limits=cloud.limits,
+            verify=cloud.session.verify,
+            cert=cloud.session.cert,
+            timeout=cloud.session.timeout,
+            user_agent="limes-ui",
+        )
         self._user_domain = user_domain
 
     def offer(self) -> dict[str, Any]:
@@ -85,6 +93,7 @@ class KeystoneDoor:
 
     def revoke(self, token: str) -> None:
         """See `Door`."""
+        # Keystone lets only a good token revoke itself, so nobody can fill our memory with made-up ones
         with contextlib.suppress(Unauthorized), self._refusals(Unauthorized("")):
             self._session.delete(
                 f"{self._url}/auth/tokens",
@@ -92,6 +101,8 @@ class KeystoneDoor:
                 authenticated=False,
                 log=False,
             )
+            if self._revoked is not None:
+                self._revoked.add(token)
 
     def _get(self, path: str, token: str) -> Any:
         # log=False: keystoneauth would write headers and bodies at DEBUG
@@ -109,7 +120,7 @@ class KeystoneDoor:
             raise refusal from None
         except ksa_errors.BadRequest:
             raise BadRequest("Keystone does not understand these credentials") from None
-        except ksa_errors.ClientException as error:
+        except (ksa_errors.ClientException, BackendError) as error:
             log.error("sign-in: Keystone at %s cannot be asked: %s", self._url, describe(error))
             raise Unavailable(_UNAVAILABLE) from None
         except (ValueError, KeyError, TypeError):

@@ -1,6 +1,7 @@
 """Everything below `/ui`."""
 
 from limes.ui.files import AssetEndpoint, PageEndpoint
+from limes.ui.headers import SECURITY_HEADERS
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.web.mount import Mount
 
@@ -17,4 +18,5 @@ def dashboard(session: SessionEndpoint, scopes: ScopesEndpoint) -> Mount:
             ("/ui/assets/{name}", AssetEndpoint()),
             ("/ui/{page:path}", page),
         ),
+        SECURITY_HEADERS,
     )

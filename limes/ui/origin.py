@@ -20,6 +20,14 @@ def require_own_page(req: falcon.Request) -> None:
         raise Forbidden(f"only for the dashboard's own page: the header {PAGE_HEADER} is missing")
     site = req.get_header("Sec-Fetch-Site")
     origin = req.get_header("Origin")
-    is_own = site == "same-origin" if site is not None else origin is None or urlsplit(origin).netloc == req.netloc
+    is_own = site == "same-origin" if site is not None else origin is None or _host(origin) == req.netloc
     if not is_own:
         raise Forbidden("only for the dashboard's own page, not for those of other origins")
+
+
+def _host(origin: str) -> str | None:
+    """Host and port of an origin; None for what is none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None

@@ -11,6 +11,7 @@ from typing import Any
 import falcon
 
 from limes.auth.context import Authenticator, Identity
+from limes.auth.gate import Gate
 from limes.auth.identity_document import scope_of
 from limes.errors import BadRequest, Unauthorized, Unavailable
 from limes.ui.documents import session_of
@@ -78,14 +79,9 @@ class SessionEndpoint:
                     self._door.revoke(one)
 
     def _enter(self, req: falcon.Request, body: SignIn) -> tuple[Issued, Identity]:
-        account, address = _account(body), str(req.remote_addr)
-        self._throttle.check(account, address)
-        try:
+        with self._throttle.attempt(_account(body), str(req.remote_addr)):
             issued = self._door.sign_in(body)
             identity = self._identity(issued.token)
-        except Unauthorized:
-            self._throttle.failed(account, address)
-            raise
         if scope_of(identity) is None:
             scopes = self._door.scopes(issued.token)
             if len(scopes) == 1:
@@ -129,8 +125,10 @@ class SessionEndpoint:
 class ScopesEndpoint:
     """`/ui/session/scopes`: what the user of a token can have another token for."""
 
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: Door, at_once: int = 4) -> None:
+        """At most `at_once` threads wait for Keystone: nobody has looked at the token yet."""
         self._door = door
+        self._gate = Gate(at_once)
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Answers a list."""
@@ -138,7 +136,9 @@ class ScopesEndpoint:
         token = req.get_header("X-Auth-Token")
         if not token:
             raise Unauthorized("a token is needed: header X-Auth-Token")
-        _answer(resp, {"scopes": self._door.scopes(token)})
+        with self._gate.passage():
+            scopes = self._door.scopes(token)
+        _answer(resp, {"scopes": scopes})
 
 
 def _account(body: SignIn) -> str | None:

@@ -77,6 +77,7 @@ class PrometheusCapacity(CapacityBackend):
     def __init__(self, params: PrometheusParams, context: BackendContext) -> None:
         self._params = params
         self._url = f"{params.api.url.rstrip('/')}/api/v1/query"
+        self._context = context
         self._timeout = context.timeout
 
     def report_capacity(self) -> CapacityReport:
@@ -124,7 +125,7 @@ class PrometheusCapacity(CapacityBackend):
         return amounts
 
     def _session(self) -> requests.Session:
-        api, session = self._params.api, requests.Session()
+        api, session = self._params.api, self._context.plain_session()
         session.trust_env = False
         if api.ca_cert is not None:
             session.verify = str(api.ca_cert)

@@ -69,7 +69,7 @@ def test_the_example_can_be_configured(installed):
         env={**os.environ, "PYTHONPATH": path, "LIMES_IDENTITY_PASSWORD": "secret"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=200,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("The configuration is fine: 4 services")

@@ -161,6 +161,14 @@ def test_who_may_do_what(url, method, path, body, token, expected):
     answer = requests.request(method, url + path, json=body, headers=headers, timeout=30)
     assert answer.status_code == (204 if method == "PUT" and expected == 200 else expected), answer.text
     assert answer.headers["x-openstack-request-id"].startswith("req-")
+    if expected == 401:
+        assert answer.text == "Unauthorized\n"
+
+
+@pytest.mark.parametrize("path", ["/v1/info", "/healthcheck", "/metrics"])
+def test_head(url, path):
+    answer = requests.head(url + path, headers={"X-Auth-Token": "limes-token"}, timeout=30)
+    assert (answer.status_code, answer.content) == (200, b"")
 
 
 def test_all_workers_say_the_same_version(url):

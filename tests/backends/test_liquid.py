@@ -152,6 +152,13 @@ class TestService(QuotaCases):
         assert found["networks"].quota is None
         assert {az: one.usage for az, one in found["shares"].per_az.items() if one.usage} == dict.fromkeys(AZS, 1)
 
+    @pytest.mark.parametrize("number", [2**63 - 1, 2**64 - 1])
+    def test_numbers_that_mean_unlimited(self, liquid, backend, service, catalog, project, number):
+        by_az = {az: {"quota": number} for az in AZS}
+        liquid.quotas["p1"] = {"capacity": {"perAZ": by_az}, "shares": {"quota": number}}
+        found = ask.report_usage(backend, service, project, catalog).resources
+        assert (found["capacity"].quota, found["shares"].quota) == (UNLIMITED, UNLIMITED)
+
     def test_the_state_goes_back_with_the_next_request(self, liquid, backend, service, catalog, project):
         liquid.state = {"counters": [1, None, "\0ü"]}
         first = ask.report_usage(backend, service, project, catalog)

@@ -146,6 +146,30 @@ class TestQuotaSets(RealNovaContract):
             report(load(session), berlin)
 
 
+class TestPlacementZones:
+    """The plugin `placement`, told by Nova's host aggregates where servers are."""
+
+    def params(self, **others):
+        return {"resources": {"cores": "VCPU"}, "availability_zones_from_nova": {}, **others}
+
+    def test_usage_and_capacity_are_in_the_zones_of_host_aggregates(self, nova, berlin):
+        def session():
+            return nova.session
+
+        service = load_quota("placement", self.params(area="compute", max_age=0), session_factory=session).quota[
+            "compute"
+        ]
+        nova.boot("one", "az-one")
+        nova.boot("two", "az-two", "m1.wide")
+        assert usage(service, berlin) == {"cores": {"az-one": 1, "az-two": 3}}
+        capacitor = load_capacity("placement", self.params(service="compute"), session_factory=session).capacity[
+            "under-test"
+        ]
+        catalog = Catalog(AZS, [ServiceDef("compute", "compute", {"cores": ResourceDef("cores")})])
+        cores = ask.report_capacity(capacitor, "placement", catalog).services["compute"]["cores"]
+        assert {az: part.usage for az, part in cores.items() if part.usage} == {"az-one": 1, "az-two": 3}
+
+
 @pytest.fixture(scope="module")
 def limited_nova(real_venv, keystone, nova, cloud_house, new_database, tmp_path_factory):
     """Another Nova, which has no hypervisors and counts against the limits in Keystone."""

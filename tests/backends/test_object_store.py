@@ -93,6 +93,14 @@ class TestSwift(QuotaCasesOfNewProjects):
         ask.set_quota(backend, service, berlin, {"capacity": 10**6})
         assert account.put("plain/much", b"x" * 11) == 201
 
+    @pytest.mark.parametrize("number", [2**63 - 1, 2**64 - 1])
+    def test_a_quota_that_means_unlimited(self, session, service, berlin, number):
+        ask.set_quota(load(session), service, berlin, {"capacity": number})
+        for unit in ("B", "GiB"):
+            assert report(load(session, unit=unit), berlin)["capacity"].quota is UNLIMITED
+        ask.set_quota(load(session), service, berlin, {"capacity": 2**63 - 2})
+        assert report(load(session), berlin)["capacity"].quota == 2**63 - 2
+
     def test_no_quota_was_ever_set(self, backend, keystone, swift):
         vienna = ProjectInfo(keystone.ids.projects["vienna"], "vienna", "x", DomainInfo("x", "south"))
         assert report(backend, vienna)["capacity"].quota is UNLIMITED

@@ -42,8 +42,8 @@ def prometheus(tmp_path_factory):
         log=folder / "prometheus.log",
     )
     with process:
-        deadline = time.monotonic() + 60
-        while not requests.get(f"{url}/api/v1/query", {"query": "cores"}, timeout=5).json()["data"]["result"]:
+        deadline = time.monotonic() + 200
+        while not requests.get(f"{url}/api/v1/query", {"query": "cores"}, timeout=200).json()["data"]["result"]:
             assert time.monotonic() < deadline, "Prometheus has not scraped the page"
             time.sleep(0.2)
         yield url

@@ -81,6 +81,16 @@ class TestInFile(StaticContract):
             objects = ask.report_usage(process, service, project, catalog).resources["objects"]
             assert (objects.quota, objects.per_az["any"].usage) == (UNLIMITED, 77)
 
+    @pytest.mark.parametrize("number", [2**63 - 1, 2**64, 10**30])
+    def test_numbers_that_mean_unlimited(self, backend, service, catalog, path, project, number):
+        path.write_text(json.dumps({"p1": {"objects": {"quota": number, "usage": number}}}))
+        objects = ask.report_usage(backend, service, project, catalog).resources["objects"]
+        assert (objects.quota, objects.per_az["any"].usage) == (UNLIMITED, 2**63 - 2)
+        params = {"area": "storage", "resources": {"objects": {"quota": number, "usage": number}}}
+        configured = load_quota("static", params).quota["compute"]
+        (objects,) = ask.report_usage(configured, configured.describe(), project, catalog).resources.values()
+        assert (objects.quota, objects.per_az["any"].usage) == (UNLIMITED, 2**63 - 2)
+
     @pytest.mark.parametrize(
         ("content", "message"),
         [
@@ -140,7 +150,7 @@ def test_static_params_are_checked():
         "services[0].params.resources.a/b: expected a name without slashes and blanks",
         "services[0].params.resources.cores.color: unknown key",
         "services[0].params.resources.cores.usage.any: Input should be a valid integer",
-        "services[0].params.resources.ram.quota: expected 'unlimited' or a whole number from 0 to 72057594037927936",
+        "services[0].params.resources.ram.quota: expected 'unlimited' or a whole number from 0",
         "services[0].params.resources.ram.unit: Input should be '', 'B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB' or 'EiB'",
     ]
 

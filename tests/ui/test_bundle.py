@@ -3,12 +3,11 @@
 import hashlib
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.support.frontend import FRONTEND, STATIC, npm, require_packages
+from tests.support.frontend import FRONTEND, STATIC, npm, require_packages, run
 from tests.ui.schema import schemas
 
 LARGEST = 100 * 1024
@@ -72,7 +71,7 @@ def test_the_types_are_those_of_the_api(tmp_path):
         "-o",
         tmp_path / "schema.d.ts",
     ]
-    subprocess.run([program, tmp_path / "openapi.json", *options], check=True, capture_output=True, timeout=60)
+    run(program, tmp_path / "openapi.json", *options)
     assert (tmp_path / "schema.d.ts").read_text() == (FRONTEND / "src/api/schema.d.ts").read_text(), (
         "the API's shapes have changed: run `npm run types` in limes/ui/frontend"
     )

@@ -77,3 +77,84 @@ def test_it_is_there_unless_the_configuration_says_otherwise():
 
 def test_a_nul_is_in_no_address(client):
     assert client.simulate_get("/ui/a%00b").status_code == 404
+
+
+HEADERS = ("content-security-policy", "x-content-type-options", "referrer-policy", "cross-origin-opener-policy")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/ui", 200),
+        ("GET", "/ui/assets/nothing.js", 404),
+        ("GET", "/ui/a%00b", 404),
+        ("PUT", "/ui", 405),
+        ("GET", "/ui/session", 403),
+        ("POST", "/ui/session", 403),
+        ("GET", "/ui/session/scopes", 403),
+        ("OPTIONS", "/ui/session", 200),
+    ],
+)
+def test_all_answers_carry_the_security_headers(client, method, path, status):
+    answer = client.simulate_request(method, path)
+    assert answer.status_code == status
+    assert [name for name in HEADERS if name not in answer.headers] == []
+
+
+def test_those_of_the_api_do_not(client):
+    assert "content-security-policy" not in client.simulate_get("/v1/nothing").headers
+
+
+NONSENSE = (
+    "http://[::1",
+    "http://a:b/",
+    "[",
+    "::",
+    '"',
+    'for="[::1',
+    ",;,;=",
+    "=",
+    "%",
+    "http://\xff",
+    "a" * 5000,
+    'W/"',
+)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Origin",
+        "Host",
+        "Forwarded",
+        "X-Forwarded-For",
+        "X-Forwarded-Host",
+        "X-Forwarded-Proto",
+        "Cookie",
+        "Accept",
+        "Accept-Encoding",
+        "Content-Type",
+        "If-Match",
+        "If-None-Match",
+        "If-Modified-Since",
+        "Idempotency-Key",
+        "Range",
+        "Referer",
+        "Sec-Fetch-Site",
+        "X-Auth-Token",
+        "X-Service-Token",
+        "X-Openstack-Request-Id",
+        "Transfer-Token",
+    ],
+)
+def test_headers_of_nonsense_fail_nowhere(client, header):
+    for value in NONSENSE:
+        for method, path in (
+            ("GET", "/ui"),
+            ("GET", "/ui/session"),
+            ("POST", "/ui/session"),
+            ("GET", "/v1/clusters/current"),
+        ):
+            own = {"X-Limes-Dashboard": "1", "X-Auth-Token": "cloud-admin", "Content-Type": "application/json"}
+            answer = client.simulate_request(method, path, headers=own | {header: value}, body="{}")
+            assert answer.status_code < 500, (header, value, path, answer.text)

@@ -1,9 +1,14 @@
-"""Who fails too often has to wait, and nobody else."""
+"""Who guesses has to wait ever longer, and nobody is locked out by others."""
+
+import threading
 
 import falcon
 import pytest
 
+from limes.errors import Unauthorized, Unavailable
 from limes.ui.throttle import Throttle
+
+HOME, PROXY = "192.0.2.1", "198.51.100.1"
 
 
 @pytest.fixture
@@ -11,39 +16,135 @@ def throttle(clock):
     return Throttle(clock)
 
 
-def fail(throttle, times, account, address):
+def fail(throttle, times, account, address, clock=None):
+    """Fails, and waits as told where there is a clock to wait on. Answers the seconds that it waited."""
+    waited = []
     for _ in range(times):
-        throttle.check(account, address)
-        throttle.failed(account, address)
+        try:
+            with pytest.raises(Unauthorized), throttle.attempt(account, address):
+                raise Unauthorized("wrong")
+        except falcon.HTTPTooManyRequests as error:
+            if clock is None:
+                raise
+            waited.append(int(error.headers["Retry-After"]))
+            clock.advance(waited[-1])
+    return waited
 
 
-def test_an_account_at_an_address(throttle):
-    fail(throttle, 10, "anna", "192.0.2.1")
+def succeed(throttle, account, address):
+    with throttle.attempt(account, address):
+        pass
+
+
+def test_the_cost_grows_and_has_a_cap(throttle, clock):
+    fail(throttle, 5, "anna", HOME)
+    assert fail(throttle, 24, "anna", HOME, clock) == [2, 3, 5, 9, 17, 33, 65, 129, 257, 301, 301, 301]
+
+
+def test_200_failures_behind_one_proxy_lock_nobody_out(throttle, clock):
+    succeed(throttle, "known/anna", PROXY)
+    for number in range(200):
+        fail(throttle, 2, f"made-up {number}", PROXY, clock)
+    succeed(throttle, "known/anna", PROXY)  # at once
+    with pytest.raises(falcon.HTTPTooManyRequests) as refused:
+        fail(throttle, 2, "one more", PROXY)
+    assert int(refused.value.headers["Retry-After"]) <= 11
+    clock.advance(11)
+    succeed(throttle, "never/seen", PROXY)
+    succeed(throttle, "never/seen-elsewhere", HOME)
+
+
+def test_what_others_guess_of_an_account_does_not_touch_its_owner(throttle, clock):
+    succeed(throttle, "anna", HOME)
+    for number in range(300):
+        fail(throttle, 1, "anna", f"203.0.113.{number % 250}", clock)
     with pytest.raises(falcon.HTTPTooManyRequests):
-        throttle.check("anna", "192.0.2.1")
-    throttle.check("anna", "192.0.2.2")
-    throttle.check("bert", "192.0.2.1")
-    throttle.check(None, "192.0.2.1")
+        fail(throttle, 2, "anna", "203.0.113.251")
+    succeed(throttle, "anna", HOME)
 
 
-def test_an_address(throttle):
-    fail(throttle, 200, None, "192.0.2.1")
-    for account in ("anna", None):
-        with pytest.raises(falcon.HTTPTooManyRequests):
-            throttle.check(account, "192.0.2.1")
-    throttle.check(None, "192.0.2.2")
+def test_an_account_is_guessed_slowly_from_many_addresses(throttle, clock):
+    waited = [fail(throttle, 1, "anna", f"203.0.113.{number}", clock) for number in range(60)]
+    assert waited[:20] == [[]] * 20
+    assert max(seconds for each in waited for seconds in each) == 61
+
+
+@pytest.mark.parametrize(
+    "spelling", ["default/anna", "Default/ANNA", " default / anna", "default/an\uff4ea", "\uff24efault/Anna "]
+)
+def test_spellings_are_one_account(throttle, spelling):
+    fail(throttle, 5, "Default/anna", HOME)
+    with pytest.raises(falcon.HTTPTooManyRequests):
+        succeed(throttle, spelling, HOME)
+    succeed(throttle, "other/anna", HOME)
+
+
+def test_one_network_of_ipv6_is_one_client(throttle):
+    fail(throttle, 5, "anna", "2001:db8::1")
+    with pytest.raises(falcon.HTTPTooManyRequests):
+        succeed(throttle, "anna", "2001:db8::ffff:1")
+    succeed(throttle, "anna", "2001:db8:0:1::1")
+
+
+def test_success_clears_what_failed_before(throttle):
+    fail(throttle, 4, "anna", HOME)
+    succeed(throttle, "anna", HOME)
+    fail(throttle, 5, "anna", HOME)
+    with pytest.raises(falcon.HTTPTooManyRequests):
+        succeed(throttle, "anna", HOME)
+
+
+def test_what_is_not_the_credentials_fault_does_not_count(throttle):
+    for _ in range(100):
+        with pytest.raises(Unavailable), throttle.attempt("anna", HOME):
+            raise Unavailable("Keystone is away")
+    succeed(throttle, "anna", HOME)
+
+
+def test_tokens_count_apart_from_accounts(throttle):
+    fail(throttle, 50, None, PROXY)
+    with pytest.raises(falcon.HTTPTooManyRequests):
+        succeed(throttle, None, PROXY)
+    succeed(throttle, "anna", PROXY)
+    succeed(throttle, None, HOME)
+
+
+def test_many_at_once_gain_nothing(throttle):
+    """Each counts as failed from its begin."""
+    inside, entered, may_end = [], threading.Barrier(21), threading.Event()
+
+    def guess():
+        try:
+            with throttle.attempt("anna", HOME):
+                inside.append(1)
+                entered.wait(30)
+                may_end.wait(30)
+                raise Unauthorized("wrong")
+        except falcon.HTTPTooManyRequests:
+            entered.wait(30)
+        except Unauthorized:
+            pass
+
+    threads = [threading.Thread(target=guess) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    entered.wait(30)
+    may_end.set()
+    for thread in threads:
+        thread.join(30)
+    assert len(inside) == 5
 
 
 def test_failures_are_forgotten(throttle, clock):
-    fail(throttle, 10, "anna", "192.0.2.1")
-    clock.advance(300)
-    throttle.check("anna", "192.0.2.1")
-    fail(throttle, 9, "anna", "192.0.2.1")
-    throttle.check("anna", "192.0.2.1")
+    fail(throttle, 5, "anna", HOME)
+    clock.advance(900)
+    fail(throttle, 5, "anna", HOME)
 
 
-def test_memory_is_bounded_by_forgetting_the_oldest(throttle):
-    fail(throttle, 10, "anna", "192.0.2.1")
-    for number in range(10_000):
-        throttle.failed(None, f"address {number}")
-    throttle.check("anna", "192.0.2.1")
+def test_memory_is_bounded(throttle, clock):
+    for number in range(11_000):
+        with pytest.raises(Unauthorized), throttle.attempt(f"account {number}", f"address {number}"):
+            raise Unauthorized("wrong")
+        succeed(throttle, f"account {number}", f"other address {number}")
+    assert len(throttle._failures) <= 10_000
+    assert len(throttle._known) == 10_000

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from limes.backends import UNKNOWN_AZ, AZUsage, ResourceDef, Unit
+from limes.backends import AZUsage, ResourceDef, Unit
 from limes_plugins.compute.params import ComputeParams, flavor_resource
 from limes_plugins.compute.servers import Server
+from limes_plugins.openstack.parts import within
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +78,9 @@ def per_az(resource: ByServer, servers: Iterable[Server], total: int | None) -> 
         used[server.az] += amount
         if amount and resource.lists_servers and server.attributes is not None:
             attributes[server.az].append(server.attributes)
-    parts = used if total is None else _within(total, used)
+    parts = used if total is None else within(total, used)
     return {
         az: AZUsage(amount, subresources=tuple(attributes[az]))
         for az, amount in parts.items()
         if amount or attributes[az]
     }
-
-
-def _within(total: int, used: Mapping[str, int]) -> dict[str, int]:
-    rest = total
-    parts: dict[str, int] = {}
-    for az in sorted(used, key=lambda az: (az == UNKNOWN_AZ, az)):
-        parts[az] = min(used[az], rest)
-        rest -= parts[az]
-    if rest:
-        parts[UNKNOWN_AZ] = parts.get(UNKNOWN_AZ, 0) + rest
-    return parts

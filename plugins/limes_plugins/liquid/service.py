@@ -17,6 +17,7 @@ from limes.backends import (
     ServiceDef,
     Unlimited,
     UsageReport,
+    limited,
 )
 from limes_plugins.liquid.connection import entries_by_az, flat, liquid_client, metadata_of
 from limes_plugins.liquid.info import InfoKeeper
@@ -118,4 +119,4 @@ def _quota(entry: Mapping[str, Any], where: str) -> BackendQuota | None:
 def _limit(value: Any, where: str) -> BackendQuota:
     if type(value) is int and value < 0:
         return UNLIMITED
-    return whole_number(value, f"{where}: the quota")
+    return limited(whole_number(value, f"{where}: the quota"))

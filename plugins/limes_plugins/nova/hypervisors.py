@@ -8,6 +8,7 @@ from limes.backends import UNKNOWN_AZ, BackendError
 from limes_plugins.nova.params import HypervisorSelection
 from limes_plugins.openstack.amounts import whole_number
 from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.host_aggregates import host_aggregates
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +31,15 @@ def matching(client: ServiceClient, selection: HypervisorSelection, deadline: fl
 
     Raises `BackendError`, also if one is in two matching aggregates.
     """
-    aggregates = _aggregates(client)
-    azs = {host: str(az) for one in aggregates if (az := one.get("availability_zone")) for host in one["hosts"]}
-    chosen = [one for one in aggregates if selection.has_name(str(one.get("name")))]
+    aggregates = host_aggregates(client)
+    azs = {host: one.az for one in aggregates if one.az for host in one.hosts}
+    chosen = [one for one in aggregates if selection.has_name(one.name)]
     found: list[Hypervisor] = []
     for entry in client.pages("/os-hypervisors/detail", "hypervisors", {"limit": "1000"}, deadline):
         if not selection.has_type(str(entry.get("hypervisor_type"))):
             continue
         name, host = str(entry.get("hypervisor_hostname")), _host(entry)
-        names = [str(one["name"]) for one in chosen if host in one["hosts"]]
+        names = [one.name for one in chosen if host in one.hosts]
         if len(names) > 1:
             raise BackendError(f"hypervisor {name} is in two aggregates that match: {', '.join(names)}")
         if names:
@@ -46,17 +47,6 @@ def matching(client: ServiceClient, selection: HypervisorSelection, deadline: fl
             instances = None if running is None else whole_number(running, f"hypervisor {name}: running_vms")
             found.append(Hypervisor(str(entry.get("id")), name, host, names[0], azs.get(host, UNKNOWN_AZ), instances))
     return sorted(found, key=lambda hypervisor: (hypervisor.name, hypervisor.uuid))
-
-
-def _aggregates(client: ServiceClient) -> list[dict[str, Any]]:
-    aggregates = client.get("/os-aggregates").get("aggregates")
-    if not isinstance(aggregates, list) or not all(_has_hosts(one) for one in aggregates):
-        raise BackendError("GET /os-aggregates: expected a list 'aggregates' of objects with 'hosts'")
-    return aggregates
-
-
-def _has_hosts(aggregate: Any) -> bool:
-    return isinstance(aggregate, dict) and isinstance(aggregate.get("hosts"), list)
 
 
 def _host(entry: Mapping[str, Any]) -> str:

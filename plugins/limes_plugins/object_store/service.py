@@ -22,6 +22,9 @@ from limes.backends import (
 from limes_plugins.object_store.account import Account, Accounts
 from limes_plugins.object_store.params import ObjectStoreParams
 
+_NO_LIMIT = (2**63 - 1, 2**64 - 1)
+"""Quotas in bytes that say that there is none."""
+
 
 class ObjectStoreService(QuotaBackend):
     """The resources `capacity` and `containers`; Swift has no quota for the latter."""
@@ -49,7 +52,8 @@ class ObjectStoreService(QuotaBackend):
         if account is None:
             return _report(AZUsage(0, 0 if self._factors else None), 0, 0)
         capacity = AZUsage(self._in_units(account.bytes_used), self._physical(account))
-        quota = UNLIMITED if account.quota_bytes is None else account.quota_bytes // self._bytes
+        limit = account.quota_bytes
+        quota = UNLIMITED if limit is None or limit in _NO_LIMIT else limit // self._bytes
         return _report(capacity, quota, account.containers)
 
     def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
@@ -58,8 +62,8 @@ class ObjectStoreService(QuotaBackend):
         if quota or self._accounts.find(project.id) is not None:
             self._accounts.set_quota(project.id, quota)
 
-    def _in_units(self, amount: float) -> int:
-        return math.ceil(amount / self._bytes)
+    def _in_units(self, amount: int | float) -> int:
+        return -(-amount // self._bytes) if isinstance(amount, int) else math.ceil(amount / self._bytes)
 
     def _physical(self, account: Account) -> int | None:
         if not self._factors:

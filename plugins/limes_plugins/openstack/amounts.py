@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from limes.backends import MAX_AMOUNT, UNLIMITED, BackendError, BackendQuota
+from limes.backends import UNLIMITED, BackendError, BackendQuota, limited
 
 
 def whole_number(value: Any, what: str) -> int:
@@ -19,5 +19,4 @@ def quota_of(value: Any, what: str) -> BackendQuota:
     """
     if value == -1 and type(value) is int:
         return UNLIMITED
-    number = whole_number(value, what)
-    return UNLIMITED if number > MAX_AMOUNT else number
+    return limited(whole_number(value, what))

@@ -139,7 +139,7 @@ class Place:
                 token = auth.token.get_secret_value() if auth.token else None
                 endpoint = self._params.endpoint
                 plugin = token_endpoint.Token(endpoint, token) if token else noauth.NoAuth(endpoint)
-                self._own_session = Session(plugin)
+                self._own_session = self._context.own_session(plugin)
             return self._own_session
 
 

@@ -23,13 +23,17 @@ class Snapshot(Generic[T]):
         self._lock = threading.Lock()
         self._loaded: tuple[float, T] | None = None
 
-    def get(self) -> T:
-        """What was loaded not more than `max_age` seconds ago. Errors of `load` go to the caller, and are not kept."""
-        if self._max_age <= 0:
+    def get(self, at_most: float | None = None) -> T:
+        """What was loaded not more than `max_age` seconds ago, or `at_most` seconds if that is less.
+
+        Errors of `load` go to the caller, and are not kept.
+        """
+        max_age = self._max_age if at_most is None else min(self._max_age, at_most)
+        if max_age <= 0:
             return self._load()
         with self._lock:
             started = self._clock()
-            if self._loaded is None or started - self._loaded[0] > self._max_age:
+            if self._loaded is None or started - self._loaded[0] > max_age:
                 self._loaded = None
                 self._loaded = (started, self._load())
             return self._loaded[1]

@@ -35,6 +35,7 @@ from limes.backends import (
     ResourceUsage,
     ServiceDef,
     UsageReport,
+    limited,
 )
 from limes_plugins.static.state import FileState, MemoryState, State
 
@@ -123,4 +124,4 @@ class StaticService(QuotaBackend):
             return UNLIMITED
         if not isinstance(quota, int):
             raise BackendError(f"resource {name}: the quota is {quota!r}, expected a whole number or 'unlimited'")
-        return quota
+        return limited(quota)

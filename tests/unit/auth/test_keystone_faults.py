@@ -173,7 +173,7 @@ def test_what_cannot_be_a_token_is_not_asked_about(fake: FaultyKeystone, token: 
 
 
 def test_many_requests_with_a_new_token_ask_once(fake: FaultyKeystone) -> None:
-    authenticator = make(fake.url)
+    authenticator = make(fake.url, validations_at_once=8)
     with ThreadPoolExecutor(8) as pool:
         identities = list(pool.map(lambda _: authenticator.authenticate(ENVIRON), range(40)))
     assert {identity.user_id for identity in identities} == {"u1"}

@@ -1,0 +1,49 @@
+"""Bounds how many threads wait for Keystone, so that the others go on answering those whose tokens are known."""
+
+import itertools
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from limes.errors import Unavailable
+
+_PATIENCE = 0.25
+"""Seconds. A Keystone in good health has answered by then, so nobody is refused in a short rush."""
+
+
+class Gate:
+    """Lets so many threads through at once. Others wait while all of those have just begun, and are refused if not."""
+
+    def __init__(self, at_once: int, patience: float = _PATIENCE) -> None:
+        """`patience` is in seconds."""
+        self._at_once = at_once
+        self._patience = patience
+        self._numbers = itertools.count()
+        self._begun: dict[int, float] = {}
+        """When each of those inside has begun, the oldest first."""
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def passage(self) -> Iterator[None]:
+        """Around a question to Keystone. Raises `Unavailable`."""
+        with self._changed:
+            number = self._enter()
+        try:
+            yield
+        finally:
+            with self._changed:
+                del self._begun[number]
+                self._changed.notify()
+
+    def _enter(self) -> int:
+        give_up = time.monotonic() + self._patience
+        while len(self._begun) >= self._at_once:
+            oldest = next(iter(self._begun.values()))
+            left = min(give_up, oldest + self._patience) - time.monotonic()
+            if left <= 0:
+                raise Unavailable("Keystone is slow, and too many tokens are being validated; try again later")
+            self._changed.wait(left)
+        number = next(self._numbers)
+        self._begun[number] = time.monotonic()
+        return number

@@ -1,0 +1,132 @@
+"""Keeps secrets out of what is shown and stored: passwords, tokens and keys, whoever has put them into a text.
+
+All of our exceptions and all log lines go through `redact`. It knows what secrets look like (a password in a URL, a
+header with a token, Keystone's tokens, `"password": "..."`), and those that the configuration has told it of (`know`).
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from pydantic import BaseModel, SecretStr
+
+from limes.urls import split_url
+
+HIDDEN = "***"
+TELLING_KEY = re.compile(r"passw|passcode|secret|token|api_?key", re.IGNORECASE)
+"""Keys whose values are secrets."""
+
+_SHORTEST = 6
+"""Shorter secrets would blacken half of each text, and are none."""
+_OUR_WORDS = frozenset({"limes", "placement", "keystone", "openstack", "password", "secret", "service", "postgres"})
+"""Nor are the words that our own texts consist of."""
+
+_SIGNS = ("://", "oken", "earer", "asic ", "aaaaa", "eyj", "passw", "passc", "passp", "secret", "ookie", "uthor", "key")
+"""In lower case: a text that has none of them has no secret in it that can be told by its form."""
+
+_KEY = r"(?:password|passwd|passcode|passphrase|secret|token|api[_-]?key)"
+
+_FORMS: tuple[tuple[re.Pattern[str], str], ...] = (
+    # scheme://user:password@host; a password may have an @ in it
+    (re.compile(r"""(?<=://)([^\s/?#"'<>:@]*):[^\s/?#"'<>]+@"""), rf"\1:{HIDDEN}@"),
+    (re.compile(r"""(?<=://)[^\s/?#"'<>:@]{16,}@"""), f"{HIDDEN}@"),
+    # X-Auth-Token: value; 'Authorization': 'Basic value'
+    (
+        re.compile(
+            r"""(?ix)
+            (\b(?:x-[\w-]{0,40}(?:token|secret|key) | transfer-token | (?:proxy-)?authorization | (?:set-)?cookie)
+            \\?["']?\s*[:=]\s*(?:b?\\?["'])?)(?:(?:bearer|basic|digest|negotiate)\s+)?[^\s"'\\,;)}\]]+"""
+        ),
+        rf"\1{HIDDEN}",
+    ),
+    (re.compile(r"(?i)\b(bearer|basic)\s+(?=[\w.~+/=-]*\d)[\w.~+/=-]{8,}"), rf"\1 {HIDDEN}"),
+    (re.compile(r"gAAAAA[\w-]{10,}={0,2}"), HIDDEN),  # a Fernet token
+    (re.compile(r"\beyJ[\w-]{5,}\.[\w-]+\.[\w-]+"), HIDDEN),  # a JSON Web Signature
+    # "password": "value", also within a JSON string, and what Python prints of a mapping
+    (re.compile(rf"""(?i)({_KEY}"?\s*[:=]\s*)"(?:[^"\\]|\\.)*\""""), rf'\1"{HIDDEN}"'),
+    (re.compile(rf"""(?i)({_KEY}(?:\\")?\s*[:=]\s*)\\"(?:\\\\\\"|\\[^"]|[^"\\])*\\\""""), rf'\1\\"{HIDDEN}\\"'),
+    (re.compile(rf"""(?i)({_KEY}'?\s*[:=]\s*b?)'(?:[^'\\]|\\.)*'"""), rf"\1'{HIDDEN}'"),
+    (re.compile(rf"""(?i)({_KEY}\s?=\s?)[^\s"'\\,;&)}}\]]+"""), rf"\1{HIDDEN}"),
+)
+
+_TRANSFER_TOKEN = re.compile(r"\b[0-9a-f]{48}\b")
+"""What lets anybody take over a commitment. Stands in paths, too."""
+
+_known: frozenset[str] = frozenset()
+_known_pattern: re.Pattern[str] | None = None
+
+
+def know(secrets: Iterable[str]) -> None:
+    """Has `redact` hide these as well, in this process, from now on."""
+    global _known, _known_pattern
+    _known |= {secret for secret in secrets if _is_worth_hiding(secret)}
+    _known_pattern = pattern_of(_known)
+
+
+def forget() -> None:
+    """Undoes `know`, for tests."""
+    global _known, _known_pattern
+    _known, _known_pattern = frozenset(), None
+
+
+def redact(text: str) -> str:
+    """The text without secrets."""
+    if _known_pattern is not None:
+        text = _known_pattern.sub(HIDDEN, text)
+    text = _TRANSFER_TOKEN.sub(HIDDEN, text)
+    lower = text.lower()
+    for sign in _SIGNS:
+        if sign in lower:
+            return _without_forms(text)
+    return text
+
+
+def _without_forms(text: str) -> str:
+    for form, instead in _FORMS:
+        text = form.sub(instead, text)
+    return text
+
+
+def secrets_of(value: Any) -> Iterator[str]:
+    """What a model marks as not to be shown (`repr=False`), passwords of URLs, and the values of telling keys."""
+    if isinstance(value, BaseModel):
+        for name, info in type(value).model_fields.items():
+            item = getattr(value, name)
+            if not info.repr and isinstance(item, str) and "://" not in item:
+                yield item
+            yield from secrets_of(item)
+    elif isinstance(value, SecretStr):
+        yield value.get_secret_value()
+    elif isinstance(value, str):
+        yield from _of_url(value)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if isinstance(item, str) and TELLING_KEY.search(str(key)):
+                yield item
+            yield from secrets_of(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from secrets_of(item)
+
+
+def _is_worth_hiding(secret: str) -> bool:
+    return len(secret) >= _SHORTEST and secret.lower() not in _OUR_WORDS
+
+
+def pattern_of(secrets: Iterable[str]) -> re.Pattern[str] | None:
+    """What finds any of these."""
+    longest_first = sorted(secrets, key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+
+def _of_url(text: str) -> Iterator[str]:
+    if "://" not in text:
+        return
+    try:
+        password = split_url(text).password
+    except ValueError:
+        return
+    if password:
+        yield password
+        yield unquote(password)
