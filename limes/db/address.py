@@ -5,6 +5,7 @@ from typing import Any, Literal
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from limes.errors import StartupError
+from limes.urls import hosts_of, split_url
 
 Dialect = Literal["sqlite", "postgresql"]
 
@@ -30,8 +31,8 @@ def parse_database_url(url: str) -> DatabaseAddress:
     Raises `StartupError` with one line that names the setting.
     """
     try:
-        parts = urlsplit(url)
-        hosts = [urlsplit(f"//{host}") for host in parts.netloc.rpartition("@")[2].split(",")]
+        parts = split_url(url)
+        hosts = [urlsplit(f"//{host}") for host in hosts_of(url)]
         ports = [host.port or 5432 for host in hosts]
     except ValueError:
         raise StartupError("database.url: not a URL; its port has to be a number from 1 to 65535") from None

@@ -8,6 +8,7 @@ import psycopg2.extensions
 
 from limes.db.address import DatabaseAddress
 from limes.db.pool import PostgresqlPool, SqlitePool
+from limes.db.saturating_sum import SaturatingSum
 
 # PostgreSQL's sum() of BIGINTs is NUMERIC, so that it cannot overflow. Ours are all whole: make them int, not Decimal.
 psycopg2.extensions.register_type(
@@ -33,7 +34,7 @@ def make_pool(
     The rest is for PostgreSQL; what the address says of libpq's parameters comes first.
     """
     if address.dialect == "sqlite":
-        return SqlitePool(
+        pool = SqlitePool(
             address.name,
             max_connections=size,
             timeout=timeout,
@@ -41,6 +42,8 @@ def make_pool(
             lock_type="IMMEDIATE",
             check_same_thread=False,
         )
+        pool.register_aggregate(SaturatingSum, "sum", 1)
+        return pool
     timeouts = {
         "statement_timeout": statement_timeout,
         "lock_timeout": lock_timeout,

@@ -18,18 +18,23 @@ import contextlib
 import logging
 import random
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
+import peewee
 from playhouse.pool import MaxConnectionsExceeded
 
 from limes.db.address import parse_database_url
+from limes.db.compiled import Compiled, CompiledInsert, Statement, compile_query
 from limes.db.connections import make_pool
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
 from limes.db.prepared import PreparedReads
+from limes.db.rows import named
 from limes.errors import Unavailable
 
 T = TypeVar("T")
+R = TypeVar("R", bound=NamedTuple)
+Query = Compiled | CompiledInsert | peewee.Node
 Row = tuple[Any, ...]
 
 log = logging.getLogger(__name__)
@@ -214,43 +219,82 @@ class Engine:
         log.error("%s: %s", self.location, first_line(error))
         raise Unavailable(failure.value) from error
 
+    # -- queries on the models ---------------------------------------------------------------------------------------
+
+    def all(self, query: Query, kind: type[R], /, **values: Any) -> list[R]:
+        """All rows of a SELECT (or of what a write returns), whose columns are the fields of `kind`."""
+        return list(named(kind, self._fetch(query, values)))
+
+    def first(self, query: Query, kind: type[R], /, **values: Any) -> R | None:
+        """The first row, or None."""
+        statement = self._statement(query, values)
+        row = self._run(statement.sql, statement.bind(values), _fetch_one)
+        return None if row is None else kind._make(row)
+
+    def tuples(self, query: Query, /, **values: Any) -> list[Row]:
+        """All rows as plain tuples."""
+        return self._fetch(query, values)
+
+    def column(self, query: Query, /, **values: Any) -> list[Any]:
+        """The values of a SELECT of one column."""
+        return [value for (value,) in self._fetch(query, values)]
+
+    def write(self, query: Query, /, **values: Any) -> int:
+        """Runs an INSERT, UPDATE or DELETE and answers how many rows it touched."""
+        statement = self._statement(query, values)
+        return int(self._run(statement.sql, statement.bind(values), _row_count))
+
+    def _fetch(self, query: Query, values: Mapping[str, Any]) -> list[Row]:
+        statement = self._statement(query, values)
+        if not isinstance(query, peewee.Node) and query.prepare:
+            return self._read(statement.sql, statement.bind(values))
+        return list(self._run(statement.sql, statement.bind(values), _fetch_all))
+
+    def _statement(self, query: Query, values: Mapping[str, Any]) -> Statement:
+        if isinstance(query, peewee.Node):
+            return compile_query(query, self.dialect, self.db)
+        return query.statement(self.dialect, self.db, values)
+
     # -- SQL ---------------------------------------------------------------------------------------------------------
 
     def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         """All rows that the statement gives, as tuples."""
-        return list(self._run(sql, params, lambda cursor: cursor.fetchall()))
+        return list(self._run(self._text(sql), params, _fetch_all))
 
     def row(self, sql: str, params: Sequence[Any] = ()) -> Row | None:
         """The first row that the statement gives, or None."""
-        found: Row | None = self._run(sql, params, lambda cursor: cursor.fetchone())
+        found: Row | None = self._run(self._text(sql), params, _fetch_one)
         return found
 
     def read(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         """As `rows`, for a fixed SELECT that is asked often: outside of transactions PostgreSQL plans it only once."""
+        return self._read(self._text(sql), params)
+
+    def _read(self, text: str, params: Sequence[Any]) -> list[Row]:
         if self._prepared is None or not self._prepared.usable or self._in_transaction():
-            return self.rows(sql, params)
+            return list(self._run(text, params, _fetch_all))
         try:
             with self.connection():
                 try:
-                    return self._prepared.fetch(sql, params)
+                    return self._prepared.fetch(text, params)
                 except DATABASE_ERRORS as error:
                     if not self._prepared.is_refusal(error):
                         raise
-                return self.rows(sql, params)
+                return list(self._run(text, params, _fetch_all))
         except DATABASE_ERRORS as error:
             self._fail(error)
 
     def execute(self, sql: str, params: Sequence[Any] = ()) -> int:
         """Runs a statement and answers how many rows it touched."""
-        return int(self._run(sql, params, lambda cursor: cursor.rowcount))
+        return int(self._run(self._text(sql), params, _row_count))
 
-    def _run(self, sql: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
+    def _run(self, text: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
         """What `take` takes from the cursor. Alone, the statement is a transaction of its own, and is not retried."""
         if self._in_transaction():
-            return take(self.db.execute_sql(self._text(sql), params or None))
+            return take(self.db.execute_sql(text, params or None))
         try:
             with self.connection():
-                return take(self.db.execute_sql(self._text(sql), params or None))
+                return take(self.db.execute_sql(text, params or None))
         except DATABASE_ERRORS as error:
             if is_read_only(error):
                 self._leave_standby(error)
@@ -279,6 +323,18 @@ class Engine:
                 self._sql_cache.clear()
             known = self._sql_cache[sql] = sql.replace("%s", "?").replace("%%", "%")
         return known
+
+
+def _fetch_all(cursor: Any) -> Any:
+    return cursor.fetchall()
+
+
+def _fetch_one(cursor: Any) -> Any:
+    return cursor.fetchone()
+
+
+def _row_count(cursor: Any) -> Any:
+    return cursor.rowcount
 
 
 def placeholders(count: int) -> str:

@@ -1,6 +1,6 @@
 """The Limes half's tables as peewee models: the truth about the schema (a test compares it with the migrations).
 
-Reports and jobs read with fixed SQL (`limes.db.queries`); the models say what the columns mean.
+Queries are written on them (`limes.db.queries`).
 
 - Amounts are integers in the resource's unit. `backend_quota` is -1 where the backend says "unlimited"; it is turned
   into a value of its own type as soon as it is read.
@@ -9,7 +9,7 @@ Reports and jobs read with fixed SQL (`limes.db.queries`); the models say what t
 - A foreign key that is the first column of another index has none of its own (`index=False`).
 """
 
-from limes.db.models.base import BaseModel, bind
+from limes.db.base import BaseModel, bind
 from limes.db.models.catalog import AZResource, Capacitor, Resource, Service
 from limes.db.models.commitments import (
     Commitment,
@@ -24,7 +24,28 @@ from limes.db.models.jobs import Job
 from limes.db.models.outbox import OutboxEvent
 from limes.db.models.projects import Project, ProjectAZResource, ProjectResource, ProjectService
 
-__all__ = ["MODELS", "bind"]
+__all__ = [
+    "MODELS",
+    "AZResource",
+    "Capacitor",
+    "Commitment",
+    "CommitmentEvent",
+    "CommitmentEventCounter",
+    "CommitmentKey",
+    "CommitmentUse",
+    "Domain",
+    "DomainResource",
+    "Job",
+    "OutboxEvent",
+    "Project",
+    "ProjectAZResource",
+    "ProjectResource",
+    "ProjectService",
+    "QuotaHistory",
+    "Resource",
+    "Service",
+    "bind",
+]
 
 MODELS: tuple[type[BaseModel], ...] = (
     Service,

@@ -11,14 +11,17 @@ from peewee import (
     TextField,
 )
 
-from limes.db.models.base import BaseModel
+from limes.db.base import BaseModel
 
 
 class Service(BaseModel):
-    """A configured service type such as `compute`. Rows of services that left the configuration are deleted."""
+    """A configured service type such as `compute`. Rows of services that left the configuration are deleted after the
+    time of grace, and later if they have commitments."""
 
     id = AutoField()
     type = TextField(unique=True)
+    vanished_at = DoubleField(null=True)
+    """When a collector first missed it in its configuration. Null while it is configured."""
 
     class Meta:
         table_name = "services"

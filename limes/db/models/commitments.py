@@ -11,7 +11,7 @@ from peewee import (
     TextField,
 )
 
-from limes.db.models.base import BaseModel
+from limes.db.base import BaseModel
 from limes.db.models.catalog import Resource
 from limes.db.models.projects import Project
 

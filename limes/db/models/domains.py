@@ -2,7 +2,7 @@
 
 from peewee import AutoField, BigIntegerField, Check, CompositeKey, ForeignKeyField, TextField
 
-from limes.db.models.base import BaseModel
+from limes.db.base import BaseModel
 from limes.db.models.catalog import Resource
 
 

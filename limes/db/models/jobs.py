@@ -2,7 +2,7 @@
 
 from peewee import DoubleField, TextField
 
-from limes.db.models.base import BaseModel
+from limes.db.base import BaseModel
 
 
 class Job(BaseModel):

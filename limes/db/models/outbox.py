@@ -2,7 +2,7 @@
 
 from peewee import BigAutoField, DoubleField, IntegerField, TextField
 
-from limes.db.models.base import BaseModel
+from limes.db.base import BaseModel
 
 
 class OutboxEvent(BaseModel):

@@ -17,7 +17,7 @@ from peewee import (
     TextField,
 )
 
-from limes.db.models.base import BaseModel
+from limes.db.base import BaseModel
 from limes.db.models.catalog import Resource, Service
 from limes.db.models.domains import Domain
 
@@ -69,6 +69,8 @@ class ProjectService(BaseModel):
     """While somebody writes the quota into the backend: until when nobody else does. The proof of the claim."""
     scrape_state = TextField(default="")
     """What the backend wants to be told again with the next scrape."""
+    failing_since = DoubleField(null=True)
+    """When the first of the scrapes that have failed in a row was made. Means nothing without a `scrape_error`."""
 
     class Meta:
         table_name = "project_services"

@@ -3,7 +3,13 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+import peewee
+from peewee import JOIN, fn
+
+from limes.core.commitments import Status
+from limes.db.compiled import Parameters, any_of, compiled
 from limes.db.engine import Engine, placeholders
+from limes.db.models import Commitment, Project, ProjectAZResource, ProjectResource
 
 Level = Literal["project", "domain", "cluster"]
 _KEY: dict[Level, str] = {"project": "p.id", "domain": "p.domain_id", "cluster": "0"}
@@ -57,6 +63,22 @@ def usage_sums(engine: Engine, resources: Sequence[int], by: Level, among: Among
     return [AZUsageSum._make(row) for row in rows]
 
 
+_USAGE_BY_AZ = compiled(
+    lambda p: (
+        ProjectAZResource.select(ProjectAZResource.resource_id, ProjectAZResource.az, fn.SUM(ProjectAZResource.usage))
+        .where(any_of(ProjectAZResource.resource_id, p.resources))
+        .group_by(ProjectAZResource.resource_id, ProjectAZResource.az)
+    )
+)
+
+
+def usage_by_az(engine: Engine, resources: Sequence[int]) -> dict[tuple[int, str], int]:
+    """Usage of all projects together, by resource id and AZ. What no project has reported on is missing."""
+    if not resources:
+        return {}
+    return {(resource, az): usage for resource, az, usage in engine.tuples(_USAGE_BY_AZ, resources=resources)}
+
+
 def committed(engine: Engine, resources: Sequence[int], now: float, by: Level, among: Among) -> list[CommittedRow]:
     """Commitments that have not ended, by status and duration."""
     condition, params = among.sql()
@@ -87,3 +109,33 @@ def unused(
         [now, *resources, *params],
     )
     return {(key, resource, az): amount for key, resource, az, amount in rows}
+
+
+def _unused_overall(p: Parameters) -> peewee.Query:
+    committed = (
+        Commitment.select(Commitment.project, Commitment.resource, fn.SUM(Commitment.amount).alias("amount"))
+        .where(
+            any_of(Commitment.resource, p.resources),
+            Commitment.status == Status.CONFIRMED.value,
+            Commitment.expires_at > p.now,
+        )
+        .group_by(Commitment.project, Commitment.resource)
+        .alias("committed")
+    )
+    usage = fn.COALESCE(ProjectResource.usage, 0)
+    same = (ProjectResource.project == Project.id) & (ProjectResource.resource == committed.c.resource_id)
+    return (
+        Project.select(committed.c.resource_id, fn.SUM(committed.c.amount - usage))
+        .join(committed, on=committed.c.project_id == Project.id)
+        .join(ProjectResource, JOIN.LEFT_OUTER, on=same)
+        .where(committed.c.amount > usage)
+        .group_by(committed.c.resource_id)
+    )
+
+
+_UNUSED_OVERALL = compiled(_unused_overall)
+
+
+def unused_overall(engine: Engine, resources: Sequence[int], now: float) -> dict[int, int]:
+    """What projects have committed to beyond all that they use, wherever that is, by resource id."""
+    return dict(engine.tuples(_UNUSED_OVERALL, resources=resources, now=now)) if resources else {}

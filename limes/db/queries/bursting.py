@@ -1,31 +1,47 @@
 """Bursting of a project."""
 
+from typing import NamedTuple
+
 from limes.core.catalog import Ref
+from limes.db.compiled import compiled, lock_but_not_key
 from limes.db.engine import Engine
+from limes.db.models import Project, ProjectResource, Resource, Service
+
+
+class _Bursting(NamedTuple):
+    is_on: bool
+
+
+class _Resource(NamedTuple):
+    service_type: str
+    name: str
+
+
+_READ = compiled(lambda p: Project.select(Project.has_bursting).where(Project.id == p.project))
+# not FOR UPDATE, which would collide with whoever adds a row that refers to the project
+_LOCK = compiled(lambda p: lock_but_not_key(Project.select(Project.has_bursting).where(Project.id == p.project)))
+_WRITE = compiled(lambda p: Project.update(has_bursting=p.enabled).where(Project.id == p.project))
+_BURSTED = compiled(
+    lambda p: (
+        ProjectResource.select(Service.type, Resource.name)
+        .join(Resource)
+        .join(Service)
+        .where(ProjectResource.project == p.project, ProjectResource.usage > ProjectResource.quota)
+    )
+)
 
 
 def lock_project(engine: Engine, project_id: int, *, lock: bool) -> bool:
     """Whether the project may burst; with `lock`, nobody else changes that until the transaction ends."""
-    # not FOR UPDATE, which would collide with whoever adds a row that refers to the project
-    suffix = " FOR NO KEY UPDATE" if lock and engine.dialect == "postgresql" else ""
-    row = engine.row(f"SELECT has_bursting FROM projects WHERE id = %s{suffix}", [project_id])
-    return bool(row and row[0])
+    row = engine.first(_LOCK if lock else _READ, _Bursting, project=project_id)
+    return row is not None and bool(row.is_on)
 
 
 def write_bursting(engine: Engine, project_id: int, enabled: bool) -> None:
     """Sets whether the project may burst."""
-    engine.execute("UPDATE projects SET has_bursting = %s WHERE id = %s", [enabled, project_id])
+    engine.write(_WRITE, project=project_id, enabled=enabled)
 
 
 def bursted_resources(engine: Engine, project_id: int) -> list[Ref]:
     """Resources whose usage is above the project's quota."""
-    rows = engine.rows(
-        """
-        SELECT s.type, r.name FROM project_resources pr
-          JOIN resources r ON r.id = pr.resource_id
-          JOIN services s ON s.id = r.service_id
-         WHERE pr.project_id = %s AND pr.usage > pr.quota
-        """,
-        [project_id],
-    )
-    return [(service, name) for service, name in rows]
+    return [(row.service_type, row.name) for row in engine.all(_BURSTED, _Resource, project=project_id)]

@@ -9,7 +9,11 @@ is read under the same lock, so that it does not run backwards from one number t
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
-from limes.db.engine import Engine, placeholders
+from peewee import fn
+
+from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.engine import Engine
+from limes.db.models import CommitmentEvent, CommitmentEventCounter
 
 _LIMIT = 500
 
@@ -32,49 +36,72 @@ class NumberedEvent(NamedTuple):
     document: str
 
 
+_TAKE_NUMBERS = compiled(
+    lambda p: (
+        CommitmentEventCounter.update(last=CommitmentEventCounter.last + p.count)
+        .where(CommitmentEventCounter.id == 1)
+        .returning(CommitmentEventCounter.last)
+    )
+)
+_APPEND = compiled_insert(
+    CommitmentEvent, CommitmentEvent.number, CommitmentEvent.at, CommitmentEvent.event, CommitmentEvent.commitment_uuid,
+    CommitmentEvent.project_uuid, CommitmentEvent.document,
+)  # fmt: skip
+
+
 def append(engine: Engine, events: Sequence[EventRow], clock: Callable[[], float]) -> None:
     """Numbers the events in this order. `clock` gives the present, in seconds since the epoch."""
     for start in range(0, len(events), _LIMIT):
         some = events[start : start + _LIMIT]
-        row = engine.row(
-            "UPDATE commitment_event_counter SET last = last + %s WHERE id = 1 RETURNING last", [len(some)]
-        )
-        assert row is not None
-        first, at = int(row[0]) - len(some) + 1, clock()
-        engine.execute(
-            "INSERT INTO commitment_events (number, at, event, commitment_uuid, project_uuid, document) VALUES "
-            + ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(some)),
-            [value for index, event in enumerate(some) for value in (first + index, at, *event)],
-        )
+        (last,) = engine.column(_TAKE_NUMBERS, count=len(some))
+        first, at = last - len(some) + 1, clock()
+        engine.write(_APPEND, rows=[(first + index, at, *event) for index, event in enumerate(some)])
+
+
+_COLUMNS = (CommitmentEvent.number, CommitmentEvent.at, CommitmentEvent.event, CommitmentEvent.document)
+_AFTER = compiled(
+    lambda p: (
+        CommitmentEvent.select(*_COLUMNS)
+        .where(CommitmentEvent.number > p.number)
+        .order_by(CommitmentEvent.number)
+        .limit(p.limit)
+    )
+)
+_OF_COMMITMENT = compiled(
+    lambda p: (
+        CommitmentEvent.select(*_COLUMNS)
+        .where(CommitmentEvent.commitment_uuid == p.uuid)
+        .order_by(CommitmentEvent.number)
+    )
+)
 
 
 def after(engine: Engine, number: int, limit: int) -> list[NumberedEvent]:
     """At most `limit` events that come after this number."""
-    rows = engine.rows(
-        "SELECT number, at, event, document FROM commitment_events WHERE number > %s ORDER BY number LIMIT %s",
-        [number, limit],
-    )
-    return [NumberedEvent._make(row) for row in rows]
+    return engine.all(_AFTER, NumberedEvent, number=number, limit=limit)
 
 
 def of_commitment(engine: Engine, uuid: str) -> list[NumberedEvent]:
     """The history of one commitment."""
-    rows = engine.rows(
-        "SELECT number, at, event, document FROM commitment_events WHERE commitment_uuid = %s ORDER BY number", [uuid]
+    return engine.all(_OF_COMMITMENT, NumberedEvent, uuid=uuid)
+
+
+class _Document(NamedTuple):
+    uuid: str
+    document: str
+
+
+_LATEST = compiled(
+    lambda p: CommitmentEvent.select(CommitmentEvent.commitment_uuid, CommitmentEvent.document).where(
+        CommitmentEvent.number.in_(
+            CommitmentEvent.select(fn.MAX(CommitmentEvent.number))
+            .where(any_of(CommitmentEvent.commitment_uuid, p.uuids))
+            .group_by(CommitmentEvent.commitment_uuid)
+        )
     )
-    return [NumberedEvent._make(row) for row in rows]
+)
 
 
 def latest_documents(engine: Engine, uuids: Collection[str]) -> dict[str, str]:
     """The document of each commitment's last event, by the commitment's UUID."""
-    found: dict[str, str] = {}
-    ordered = sorted(uuids)
-    for start in range(0, len(ordered), _LIMIT):
-        some = ordered[start : start + _LIMIT]
-        rows = engine.rows(
-            "SELECT commitment_uuid, document FROM commitment_events WHERE number IN (SELECT MAX(number)"
-            f" FROM commitment_events WHERE commitment_uuid IN ({placeholders(len(some))}) GROUP BY commitment_uuid)",
-            some,
-        )
-        found |= dict(rows)
-    return found
+    return {row.uuid: row.document for row in engine.all(_LATEST, _Document, uuids=sorted(uuids))}

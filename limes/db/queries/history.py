@@ -1,15 +1,17 @@
 """The dated history of quotas. Rows name what they are about by UUID and name, and outlive it."""
 
 from collections.abc import Collection, Sequence
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
-from limes.core.catalog import Ref
-from limes.db.engine import Engine, placeholders
+from peewee import fn
 
-_COLUMNS = (
-    "at, domain_uuid, project_uuid, service_type, resource_name, what, old, new, reason, detail,"
-    " initiator_id, initiator_name, request_id"
-)
+from limes.core.catalog import Ref
+from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.engine import Engine
+from limes.db.models import QuotaHistory
+
 _CHUNK = 500
 
 
@@ -39,14 +41,14 @@ class NumberedChange(NamedTuple):
     row: HistoryRow
 
 
-def append(engine: Engine, rows: Sequence[HistoryRow]) -> None:
+_COLUMNS = tuple(getattr(QuotaHistory, name) for name in HistoryRow._fields)
+_APPEND = compiled_insert(QuotaHistory, *_COLUMNS)
+
+
+def append(engine: Engine, changes: Sequence[HistoryRow]) -> None:
     """Adds changes, in this order."""
-    for start in range(0, len(rows), _CHUNK):
-        some = rows[start : start + _CHUNK]
-        engine.execute(
-            f"INSERT INTO quota_history ({_COLUMNS}) VALUES " + ", ".join([f"({placeholders(13)})"] * len(some)),
-            [value for row in some for value in row],
-        )
+    for start in range(0, len(changes), _CHUNK):
+        engine.write(_APPEND, rows=changes[start : start + _CHUNK])
 
 
 def page(
@@ -56,36 +58,62 @@ def page(
 
     With `refs`, only those of these resources, and those of the whole project.
     """
-    condition, params = "", []
-    if refs is not None:
-        pairs = " OR ".join(["(service_type = %s AND resource_name = %s)"] * len(refs))
-        condition = f" AND (service_type = ''{' OR ' if refs else ''}{pairs})"
-        params = [name for ref in sorted(refs) for name in ref]
-    rows = engine.rows(
-        f"SELECT number, {_COLUMNS} FROM quota_history WHERE domain_uuid = %s AND project_uuid = %s"
-        f" AND number < %s{condition} ORDER BY number DESC LIMIT %s",
-        [domain_uuid, project_uuid, before, *params, limit],
+    query = (
+        QuotaHistory.select(QuotaHistory.number, *_COLUMNS)
+        .where(
+            QuotaHistory.domain_uuid == domain_uuid,
+            QuotaHistory.project_uuid == project_uuid,
+            QuotaHistory.number < before,
+        )
+        .order_by(QuotaHistory.number.desc())
+        .limit(limit)
     )
-    return [_numbered(row) for row in rows]
+    if refs is not None:
+        resources = [
+            (QuotaHistory.service_type == service) & (QuotaHistory.resource_name == name)
+            for service, name in sorted(refs)
+        ]
+        query = query.where(reduce(or_, resources, QuotaHistory.service_type == ""))
+    return [_numbered(row) for row in engine.tuples(query)]
+
+
+_LATEST = compiled(
+    lambda p: QuotaHistory.select(QuotaHistory.number, *_COLUMNS).where(
+        QuotaHistory.number.in_(
+            QuotaHistory.select(fn.MAX(QuotaHistory.number))
+            .where(
+                QuotaHistory.domain_uuid == p.domain,
+                QuotaHistory.project_uuid == p.project,
+                QuotaHistory.what == "quota",
+            )
+            .group_by(QuotaHistory.service_type, QuotaHistory.resource_name)
+        )
+    )
+)
 
 
 def latest(engine: Engine, domain_uuid: str, project_uuid: str) -> dict[Ref, NumberedChange]:
     """The last change of each quota of a project, or of a domain."""
-    rows = engine.rows(
-        f"SELECT number, {_COLUMNS} FROM quota_history WHERE number IN (SELECT MAX(number) FROM quota_history"
-        " WHERE domain_uuid = %s AND project_uuid = %s AND what = 'quota' GROUP BY service_type, resource_name)",
-        [domain_uuid, project_uuid],
-    )
-    found = [_numbered(row) for row in rows]
-    return {(one.row.service_type, one.row.resource_name): one for one in found}
+    changes = [_numbered(row) for row in engine.tuples(_LATEST, domain=domain_uuid, project=project_uuid)]
+    return {(change.row.service_type, change.row.resource_name): change for change in changes}
+
+
+class _Age(NamedTuple):
+    number: int
+    at: float
+
+
+_OLDEST = compiled(
+    lambda p: QuotaHistory.select(QuotaHistory.number, QuotaHistory.at).order_by(QuotaHistory.number).limit(p.limit)
+)
+_DELETE = compiled(lambda p: QuotaHistory.delete().where(any_of(QuotaHistory.number, p.numbers)))
 
 
 def forget_before(engine: Engine, time: float, limit: int) -> int:
     """Deletes the oldest changes, if they are from before that time: at most `limit`. Answers how many."""
-    rows = engine.rows("SELECT number, at FROM quota_history ORDER BY number LIMIT %s", [limit])
-    old = [number for number, at in rows if at < time]
+    old = [row.number for row in engine.all(_OLDEST, _Age, limit=limit) if row.at < time]
     if old:
-        engine.execute(f"DELETE FROM quota_history WHERE number IN ({placeholders(len(old))})", old)
+        engine.write(_DELETE, numbers=old)
     return len(old)
 
 

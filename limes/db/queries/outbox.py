@@ -7,7 +7,9 @@ both transactions hold until they commit; so in one stream the order of numbers 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from limes.db.engine import Engine, placeholders
+from limes.db import models
+from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.engine import Engine
 
 _CHUNK = 500
 
@@ -22,15 +24,40 @@ class OutboxEvent(NamedTuple):
     tries: int
 
 
-def append(engine: Engine, rows: Sequence[tuple[float, str, str, str, str]]) -> None:
+_Event = models.OutboxEvent
+_APPEND = compiled_insert(
+    _Event, _Event.at, _Event.sink, _Event.stream, _Event.event_id, _Event.document, _Event.tries, _Event.next_try_at,
+    _Event.error,
+)  # fmt: skip
+
+
+def append(engine: Engine, events: Sequence[tuple[float, str, str, str, str]]) -> None:
     """Adds events, given as (time, sink, stream, event id, document)."""
-    for start in range(0, len(rows), _CHUNK):
-        some = rows[start : start + _CHUNK]
-        engine.execute(
-            "INSERT INTO audit_outbox (at, sink, stream, event_id, document, tries, next_try_at, error) VALUES "
-            + ", ".join(["(%s, %s, %s, %s, %s, 0, %s, '')"] * len(some)),
-            [value for row in some for value in (*row, row[0])],
+    for start in range(0, len(events), _CHUNK):
+        rows = [(*event, 0, event[0], "") for event in events[start : start + _CHUNK]]
+        engine.write(_APPEND, rows=rows)
+
+
+_BACKING_OFF = _Event.alias()
+_DUE = compiled(
+    lambda p: (
+        _Event.select(_Event.number, _Event.stream, _Event.event_id, _Event.document, _Event.tries)
+        .where(
+            _Event.sink == p.sink,
+            _Event.delivered_at.is_null(),
+            _Event.stream.not_in(
+                _BACKING_OFF.select(_BACKING_OFF.stream).where(
+                    _BACKING_OFF.sink == p.sink,
+                    _BACKING_OFF.delivered_at.is_null(),
+                    _BACKING_OFF.next_try_at > p.now,
+                    _BACKING_OFF.next_try_at <= p.never,
+                )
+            ),
         )
+        .order_by(_Event.number)
+        .limit(p.limit)
+    )
+)
 
 
 def due(engine: Engine, sink: str, now: float, never: float, limit: int) -> list[OutboxEvent]:
@@ -38,40 +65,41 @@ def due(engine: Engine, sink: str, now: float, never: float, limit: int) -> list
 
     A next try later than `never` is the work of a clock that was wrong.
     """
-    waiting = "sink = %s AND delivered_at IS NULL"
-    rows = engine.rows(
-        f"SELECT number, stream, event_id, document, tries FROM audit_outbox WHERE {waiting}"
-        f" AND stream NOT IN (SELECT stream FROM audit_outbox WHERE {waiting}"
-        " AND next_try_at > %s AND next_try_at <= %s)"
-        " ORDER BY number LIMIT %s",
-        [sink, sink, now, never, limit],
-    )
-    return [OutboxEvent._make(row) for row in rows]
+    return engine.all(_DUE, OutboxEvent, sink=sink, now=now, never=never, limit=limit)
+
+
+_MARK_DELIVERED = compiled(
+    lambda p: _Event.update(delivered_at=p.now, error="").where(any_of(_Event.number, p.numbers))
+)
 
 
 def mark_delivered(engine: Engine, numbers: Sequence[int], now: float) -> None:
     """Says that the sink has these events for sure."""
     if numbers:
-        engine.execute(
-            f"UPDATE audit_outbox SET delivered_at = %s, error = '' WHERE number IN ({placeholders(len(numbers))})",
-            [now, *numbers],
-        )
+        engine.write(_MARK_DELIVERED, numbers=numbers, now=now)
+
+
+_RETRY_LATER = compiled(
+    lambda p: _Event.update(tries=_Event.tries + 1, next_try_at=p.next_try_at, error=p.error).where(
+        _Event.number == p.number
+    )
+)
 
 
 def retry_later(engine: Engine, number: int, next_try_at: float, error: str) -> None:
     """Says that the sink did not take the event, and when to try again."""
-    engine.execute(
-        "UPDATE audit_outbox SET tries = tries + 1, next_try_at = %s, error = %s WHERE number = %s",
-        [next_try_at, error, number],
-    )
+    engine.write(_RETRY_LATER, number=number, next_try_at=next_try_at, error=error)
+
+
+_DELIVERED = compiled(
+    lambda p: _Event.select(_Event.number).where(_Event.sink == p.sink, _Event.delivered_at < p.before).limit(p.limit)
+)
+_DELETE = compiled(lambda p: _Event.delete().where(any_of(_Event.number, p.numbers)))
 
 
 def forget_delivered(engine: Engine, sink: str, before: float, limit: int) -> int:
     """Deletes events that were delivered before that time: at most `limit`. Answers how many."""
-    rows = engine.rows(
-        "SELECT number FROM audit_outbox WHERE sink = %s AND delivered_at < %s LIMIT %s", [sink, before, limit]
-    )
-    if rows:
-        numbers = [row[0] for row in rows]
-        engine.execute(f"DELETE FROM audit_outbox WHERE number IN ({placeholders(len(numbers))})", numbers)
-    return len(rows)
+    numbers = engine.column(_DELIVERED, sink=sink, before=before, limit=limit)
+    if numbers:
+        engine.write(_DELETE, numbers=numbers)
+    return len(numbers)

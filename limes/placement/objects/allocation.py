@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from limes.db.engine import Engine
-from limes.placement.errors import Missing
+from limes.placement.errors import provider_missing
 from limes.placement.objects.consumer import Consumer, Ownership
 
 
@@ -78,5 +78,5 @@ def of_provider(engine: Engine, uuid: str) -> tuple[int, list[Allocation]]:
         [uuid],
     )
     if not rows:
-        raise Missing(f"No resource provider with uuid {uuid} found")
+        raise provider_missing(uuid, "Resource provider '{}' not found: ")
     return rows[0][3], [Allocation(*row) for row in rows if row[0] is not None]

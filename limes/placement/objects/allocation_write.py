@@ -10,7 +10,7 @@ the number of allocations.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,9 +107,10 @@ class AllocationWrite:
         """Raises `ConcurrentUpdate` for a stale generation, or else `InvalidValue` for an unknown provider."""
         for claim in self._claims:
             _check_generation(claim, self._consumers[claim.owner.uuid].generation)
-        for uuid in self._named():
-            if uuid not in self._providers:
-                raise InvalidValue(f"Allocation for resource provider '{uuid}' that does not exist.")
+        for claim in self._claims:
+            for uuid in claim.resources:
+                if uuid not in self._providers:
+                    raise InvalidValue(f"Allocation for resource provider '{uuid}' that does not exist.")
 
     def _named(self) -> set[str]:
         return {uuid for claim in self._claims for uuid in claim.resources}
@@ -131,35 +132,38 @@ class AllocationWrite:
     def _fitting_rows(self) -> list[_Row]:
         stock = inventory.stock_of(self._engine, {self._providers[uuid] for uuid in self._named()})
         self._check_inventory(stock)
-        rows = []
-        wanted: dict[tuple[str, str], int] = defaultdict(int)
-        for claim in self._claims:
-            consumer_id = self._consumers[claim.owner.uuid].id
-            for uuid, class_name, amount in claim.amounts():
-                found = stock[self._providers[uuid]][class_name]
-                capacity.check_shape(amount, found.inventory, class_name, uuid)
-                wanted[uuid, class_name] += amount
-                rows.append((consumer_id, self._providers[uuid], found.class_id, amount))
-        self._check_sums(stock, wanted)
-        return rows
-
-    def _check_inventory(self, stock: _Stocks) -> None:
-        """Raises `InvalidValue` for a class that does not exist, or else `CapacityExceeded` for one missing here."""
-        named = [(uuid, name) for claim in self._claims for uuid, name, _ in claim.amounts()]
-        missing = [(uuid, name) for uuid, name in named if name not in stock[self._providers[uuid]]]
-        if missing:
-            resource_class.check_exist(self._engine, {name for _, name in missing})
-            uuid, name = missing[0]
-            raise CapacityExceeded(f"Inventory for '{name}' on resource provider '{uuid}' invalid.")
-
-    def _check_sums(self, stock: _Stocks, wanted: Mapping[tuple[str, str], int]) -> None:
         freed: dict[tuple[int, str], int] = defaultdict(int)
         for held in self._held:
             freed[held.provider_id, held.class_name] += held.used
-        for (uuid, class_name), amount in wanted.items():
-            provider_id = self._providers[uuid]
-            found = stock[provider_id][class_name]
-            capacity.check_sum(found.used, freed[provider_id, class_name], amount, found.inventory, class_name, uuid)
+        rows = []
+        wanted: dict[tuple[int, str], int] = defaultdict(int)
+        for claim in self._claims:
+            consumer_id = self._consumers[claim.owner.uuid].id
+            for uuid, class_name, amount in claim.amounts():
+                provider_id = self._providers[uuid]
+                found = stock[provider_id].get(class_name)
+                if found is None:
+                    raise _no_inventory([class_name], [uuid])
+                key = (provider_id, class_name)
+                wanted[key] += amount
+                capacity.check_shape(amount, found.inventory, class_name, uuid)
+                capacity.check_sum(found.used, freed[key], wanted[key], found.inventory, class_name, uuid)
+                rows.append((consumer_id, provider_id, found.class_id, amount))
+        return rows
+
+    def _check_inventory(self, stock: _Stocks) -> None:
+        """Raises `ClassUnknown` for a class that does not exist, or `CapacityExceeded` for useless providers.
+
+        Those have no inventory of any class that the write names.
+        """
+        named = dict.fromkeys(name for claim in self._claims for _, name, _ in claim.amounts())
+        useful = {uuid for uuid in self._named() if not named.keys().isdisjoint(stock[self._providers[uuid]])}
+        if useful == self._named() and all(name in known for known in stock.values() for name in named):
+            return
+        resource_class.check_exist(self._engine, named)
+        useless = dict.fromkeys(uuid for claim in self._claims for uuid in claim.resources if uuid not in useful)
+        if useless:
+            raise _no_inventory(named, useless)
 
     def _count_up(self, gaining: Collection[int]) -> None:
         """Stamps all providers concerned, and counts up the generation of those that gain or whose consumer ends."""
@@ -191,11 +195,17 @@ class AllocationWrite:
         return raised
 
 
+def _no_inventory(classes: Iterable[str], providers: Iterable[str]) -> CapacityExceeded:
+    return CapacityExceeded(
+        f"Inventory for '{', '.join(classes)}' on resource provider '{', '.join(providers)}' invalid."
+    )
+
+
 def _check_generation(claim: Claim, written: int) -> None:
     expected = None if written == 1 else written - 1
     if claim.generation not in (ANY_GENERATION, expected):
-        words = ["null" if one is None else str(one) for one in (expected, claim.generation)]
-        raise ConcurrentUpdate(f"consumer generation conflict - expected {words[0]} but got {words[1]}")
+        wanted = "null" if expected is None else expected
+        raise ConcurrentUpdate(f"consumer generation conflict - expected {wanted} but got {claim.generation}")
 
 
 def _lock_providers(engine: Engine, uuids: Collection[str], consumer_ids: Sequence[int]) -> dict[str, int]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from limes.db.engine import Engine, placeholders
-from limes.placement.errors import InventoryInUse, Missing
+from limes.placement.errors import InventoryInUse, provider_missing
 
 MAX_INT = 2147483647
 
@@ -52,7 +52,7 @@ def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, Inventory]]:
         [uuid],
     )
     if not rows:
-        raise Missing(f"No resource provider with uuid {uuid} found")
+        raise provider_missing(uuid, "No resource provider with uuid {} found : ")
     return rows[0][0], {row[1]: Inventory(*row[2:]) for row in rows if row[1] is not None}
 
 

@@ -52,7 +52,9 @@ def _check_generations(engine: Engine, shapes: Mapping[str, Shape], providers: M
     actual: dict[str, int] = dict(engine.rows(sql, list(shapes)))
     for uuid, shape in shapes.items():
         if uuid not in providers:
-            raise ProviderUnknown(f"Resource provider {uuid} in inventories not found: {uuid}.")
+            raise ProviderUnknown(
+                f"Resource provider {uuid} in inventories not found: No resource provider with uuid {uuid} found"
+            )
         if actual[uuid] != shape.generation:
             raise ConcurrentUpdate(
                 f"resource provider generation conflict for provider {uuid}:"

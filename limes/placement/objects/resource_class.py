@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from limes.db.engine import Engine, placeholders
-from limes.placement.errors import Duplicate, InUse, InvalidValue, Missing
+from limes.placement.errors import ClassUnknown, Duplicate, InUse, InvalidValue, Missing
 from limes.placement.objects import change
 
 _MOST_NAMES = 5000
@@ -53,11 +53,11 @@ def _ids(engine: Engine, names: Collection[str], suffix: str = "") -> dict[str, 
 
 
 def check_exist(engine: Engine, names: Collection[str]) -> dict[str, int]:
-    """The ids of all of the names, held as by `hold`. Raises `InvalidValue` naming one that does not exist."""
+    """The ids of all of the names, held as by `hold`. Raises `ClassUnknown` naming one that does not exist."""
     ids = hold(engine, names)
     for name in names:
         if name not in ids:
-            raise InvalidValue(f"No such resource class {name}.")
+            raise ClassUnknown(f"No such resource class {name}.")
     return ids
 
 
@@ -96,7 +96,9 @@ def delete(engine: Engine, name: str) -> None:
     if row is None:
         raise Missing(f"No such resource class {name}.")
     if engine.row("SELECT 1 FROM placement_inventories WHERE class_id = %s LIMIT 1", row):
-        raise InUse(f"Error in delete resource class: Class is in use in inventory: {name}")
+        raise InUse(
+            f"Error in delete resource class: Cannot delete resource class {name}. Class is in use in inventory."
+        )
     engine.execute("DELETE FROM placement_resource_classes WHERE id = %s", row)
     change.stamp_vocabulary(engine, "resource_classes")
 

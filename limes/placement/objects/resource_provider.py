@@ -121,10 +121,13 @@ def lock_trees(engine: Engine, *uuids: str) -> dict[str, Locked]:
 
 
 def find_conflict(engine: Engine, name: str, uuid: str | None) -> Row | None:
-    """(uuid, name) of another provider that has the name, or that has the UUID; None if there is none."""
+    """(uuid, name) of another provider that has the name, or that has the UUID; None if there is none.
+
+    If both are taken, the provider with the UUID is answered.
+    """
     return engine.row(
-        "SELECT uuid, name FROM placement_providers WHERE name = %s OR uuid = %s ORDER BY name <> %s LIMIT 1",
-        [name, uuid or "", name],
+        "SELECT uuid, name FROM placement_providers WHERE name = %s OR uuid = %s ORDER BY uuid <> %s LIMIT 1",
+        [name, uuid or "", uuid or ""],
     )
 
 

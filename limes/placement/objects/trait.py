@@ -1,10 +1,15 @@
 """Traits in the database, and which providers have them. Ids grow in the order in which traits are listed."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from limes.db.engine import Engine, placeholders
+from peewee import fn
+
+from limes.db.compiled import any_of, compiled, keep, lock
+from limes.db.engine import Engine
+from limes.placement import models
 from limes.placement.errors import ConcurrentUpdate, InUse, InvalidValue, Missing
+from limes.placement.models import ProviderTrait
 from limes.placement.objects import change
 
 _CHUNK = 400
@@ -12,8 +17,7 @@ _TRIES = 20
 _FIRST_CUSTOM_ID = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class Trait:
+class Trait(NamedTuple):
     """A trait. `updated` is in seconds since the epoch."""
 
     id: int
@@ -21,31 +25,54 @@ class Trait:
     updated: float
 
 
+_COLUMNS = (models.Trait.id, models.Trait.name, models.Trait.updated)
+
+_BY_NAME = compiled(lambda p: models.Trait.select(*_COLUMNS).where(models.Trait.name == p.name))
+_INSERT = compiled(lambda p: models.Trait.insert(name=p.name, updated=p.now).on_conflict_ignore().returning(*_COLUMNS))
+_LOCK = compiled(lambda p: lock(models.Trait.select(*_COLUMNS).where(models.Trait.name == p.name)))
+_KEEP = compiled(lambda p: keep(models.Trait.select(*_COLUMNS).where(any_of(models.Trait.name, p.names))))
+_DELETE = compiled(lambda p: models.Trait.delete().where(models.Trait.id == p.id))
+_USERS = compiled(lambda p: ProviderTrait.select(ProviderTrait.provider).where(ProviderTrait.trait == p.id).limit(1))
+_OF_PROVIDER = compiled(
+    lambda p: (
+        models.Trait.select(*_COLUMNS)
+        .join(ProviderTrait, on=ProviderTrait.trait == models.Trait.id)
+        .where(ProviderTrait.provider == p.provider)
+        .order_by(models.Trait.id)
+    ),
+    prepare=True,
+)
+_IDS_OF_PROVIDER = compiled(
+    lambda p: ProviderTrait.select(ProviderTrait.trait).where(ProviderTrait.provider == p.provider)
+)
+_REMOVE_FROM_PROVIDER = compiled(
+    lambda p: ProviderTrait.delete().where(ProviderTrait.provider == p.provider, any_of(ProviderTrait.trait, p.traits))
+)
+
+
 def select(
     engine: Engine, *, names: Collection[str] | None = None, prefix: str | None = None, associated: bool | None = None
 ) -> list[Trait]:
     """The traits by id: those of the names, with the prefix, that some provider has or that none has."""
-    conditions: list[str] = ["1 = 1"]
-    params: list[str | int] = []
+    query = models.Trait.select(*_COLUMNS).order_by(models.Trait.id)
     if names is not None:
-        conditions.append(f"name IN ({placeholders(len(names))})")
-        params += list(names)
+        query = query.where(any_of(models.Trait.name, names))
     if prefix is not None:
-        conditions.append("substr(name, 1, %s) = %s")
-        params += [len(prefix), prefix]
+        query = query.where(fn.substr(models.Trait.name, 1, len(prefix)) == prefix)
     if associated is not None:
-        exists = "EXISTS (SELECT 1 FROM placement_provider_traits WHERE trait_id = placement_traits.id)"
-        conditions.append(exists if associated else f"NOT {exists}")
-    sql = f"SELECT id, name, updated FROM placement_traits WHERE {' AND '.join(conditions)} ORDER BY id"
-    return [Trait(*row) for row in engine.rows(sql, params)]
+        has_provider = fn.EXISTS(
+            ProviderTrait.select(ProviderTrait.trait).where(ProviderTrait.trait == models.Trait.id)
+        )
+        query = query.where(has_provider if associated else ~has_provider)
+    return engine.all(query, Trait)
 
 
 def get(engine: Engine, name: str) -> Trait:
     """The trait of that name. Raises `Missing`."""
-    row = engine.row("SELECT id, name, updated FROM placement_traits WHERE name = %s", [name])
-    if row is None:
+    trait = engine.first(_BY_NAME, Trait, name=name)
+    if trait is None:
         raise Missing(f"No such trait(s): {name}.")
-    return Trait(*row)
+    return trait
 
 
 def ensure(engine: Engine, name: str, now: float) -> tuple[bool, Trait]:
@@ -53,41 +80,32 @@ def ensure(engine: Engine, name: str, now: float) -> tuple[bool, Trait]:
 
     Raises `ConcurrentUpdate` if others go on creating and deleting it.
     """
-    insert = (
-        "INSERT INTO placement_traits (name, updated) VALUES (%s, %s) ON CONFLICT (name) DO NOTHING"
-        " RETURNING id, name, updated"
-    )
     for _ in range(_TRIES):
-        row = engine.row(insert, [name, now])
-        if row is not None:
+        trait = engine.first(_INSERT, Trait, name=name, now=now)
+        if trait is not None:
             change.stamp_vocabulary(engine, "traits")
-            return True, Trait(*row)
+            return True, trait
         # who made the insert wait may have deleted the trait, or may have it deleted by now
-        row = engine.row("SELECT id, name, updated FROM placement_traits WHERE name = %s", [name])
-        if row is not None:
-            return False, Trait(*row)
+        trait = engine.first(_BY_NAME, Trait, name=name)
+        if trait is not None:
+            return False, trait
     raise ConcurrentUpdate(f"The trait {name} keeps coming and going; try again.")
 
 
 def delete(engine: Engine, name: str) -> None:
     """Deletes a custom trait. Raises `Missing`, or `InUse` while a provider has it."""
-    row = engine.row(f"SELECT id FROM placement_traits WHERE name = %s{engine.for_update}", [name])
-    if row is None:
+    trait = engine.first(_LOCK, Trait, name=name)
+    if trait is None:
         raise Missing(f"No such trait(s): {name}.")
-    if engine.row("SELECT 1 FROM placement_provider_traits WHERE trait_id = %s LIMIT 1", row):
+    if engine.column(_USERS, id=trait.id):
         raise InUse(f"The trait {name} is in use by a resource provider.")
-    engine.execute("DELETE FROM placement_traits WHERE id = %s", row)
+    engine.write(_DELETE, id=trait.id)
     change.stamp_vocabulary(engine, "traits")
 
 
 def of_provider(engine: Engine, provider_id: int) -> list[Trait]:
     """The traits of a provider by id."""
-    rows = engine.read(
-        "SELECT t.id, t.name, t.updated FROM placement_traits t"
-        " JOIN placement_provider_traits pt ON pt.trait_id = t.id WHERE pt.provider_id = %s ORDER BY t.id",
-        [provider_id],
-    )
-    return [Trait(*row) for row in rows]
+    return engine.all(_OF_PROVIDER, Trait, provider=provider_id)
 
 
 def check_exist(engine: Engine, names: Collection[str]) -> list[Trait]:
@@ -95,52 +113,37 @@ def check_exist(engine: Engine, names: Collection[str]) -> list[Trait]:
     that do not exist."""
     if not names:
         return []
-    share = " FOR KEY SHARE" if engine.dialect == "postgresql" else ""
-    marks = placeholders(len(names))
-    rows = engine.rows(f"SELECT id, name, updated FROM placement_traits WHERE name IN ({marks}){share}", list(names))
-    unknown = set(names) - {row[1] for row in rows}
+    traits = engine.all(_KEEP, Trait, names=names)
+    unknown = set(names) - {trait.name for trait in traits}
     if unknown:
-        raise InvalidValue(f"No such trait(s): {', '.join(sorted(unknown))}.")
-    return sorted((Trait(*row) for row in rows), key=lambda trait: trait.id)
+        raise InvalidValue(f"No such trait {', '.join(sorted(unknown))}")
+    return sorted(traits, key=lambda trait: trait.id)
 
 
 def replace_of_provider(engine: Engine, provider_id: int, traits: Sequence[Trait]) -> bool:
     """Makes these the traits of a provider, whose row has to be locked. Answers whether it had others before."""
-    rows = engine.rows("SELECT trait_id FROM placement_provider_traits WHERE provider_id = %s", [provider_id])
-    before, after = {row[0] for row in rows}, {trait.id for trait in traits}
+    before = set(engine.column(_IDS_OF_PROVIDER, provider=provider_id))
+    after = {trait.id for trait in traits}
     if before == after:
         return False
     if before - after:
-        engine.execute(
-            "DELETE FROM placement_provider_traits WHERE provider_id = %s"
-            f" AND trait_id IN ({placeholders(len(before - after))})",
-            [provider_id, *sorted(before - after)],
-        )
+        engine.write(_REMOVE_FROM_PROVIDER, provider=provider_id, traits=sorted(before - after))
     if after - before:
-        engine.execute(
-            "INSERT INTO placement_provider_traits (provider_id, trait_id) VALUES "
-            + ", ".join(["(%s, %s)"] * len(after - before)),
-            [value for trait_id in sorted(after - before) for value in (provider_id, trait_id)],
-        )
+        rows = [(provider_id, trait_id) for trait_id in sorted(after - before)]
+        engine.write(ProviderTrait.insert_many(rows, fields=[ProviderTrait.provider, ProviderTrait.trait]))
     return True
 
 
 def add_standard(engine: Engine, names: Sequence[str], now: float) -> None:
     """Adds the standard traits that are missing, with ids below those of custom traits."""
-    known = {row[0] for row in engine.rows("SELECT name FROM placement_traits WHERE id < %s", [_FIRST_CUSTOM_ID])}
+    standard = models.Trait.id < _FIRST_CUSTOM_ID
+    known = set(engine.column(models.Trait.select(models.Trait.name).where(standard)))
     missing = [name for name in names if name not in known]
     if not missing:
         return
     # whoever changes the vocabulary next waits here, so that no two workers take the same numbers
     change.stamp_vocabulary(engine, "traits")
-    row = engine.row("SELECT COALESCE(MAX(id), 0) FROM placement_traits WHERE id < %s", [_FIRST_CUSTOM_ID])
-    first = (row[0] if row else 0) + 1
-    numbered = list(enumerate(missing, first))
-    for start in range(0, len(numbered), _CHUNK):
-        part = numbered[start : start + _CHUNK]
-        engine.execute(
-            "INSERT INTO placement_traits (id, name, updated) VALUES "
-            + ", ".join(["(%s, %s, %s)"] * len(part))
-            + " ON CONFLICT (name) DO NOTHING",
-            [value for number, name in part for value in (number, name, now)],
-        )
+    (last,) = engine.column(models.Trait.select(fn.COALESCE(fn.MAX(models.Trait.id), 0)).where(standard))
+    rows = [(number, name, now) for number, name in enumerate(missing, last + 1)]
+    for start in range(0, len(rows), _CHUNK):
+        engine.write(models.Trait.insert_many(rows[start : start + _CHUNK], fields=_COLUMNS).on_conflict_ignore())

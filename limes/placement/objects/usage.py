@@ -1,7 +1,7 @@
 """What is used, counted from the allocations."""
 
 from limes.db.engine import Engine
-from limes.placement.errors import Missing
+from limes.placement.errors import provider_missing
 
 
 def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, int]]:
@@ -18,7 +18,7 @@ def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, int]]:
         [uuid],
     )
     if not rows:
-        raise Missing(f"No resource provider with uuid {uuid} found")
+        raise provider_missing(uuid)
     return rows[0][0], {row[1]: row[2] for row in rows if row[1] is not None}
 
 

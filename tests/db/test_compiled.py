@@ -1,0 +1,87 @@
+"""Queries on the models that are built once and run with values."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import pytest
+from peewee import fn
+
+from limes.db.base import bind
+from limes.db.compiled import any_of, compiled, keep, lock
+from limes.db.engine import Engine
+from limes.placement.migrations import placement_migrations
+from limes.placement.models import Trait
+
+
+class Row(NamedTuple):
+    id: int
+    name: str
+
+
+INSERT = compiled(lambda p: Trait.insert(id=p.id, name=p.name, updated=0.0))
+BY_IDS = compiled(lambda p: Trait.select(Trait.id, Trait.name).where(any_of(Trait.id, p.ids)).order_by(Trait.id))
+BY_NAMES = compiled(
+    lambda p: Trait.select(Trait.id).where(any_of(Trait.name, p.names)).order_by(Trait.id), prepare=True
+)
+
+
+@pytest.fixture
+def traits(database_url_with: Any) -> Any:
+    """An engine on a database with three traits."""
+    engine = Engine(database_url_with(placement_migrations))
+    for number, name in ((1, "A"), (2, "B"), (3, "it's 100 % C")):
+        assert engine.write(INSERT, id=number, name=name) == 1
+    yield engine
+    engine.close()
+
+
+def test_a_list_is_one_parameter_and_may_be_empty(traits: Engine) -> None:
+    assert traits.all(BY_IDS, Row, ids=[3, 1]) == [Row(1, "A"), Row(3, "it's 100 % C")]
+    assert traits.all(BY_IDS, Row, ids=[]) == []
+    assert traits.column(BY_NAMES, names=["B", "it's 100 % C"]) == [2, 3]
+    assert traits.column(BY_NAMES, names=()) == []
+
+
+def test_the_query_is_built_once(traits: Engine) -> None:
+    built = []
+    query = compiled(lambda p: built.append(p) or Trait.select(Trait.id, Trait.name).where(Trait.id == p.id))
+    assert traits.first(query, Row, id=2) == Row(2, "B")
+    assert traits.first(query, Row, id=9) is None
+    assert len(built) == 1
+
+
+@pytest.mark.postgresql
+def test_an_insert_depends_on_its_own_database_alone(traits: Engine, postgres_url_factory: Any) -> None:
+    """And not on the one that the models happen to be bound to."""
+    other = Engine(postgres_url_factory())
+    bind(other.db)
+    query = compiled(lambda p: Trait.insert(id=p.id, name=p.name, updated=0.0).on_conflict_ignore())
+    assert [traits.write(query, id=number, name="new") for number in (7, 8)] == [1, 0]
+    other.close()
+
+
+def test_values_that_are_part_of_the_query_stay(traits: Engine) -> None:
+    query = compiled(lambda p: Trait.select(Trait.id).where(any_of(Trait.name, ["A", "B"]), Trait.id > p.above))
+    assert traits.column(query, above=1) == [2]
+    assert traits.column(Trait.select(fn.COUNT(Trait.id)).where(Trait.name == "it's 100 % C")) == [1]
+
+
+def test_a_value_that_is_not_given_is_an_error(traits: Engine) -> None:
+    with pytest.raises(KeyError, match="ids"):
+        traits.all(BY_IDS, Row, names=[1])
+
+
+@pytest.mark.parametrize("words", [lock, keep])
+def test_rows_are_locked_until_the_transaction_ends(traits: Engine, words: Any) -> None:
+    """PostgreSQL leaves out rows that others have locked; on SQLite a writer is alone, so there is nothing to lock."""
+    held = compiled(lambda p: words(Trait.select(Trait.id).where(Trait.id == p.id)))
+    free = compiled(lambda p: lock(Trait.select(Trait.id).order_by(Trait.id), of="t1", skip_locked=True))
+
+    def while_held() -> list[int]:
+        assert traits.column(held, id=2) == [2]
+        with ThreadPoolExecutor(1) as other:
+            read = traits.atomic if traits.dialect == "postgresql" else traits.snapshot
+            return other.submit(read, lambda: traits.column(free)).result(30)
+
+    assert traits.atomic(while_held) == ([1, 3] if traits.dialect == "postgresql" else [1, 2, 3])
+    assert traits.atomic(lambda: traits.column(free)) == [1, 2, 3]
