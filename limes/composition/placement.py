@@ -1,7 +1,7 @@
 """The Placement API's collaborators."""
 
 from limes.composition.common import open_checked_placement_engine
-from limes.composition.identity import open_authenticator, open_cloud, refuse_exposure
+from limes.composition.identity import client_address, open_authenticator, open_cloud, refuse_exposure
 from limes.composition.policy import placement_policy
 from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.index import ProviderIndex
@@ -17,9 +17,12 @@ def build_placement(settings: Settings) -> PlacementCollaborators:
     clock = SystemClock()
     prepare(engine, clock)
     return PlacementCollaborators(
+        client_address=client_address(settings),
         engine=engine,
         index=ProviderIndex(engine, clock),
-        authenticator=open_authenticator(settings, open_cloud(settings), allow_noauth=True),
+        authenticator=open_authenticator(
+            settings, open_cloud(settings), threads=settings.placement.threads, allow_noauth=True
+        ),
         policy=placement_policy(settings),
         clock=clock,
         ids=SystemIds(),

@@ -3,12 +3,12 @@
 from typing import Any
 
 from keystoneauth1.adapter import Adapter
-from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
 from limes.auth.noauth import NoAuthAuthenticator
 from limes.composition.common import open_checked_placement_engine
-from limes.composition.identity import open_cloud
+from limes.composition.identity import answer_limits, open_cloud
+from limes.outgoing import keystone_session
 from limes.placement.app import create_app
 from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.index import ProviderIndex
@@ -29,9 +29,9 @@ def open_source(settings: Settings, url: str, token: str | None) -> RemoteApi:
         "retriable_status_codes": [502, 503, 504],
     }
     if token is not None:
-        session = Session(Token(url, token), timeout=settings.identity.keystone.timeout)
+        session = keystone_session(Token(url, token), limits=answer_limits(settings), timeout=settings.answers.timeout)
         return RemoteApi(Adapter(session, endpoint_override=url, **retries), url)
-    return RemoteApi(open_cloud(settings).adapter("placement", url, **retries), url)
+    return RemoteApi(open_cloud(settings).adapter("placement", url, timeout=settings.answers.timeout, **retries), url)
 
 
 def open_local(settings: Settings) -> LocalApi:

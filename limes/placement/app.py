@@ -27,6 +27,7 @@ def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
     settings = deps.settings
     app: falcon.App[Any, Any] = falcon.App(
         middleware=[
+            deps.client_address,
             RequestIdMiddleware(deps.ids),
             AccessLogMiddleware("placement", deps.clock, quiet_paths=operational.PUBLIC_PATHS),
             PrefixMiddleware(settings.prefix),

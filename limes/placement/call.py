@@ -16,6 +16,7 @@ from limes.db.failures import first_line
 from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.errors import ConcurrentUpdate, InvalidBody, TooLarge
 from limes.placement.schemas.common import Schema, oversize
+from limes.placement.search.querystring import last_values, parse_pairs
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -34,6 +35,8 @@ class Answer:
     """A path of this API, which becomes an absolute URL."""
     last_modified: float | None = None
     """Seconds since the epoch. Sent from microversion 1.15, with `cache-control: no-cache`."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """What else clients are told."""
 
 
 @dataclass(slots=True)
@@ -99,7 +102,7 @@ class Call:
 
     def parameters(self) -> dict[str, str]:
         """The query string's parameters. Where one is repeated, the last one counts."""
-        return {name: values[-1] if isinstance(values, list) else values for name, values in self.req.params.items()}
+        return last_values(parse_pairs(self.req.query_string))
 
     def query(self, schema: Schema) -> dict[str, str]:
         """The query string's parameters, valid by the schema. Raises `InvalidBody`."""

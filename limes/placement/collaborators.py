@@ -9,6 +9,7 @@ from limes.placement.policy import PlacementPolicy
 from limes.placement.search.memory import AnswerMemory
 from limes.seams import Clock, IdSource
 from limes.settings.placement import PlacementSettings
+from limes.web.client_address import ClientAddress
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,4 +23,5 @@ class PlacementCollaborators:
     clock: Clock
     ids: IdSource
     settings: PlacementSettings
+    client_address: ClientAddress = field(default_factory=ClientAddress)
     answers: AnswerMemory = field(default_factory=AnswerMemory)

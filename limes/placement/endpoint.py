@@ -11,13 +11,13 @@ from functools import lru_cache
 from typing import Any
 
 import falcon
-import orjson
 from falcon.constants import COMBINED_METHODS
 
 from limes.auth.context import Identity
+from limes.placement.accept import accepts_json
 from limes.placement.call import Answer, Call, root_path
 from limes.placement.collaborators import PlacementCollaborators
-from limes.placement.error_rendering import says_what_it_accepts
+from limes.placement.document import dump
 from limes.placement.errors import NotAcceptable, UnsupportedMediaType
 
 Handler = Callable[[Call], Answer]
@@ -86,7 +86,9 @@ class Endpoint:
         if answer.last_modified is not None and version >= 15:
             resp.set_header("last-modified", _http_date(int(answer.last_modified)))
             resp.set_header("cache-control", "no-cache")
-        data = answer.data if answer.document is None else orjson.dumps(answer.document)
+        for name, value in answer.headers.items():
+            resp.set_header(name, value)
+        data = answer.data if answer.document is None else dump(answer.document)
         if data is not None:
             resp.content_type = falcon.MEDIA_JSON
             resp.data = data
@@ -98,7 +100,7 @@ def _http_date(seconds: int) -> str:
 
 
 def _check_media_types(req: falcon.Request, operation: Operation, version: int) -> None:
-    if operation.renders and not req.client_accepts_json and says_what_it_accepts(req):
+    if operation.renders and not accepts_json(req.accept):
         raise NotAcceptable("Only application/json is provided")
     if operation.body(version):
         media_type = (req.content_type or "").split(";")[0].strip().lower() or None

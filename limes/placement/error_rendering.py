@@ -9,10 +9,9 @@ from typing import Any
 
 import falcon
 import orjson
-from falcon.util import mediatypes
 
 from limes import errors
-from limes.placement import microversion
+from limes.placement import accept, microversion
 from limes.placement.errors import (
     UNDEFINED,
     NotAcceptable,
@@ -59,7 +58,7 @@ _SENTENCES = {
     401: "A valid token is required.",
     403: "Access was denied to this resource.",
     404: "The resource could not be found.",
-    405: "The method is not allowed for this resource.",
+    405: "The method {method} is not allowed for this resource.",
     406: "The request asks for something that this server does not offer.",
     409: "There was a conflict when trying to complete your request.",
     413: "The request is too large.",
@@ -85,8 +84,9 @@ def answer(
 ) -> None:
     """Makes the response an error with the last line `message`. `more` goes into the JSON form."""
     resp.status = falcon.code_to_http_status(status)
-    detail = f"{_SENTENCES.get(status, '')}\n\n {message}" if message else _SENTENCES.get(status, "")
-    kind = _kind(req)
+    sentence = _SENTENCES.get(status, "").replace("{method}", req.method)
+    detail = f"{sentence}\n\n {message}" if message else sentence
+    kind = accept.error_type(req.accept)
     if kind == "html":
         resp.content_type = _HTML
         lines = "<br />".join(html.escape(detail).split("\n"))
@@ -118,25 +118,6 @@ def _document(req: falcon.Request, status: int, detail: str, code: str, more: di
     return {"errors": [error | more]}
 
 
-def says_what_it_accepts(req: falcon.Request) -> bool:
-    """Whether the client has sent an Accept header that can be read. One that cannot refuses nothing, as upstream."""
-    try:
-        mediatypes.quality(falcon.MEDIA_JSON, req.accept)
-    except ValueError:
-        return False
-    return True
-
-
-def _kind(req: falcon.Request) -> str:
-    """JSON for clients that say nothing; else what they like best; plain text for those that like neither."""
-    if req.accept == "*/*":
-        return "json"
-    if not says_what_it_accepts(req):
-        return "html"
-    preferred = req.client_prefers(["text/html", falcon.MEDIA_JSON])
-    return {"text/html": "html", falcon.MEDIA_JSON: "json"}.get(preferred or "", "text")
-
-
 def _ours(req: falcon.Request, resp: falcon.Response, error: errors.LimesError, params: dict[str, Any]) -> None:
     status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), None)
     if status is None:
@@ -159,7 +140,7 @@ def _falcons(req: falcon.Request, resp: falcon.Response, error: falcon.HTTPError
     if error.status_code == 404:
         answer(req, resp, 404, "")
     elif error.status_code == 405:
-        answer(req, resp, 405, f"The method {req.method} is not allowed for this resource.")
+        answer(req, resp, 405, "The method specified is not allowed for this resource.")
     else:
         answer(req, resp, error.status_code, error.description or error.title or "")
 

@@ -46,6 +46,10 @@ class InvalidValue(PlacementError, errors.BadRequest):
     """The request is of the right form, but names what does not exist or asks for what cannot be."""
 
 
+class ClassUnknown(InvalidValue):
+    """A body names a resource class that does not exist."""
+
+
 class ProviderUnknown(PlacementError, errors.BadRequest):
     """A body names a provider that does not exist."""
 
@@ -54,6 +58,11 @@ class ProviderUnknown(PlacementError, errors.BadRequest):
 
 class Missing(PlacementError, errors.NotFound):
     """What the URL names does not exist."""
+
+
+def provider_missing(uuid: str, why: str = "No resource provider with uuid {} found: ") -> Missing:
+    """The provider that was asked about does not exist. Clients know these words, in which the reason is repeated."""
+    return Missing(f"{why.format(uuid)}No resource provider with uuid {uuid} found")
 
 
 class InUse(PlacementError, errors.Conflict):

@@ -75,6 +75,7 @@ _OPERATIONS: tuple[tuple[str, str, str, str], ...] = (
         "Show the allocations against a provider.",
     ),
     ("allocation_candidates:list", "GET", "/allocation_candidates", "Find providers for a request."),
+    ("usage_groups:list", "GET", "/usage_groups", "Show what projects use of groups of providers (extension)."),
     ("quotas:show", "GET", "/quotas/{project_id}", "Show a project's limits (extension)."),
     ("quotas:update", "PUT", "/quotas/{project_id}", "Set a project's limits (extension)."),
     ("quotas:delete", "DELETE", "/quotas/{project_id}", "Remove a project's limits (extension)."),

@@ -14,6 +14,7 @@ from limes.placement.handlers import (
     root,
     trait,
     usage,
+    usage_group,
 )
 
 _ONE = "placement:resource_providers"
@@ -101,7 +102,10 @@ ROUTES = {
     "/reshaper": {
         "POST": Operation(reshaper.reshape, "placement:reshaper:reshape", since=30, body=every_version),
     },
-    # our extension
+    # our extensions
+    "/usage_groups": {
+        "GET": Operation(usage_group.list_groups, "placement:usage_groups:list", renders=True),
+    },
     "/quotas/{project_id}": {
         "GET": Operation(quota.show, "placement:quotas:show", renders=True),
         "PUT": Operation(quota.replace, "placement:quotas:update", body=every_version),

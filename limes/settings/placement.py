@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from limes.settings.base import ConfigPath, ListenAddress, Section
+from limes.settings.clients import ClientSettings
 
 
 def _prefix(value: str) -> str:
@@ -50,6 +51,11 @@ class PlacementBounds(Section):
     max_candidates: int = Field(default=100_000, ge=1000)
     """Candidates that are generated for one query before the search stops, with a log line. Fewer for queries for more
     than ten amounts of resources, so that an answer's size is bounded as well."""
+    search_seconds: float = Field(default=10, ge=0.1, le=600)
+    """Seconds after which a search for candidates stops, with a log line. What was found until then is the answer, with
+    the header `X-Limes-Incomplete`; if nothing was found, the answer is 503."""
+    max_usage_groups: int = Field(default=100_000, ge=100)
+    """Groups in one answer of `GET /usage_groups`."""
 
 
 class PlacementSettings(Section):
@@ -85,3 +91,4 @@ class PlacementSettings(Section):
     """Whether candidates come in random order, so that clients that take the first one spread their load."""
     cors: PlacementCorsSettings = PlacementCorsSettings()
     bounds: PlacementBounds = PlacementBounds()
+    clients: ClientSettings = ClientSettings()

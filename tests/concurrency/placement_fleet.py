@@ -35,7 +35,7 @@ class Fleet:
             self._local.session.trust_env = False
         headers = {"x-auth-token": "admin", "x-roles": "admin,service", "openstack-api-version": f"placement {version}"}
         answer: requests.Response = self._local.session.request(
-            method, self.url + path, headers=headers, json=body, timeout=60
+            method, self.url + path, headers=headers, json=body, timeout=200
         )
         return answer
 
@@ -111,7 +111,7 @@ def at_once(work: Callable[[int], T], times: int, clients: int = CLIENTS) -> lis
         if not hasattr(local, "waited"):
             local.waited = True
             if number < clients:
-                gate.wait(30)
+                gate.wait(100)
         return work(number)
 
     with ThreadPoolExecutor(clients) as pool:

@@ -4,7 +4,6 @@ import contextlib
 import itertools
 import os
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +17,10 @@ import requests
 from limes.errors import Unavailable
 from tests.concurrency.placement_fleet import CLIENTS, Fleet, at_once, running_fleet
 from tests.placement.world import claim, uuid_of
+from tests.setup.needs import POSTGRESQL
+from tests.support.machine import require
 from tests.support.postgres import PostgresServer, postgres_server
+from tests.support.processes import children_of
 
 DISASTERS = 6
 PLENTY = 10**8
@@ -27,6 +29,7 @@ PLENTY = 10**8
 @pytest.fixture
 def own_postgres() -> Iterator[PostgresServer]:
     """A server of this test's own, which it may crash."""
+    require(POSTGRESQL)
     with postgres_server() as server:
         yield server
 
@@ -40,11 +43,6 @@ def fleet(own_postgres: PostgresServer, tmp_path: Path) -> Iterator[Fleet]:
         for provider in ("a", "b"):
             fleet.provider(provider, VCPU=PLENTY, DISK_GB=PLENTY)
         yield fleet
-
-
-def children_of(pid: int) -> list[int]:
-    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
-    return [int(word) for word in found.stdout.split()]
 
 
 def master_of(fleet: Fleet) -> int:
@@ -64,7 +62,7 @@ def kill_a_worker(fleet: Fleet) -> None:
 
 def backends(server: PostgresServer) -> list[int]:
     try:
-        connection = psycopg2.connect(server.url("postgres"), connect_timeout=5)
+        connection = psycopg2.connect(server.url("postgres"), connect_timeout=30)
         with contextlib.closing(connection), connection.cursor() as cursor:
             cursor.execute("SELECT pid FROM pg_stat_activity WHERE datname LIKE 'test%'")
             return [row[0] for row in cursor.fetchall()]

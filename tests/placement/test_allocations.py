@@ -79,7 +79,7 @@ def test_delete_takes_everything_and_stamps(world: World):
     ("existing", "sent", "words"),
     [
         (False, 5, "expected null but got 5"),
-        (True, None, "expected 1 but got null"),
+        (True, None, "expected 1 but got None"),
         (True, 2, "expected 1 but got 2"),
     ],
 )

@@ -24,7 +24,7 @@ SCRIPT = Path(__file__).parent / "clients" / "allocation_calls.py"
 def answers(venv: RealVenv, login: dict[str, Any]) -> dict[str, Any]:
     """What the clients got."""
     command = [venv.bin("python"), "-W", "ignore", SCRIPT, json.dumps(login)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stderr[-3000:]
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -71,7 +71,7 @@ def with_keystone(keystone: RealKeystone) -> dict[str, Any]:
     }
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_without_keystone(
     real_venv: RealVenv, upstream_placement: UpstreamPlacement, database_url: str, tmp_path: Path
 ) -> None:
@@ -116,7 +116,7 @@ def our_placement_in_the_catalog(
     keystone.set_endpoint("placement", upstream_placement_with_keystone.url)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("databases", ["sqlite"], indirect=True)
 def test_with_keystone(real_venv: RealVenv, keystone: RealKeystone, our_placement_in_the_catalog: Any) -> None:
     theirs = answers(real_venv, with_keystone(keystone))

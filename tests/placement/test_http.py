@@ -69,6 +69,23 @@ def test_errors_come_as_the_client_accepts_them(world: World):
     assert (not_acceptable.status_code, "Only application/json is provided" in not_acceptable.text) == (406, True)
 
 
+@pytest.mark.parametrize(
+    "accept",
+    ["APPLICATION/JSON", "Application/Json;Q=0.5", "APPLICATION/*", "application/json,", ", application/json ,"],
+)
+def test_media_types_have_no_case_and_lists_may_have_gaps(world: World, accept: str):
+    assert world.call("GET", "/resource_providers", accept=accept).json == {"resource_providers": []}
+    missing = world.call("GET", "/nothing", accept=accept)
+    assert (missing.status_code, missing.headers["content-type"]) == (404, "application/json")
+    refused = world.call("GET", "/resource_providers", accept=accept.upper().replace("APPLICATION/", "TEXT/X-"))
+    assert (refused.status_code, refused.headers["content-type"]) == (406, "text/plain; charset=utf-8")
+
+
+def test_html_in_any_case(world: World):
+    for accept in ("TEXT/HTML", "Text/*", "text/html,"):
+        assert world.call("GET", "/nothing", accept=accept).headers["content-type"].startswith("text/html")
+
+
 def test_an_accept_header_that_cannot_be_read_refuses_nothing(world: World):
     assert world.call("GET", "/resource_providers", accept="garbage").json == {"resource_providers": []}
     error = world.call("GET", "/nothing", accept="garbage")
@@ -259,3 +276,9 @@ def test_with_an_origin_alone_a_page_can_do_all_that_a_client_does(placement_eng
 def test_operational_paths_need_no_token(world: World):
     assert world.call("GET", "/healthcheck", token=None).text == "ok\n"
     assert "httpmux_response_duration_seconds_count" in world.call("GET", "/metrics", token=None).text
+
+
+def test_a_semicolon_separates_parameters_everywhere(world: World):
+    assert world.ok("GET", "/usages?project_id=a&;") == {"usages": {}}
+    assert world.ok("GET", "/traits?associated=false;name=in:HW_NUMA_ROOT,HW_X") == {"traits": ["HW_NUMA_ROOT"]}
+    assert world.ok("GET", "/resource_providers?name=a;uuid=" + uuid_of("a")) == {"resource_providers": []}

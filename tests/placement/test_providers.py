@@ -100,7 +100,7 @@ def test_creating_below_what_does_not_exist(world: World):
     body = {"name": "a", "uuid": uuid_of("a"), "parent_provider_uuid": uuid_of("a")}
     error = world.refused(400, "POST", "/resource_providers", body)
     assert (
-        f'Unable to create resource provider "a", {uuid_of("a")}: parent provider UUID cannot be same as UUID'
+        f'Unable to create resource provider "a", {uuid_of("a")}: Object action create failed because: parent provider'
         in (error["detail"])
     )
 

@@ -14,7 +14,7 @@ from limes.placement.objects.consumer import Ownership
 from tests.placement.world import World, uuid_of
 
 Q = "/quotas/project"
-PATIENCE = 30.0
+PATIENCE = 100.0
 
 pytestmark = pytest.mark.parametrize(  # on SQLite a writer is alone
     "databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True

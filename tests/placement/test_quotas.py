@@ -96,4 +96,4 @@ def test_a_class_with_a_limit_can_be_deleted_with_it(world: World):
 
 
 def test_the_version_document_announces_the_extension(world: World):
-    assert world.ok("GET", "/")["versions"][0]["extensions"] == ["quotas"]
+    assert world.ok("GET", "/")["versions"][0]["extensions"] == ["quotas", "usage_groups"]

@@ -14,7 +14,7 @@ import requests
 from limes.placement.transfer.contents import parents_first
 from tests.placement.random_story.story import RandomStory, Request
 from tests.placement.search.comparison import check_candidates
-from tests.placement.test_differential import comparable, is_deliberate
+from tests.placement.test_differential import comparable, differences_of, is_deliberate
 from tests.placement.world import World
 from tests.support.upstream_placement import UpstreamPlacement
 
@@ -122,7 +122,7 @@ def wipe(call: Callable[[str, str], Any]) -> None:
         call("DELETE", f"/traits/{name}")
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(("databases", "seed"), STORIES, indirect=["databases"])
 def test_the_same_answers(world: World, empty_upstream: UpstreamPlacement, seed: int):
     with requests.Session() as session:
@@ -133,7 +133,7 @@ def test_the_same_answers(world: World, empty_upstream: UpstreamPlacement, seed:
             for _ in range(STEPS):
                 request = story.next()
                 theirs, ours, texts = pair.both(request)
-                different = {key: (theirs[key], ours[key]) for key in theirs if theirs[key] != ours[key]}
+                different = differences_of(theirs, ours)
                 if not is_expected(request, different, texts, pair.sharing):
                     where = "; ".join(differing(theirs, ours))
                     pytest.fail(f"{request}\n  {where}\n  {texts}", pytrace=False)

@@ -3,10 +3,18 @@
 import argparse
 import os
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from limes.commands.options import Commands, add_config_option, add_exit_codes
 from limes.commands.output import add_json_option, print_json, progress
 
+if TYPE_CHECKING:
+    from limes.placement.transfer.api import RemoteApi
+    from limes.placement.transfer.contents import Contents
+    from limes.placement.transfer.journal import Journal
+
+_STATE = "placement-import.state"
 _TOKEN_VARIABLE = "LIMES_IMPORT_TOKEN"  # noqa: S105 - the name of a variable
 
 
@@ -15,7 +23,7 @@ def add_to(actions: Commands) -> None:
     parser = actions.add_parser(
         "import",
         help="copy a running OpenStack Placement into this one, and compare the two",
-        description="Writes what differs, so it may be interrupted and repeated.",
+        description="Writes what differs, so it may be interrupted and repeated: it goes on where it was.",
     )
     parser.add_argument("--from", dest="source", metavar="URL", required=True, help="the Placement to copy from")
     parser.add_argument(
@@ -24,6 +32,13 @@ def add_to(actions: Commands) -> None:
     )
     parser.add_argument("--prune", action="store_true", help="delete here what the source does not have")
     parser.add_argument("--verify-only", action="store_true", help="write nothing, only compare")
+    parser.add_argument(
+        "--state",
+        metavar="FILE",
+        default=_STATE,
+        help="where to keep what was read, so that the next run goes on if this one fails (default: %(default)s)",
+    )
+    parser.add_argument("--fresh", action="store_true", help="read everything anew, whatever the state file has")
     add_json_option(parser)
     add_config_option(parser, below_another=True)
     add_exit_codes(parser, {0: "both are the same", 1: "both differ at last, or an error"})
@@ -41,16 +56,49 @@ def run(options: argparse.Namespace) -> int:
     settings = load_any_settings()
     source = open_source(settings, options.source, options.token or os.environ.get(_TOKEN_VARIABLE))
     local = open_local(settings)
+    journal = _open_journal(source, options)
     refused: list[str] = []
-    if not options.verify_only:
-        theirs, ours = read(source, "reading there", progress), read(local, "reading here", progress)
+    theirs: Contents | None = None
+    ours: Contents | None = None
+    found: list[str] = []
+    if options.verify_only or journal.comparing:  # or it failed when all was written already
+        theirs, ours = read(journal, "comparing there", progress), read(local, "comparing here", progress)
+        found = list(differences(theirs, ours))
+    if theirs is None or ours is None or (found and not options.verify_only):
+        if theirs is None or ours is None:
+            theirs, ours = read(journal, "reading there", progress), read(local, "reading here", progress)
         writer = Writer(local, theirs, ours, progress, prune=options.prune)
         writer.run()
         refused = list(writer.problems)
         for problem in refused:
             print(f"refused: {problem}", file=sys.stderr)
-    theirs, ours = read(source, "comparing there", progress), read(local, "comparing here", progress)
-    found = list(differences(theirs, ours))
+        journal.restart(comparing=True)
+        theirs, ours = read(journal, "comparing there", progress), read(local, "comparing here", progress)
+        found = list(differences(theirs, ours))
+    journal.remove()
+    return _print(options, theirs, ours, refused, found)
+
+
+def _open_journal(source: "RemoteApi", options: argparse.Namespace) -> "Journal":
+    from limes.placement.transfer.journal import Journal
+    from limes.seams import SystemClock
+
+    url, clock = options.source.rstrip("/"), SystemClock()
+    try:
+        journal = Journal(source, url, Path(options.state), clock, fresh=options.fresh)
+    except OSError as error:
+        print(f"what is read will not be kept: {options.state}: {error.strerror or error}", file=sys.stderr)
+        journal = Journal(source, url, None, clock)
+    if options.verify_only and not journal.comparing:
+        journal.restart(comparing=True)
+    if journal.kept:
+        print(f"going on with {journal.kept} answers that {options.state} has (not so with --fresh)", file=sys.stderr)
+    return journal
+
+
+def _print(
+    options: argparse.Namespace, theirs: "Contents", ours: "Contents", refused: list[str], found: list[str]
+) -> int:
     if options.json:
         counts = {
             name: {"providers": len(side.providers), "consumers": len(side.consumers)}

@@ -6,7 +6,7 @@ from limes.placement.call import Answer, Call
 from limes.placement.objects import aggregate as aggregates
 from limes.placement.objects import resource_provider
 from limes.placement.schemas import aggregate as schema
-from limes.placement.schemas.common import normalized_uuid
+from limes.placement.search.values import aggregate_name
 
 _STALE = "Resource provider's generation already changed. Please update the generation and try again."
 
@@ -22,13 +22,13 @@ def replace(call: Call) -> Answer:
     resource_provider.identify(call.engine, call.params["uuid"])
     body = call.body(schema.put(call.version))
     guarded = call.version >= 19
-    uuids = [normalized_uuid(one) or one for one in (body["aggregates"] if guarded else body)]
+    uuids = list(dict.fromkeys(aggregate_name(one) or one for one in (body["aggregates"] if guarded else body)))
 
     def work() -> int:
         provider = resource_provider.lock(call.engine, call.params["uuid"])
         if guarded:
             provider.check_generation(body["resource_provider_generation"], _STALE)
-        aggregates.replace_of_provider(call.engine, provider.id, list(dict.fromkeys(uuids)))
+        aggregates.replace_of_provider(call.engine, provider.id, uuids)
         if guarded:
             return resource_provider.next_generation(call.engine, provider.id, call.now)
         resource_provider.touch(call.engine, provider.id, call.now)

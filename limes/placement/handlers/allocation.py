@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from limes.placement.call import Answer, Call
-from limes.placement.errors import CapacityExceeded, InvalidValue, Missing
+from limes.placement.errors import CapacityExceeded, ClassUnknown, InvalidValue, Missing
 from limes.placement.objects import allocation as allocations
 from limes.placement.objects import allocation_write
 from limes.placement.objects.allocation import ANY_GENERATION, Allocation, Claim
@@ -75,23 +75,25 @@ def replace(call: Call) -> Answer:
     """PUT /allocations/{consumer_uuid}."""
     uuid = _consumer_uuid(call)
     claim = parse_claim(call, uuid, call.body(schema.put(call.version)))
-    write(call, [claim], f"Unable to allocate inventory for consumer {uuid}")
+    _write(call, [claim], f"Unable to allocate inventory for consumer {uuid}:")
     return Answer(status=204)
 
 
 def replace_several(call: Call) -> Answer:
     """POST /allocations, from 1.13."""
     body = call.body(schema.post(call.version))
-    write(call, parse_claims(call, body), "Unable to allocate inventory")
+    _write(call, parse_claims(call, body), "Unable to allocate inventory")
     return Answer(status=204)
 
 
-def write(call: Call, claims: list[Claim], failure: str) -> None:
-    """Writes all claims in one transaction. What does not fit is refused with a message that `failure` begins."""
+def _write(call: Call, claims: list[Claim], unknown: str) -> None:
+    """Writes all claims in one transaction. `unknown` begins the message about a class that does not exist."""
     try:
         call.transaction(lambda: allocation_write.replace(call.engine, claims, call.now))
-    except (CapacityExceeded, InvalidValue) as error:
-        raise type(error)(f"{failure}: {error}") from None
+    except ClassUnknown as error:
+        raise ClassUnknown(f"{unknown} {error}") from None
+    except CapacityExceeded as error:
+        raise CapacityExceeded(f"Unable to allocate inventory: {error}") from None
 
 
 def delete(call: Call) -> Answer:

@@ -3,9 +3,10 @@
 import logging
 import random
 
+from limes.errors import Unavailable
 from limes.placement.call import Answer, Call
 from limes.placement.schemas import allocation_candidate as schemas
-from limes.placement.search.candidates import search
+from limes.placement.search.candidates import Found, search
 from limes.placement.search.errors import invalid
 from limes.placement.search.querystring import last_values, parse_pairs
 from limes.placement.search.render import render
@@ -13,6 +14,9 @@ from limes.placement.search.request import Bounds, parse
 from limes.settings.placement import PlacementBounds
 
 log = logging.getLogger(__name__)
+
+INCOMPLETE = "x-limes-incomplete"
+"""The header of an answer that may lack candidates, because the search for them was stopped. Its value says why."""
 
 
 def bounds_of(settings: PlacementBounds) -> Bounds:
@@ -37,12 +41,28 @@ def list_candidates(call: Call) -> Answer:
     memory = None
     if not any(group.in_tree for group in request.groups):
         memory = call.deps.answers.of((call.version, *(pair for pair in pairs if pair[0] != "limit")))
-    found = search(request, cloud, most, shuffle, memory)
-    if not found.complete:
-        log.warning(
-            "stopped looking for candidates with %d found (placement.bounds.max_candidates is %d): %s",
-            len(found.candidates),
-            most,
-            call.req.query_string[:1000],
+    monotonic = call.deps.clock.monotonic
+    end = monotonic() + settings.bounds.search_seconds
+    found = search(request, cloud, most, shuffle, memory, lambda: monotonic() >= end)
+    headers = {} if found.complete else {INCOMPLETE: _reason(call, found)}
+    data = render(found, cloud, call.version, memory)
+    return Answer(data=data, last_modified=call.now, headers=headers)
+
+
+def _reason(call: Call, found: Found) -> str:
+    """Why a search has not looked at everything; logs it. Raises `Unavailable` if it has found nothing until then.
+
+    An empty answer would say that there is no room, and nobody knows that.
+    """
+    bounds = call.deps.settings.bounds
+    bound = f"placement.bounds.max_candidates is {bounds.max_candidates}"
+    if not found.in_time:
+        bound = f"placement.bounds.search_seconds is {bounds.search_seconds:g}"
+    count = len(found.candidates)
+    log.warning("stopped looking for candidates with %d found (%s): %s", count, bound, call.req.query_string[:1000])
+    if not found.candidates:
+        raise Unavailable(
+            f"The search for candidates was stopped before it found any ({bound}). This does not mean that there are"
+            " none. Ask for fewer groups, or in fewer trees (in_tree, member_of)."
         )
-    return Answer(data=render(found, cloud, call.version, memory), last_modified=call.now)
+    return f"stopped with {count} candidates ({bound})"

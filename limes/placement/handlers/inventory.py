@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from limes.errors import LimesError
 from limes.placement.call import Answer, Call
-from limes.placement.errors import ConcurrentUpdate, InvalidValue, Missing
+from limes.placement.errors import ConcurrentUpdate, InvalidValue, InventoryInUse, Missing
 from limes.placement.objects import inventory as inventories
 from limes.placement.objects import resource_class, resource_provider
 from limes.placement.objects.inventory import Inventory
@@ -98,7 +98,10 @@ def update(call: Call) -> Answer:
         one = _parse_update(body, call.version, class_name, uuid)
         class_id = resource_class.get(call.engine, class_name).id
         if class_id not in inventories.class_ids_of(call.engine, provider.id):
-            raise InvalidValue(f"No inventory record with resource class for resource provider {uuid}: {class_name}")
+            raise InvalidValue(
+                f"No inventory record with resource class for resource provider {uuid}:"
+                f" No inventory of class {class_name} found."
+            )
         inventories.put(call.engine, provider.id, {class_id: one}, call.now)
         return one
 
@@ -125,7 +128,10 @@ def replace_all(call: Call) -> Answer:
                 f" No such resource class {unknown[0]}."
             )
         gone = inventories.class_ids_of(call.engine, provider.id) - set(ids.values())
-        inventories.remove(call.engine, provider.id, uuid, sorted(gone))
+        try:
+            inventories.remove(call.engine, provider.id, uuid, sorted(gone))
+        except InventoryInUse as error:
+            raise InventoryInUse(f"update conflict: {error}") from None
         inventories.put(call.engine, provider.id, {ids[name]: one for name, one in wanted.items()}, call.now)
         return {name: replace(wanted[name], updated=call.now) for name in sorted(wanted, key=ids.__getitem__)}
 
@@ -138,9 +144,16 @@ def delete(call: Call) -> Answer:
     uuid, class_name = call.params["uuid"], call.params["resource_class"]
 
     def write(provider: Locked) -> None:
+        missing = f"No inventory of class {class_name} found for delete"
         class_id = resource_class.ids_of(call.engine, [class_name]).get(class_name)
-        if class_id is None or not inventories.remove(call.engine, provider.id, uuid, [class_id]):
-            raise Missing(f"No inventory of class {class_name} found for delete")
+        if class_id is None:
+            raise Missing(f"{missing}: No such resource class {class_name}.")
+        try:
+            removed = inventories.remove(call.engine, provider.id, uuid, [class_id])
+        except InventoryInUse as error:
+            raise InventoryInUse(f"Unable to delete inventory of class {class_name}: {error}") from None
+        if not removed:
+            raise Missing(f"{missing}: {missing}")
 
     _change(call, None, write)
     return Answer(status=204)

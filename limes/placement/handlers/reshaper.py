@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from limes.placement.call import Answer, Call
-from limes.placement.errors import CapacityExceeded
+from limes.placement.errors import CapacityExceeded, ClassUnknown, InventoryInUse
 from limes.placement.handlers import allocation, inventory
 from limes.placement.objects import reshape as reshaping
 from limes.placement.objects.inventory import Inventory
@@ -28,6 +28,10 @@ def reshape(call: Call) -> Answer:
         call.transaction(lambda: reshaping.reshape(call.engine, shapes, claims, call.now))
     except CapacityExceeded as error:
         raise CapacityExceeded(f"Unable to allocate inventory: {error}") from None
+    except ClassUnknown as error:
+        raise ClassUnknown(f"malformed reshaper data: {error}") from None
+    except InventoryInUse as error:
+        raise InventoryInUse(f"update conflict: {error}") from None
     return Answer(status=204)
 
 

@@ -64,7 +64,7 @@ def _rename(call: Call) -> Answer:
     def work() -> None:
         one = classes.get(call.engine, name)
         if not one.name.startswith("CUSTOM_"):
-            raise InvalidValue(f"Cannot update standard resource class {name}.")
+            raise InvalidValue(f"Cannot update standard resource class {name}")
         classes.rename(call.engine, name, new_name, call.now)
 
     call.transaction(work)

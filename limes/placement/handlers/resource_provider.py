@@ -49,10 +49,15 @@ def create(call: Call) -> Answer:
     uuid = normalized_uuid(body["uuid"]) if "uuid" in body else call.deps.ids.uuid()
     assert uuid is not None
     if not name:
-        raise _cannot_create(name, uuid, "name is required.")
+        raise _cannot_create(name, uuid, "name is required")
     parent_uuid = _uuid_or_none(body.get("parent_provider_uuid"))
     if parent_uuid == uuid:
-        raise _cannot_create(name, uuid, "parent provider UUID cannot be same as UUID. Please provide another.")
+        raise _cannot_create(
+            name,
+            uuid,
+            "parent provider UUID cannot be same as UUID."
+            " Please set parent provider UUID to None if there is no parent.",
+        )
 
     def work() -> Provider:
         if parent_uuid is None:
@@ -93,10 +98,10 @@ def update(call: Call) -> Answer:
         if one is None:
             raise Missing(f"No resource provider with uuid {uuid} found")
         if moving:
-            _move(call, one, name, wanted, tree)
+            _move(call, one, wanted, tree)
         conflict = providers.find_conflict(call.engine, name, None)
         if conflict is not None and conflict[0] != uuid:
-            raise _taken(call, name, None)
+            raise DuplicateName(f"Conflicting resource provider {name} already exists.")
         providers.rename(call.engine, one.id, name, call.now)
         return providers.get(call.engine, uuid)
 
@@ -124,18 +129,18 @@ def delete(call: Call) -> Answer:
     return Answer(status=204)
 
 
-def _move(call: Call, one: Locked, name: str, wanted: str | None, tree: dict[str, Locked]) -> None:
+def _move(call: Call, one: Locked, wanted: str | None, tree: dict[str, Locked]) -> None:
     parent = tree.get(wanted) if wanted else None
     if wanted is not None and parent is None:
-        raise _cannot_update(one, name, "parent provider UUID does not exist.")
+        raise _cannot_update(one, "parent provider UUID does not exist.", action="create")
     new_id = parent.id if parent else None
     if new_id == one.parent_id:
         return
     if call.version < 37 and one.parent_id is not None:
         verb = "un-parenting" if parent is None else "re-parenting"
-        raise _cannot_update(one, name, f"{verb} a provider is not currently allowed.")
+        raise _cannot_update(one, f"{verb} a provider is not currently allowed.")
     if parent is not None and parent.id in providers.descendants(one.id, tree.values()):
-        raise _cannot_update(one, name, "creating loop in the provider tree is not allowed.")
+        raise _cannot_update(one, "creating loop in the provider tree is not allowed.")
     providers.move(call.engine, one, parent, tree.values(), call.now)
 
 
@@ -147,16 +152,18 @@ def _uuid_or_none(value: str | None) -> str | None:
     return None if value is None else normalized_uuid(value)
 
 
-def _taken(call: Call, name: str, uuid: str | None) -> Conflict:
+def _taken(call: Call, name: str, uuid: str) -> Conflict:
     conflict = providers.find_conflict(call.engine, name, uuid)
-    if conflict is not None and conflict[1] != name:
-        return DuplicateName(f"Conflicting resource provider uuid: {conflict[0]} already exists.")
+    if conflict is not None and conflict[0] == uuid:
+        return DuplicateName(f"Conflicting resource provider uuid: {uuid} already exists.")
     return DuplicateName(f"Conflicting resource provider name: {name} already exists.")
 
 
 def _cannot_create(name: str, uuid: str, why: str) -> InvalidValue:
-    return InvalidValue(f'Unable to create resource provider "{name}", {uuid}: {why}')
+    return InvalidValue(
+        f'Unable to create resource provider "{name}", {uuid}: Object action create failed because: {why}'
+    )
 
 
-def _cannot_update(one: Locked, name: str, why: str) -> InvalidValue:
-    return InvalidValue(f'Unable to save resource provider "{name}", {one.uuid}: {why}')
+def _cannot_update(one: Locked, why: str, action: str = "update") -> InvalidValue:
+    return InvalidValue(f"Unable to save resource provider {one.uuid}: Object action {action} failed because: {why}")

@@ -14,7 +14,7 @@ def show(call: Call) -> Answer:
                 "min_version": microversion.text(microversion.MIN),
                 "status": "CURRENT",
                 "links": [{"rel": "self", "href": ""}],
-                "extensions": ["quotas"],
+                "extensions": ["quotas", "usage_groups"],
             }
         ]
     }

@@ -3,7 +3,7 @@
 from typing import Any
 
 from limes.placement.call import Answer, Call
-from limes.placement.errors import InvalidValue
+from limes.placement.errors import InvalidValue, Missing, provider_missing
 from limes.placement.objects import resource_provider
 from limes.placement.objects import trait as traits
 from limes.placement.objects.trait import Trait
@@ -56,7 +56,10 @@ def delete(call: Call) -> Answer:
 
 def list_of_provider(call: Call) -> Answer:
     """GET /resource_providers/{uuid}/traits."""
-    provider_id, generation = resource_provider.identify(call.engine, call.params["uuid"])
+    try:
+        provider_id, generation = resource_provider.identify(call.engine, call.params["uuid"])
+    except Missing:
+        raise provider_missing(call.params["uuid"]) from None
     return _answer(call, traits.of_provider(call.engine, provider_id), generation)
 
 

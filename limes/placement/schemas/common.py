@@ -32,9 +32,11 @@ def normalized_uuid(value: str) -> str | None:
     """The UUID in lower case with dashes, or None if it is not one. Dashes, braces and `urn:uuid:` may be there."""
     digits = value.replace("urn:", "").replace("uuid:", "").strip("{}").replace("-", "")
     try:
-        return str(uuid.UUID(digits))
+        found = uuid.UUID(digits)
     except ValueError:
         return None
+    # UUID() reads digits as int() does, which forgives spaces and underscores; an identifier must not
+    return str(found) if found.hex == digits.lower() else None
 
 
 class Schema:

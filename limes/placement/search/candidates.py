@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 from limes.placement.search.assignment import assignments
+from limes.placement.search.deadline import Deadline, DeadlinePassed
 from limes.placement.search.descent import PAUSE_AFTER
 from limes.placement.search.matching import RequestTest, Slot
 from limes.placement.search.memory import QueryMemory
@@ -17,6 +18,8 @@ DEFAULT_MAX_CANDIDATES = 100_000
 _STEPS_PER_CANDIDATE = 20
 _AMOUNTS_PER_CANDIDATE = 10
 """Requests for more amounts of resources than this get as many candidates less: the answer's size has to be bounded."""
+_CHECKED_EVERY = 128
+"""Candidates, or trees, after which the search looks whether its time is over."""
 _FEW = 16
 """Up to so many combinations of a tree are all looked at and remembered, even if fewer are asked for."""
 
@@ -28,7 +31,9 @@ class Found:
     slots: tuple[Slot, ...]
     candidates: list[Assignment]
     complete: bool
-    """False when the search ended at its bound, before the client's limit was reached."""
+    """False when the search ended at a bound, before the client's limit was reached."""
+    in_time: bool = True
+    """False when that was the bound on its time."""
 
 
 Shuffle = Callable[[list[Any]], None]
@@ -40,8 +45,9 @@ def search(
     max_candidates: int = DEFAULT_MAX_CANDIDATES,
     shuffle: Shuffle | None = None,
     memory: QueryMemory | None = None,
+    time_is_over: Callable[[], bool] = lambda: False,
 ) -> Found:
-    """Looks for candidates until all are found, or `request.limit`, or `max_candidates`.
+    """Looks for candidates until all are found, or `request.limit`, or `max_candidates`, or `time_is_over()`.
 
     The order is the same each time: every root gives its first candidate, in the order of ids, then every root its
     second, and so on. So a limit gives a choice of roots, and no root can take the room of the others. Unless `shuffle`
@@ -53,21 +59,32 @@ def search(
     bound = min(max_candidates, max_candidates * _AMOUNTS_PER_CANDIDATE // max(amounts, 1))
     most = min(request.limit or bound, bound)
     candidates: list[Assignment] = []
-    found = _Search(test, memory or QueryMemory()).in_turn(shuffle)
-    complete = _collect(found, candidates, most, max_candidates, bool(cloud.sharing))
+    deadline = Deadline(time_is_over)
+    found = _Search(test, memory or QueryMemory(), deadline).in_turn(shuffle)
+    in_time = True
+    try:
+        complete = _collect(found, candidates, most, max_candidates, bool(cloud.sharing), deadline)
+    except DeadlinePassed:
+        complete = in_time = False
     if shuffle is not None:
         shuffle(candidates)
-    return Found(test.slots, candidates, complete or len(candidates) == request.limit)
+    return Found(test.slots, candidates, complete or len(candidates) == request.limit, in_time)
 
 
 def _collect(
-    found: Iterable[Assignment | None], candidates: list[Assignment], most: int, max_candidates: int, sharing: bool
+    found: Iterable[Assignment | None],
+    candidates: list[Assignment],
+    most: int,
+    max_candidates: int,
+    sharing: bool,
+    deadline: Deadline,
 ) -> bool:
-    """Takes up to `most` candidates, each once, and answers whether these were all."""
+    """Takes up to `most` candidates, each once, and answers whether these were all. Raises `DeadlinePassed`."""
     seen: set[tuple[int, ...]] = set()
     idle_left = max_candidates * _STEPS_PER_CANDIDATE // PAUSE_AFTER
     for one in found:
         if one is None:
+            deadline.check()
             idle_left -= 1
             if idle_left <= 0:
                 return False
@@ -81,16 +98,19 @@ def _collect(
         candidates.append(one)
         if len(candidates) >= most:
             return False
+        if not len(candidates) % _CHECKED_EVERY:
+            deadline.check()
     return True
 
 
 class _Search:
     """What is the same for all trees of one request."""
 
-    def __init__(self, test: RequestTest, memory: QueryMemory) -> None:
+    def __init__(self, test: RequestTest, memory: QueryMemory, deadline: Deadline) -> None:
         self._test = test
         self._memory = memory
-        self._rules = Rules(test)
+        self._deadline = deadline
+        self._rules = Rules(test, deadline)
         self._width = len(test.slots)
 
     def in_turn(self, shuffle: Shuffle | None) -> Iterator[Assignment | None]:
@@ -100,7 +120,9 @@ class _Search:
         if shuffle is not None:
             shuffle(trees)
         waiting: list[Iterator[Assignment | None]] = []
-        for tree in trees:
+        for number, tree in enumerate(trees):
+            if not number % _CHECKED_EVERY:
+                self._deadline.check()
             if cloud.sharing and (shared := cloud.shared_with(tree)):
                 rest = self._with_shared(tree, shared)
             elif (kept := known.get(tree.root.id)) is not None and kept[0]() is tree:

@@ -1,10 +1,11 @@
 """The search step by step, for requests whose slots demand something of each other."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from limes.placement.search.matching import TraitTest
 from limes.placement.search.model import Provider
 from limes.placement.search.rules import Assignment, Options, Rules
+from limes.placement.search.subtrees import Open, Subtrees
 
 PAUSE_AFTER = 500
 """Steps without a result, after which a search offers to let others have their turn."""
@@ -19,15 +20,26 @@ class Descent:
         self._options = options
         self._wanted = wanted
         self._crowded = crowded
+        self._subtrees = Subtrees(rules, options, crowded=crowded) if rules.subtrees else None
         # the slots with the fewest options first, so that dead ends show near the top
-        self._order = sorted(range(len(options)), key=lambda slot: len(options[slot]))
+        self._order = (
+            self._subtrees.order()
+            if self._subtrees
+            else sorted(range(len(options)), key=lambda slot: len(options[slot]))
+        )
         self._chosen: list[Provider | None] = [None] * len(options)
         self._taken: dict[tuple[int, str], int] = {}
         self._isolated: set[int] = set()
         self._idle = 0
 
-    def run(self, depth: int = 0) -> Iterator[Assignment | None]:
+    def run(self) -> Iterator[Assignment | None]:
         """The assignments, and None after every `PAUSE_AFTER` steps that led to none."""
+        if self._subtrees is None:
+            return self._from(0, None)
+        state = self._subtrees.start()
+        return iter(()) if state is None else self._from(0, state)
+
+    def _from(self, depth: int, state: Open | None) -> Iterator[Assignment | None]:
         if depth == len(self._order):
             chosen = tuple(provider for provider in self._chosen if provider is not None)
             if self._rules.accepts(chosen, self._wanted):
@@ -35,15 +47,25 @@ class Descent:
                 yield chosen
             return
         slot = self._order[depth]
-        for provider in self._options[slot]:
+        options = self._options[slot]
+        if state is not None and self._subtrees is not None and self._subtrees.tied[slot]:
+            options = self._subtrees.open_to(slot, state)
+        for provider in options:
             if self._may_take(slot, provider):
                 self._take(slot, provider)
-                yield from self.run(depth + 1)
+                after = self._after(state, slot, provider)
+                if after is not None or state is None:
+                    yield from self._from(depth + 1, after)
                 self._release(slot, provider)
             self._idle += 1
             if self._idle >= PAUSE_AFTER:
                 self._idle = 0
                 yield None
+
+    def _after(self, state: Open | None, slot: int, provider: Provider) -> Open | None:
+        if state is None or self._subtrees is None:
+            return None
+        return self._subtrees.after(state, slot, provider, self._may_take, self._taken)
 
     def _may_take(self, slot: int, provider: Provider) -> bool:
         rules = self._rules
@@ -53,7 +75,7 @@ class Descent:
             for name, amount in rules.shared[slot]:
                 if self._taken.get((provider.id, name), 0) + amount > provider.inventories[name].limit:
                     return False
-        return all([self._can_be_subtree(slots, slot, provider) for slots in rules.subtrees_of[slot]])
+        return True
 
     def _take(self, slot: int, provider: Provider) -> None:
         self._chosen[slot] = provider
@@ -73,14 +95,3 @@ class Descent:
         for name, amount in self._rules.shared[slot]:
             key = (provider.id, name)
             self._taken[key] = self._taken.get(key, 0) + sign * amount
-
-    def _can_be_subtree(self, slots: Sequence[int], slot: int, provider: Provider) -> bool:
-        """Whether, with `provider` in `slot`, one provider of `slots` is or still can be at or above all the others."""
-        chosen = [known for other in slots if (known := self._chosen[other]) is not None]
-        if not chosen:
-            return True
-        above = provider.lineage.intersection(*[known.lineage for known in chosen])
-        if provider.id in above or any([known.id in above for known in chosen]):
-            return True
-        still_open = [other for other in slots if other != slot and self._chosen[other] is None]
-        return any(option.id in above for other in still_open for option in self._options[other])

@@ -38,12 +38,15 @@ def parse_providers(
     bounds: Bounds = DEFAULT_BOUNDS,
 ) -> ProvidersRequest:
     """Reads the parameters under microversion 1.`minor`, after the schema has been applied. Raises `QueryError`."""
-    resources = [parse_resources(text) for text in values_of(pairs, "resources")]
+    # in the order in which what is wrong is told
+    aggregates = parse_aggregates(values_of(pairs, "member_of"), minor)
     required = values_of(pairs, "required")
+    wanted = parse_traits(required if minor >= ANY_TRAITS_SINCE else required[-1:], minor)
+    resources = [parse_resources(text) for text in values_of(pairs, "resources")]
     group = Group(
         resources=resources[-1] if resources else {},
-        traits=parse_traits(required if minor >= ANY_TRAITS_SINCE else required[-1:], minor),
-        aggregates=parse_aggregates(values_of(pairs, "member_of"), minor),
+        traits=wanted,
+        aggregates=aggregates,
         in_tree=_uuid(pairs, "in_tree"),
     )
     check_bounds([group], Traits(), bounds)
@@ -67,7 +70,7 @@ def matching_providers(request: ProvidersRequest, cloud: Cloud) -> list[Provider
     test = GroupTest(request.group, cloud)
     if test.impossible:
         return []
-    found = _named(request, cloud)
+    found = _named(request, cloud, test.in_tree)
     if test.restricts:
         found = [provider for provider in found if test.accepts(provider)]
     resources = request.group.resources
@@ -76,10 +79,14 @@ def matching_providers(request: ProvidersRequest, cloud: Cloud) -> list[Provider
     return list(found)
 
 
-def _named(request: ProvidersRequest, cloud: Cloud) -> Iterable[Provider]:
+def _named(request: ProvidersRequest, cloud: Cloud, root_id: int | None) -> Iterable[Provider]:
+    """Those that have the UUID and the name, of one tree if its root's id is given: others are not looked at."""
+    found: Iterable[Provider]
     if request.uuid is not None:
         provider = cloud.by_uuid.get(request.uuid)
-        found: Iterable[Provider] = [provider] if provider else []
+        found = [provider] if provider else []
+    elif root_id is not None:
+        found = sorted(cloud.trees[root_id].providers, key=lambda provider: provider.id)
     else:
         found = cloud.by_id.values()
     if request.name is not None:

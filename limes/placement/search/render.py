@@ -7,8 +7,7 @@ with it; the allocation requests are filled into a few templates, which costs a 
 from collections.abc import Collection, Iterable
 from typing import Any
 
-import orjson
-
+from limes.placement.document import dump
 from limes.placement.search.candidates import Found
 from limes.placement.search.matching import Slot
 from limes.placement.search.memory import QueryMemory
@@ -103,7 +102,7 @@ class RequestWriter:
 
 def _json(value: object) -> str:
     """JSON as a part of a `%` template."""
-    return orjson.dumps(value).decode().replace("%", "%%")
+    return dump(value).decode().replace("%", "%%")
 
 
 def _tree_summaries(tree: Tree) -> bytes:
@@ -114,7 +113,7 @@ def _tree_summaries(tree: Tree) -> bytes:
 
 def _join(providers: Iterable[Provider], minor: int, classes: Collection[str] | None) -> bytes:
     summaries = {provider.uuid: _summary(provider, minor, classes) for provider in providers}
-    return orjson.dumps(summaries)[1:-1]
+    return dump(summaries)[1:-1]
 
 
 def _summary(provider: Provider, minor: int, classes: Collection[str] | None) -> dict[str, Any]:

@@ -92,10 +92,10 @@ def parse(
         _check_orphans(groups, pairs)
     _check_conflicts(groups)
     isolate = _isolate(pairs, groups)
+    check_names(root_traits, traits)
     for group in groups:
         check_classes(group.resources, classes)
-    for wanted in (*(group.traits for group in groups), root_traits):
-        check_names(wanted, traits)
+        check_names(group.traits, traits)
     return CandidatesRequest(
         groups=tuple(groups),
         isolate=isolate,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from limes.placement.search.deadline import Deadline
 from limes.placement.search.matching import RequestTest, TraitTest
 from limes.placement.search.model import Provider
 
@@ -15,17 +16,16 @@ Amounts = tuple[tuple[str, int], ...]
 class Rules:
     """The rules of one request, as far as they are about more than one slot."""
 
-    def __init__(self, test: RequestTest) -> None:
+    def __init__(self, test: RequestTest, deadline: Deadline) -> None:
         slots = test.slots
+        self.deadline = deadline
         self.suffixed = [bool(slot.suffix) for slot in slots]
         self.isolate = not test.alone
         """Whether each suffixed group needs a provider of its own."""
         self.subtrees = [
             [index for index, slot in enumerate(slots) if slot.suffix in suffixes]
-            for suffixes in test.request.same_subtrees
+            for suffixes in dict.fromkeys(test.request.same_subtrees)
         ]
-        self.subtrees_of = [[slots for slots in self.subtrees if index in slots] for index in range(len(slots))]
-        """For each slot the sets of slots, with itself in them, that have to lie in one subtree."""
         classes = [name for slot in slots for name in slot.resources]
         repeated = {name for name in classes if classes.count(name) > 1}
         self.shared: list[Amounts] = [

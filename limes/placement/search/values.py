@@ -45,7 +45,7 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class Aggregates:
-    """`member_of`: in at least one of each set. `forbidden`: in none of these. Lower-case UUIDs with dashes."""
+    """`member_of`: in at least one of each set. `forbidden`: in none of these. As `aggregate_name` has them."""
 
     member_of: tuple[frozenset[str], ...] = ()
     forbidden: frozenset[str] = frozenset()
@@ -149,14 +149,24 @@ def _aggregate_names(text: str, whole: str) -> frozenset[str]:
         )
     else:
         values = [text]
-    return frozenset(_aggregate_uuid(value) for value in values)
+    return frozenset(_aggregate_of(value) for value in values)
 
 
-def _aggregate_uuid(value: str) -> str:
-    found = normal_uuid(value)
-    if found is None:
+def _aggregate_of(value: str) -> str:
+    name = aggregate_name(value)
+    if name is None:
         raise invalid(f"Expected 'member_of' parameter to contain valid UUID(s). Got: {value}")
-    return found
+    return name
+
+
+def aggregate_name(text: str) -> str | None:
+    """What an aggregate is known by, or None if `text` is no UUID.
+
+    It is the text as the client wrote it, as upstream has it: a UUID with and without dashes are two aggregates. Forms
+    that are longer than a UUID (in braces, as a URN) do not fit in the database, and stand for the usual form.
+    """
+    usual = normal_uuid(text)
+    return text if usual is not None and len(text) <= len(usual) else usual
 
 
 def parse_in_tree(text: str) -> str:

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from limes.placement.transfer.api import TYPED, ReadableApi, quoted
+from limes.errors import BackendError
+from limes.placement.transfer.api import TYPED, ReadableApi
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -58,15 +59,27 @@ class Contents:
     consumers: Mapping[str, ConsumerState]
     generations: Mapping[str, int] = field(default_factory=dict)
     """Those of the consumers."""
-    project_usages: Mapping[str, Any] = field(default_factory=dict)
-    """By project: what the API answers for its usages."""
+
+    @property
+    def project_usages(self) -> Mapping[str, Mapping[str, int]]:
+        """By project and class name: what its consumers have together.
+
+        Counted from their allocations: OpenStack Placement on PostgreSQL fails if it is asked at 1.38 or later.
+        """
+        usages: dict[str, dict[str, int]] = {}
+        for one in self.consumers.values():
+            project = usages.setdefault(one.project_id, {})
+            for resources in one.resources.values():
+                for name, amount in resources.items():
+                    project[name] = project.get(name, 0) + amount
+        return usages
 
 
 def read(api: ReadableApi, where: str, progress: Progress) -> Contents:
     """Reads everything; `where` is for the progress. What vanishes meanwhile is left out. Raises `BackendError`."""
-    classes = frozenset(one["name"] for one in api.get("/resource_classes")["resource_classes"])
-    traits = frozenset(api.get("/traits")["traits"])
-    listed = parents_first(api.get("/resource_providers")["resource_providers"])
+    classes = frozenset(one["name"] for one in _list(api, "resource_classes"))
+    traits = frozenset(_list(api, "traits"))
+    listed = parents_first(_list(api, "resource_providers"))
     providers: dict[str, ProviderState] = {}
     consumer_uuids: dict[str, None] = {}
     for found in _all(lambda one: _provider(api, one), listed, f"{where}: providers", progress):
@@ -78,14 +91,14 @@ def read(api: ReadableApi, where: str, progress: Progress) -> Contents:
     for answer in _all(lambda uuid: _consumer(api, uuid), list(consumer_uuids), f"{where}: consumers", progress):
         if answer is not None:
             consumers[answer[0].uuid], generations[answer[0].uuid] = answer
-    projects = sorted({one.project_id for one in consumers.values()})
-    usages = _all(
-        lambda project: api.get(f"/usages?project_id={quoted(project)}")["usages"],
-        projects,
-        f"{where}: projects",
-        progress,
-    )
-    return Contents(classes, traits, providers, consumers, generations, dict(zip(projects, usages, strict=True)))
+    return Contents(classes, traits, providers, consumers, generations)
+
+
+def _list(api: ReadableApi, name: str) -> list[Any]:
+    document = api.get(f"/{name}")
+    if not isinstance(document, dict) or not isinstance(document.get(name), list):
+        raise BackendError(f"GET /{name}: expected a list of {name}")
+    return list(document[name])
 
 
 def parents_first(listed: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -115,6 +128,8 @@ def _provider(api: ReadableApi, listed: Mapping[str, Any]) -> tuple[ProviderStat
         document = api.get(f"/resource_providers/{uuid}/{what}")
         if document is None:
             return None
+        if what not in document:
+            raise BackendError(f"GET /resource_providers/{uuid}/{what}: expected {what}")
         parts[what] = document[what]
     state = ProviderState(
         uuid=uuid,

@@ -20,8 +20,9 @@ def differences(theirs: Contents, ours: Contents) -> Iterator[str]:
                 yield f"{kind} {name}: only {'there' if name in left else 'here'}"
     yield from _between("provider", theirs.providers, ours.providers)
     yield from _between("consumer", theirs.consumers, ours.consumers)
-    for project in sorted(set(theirs.project_usages) & set(ours.project_usages)):
-        there, here = (_flat(one.project_usages[project]) for one in (theirs, ours))
+    theirs_used, ours_used = theirs.project_usages, ours.project_usages
+    for project in sorted(set(theirs_used) & set(ours_used)):
+        there, here = theirs_used[project], ours_used[project]
         if there != here:
             yield f"project {project}: usages: {there} there, {here} here"
 
@@ -40,13 +41,3 @@ def _between(kind: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> I
 
 def _plain(value: Any) -> Any:
     return sorted(value) if isinstance(value, frozenset) else value
-
-
-def _flat(usages: Mapping[str, Any]) -> Mapping[str, int]:
-    """Sums by class: an older source does not group them by type of consumer."""
-    total: dict[str, int] = {}
-    for name, value in usages.items():
-        for class_name, amount in (value if isinstance(value, Mapping) else {name: value}).items():
-            if class_name != "consumer_count":
-                total[class_name] = total.get(class_name, 0) + amount
-    return total

@@ -1,5 +1,6 @@
 """Candidates and the list of providers through the app, on both databases: settings, errors, headers, several workers."""
 
+import itertools
 import json
 import logging
 from dataclasses import replace
@@ -121,6 +122,40 @@ def test_the_bound_on_candidates_is_logged(api, caplog):
         assert len(bounded.candidates(f"{query}&limit=10")) == 10
         assert len(api.candidates(query)) == 7 * 6 * 5 * 4 * 3
         assert not caplog.records
+
+
+class Ticking(SystemClock):
+    """A second passes each time that somebody looks."""
+
+    def __init__(self):
+        self.seconds = itertools.count()
+
+    def monotonic(self):
+        return float(next(self.seconds))
+
+
+def test_a_search_ends_in_time_and_says_so(api, caplog):
+    query = f"/allocation_candidates?{devices(api)}"
+    assert "x-limes-incomplete" not in api.ask("GET", query).headers
+    hasty = with_settings(api, bounds={"search_seconds": 20})
+    hasty = Api(replace(hasty.deps, clock=Ticking(), answers=AnswerMemory()))
+    with caplog.at_level(logging.WARNING, "limes.placement"):
+        answer = hasty.ask("GET", query)
+        found = len(answer.json["allocation_requests"])
+        assert 0 < found < 7 * 6 * 5 * 4 * 3
+        reason = f"with {found} candidates (placement.bounds.search_seconds is 20)"
+        assert answer.headers["x-limes-incomplete"] == f"stopped {reason}"
+        [record] = caplog.records
+        assert f"with {found} found (placement.bounds.search_seconds is 20): resources1" in record.getMessage()
+    assert "x-limes-incomplete" not in hasty.ask("GET", f"{query}&limit=100").headers
+
+
+def test_a_search_that_found_nothing_in_time_is_not_an_answer(api):
+    query = f"/allocation_candidates?{devices(api)}"
+    hasty = with_settings(api, bounds={"search_seconds": 0.5})
+    hasty = Api(replace(hasty.deps, clock=Ticking(), answers=AnswerMemory()))
+    refused = hasty.ask("GET", query, expect=503)
+    assert "stopped before it found any (placement.bounds.search_seconds is 0.5)" in refused.text
 
 
 def test_random_order_where_it_is_asked_for(api):

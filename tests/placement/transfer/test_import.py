@@ -130,7 +130,8 @@ class Command:
 
     def __call__(self, *arguments: str) -> tuple[int, str, str]:
         """Exit code, standard output, standard error."""
-        code = main(["placement", "import", "--config", str(self.config), *arguments])
+        state = str(self.config.parent / "state")
+        code = main(["placement", "import", "--config", str(self.config), "--state", state, *arguments])
         out, err = self.capsys.readouterr()
         return code, out, err
 
@@ -139,7 +140,10 @@ class Command:
         command = [sys.executable, "-c", DIE_AFTER_WRITES, str(writes), "placement", "import"]
         env = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"}
         done = subprocess.run(
-            [*command, "--config", str(self.config), *arguments], env=env, capture_output=True, timeout=100
+            [*command, "--config", str(self.config), "--state", str(self.config.parent / "state"), *arguments],
+            env=env,
+            capture_output=True,
+            timeout=200,
         )
         return done.returncode
 

@@ -1,0 +1,207 @@
+"""What `same_subtree` leaves to the slots that are still open: forward checking for the search step by step.
+
+Each set of slots in one subtree has a *top*: one of its providers, at or above all others. While the search goes down,
+the tops that a set can still have and the providers that its slots can still take narrow each other, until nothing
+changes or a set has none left. Sets of providers are bits of an integer.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from limes.placement.search.model import Provider
+from limes.placement.search.rules import Options, Rules
+
+Fits = Callable[[int, Provider], bool]
+"""Whether a slot could take a provider, after all that is taken."""
+
+
+@dataclass(slots=True)
+class Open:
+    """What is still possible at one point of the search."""
+
+    domains: list[int]
+    """For each slot the providers that it can take: one, if it has taken it."""
+    tops: list[int]
+    """For each set the providers that can be its top."""
+    filled: int = 0
+    """The slots that have taken something, as bits."""
+
+
+class Subtrees:
+    """The sets of one request in one tree."""
+
+    def __init__(self, rules: Rules, options: Options, *, crowded: bool) -> None:
+        self._rules = rules
+        self._crowded = crowded
+        self._sets = rules.subtrees
+        self._sets_of = [[n for n, slots in enumerate(self._sets) if slot in slots] for slot in range(len(options))]
+        self.tied = [bool(sets) for sets in self._sets_of]
+        """For each slot whether it is in a set."""
+        providers = {p.id: p for slot, found in enumerate(options) if self.tied[slot] for p in found}
+        self._providers = {1 << number: provider for number, provider in enumerate(providers.values())}
+        self._bits = {provider.id: bit for bit, provider in self._providers.items()}
+        self._below = dict.fromkeys(self._providers, 0)
+        for bit, provider in self._providers.items():
+            for above in provider.lineage:
+                if above in self._bits:
+                    self._below[self._bits[above]] |= bit
+        self._options = options
+
+    def order(self) -> list[int]:
+        """The slots in the order in which to fill them: those with few options first, and sets without a gap."""
+        group = list(range(len(self._options)))
+        for slots in self._sets:
+            joined = {group[slot] for slot in slots}
+            group = [min(joined) if one in joined else one for one in group]
+        sizes = [len(found) for found in self._options]
+        least = {one: min(size for size, other in zip(sizes, group, strict=True) if other == one) for one in group}
+        return sorted(range(len(sizes)), key=lambda slot: (least[group[slot]], group[slot], sizes[slot], slot))
+
+    def start(self) -> Open | None:
+        """What is possible before anything is taken, or None if nothing is."""
+        domains = [
+            sum(self._bits[provider.id] for provider in found) if self.tied[slot] else 0
+            for slot, found in enumerate(self._options)
+        ]
+        state = Open(domains, [self._roomy_tops(slots, domains) for slots in self._sets])
+        return state if self._refine(state, set(range(len(self._sets))), {}) else None
+
+    def open_to(self, slot: int, state: Open) -> Sequence[Provider]:
+        """The providers that a tied slot can still take, in the order of its options."""
+        domain = state.domains[slot]
+        if not domain & (domain - 1):
+            return (self._providers[domain],)
+        bits = self._bits
+        return [provider for provider in self._options[slot] if domain & bits[provider.id]]
+
+    def after(
+        self, state: Open, slot: int, provider: Provider, fits: Fits, taken: dict[tuple[int, str], int]
+    ) -> Open | None:
+        """What is possible when the slot has taken the provider, or None if nothing is."""
+        bit = self._bits.get(provider.id)
+        if bit is None:
+            return state
+        domains = state.domains.copy()
+        changed: set[int] = set()
+        if self.tied[slot] and domains[slot] != bit:
+            domains[slot] = bit
+            changed.update(self._sets_of[slot])
+        filled = state.filled | 1 << slot
+        for other, domain in enumerate(domains):
+            if domain & bit and not filled >> other & 1 and not fits(other, provider):
+                if domain == bit:
+                    return None
+                domains[other] = domain ^ bit
+                changed.update(self._sets_of[other])
+        after = Open(domains, state.tops.copy(), filled)
+        return after if self._refine(after, changed, taken) else None
+
+    def _roomy_tops(self, slots: Sequence[int], domains: Sequence[int]) -> int:
+        self._rules.deadline.check()
+        return sum(bit for bit in self._providers if self._has_room(slots, bit, domains))
+
+    def _has_room(self, slots: Sequence[int], top: int, domains: Sequence[int]) -> bool:
+        """Whether the providers at and below `top` have enough for all of these slots, taken together."""
+        below = self._below[top]
+        needed: dict[str, int] = {}
+        offering: dict[str, int] = {}
+        for slot in slots:
+            for name, amount in self._rules.shared[slot]:
+                needed[name] = needed.get(name, 0) + amount
+                offering[name] = offering.get(name, 0) | (domains[slot] & below)
+        return all(self._limit_of(name, offering[name], amount) >= amount for name, amount in needed.items())
+
+    def _limit_of(self, name: str, providers: int, enough: int) -> int:
+        total = 0
+        while providers and total < enough:
+            bit = providers & -providers
+            providers ^= bit
+            total += self._providers[bit].inventories[name].limit
+        return total
+
+    def _refine(self, state: Open, pending: set[int], taken: dict[tuple[int, str], int]) -> bool:
+        """Narrows tops and domains until nothing changes. Answers whether anything is possible."""
+        if not pending:
+            return True
+        while pending:
+            self._rules.deadline.check()
+            number = pending.pop()
+            slots, domains = self._sets[number], state.domains
+            tops, covered = self._possible(slots, state.tops[number], domains)
+            if not tops:
+                return False
+            state.tops[number] = tops
+            at_top = [slot for slot in slots if domains[slot] & tops]
+            for slot in slots:
+                left = domains[slot] & covered
+                if at_top == [slot]:
+                    left &= tops
+                if left != domains[slot]:
+                    domains[slot] = left
+                    pending.update(self._sets_of[slot])
+        return self._tops_have_room(state, taken)
+
+    def _possible(self, slots: Sequence[int], tops: int, domains: Sequence[int]) -> tuple[int, int]:
+        """The tops that leave each of these slots something, and all providers that are at or below one of them."""
+        available = 0
+        for slot in slots:
+            available |= domains[slot]
+        rest = tops & available
+        possible = covered = 0
+        alone = self._rules.isolate
+        while rest:
+            top = rest & -rest
+            rest ^= top
+            below = self._below[top]
+            if alone and (available & below).bit_count() < len(slots):
+                continue
+            for slot in slots:
+                if not domains[slot] & below:
+                    break
+            else:
+                possible |= top
+                covered |= below
+        return possible, covered
+
+    def _tops_have_room(self, state: Open, taken: dict[tuple[int, str], int]) -> bool:
+        """Whether each provider that is the only top left to several sets can serve one slot of each.
+
+        Only sets without a slot in common count, and not those that have a slot there already.
+        """
+        waiting: dict[int, list[list[int]]] = {}
+        for slots, top in zip(self._sets, state.tops, strict=True):
+            if top & (top - 1) or any(state.domains[slot] == top and state.filled >> slot & 1 for slot in slots):
+                continue
+            others = waiting.setdefault(top, [])
+            if not any(slot in other for other in others for slot in slots):
+                others.append(slots)
+        for top, sets in waiting.items():
+            if len(sets) < 2:
+                continue
+            if self._rules.isolate or (self._crowded and not self._can_serve(top, sets, state.domains, taken)):
+                return False
+        return True
+
+    def _can_serve(
+        self, top: int, sets: Sequence[Sequence[int]], domains: Sequence[int], taken: dict[tuple[int, str], int]
+    ) -> bool:
+        """Whether the provider may have enough for one slot of each set.
+
+        Each slot takes a share of what is left of each class. All shares of one class come to 1 at most, so those of
+        the slots with the smallest ones come to the number of classes at most.
+        """
+        provider = self._providers[top]
+        classes: set[str] = set()
+        total = 0.0
+        for slots in sets:
+            shares = []
+            for slot in slots:
+                if domains[slot] & top:
+                    share = 0.0
+                    for name, amount in self._rules.shared[slot]:
+                        classes.add(name)
+                        left = provider.inventories[name].limit - taken.get((provider.id, name), 0)
+                        share += amount / left if left > 0 else 2.0
+                    shares.append(share)
+            total += min(shares, default=0.0)
+        return total <= len(classes) + 1e-6

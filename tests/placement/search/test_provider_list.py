@@ -1,0 +1,55 @@
+"""What a list of providers looks at."""
+
+from collections.abc import ValuesView
+
+import pytest
+
+from limes.placement.search.model import Cloud, Provider
+from limes.placement.search.provider_list import matching_providers, parse_providers
+from limes.placement.search.querystring import parse_pairs
+from tests.placement.search.clouds import cloud_of, identity, node
+
+
+class Unlistable(dict[int, Provider]):
+    """All providers, which nobody may go through."""
+
+    def values(self) -> ValuesView[Provider]:
+        raise AssertionError("somebody looks at all providers")
+
+
+@pytest.fixture
+def cloud() -> Cloud:
+    cloud = cloud_of(
+        node("a", VCPU=1, traits=["HW_SSE"]),
+        node("b", VCPU=1),
+        node("b2", "b", VCPU=4, traits=["HW_SSE"], aggregates=["agg"]),
+        node("b1", "b", VCPU=2, aggregates=["agg"]),
+        node("b3", "b2", VCPU=8),
+    )
+    cloud.by_id = Unlistable(cloud.by_id)
+    return cloud
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("", ["b", "b2", "b1", "b3"]),
+        ("&resources=VCPU:2", ["b2", "b1", "b3"]),
+        ("&required=HW_SSE", ["b2"]),
+        (f"&member_of={identity('agg')}", ["b2", "b1"]),
+        ("&name=b3", ["b3"]),
+        (f"&uuid={identity('b1')}", ["b1"]),
+        ("&name=a", []),
+        (f"&uuid={identity('a')}", []),
+    ],
+)
+@pytest.mark.parametrize("member", ["b", "b3"])
+def test_only_the_tree(cloud: Cloud, query: str, names: list[str], member: str) -> None:
+    pairs = parse_pairs(f"in_tree={identity(member)}{query}")
+    request = parse_providers(pairs, 39, traits=cloud.traits, classes=cloud.classes)
+    assert [provider.name for provider in matching_providers(request, cloud)] == names
+
+
+def test_a_tree_that_does_not_exist(cloud: Cloud) -> None:
+    request = parse_providers(parse_pairs(f"in_tree={identity('x')}"), 39, traits=cloud.traits, classes=cloud.classes)
+    assert matching_providers(request, cloud) == []
