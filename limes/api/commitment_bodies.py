@@ -8,14 +8,17 @@ from limes.actions.commitments.reshape import Conversion
 from limes.api.bodies import RequestBody, parse_body
 from limes.core.commitment_request import CommitmentRequest
 
+_Amount = Annotated[StrictInt, Field(ge=0)]
+"""A negative one is no amount at all; whether zero will do is for the use case to say."""
+
 
 class NewCommitment(RequestBody):
     """A wanted commitment."""
 
     service_type: StrictStr
     resource_name: StrictStr
-    availability_zone: StrictStr
-    amount: StrictInt
+    availability_zone: Annotated[StrictStr, Field(description="needed; a refusal names those that there are")] = ""
+    amount: _Amount
     duration: StrictStr
     confirm_by: StrictInt | None = None
 
@@ -29,7 +32,7 @@ class NewCommitmentBody(RequestBody):
 class Transfer(RequestBody):
     """What to mark for transfer, and how public that is."""
 
-    amount: StrictInt
+    amount: _Amount
     transfer_status: StrictStr
 
 
@@ -56,8 +59,8 @@ class ConversionPart(RequestBody):
 
     target_service: StrictStr
     target_resource: StrictStr
-    source_amount: StrictInt
-    target_amount: StrictInt
+    source_amount: _Amount
+    target_amount: _Amount
 
 
 class ConversionBody(RequestBody):

@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from fractions import Fraction
 
+from limes.core.catalog import Ref
+from limes.core.units import Unit
+
 
 def effective(raw_capacity: int, overcommit_factor: float) -> int:
     """The raw capacity times the overcommit factor (0: no overcommit), rounded down."""
@@ -17,3 +20,13 @@ def effective_total(raw_capacities: Iterable[int], overcommit_factor: float) -> 
     Source: the original (100 and 101 times 1.5 are shown as 150 and 151, in total 301).
     """
     return effective(sum(raw_capacities), overcommit_factor)
+
+
+def beyond_capacity(ref: Ref, unit: Unit, domains_quota: int, capacity: int) -> str | None:
+    """The warning where all domains together have more quota than there is capacity (0: none is known)."""
+    if not capacity or domains_quota <= capacity:
+        return None
+    return (
+        f"the quotas of all domains for {ref[0]}/{ref[1]} add up to {unit.render(domains_quota)}, but the capacity is"
+        f" {unit.render(capacity)}: not all of it can be used at the same time"
+    )

@@ -58,12 +58,21 @@ def committable_resource(ref: Ref, catalog: Catalog) -> tuple[ResourceDef, Behav
 
 
 def check_az(az: str, behavior: Behavior, catalog: Catalog) -> None:
-    """Raises `Unprocessable` for an AZ that commitments of this resource cannot be in."""
+    """Raises `Unprocessable` for an AZ that commitments of this resource cannot be in; an empty one is missing."""
+    if not az:
+        raise Unprocessable(
+            f"availability_zone is needed, acceptable values: {_list(committable_azs(behavior, catalog))}"
+        )
     if not behavior.commitment_is_az_aware:
         if az != ANY_AZ:
             raise Unprocessable('resource does not accept AZ-aware commitments, so the AZ must be set to "any"')
     elif az not in catalog.availability_zones:
         raise Unprocessable(f"no such availability zone, acceptable values: {_list(catalog.availability_zones)}")
+
+
+def committable_azs(behavior: Behavior, catalog: Catalog) -> tuple[str, ...]:
+    """The AZs that commitments of a resource can be in."""
+    return catalog.availability_zones if behavior.commitment_is_az_aware else (ANY_AZ,)
 
 
 def check_duration(duration: str, behavior: Behavior) -> None:
@@ -86,8 +95,8 @@ def check_amount(amount: int, resource: ResourceDef) -> None:
 def check_times(request: CommitmentRequest, behavior: Behavior, now: float) -> None:
     """Whether the commitment may begin when it is wanted to. Raises `Unprocessable`."""
     start = request.confirm_by
-    if start is not None and start < now:
-        raise Unprocessable(f"confirm_by must not be set in the past (it is {int(now)} now)")
+    if start is not None and start < int(now):  # clients count whole seconds: the present one is not past
+        raise Unprocessable("confirm_by must not be set in the past")
     if start is not None and start > now + _FARTHEST:
         raise Unprocessable(f"confirm_by is too far in the future: at most {int(now + _FARTHEST)} is possible")
     check_earliest(now if start is None else start, behavior)

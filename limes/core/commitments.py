@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from limes.core.durations import parse_duration
+from limes.core.units import MAX_AMOUNT
 from limes.errors import Conflict, Unprocessable
 
 
@@ -177,6 +178,8 @@ def merge(commitments: Sequence[Commitment], now: float, uuid: str) -> Reshaped:
         raise Conflict("all commitments must be for the same resource and availability zone to merge")
     longest = max(commitments, key=lambda one: (one.expires_at, one.id))
     total = sum(one.amount for one in commitments)
+    if total > MAX_AMOUNT:
+        raise Unprocessable(f"the amounts are too large to merge: the maximum is {MAX_AMOUNT}")
     return Reshaped(
         tuple(supersede(one, now) for one in commitments),
         (replace(_heir(longest, now), uuid=uuid, amount=total),),

@@ -1,65 +1,89 @@
-"""Whether there is capacity for a commitment: the one decision for new ones, can-confirm, transfers and the job.
+"""Whether there is capacity for a commitment: the one decision for new ones, can-confirm, plans, transfers and the job.
 
-Each project claims, of an AZ's capacity, what it has committed to or what it uses, whichever is more. Invariant: no
-confirmation, transfer or conversion through us makes the sum of all claims exceed the AZ's effective capacity.
+In each AZ a project claims what it has committed to or what it uses there, whichever is more. `Claims.room` is the
+rule. Invariants: no confirmation, transfer or conversion through us makes the claims in an AZ exceed the AZ's effective
+capacity. Where something is used in an AZ that is not known (`any`, `unknown`), none makes the claims in all AZs
+together, with that usage, exceed the whole effective capacity: it is never sold
+(docs/adr/0014-usage-in-unknown-zones.md).
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from limes.core.capacity import effective, effective_total
+from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Behavior
 from limes.core.commitments import Commitment
+
+Share = tuple[str, int]
+"""A project's part of a resource in one AZ: the AZ, and the project's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What all projects together claim of a resource, AZ by AZ, and what there is. AZs that are missing have 0."""
+
+    capacity: Mapping[str, int]
+    """Effective capacity by AZ."""
+    whole_capacity: int
+    """Over all AZs, also those that are not known. Rounded once, so it may exceed their sum."""
+    claimed: Mapping[str, int]
+    """By AZ, also those that are not known. Those that nobody asks about may be missing, unless `unplaced`."""
+    is_pooled: bool = False
+    """Commitments are not for one AZ: everything counts together, as the single AZ `any`."""
+
+    @classmethod
+    def of(cls, raw_capacity: Mapping[str, int], claimed: Mapping[str, int], behavior: Behavior) -> "Claims":
+        """The claims on a resource that behaves so. Capacity is before overcommit, by AZ, as is what is claimed."""
+        factor, is_pooled = behavior.overcommit_factor, not behavior.commitment_is_az_aware
+        if is_pooled:
+            raw_capacity = {ANY_AZ: sum(raw_capacity.values())}
+            claimed = {ANY_AZ: sum(claimed.values())}
+        return cls(
+            capacity={az: effective(amount, factor) for az, amount in raw_capacity.items()},
+            whole_capacity=effective_total(raw_capacity.values(), factor),
+            claimed=claimed,
+            is_pooled=is_pooled,
+        )
+
+    def room(self, az: str) -> int:
+        """How much more may be claimed in an AZ. Negative where there are more claims than capacity already.
+
+        Where everything that is claimed has its AZ, each AZ stands for itself.
+        """
+        return min(self.room_inside(az), self.room_overall) if self.unplaced else self.room_inside(az)
+
+    def place(self, az: str) -> str:
+        """Where a commitment in this AZ counts."""
+        return ANY_AZ if self.is_pooled else az
+
+    def room_inside(self, az: str) -> int:
+        """What the AZ's own claims leave of its capacity."""
+        place = self.place(az)
+        return self.capacity.get(place, 0) - self.claimed.get(place, 0)
+
+    @property
+    def room_overall(self) -> int:
+        """What all claims leave of the whole capacity."""
+        return self.whole_capacity - sum(self.claimed.values())
+
+    @property
+    def unplaced(self) -> int:
+        """How much is claimed in AZs that are not known."""
+        return 0 if self.is_pooled else self.claimed.get(ANY_AZ, 0) + self.claimed.get(UNKNOWN_AZ, 0)
+
+    def holds_back(self, az: str) -> bool:
+        """Whether what is used in AZs that are not known leaves less room in this AZ than it has by itself."""
+        return self.unplaced > 0 and self.room_overall < self.room_inside(az)
 
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """The figures of one resource in one AZ. Projects that are not in `committed` or `usage` have 0 there."""
+    """The claims, and the parts that some projects have in them: all of those that one asks about."""
 
-    capacity: int
-    """Effective capacity; 0 where none is known."""
-    total_usage: int
-    """Over all projects, also those that are not in `usage`."""
-    committed: dict[int, int]
-    """Confirmed amounts by project, of all projects. Those marked for transfer count."""
-    usage: Mapping[int, int]
-    """Usage by project, at least of those that are in `committed` or that one asks about."""
-
-    @property
-    def claimed(self) -> int:
-        """The sum over all projects of what is committed or used, whichever is more."""
-        unused = sum(max(0, amount - self.usage.get(project, 0)) for project, amount in self.committed.items())
-        return self.total_usage + unused
-
-    @property
-    def committable(self) -> int:
-        """What is left for a project that has neither commitments nor usage."""
-        return max(0, self.capacity - self.claimed)
-
-    def committable_by(self, project: int) -> int:
-        """The largest amount that this project could commit to: what is left, and what it uses without commitment."""
-        return Tally(self).committable_by(project)
-
-    def allows(self, project: int, amount: int) -> bool:
-        """Whether `amount` more can be confirmed for this project."""
-        return self.claimed + self.increase(project, amount) <= self.capacity
-
-    def increase(self, project: int, amount: int) -> int:
-        """By how much the sum of all claims rises with `amount` more committed by this project."""
-        return _increase(self.usage.get(project, 0), self.committed.get(project, 0), amount)
-
-    def add(self, project: int, amount: int) -> "Balance":
-        """The same with `amount` more (or, if negative, less) committed by this project."""
-        committed = self.committed.get(project, 0) + amount
-        return replace(self, committed={**self.committed, project: committed})
-
-    def allows_move(self, source: int, target: int, amount: int) -> bool:
-        """Whether `amount` that is committed by one project may become another's.
-
-        A move that makes nothing worse is fine even where capacity has shrunk below what is claimed.
-        """
-        if source == target:
-            return True
-        after = self.claimed + self.increase(source, -amount) + self.increase(target, amount)
-        return after <= max(self.capacity, self.claimed)
+    claims: Claims
+    committed: Mapping[Share, int]
+    """Confirmed amounts. Those marked for transfer count."""
+    usage: Mapping[Share, int]
 
 
 def queue_order(commitment: Commitment) -> tuple[float, float, int]:
@@ -68,49 +92,63 @@ def queue_order(commitment: Commitment) -> tuple[float, float, int]:
 
 
 class Tally:
-    """A balance to go on with: the same decision, step by step, each in constant time."""
+    """A balance to go on with: the decision, step by step, each in constant time."""
 
     def __init__(self, balance: Balance) -> None:
         self._usage = balance.usage
         self._committed = dict(balance.committed)
-        self._room = balance.capacity - balance.claimed
+        self._claimed = dict(balance.claims.claimed)
+        self.claims = replace(balance.claims, claimed=self._claimed)
+        """As they are now."""
 
-    def add(self, project: int, amount: int) -> None:
-        """`amount` more (or, if negative, less) is committed by this project."""
-        self._room -= self._increase(project, amount)
-        self._committed[project] = self._committed.get(project, 0) + amount
+    def add(self, az: str, project: int, amount: int) -> None:
+        """`amount` more (or, if negative, less) is committed by this project in this AZ."""
+        place = self.claims.place(az)
+        self._claimed[place] = self._claimed.get(place, 0) + self.increase(az, project, amount)
+        self._committed[place, project] = self._committed.get((place, project), 0) + amount
 
-    def allows(self, project: int, amount: int) -> bool:
-        """As `Balance.allows`."""
-        return self._increase(project, amount) <= self._room
+    def allows(self, az: str, project: int, amount: int) -> bool:
+        """Whether `amount` more can be confirmed for this project. Always, where it claims no more than before."""
+        return self.missing(az, project, amount) == 0
 
-    def missing(self, project: int, amount: int) -> int:
+    def allows_move(self, az: str, source: int, target: int, amount: int) -> bool:
+        """Whether `amount` that is committed by one project may become another's, as `allows`."""
+        if source == target:
+            return True
+        increase = self.increase(az, source, -amount) + self.increase(az, target, amount)
+        return _missing(increase, self.claims.room(az)) == 0
+
+    def missing(self, az: str, project: int, amount: int) -> int:
         """By how much capacity is short for `amount` more; 0 if it is not."""
-        return max(0, self._increase(project, amount) - self._room)
+        return _missing(self.increase(az, project, amount), self.claims.room(az))
 
-    def committable_by(self, project: int) -> int:
-        """As `Balance.committable_by`."""
-        own = max(0, self._usage.get(project, 0) - self._committed.get(project, 0))
-        return self._room + own if self._room >= 0 else 0
+    def committable_by(self, az: str, project: int) -> int:
+        """The largest amount that this project could commit to: what is left, and what it uses without commitment."""
+        used, committed = self._share(az, project)
+        return max(0, self.claims.room(az)) + max(0, used - committed)
 
     def take(self, pending: Iterable[Commitment]) -> list[Commitment]:
-        """Adds, and answers, those that there is capacity for, in this order."""
+        """Adds, and answers, those that there is capacity for, first come first served.
+
+        All AZs together, as they share what is left overall. One that does not fit does not hold up those behind it.
+        """
         taken = []
-        for one in pending:
-            if self.allows(one.project_id, one.amount):
-                self.add(one.project_id, one.amount)
+        for one in sorted(pending, key=queue_order):
+            if self.allows(one.az, one.project_id, one.amount):
+                self.add(one.az, one.project_id, one.amount)
                 taken.append(one)
         return taken
 
-    def _increase(self, project: int, amount: int) -> int:
-        return _increase(self._usage.get(project, 0), self._committed.get(project, 0), amount)
+    def increase(self, az: str, project: int, amount: int) -> int:
+        """By how much the project's claim rises with `amount` more committed."""
+        used, committed = self._share(az, project)
+        return max(used, committed + amount) - max(used, committed)
+
+    def _share(self, az: str, project: int) -> tuple[int, int]:
+        share = (self.claims.place(az), project)
+        return self._usage.get(share, 0), self._committed.get(share, 0)
 
 
-def _increase(used: int, committed: int, amount: int) -> int:
-    """By how much a project's claim rises with `amount` more committed."""
-    return max(used, committed + amount) - max(used, committed)
-
-
-def choose_confirmable(balance: Balance, pending: Iterable[Commitment]) -> list[Commitment]:
-    """Which of the pending ones get capacity, in order. One that does not fit does not block smaller later ones."""
-    return Tally(balance).take(sorted(pending, key=queue_order))
+def _missing(increase: int, room: int) -> int:
+    """A change that claims no more than before makes nothing worse, even where there are too many claims already."""
+    return max(0, increase - room) if increase > 0 else 0

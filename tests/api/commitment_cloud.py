@@ -22,6 +22,8 @@ BEHAVIORS = [
 ]
 PROJECTS = {1: (GERMANY, BERLIN), 2: (GERMANY, DRESDEN), 3: (FRANCE, PARIS)}
 AZS = ("az-one", "az-two")
+UNKNOWN = ("any", "unknown")
+"""Where usage may be reported, too."""
 
 
 class Cloud:
@@ -67,15 +69,17 @@ class Cloud:
         return self.engine.snapshot(read)
 
     def figures(self):
-        """Usage by project, and capacity, by place."""
-        usage: defaultdict[tuple[int, str], dict[int, int]] = defaultdict(dict)
+        """By resource: capacity by AZ, and usage by AZ and project."""
+        usage: defaultdict[int, dict[tuple[str, int], int]] = defaultdict(dict)
+        capacity: defaultdict[int, dict[str, int]] = defaultdict(dict)
         with self.engine.connection():
             for resource, az, project, used in self.engine.rows(
                 "SELECT resource_id, az, project_id, usage FROM project_az_resources"
             ):
-                usage[resource, az][project] = used
-            capacity = self.engine.rows("SELECT resource_id, az, raw_capacity FROM az_resources")
-        return [((resource, az), amount, usage[resource, az]) for resource, az, amount in capacity]
+                usage[resource][az, project] = used
+            for resource, az, amount in self.engine.rows("SELECT resource_id, az, raw_capacity FROM az_resources"):
+                capacity[resource][az] = amount
+        return {resource: (by_az, usage[resource]) for resource, by_az in capacity.items()}
 
     def last_event(self):
         """The number of the last change."""

@@ -1,13 +1,12 @@
 """What always holds of commitments, whatever was done last: compared are the rows before and after it."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import suppress
 
 from limes.core.commitments import Status
-from limes.core.committable import Balance
 from limes.core.selection import select
 from limes.errors import LimesError
-from tests.api.commitment_cloud import PROJECTS
+from tests.api.commitment_cloud import AZS, PROJECTS, UNKNOWN
 
 ALLOWED = {
     Status.PLANNED: {Status.PENDING, Status.CONFIRMED, Status.EXPIRED, Status.SUPERSEDED},
@@ -38,14 +37,25 @@ def check_transitions(before, after):
 
 
 def check_capacity(cloud, before, after):
-    """Never oversold, and nobody waits for what is there."""
-    for place, capacity, usage in cloud.figures():
-        balance = _balance(capacity, usage, place, after)
-        was = _balance(capacity, usage, place, before)  # with the usage and capacity of now
-        assert balance.claimed <= max(capacity, was.claimed)
+    """Never oversold, neither in an AZ nor over all of them, and nobody waits for what is there.
+
+    With the usage and capacity of now; counted by hand. Usage in unknown AZs has no capacity there, and counts overall.
+    """
+    for resource, (capacity, usage) in cloud.figures().items():
+        was, now = _claims(resource, usage, before), _claims(resource, usage, after)
+        for az in AZS:
+            assert sum(now[az].values()) <= max(capacity[az], sum(was[az].values()))
+        whole = sum(capacity.values())
+        shares = any(usage.get((az, project)) for az in UNKNOWN for project in PROJECTS)
+        assert not shares or _overall(now) <= max(whole, _overall(was))
         for one in after.values():
-            if (one.resource_id, one.az) == place and one.status is Status.PENDING:
-                assert not balance.allows(one.project_id, one.amount)
+            if one.resource_id == resource and one.status is Status.PENDING:
+                before_it = now[one.az][one.project_id]
+                committed = _committed(resource, after)[one.az, one.project_id] + one.amount
+                increase = max(before_it, committed) - before_it
+                room = capacity[one.az] - sum(now[one.az].values())
+                room = min(room, whole - _overall(now)) if shares else room
+                assert increase > max(0, room)
 
 
 def check_lists(cloud, after):
@@ -62,10 +72,23 @@ def check_lists(cloud, after):
                 assert cloud.cases.read.by_token(one.transfer_token).commitment.id == one.id
 
 
-def _balance(capacity, usage, place, commitments):
-    """As the decision sees it, but counted by hand."""
-    committed: Counter[int] = Counter()
+def _committed(resource, commitments):
+    """What is confirmed, by AZ and project."""
+    committed: Counter[tuple[str, int]] = Counter()
     for one in commitments.values():
-        if one.is_confirmed and (one.resource_id, one.az) == place:
-            committed[one.project_id] += one.amount
-    return Balance(capacity, sum(usage.values()), dict(committed), usage)
+        if one.is_confirmed and one.resource_id == resource:
+            committed[one.az, one.project_id] += one.amount
+    return committed
+
+
+def _claims(resource, usage, commitments):
+    """By AZ and project: what is committed to or used, whichever is more. In unknown AZs what is used."""
+    committed = _committed(resource, commitments)
+    claims: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for az, project in {*committed, *usage}:
+        claims[az][project] = max(committed[az, project], usage.get((az, project), 0))
+    return claims
+
+
+def _overall(claims):
+    return sum(amount for by_project in claims.values() for amount in by_project.values())

@@ -38,8 +38,8 @@ def test_a_part(cloud):
     assert (part["amount"], part["expires_at"], part["confirmed_at"]) == (4, made["expires_at"], made["confirmed_at"])
     assert amounts(cloud) == [(4, "confirmed"), (6, "confirmed")]
     assert next((one["amount"], one["status"]) for one in listed(cloud, query="?history")) == (10, "superseded")
-    assert ask(cloud, "berlin", "can-confirm", amount=59).json == {"result": True}  # it is not counted twice
-    assert ask(cloud, "berlin", "can-confirm", amount=60).json == {"result": False}
+    assert ask(cloud, "berlin", "can-confirm", amount=59).json["result"] is True  # it is not counted twice
+    assert ask(cloud, "berlin", "can-confirm", amount=60).json["result"] is False
     assert take(cloud, part["id"], part["transfer_token"]).status_code == 202
     assert (amounts(cloud), amounts(cloud, "dresden")) == ([(6, "confirmed")], [(4, "confirmed")])
     assert events(cloud) == [
@@ -64,7 +64,12 @@ def test_the_token_in_the_query(cloud):
     [
         (1, "secret", 400, '"Invalid transfer_status code. Must be unlisted or public."\n'),
         (0, "public", 400, '"Delivered amount needs to be a positive value."\n'),
-        (-5, "unlisted", 400, '"Delivered amount needs to be a positive value."\n'),
+        (
+            -5,
+            "unlisted",
+            400,
+            "request body is not valid JSON: commitment.amount: Input should be greater than or equal to 0\n",
+        ),
     ],
 )
 def test_bad_offers(cloud, amount, status, code, text):
@@ -180,4 +185,4 @@ def test_what_is_offered_is_no_floor_under_quota(cloud):
     offer(cloud, made["id"], 12)
     body = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 11}]}]}}
     assert cloud.request("PUT", PATHS["berlin"], json=body).status_code == 202
-    assert ask(cloud, "berlin", "can-confirm", amount=58).json == {"result": False}
+    assert ask(cloud, "berlin", "can-confirm", amount=58).json["result"] is False

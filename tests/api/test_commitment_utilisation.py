@@ -99,6 +99,21 @@ def test_resources_that_are_committed_for_all_azs_together(cloud):
     assert report(cloud, "?resource=gpus") == {}
 
 
+def test_nothing_is_recommended_where_nothing_can_be_bought(cloud):
+    """berlin uses 2 cores in az-one, 3 in az-two, and 7 nobody knows where: these are shown, too."""
+    cloud.engine.execute(
+        "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
+        " SELECT 1, id, 'any', 7, '' FROM resources WHERE name = 'cores'"
+    )
+    look(cloud)
+    found = report(cloud)
+    assert {az: (one["recommended_amount"], one["days"][0]["used"]) for az, one in found.items()} == {
+        "any": (0, 7),
+        "az-one": (2, 2),
+        "az-two": (3, 3),
+    }
+
+
 def test_old_days_are_forgotten(cloud):
     look(cloud)
     cloud.clock.advance(91 * DAY)

@@ -20,7 +20,7 @@ class PlacementCloud:
             method,
             self.url + path,
             headers={"X-Auth-Token": self.token, "OpenStack-API-Version": "placement 1.39"},
-            timeout=30,
+            timeout=120,
             **body,
         )
         assert answer.status_code < 400, f"{method} {path}: {answer.status_code} {answer.text}"

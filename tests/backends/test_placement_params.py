@@ -56,6 +56,9 @@ def test_resources_track_quota_where_there_is_a_store(store):
             {"quota": {"store": "keystone_limits", "limit_names": {"ram": "x"}}},
             ": quota.limit_names: there is no resource 'ram'",
         ),
+        ({"availability_zones": {"az-nine": "a"}}, ".availability_zones.az-nine: is not one of the configured ones"),
+        ({"max_age": -1}, ".max_age: "),
+        ({"requests_per_scrape": 0}, ".requests_per_scrape: "),
         ({"consumer_types": {"only": ["INSTANCE"]}}, ".consumer_types.only: unknown key"),
     ],
 )
@@ -74,6 +77,22 @@ def test_wrong_service_params(params, problem):
             ".availability_zones: the aggregate a is given more than once",
         ),
         ({"availability_zones": {"az-one": []}}, ".availability_zones.az-one: at least one is needed"),
+        (
+            {"availability_zones": {"az-one": {}}},
+            ".availability_zones.az-one: at least one is needed: aggregates, traits or name_pattern",
+        ),
+        ({"availability_zones": {"az-one": {"hosts": ["a"]}}}, ".availability_zones.az-one.hosts: unknown key"),
+        ({"availability_zones": {"az-one": 5}}, ".availability_zones.az-one: "),
+        (
+            {"availability_zones": {"az-one": {"traits": "HW"}, "az-two": {"traits": ["HW"]}}},
+            ".availability_zones: the trait HW is given more than once",
+        ),
+        (
+            {"availability_zones": {"az-one": {"name_pattern": "("}}},
+            ".availability_zones.az-one.name_pattern: is not a regular expression: ",
+        ),
+        ({"availability_zones": {"az-one": {"traits": ["low"]}}}, ".availability_zones.az-one.traits[0]: expected the"),
+        ({"availability_zones_from_nova": {"place": 1}}, ".availability_zones_from_nova.place: unknown key"),
         ({"traits": {"required": ["nova"]}}, ".traits.required[0]: expected the name of a trait"),
         ({"resources": {"cores": {"class": "VCPU"}}}, ".resources.cores: Input should be a valid string"),
     ],

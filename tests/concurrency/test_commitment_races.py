@@ -78,9 +78,9 @@ class Race:
         run("INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
             " SELECT id, 'az-one', 100, '[]' FROM resources WHERE name = 'capacity'")  # fmt: skip
 
-    def commit(self, project=BERLIN, amount=1, key=None, **fields):
-        request = CommitmentRequest(("compute", "cores"), "az-one", amount, fields.pop("duration", "1 year"), **fields)
-        return self.cases.create.run(DOMAINS[project], project, request, JANE, key)
+    def commit(self, project=BERLIN, amount=1, key=None, az="az-one", **fields):
+        request = CommitmentRequest(("compute", "cores"), az, amount, fields.pop("duration", "1 year"), **fields)
+        return self.cases.create.run(DOMAINS[project], project, request, JANE, key).document
 
     def rows(self, sql, *params):
         with self.engine.connection():
@@ -125,6 +125,22 @@ def test_immediate_confirmations(race):
     ]
     assert race.race(*deeds) == {"done": 14, "Conflict": 2 * CLIENTS - 14}
     assert sum(race.live().values()) == 98
+
+
+def test_two_azs_and_usage_that_is_in_neither(race):
+    """201 cores are there, 61 of them in use nobody knows where: 140 can be sold, though each AZ has room for its half.
+
+    Each wants 10; in turn those in one AZ and those in the other.
+    """
+    race.engine.execute(
+        "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
+        " SELECT 2, id, 'unknown', 61, '' FROM resources WHERE name = 'cores'"
+    )
+    deeds = [functools.partial(race.commit, BERLIN, 10, az=az) for az in ("az-one", "az-two") * 10]
+    for _ in range(3):
+        assert race.race(*deeds) == {"done": 14, "Conflict": 6}
+        assert sum(race.live().values()) == 140
+        race.engine.execute("DELETE FROM project_commitments")
 
 
 def test_the_job_in_many_places_and_new_ones_meanwhile(race):
@@ -238,7 +254,7 @@ def test_conversions_there_and_back(race):
     there, back = Conversion(("volume", "capacity"), 1, 1), Conversion(("compute", "cores"), 1, 1)
     cores = [race.commit(amount=1)["id"] for _ in range(CLIENTS)]
     volume = CommitmentRequest(("volume", "capacity"), "az-one", 1, "1 year")
-    volumes = [race.cases.create.run(GERMANY, BERLIN, volume, JANE)["id"] for _ in range(CLIENTS)]
+    volumes = [race.cases.create.run(GERMANY, BERLIN, volume, JANE).document["id"] for _ in range(CLIENTS)]
     deeds = [
         functools.partial(race.cases.reshape.convert, GERMANY, BERLIN, number, wanted)
         for numbers in zip(cores, volumes, strict=True)

@@ -93,7 +93,7 @@ def test_storm(world):
         at_once(*[functools.partial(client, seed) for seed in range(CLIENTS)])
     finally:
         done.set()
-        watching.join(timeout=30)
+        watching.join(timeout=200)
     assert set(statuses) <= {201, 202, 404, 409}
     assert statuses.count(201) >= 5
     assert claimed(world) <= CAPACITY
@@ -155,7 +155,7 @@ def test_whoever_follows_the_events_misses_none(world):
         at_once(*[functools.partial(client, seed) for seed in range(CLIENTS)])
     finally:
         done.set()
-        reading.join(timeout=30)
+        reading.join(timeout=200)
     with world.engine.connection():
         stored = [row[0] for row in world.engine.rows("SELECT id FROM project_commitments ORDER BY id")]
     assert sorted(seen) == stored

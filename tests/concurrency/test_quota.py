@@ -29,7 +29,7 @@ def at_once(*works):
 
     def run(work):
         try:
-            barrier.wait(timeout=30)
+            barrier.wait(timeout=200)
             work()
         except BaseException as error:
             errors.append(error)
@@ -112,7 +112,7 @@ def test_storm(world):
         at_once(*[functools.partial(client, seed) for seed in range(CLIENTS)])
     finally:
         done.set()
-        watching.join(timeout=30)
+        watching.join(timeout=200)
     assert set(statuses) <= {202, 409}
     assert statuses.count(202) > 10
     domain, projects = quotas(world)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import orjson
 
+from limes.actions.commitments.guarantee import with_warnings
 from limes.actions.commitments.ledger import Change, Described, Ledger
 from limes.actions.reports.projects import find_project
 from limes.core.catalog import Behavior
@@ -19,7 +20,8 @@ from limes.core.commitment_request import (
     expiry,
 )
 from limes.core.commitments import Commitment, Status, advance
-from limes.core.committable import Balance, choose_confirmable
+from limes.core.committable import Claims, Tally
+from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
@@ -27,6 +29,13 @@ from limes.db.queries.reports import ProjectRow
 from limes.errors import Conflict, Unprocessable
 
 NO_CAPACITY = "not enough capacity available for immediate confirmation"
+
+
+def no_capacity(claims: Claims, az: str, unit: Unit) -> str:
+    """Why a commitment cannot be confirmed. Says where it is usage in unknown AZs that takes the room."""
+    if not claims.holds_back(az):
+        return NO_CAPACITY
+    return f"{NO_CAPACITY}: {unit.render(claims.unplaced)} are used in unknown availability zones and cannot be sold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,14 @@ class Creator:
 
 
 @dataclass(frozen=True, slots=True)
+class Created:
+    """A new commitment as it is shown, and what whoever has asked for it should know."""
+
+    document: dict[str, object]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CreateCommitment:
     """The use case."""
 
@@ -46,25 +63,27 @@ class CreateCommitment:
 
     def run(
         self, domain_uuid: str, project_uuid: str, request: CommitmentRequest, creator: Creator, key: str | None = None
-    ) -> dict[str, object]:
-        """Makes the commitment and answers how it is shown.
+    ) -> Created:
+        """Makes the commitment and answers how it is shown, with the warnings.
 
         With an idempotency key, the same request answers the same commitment again and makes none. Raises `NotFound`,
         `NotReady`, `Unprocessable`, `BadRequest`, and `Conflict` where there is no capacity to confirm it at once.
         """
         ledger = self.ledger
 
-        def work() -> dict[str, object]:
+        def work() -> Created:
             project = find_project(ledger.engine, domain_uuid, project_uuid)
             if key is not None and (answered := self._answered(project, key, request)):
                 return answered
-            made = self._create(project, request, check_request(request, ledger.catalog), creator)
+            made = with_warnings(
+                ledger, self._create(project, request, check_request(request, ledger.catalog), creator)
+            )
             document = describe(made.commitment, made.ref, made.unit)
             if key is not None:
                 commitment_keys.remember(
                     ledger.engine, project.id, key, request.canonical(), orjson.dumps(document).decode(), ledger.now()
                 )
-            return document
+            return Created(document, made.warnings)
 
         return ledger.engine.atomic(work)
 
@@ -81,18 +100,25 @@ class CreateCommitment:
             now = ledger.now()
             if (behavior.commitment_min_confirm_date or 0.0) > now:
                 return False
-            return self._balance_after_queue(project, request, resource_id, now).allows(project.id, request.amount)
+            tally = self._tally_after_queue(project, request, resource_id, now)
+            return tally.allows(request.az, project.id, request.amount)
 
         return ledger.engine.snapshot(read)
 
-    def _answered(self, project: ProjectRow, key: str, request: CommitmentRequest) -> dict[str, object] | None:
+    def _answered(self, project: ProjectRow, key: str, request: CommitmentRequest) -> Created | None:
         found = commitment_keys.claim(self.ledger.engine, project.id, key, self.ledger.now())
         if found is None:
             return None
         if found.request != request.canonical():
             raise Unprocessable("this Idempotency-Key was already used in this project, for another request")
-        answered: dict[str, object] = orjson.loads(found.document)
-        return answered
+        document = orjson.loads(found.document)
+        commitment = queries.find(self.ledger.engine, document["id"])
+        resource = self.ledger.catalog.find(request.ref)
+        is_gone = commitment is None or not commitment.is_live or commitment.project_id != project.id
+        if commitment is None or resource is None or is_gone:
+            return Created(document, ())
+        made = with_warnings(self.ledger, Described(commitment, request.ref, resource.unit))
+        return Created(document, made.warnings)
 
     def _create(
         self, project: ProjectRow, request: CommitmentRequest, behavior: Behavior, creator: Creator
@@ -102,9 +128,9 @@ class CreateCommitment:
         resource_id = self._resource_id(project, request)
         changes = ledger.lock([resource_id], now)  # who waits for capacity already comes first
         if request.confirm_by is None:
-            balance = ledger.balance(request.ref, resource_id, request.az, {project.id}, now)
-            if not balance.allows(project.id, request.amount):
-                raise Conflict(NO_CAPACITY)
+            tally = ledger.tally(request.ref, resource_id, {request.az}, {project.id}, now)
+            if not tally.allows(request.az, project.id, request.amount):
+                raise Conflict(no_capacity(tally.claims, request.az, ledger.unit_of(request.ref)))
         commitment = ledger.store(
             Commitment(
                 id=0,
@@ -128,17 +154,17 @@ class CreateCommitment:
 
     def _resource_id(self, project: ProjectRow, request: CommitmentRequest) -> int:
         resource_id = catalog_queries.resource_ids(self.ledger.engine)[request.ref]
-        self.ledger.require_report(project.id, resource_id, request.ref)
+        self.ledger.require_committable(project.id, resource_id, request.ref)
         return resource_id
 
-    def _balance_after_queue(
+    def _tally_after_queue(
         self, project: ProjectRow, request: CommitmentRequest, resource_id: int, now: float
-    ) -> Balance:
+    ) -> Tally:
         """The figures as they will be once those that wait already have got what fits."""
         moved = (advance(one, now) for one in queries.unsettled(self.ledger.engine, resource_id, now))
-        waiting = [one for one in moved if one.status is Status.PENDING and one.az == request.az]
-        projects = {project.id, *(one.project_id for one in waiting)}
-        balance = self.ledger.balance(request.ref, resource_id, request.az, projects, now)
-        for one in choose_confirmable(balance, waiting):
-            balance = balance.add(one.project_id, one.amount)
-        return balance
+        pending = [one for one in moved if one.status is Status.PENDING]
+        waiting = self.ledger.without_forbidden(resource_id, pending)
+        azs, projects = {one.az for one in waiting}, {one.project_id for one in waiting}
+        tally = self.ledger.tally(request.ref, resource_id, azs | {request.az}, projects | {project.id}, now)
+        tally.take(waiting)
+        return tally

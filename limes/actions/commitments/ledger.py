@@ -6,19 +6,20 @@ says why).
 """
 
 import logging
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import orjson
 
+from limes.actions.first_scrape import not_ready
 from limes.actions.trail import Trail
 from limes.audit.cadf import Scope
 from limes.audit.events import CommitmentStep
 from limes.core.catalog import Catalog, Ref
 from limes.core.commitment_document import describe
 from limes.core.commitments import Commitment, Reshaped, Status, advance, confirm
-from limes.core.committable import Balance, choose_confirmable
+from limes.core.committable import Tally
+from limes.core.quota import is_forbidden
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
@@ -26,7 +27,7 @@ from limes.db.queries import commitment_balance, commitment_events
 from limes.db.queries import commitments as queries
 from limes.db.queries import projects as project_queries
 from limes.db.queries import quotas as quota_queries
-from limes.errors import NotFound, NotReady
+from limes.errors import NotFound, Unprocessable
 from limes.seams import Clock, IdSource
 
 log = logging.getLogger(__name__)
@@ -49,6 +50,8 @@ class Described:
     commitment: Commitment
     ref: Ref
     unit: Unit
+    warnings: tuple[str, ...] = ()
+    """What whoever has asked for it should know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +74,10 @@ class Ledger:
         """Resources by their ids."""
         return {id_: ref for ref, id_ in catalog_queries.resource_ids(self.engine).items()}
 
-    def balance(self, ref: Ref, resource_id: int, az: str, projects: Collection[int], now: float) -> Balance:
-        """The figures that decide on capacity."""
-        factor = self.catalog.behavior(ref).overcommit_factor
-        return commitment_balance.read_balance(self.engine, resource_id, az, factor, projects, now)
+    def tally(self, ref: Ref, resource_id: int, azs: Collection[str], projects: Collection[int], now: float) -> Tally:
+        """What decides on capacity of a resource in these AZs, for these projects."""
+        behavior = self.catalog.behavior(ref)
+        return Tally(commitment_balance.read_balance(self.engine, resource_id, behavior, azs, projects, now))
 
     def ref_of(self, commitment: Commitment) -> Ref:
         """Its resource. Raises `NotFound` if that is not configured any more: then the commitment can only end."""
@@ -83,19 +86,32 @@ class Ledger:
             raise NotFound(f"resource {'/'.join(ref)} is not configured any more")
         return ref
 
-    def require_report(self, project_id: int, resource_id: int, ref: Ref) -> None:
-        """Raises `NotReady` for a resource of which the project was never scraped."""
-        if not quota_queries.project_quotas(self.engine, project_id, [resource_id]):
-            raise NotReady(
-                f"no project report for resource {'/'.join(ref)}"
-                " (please retry in a few seconds after initial scraping is done)"
+    def require_committable(self, project_id: int, resource_id: int, ref: Ref) -> None:
+        """Raises `NotReady` for a resource of which the project was never scraped, and `Unprocessable` for one that its
+        backend does not let it have."""
+        row = quota_queries.project_quotas(self.engine, project_id, [resource_id]).get(resource_id)
+        if row is None:
+            raise not_ready(self.engine, project_id, [ref])
+        if is_forbidden(row.max_backend_quota):
+            raise Unprocessable(
+                f"the backend does not let this project have {'/'.join(ref)}, so there are no commitments to it"
             )
+
+    def without_forbidden(self, resource_id: int, commitments: Sequence[Commitment]) -> list[Commitment]:
+        """Those of a resource that can be confirmed at all: not of projects that its backend does not let have it."""
+        projects = {one.project_id for one in commitments if not one.is_confirmed}
+        forbidden = quota_queries.forbidden_projects(self.engine, resource_id, projects) if projects else ()
+        return [one for one in commitments if one.is_confirmed or one.project_id not in forbidden]
 
     def described(self, commitment: Commitment) -> Described:
         """With its resource's name and unit. Raises `NotFound` if that is not configured any more."""
         ref = self.ref_of(commitment)
+        return Described(commitment, ref, self.unit_of(ref))
+
+    def unit_of(self, ref: Ref) -> Unit:
+        """The unit of a resource; that of counted ones if it is not configured any more."""
         resource = self.catalog.find(ref)
-        return Described(commitment, ref, resource.unit if resource else Unit.COUNT)
+        return resource.unit if resource else Unit.COUNT
 
     def describe_all(self, commitments: Iterable[Commitment]) -> list[Described]:
         """The same for many. Those of resources that are not configured any more are left out."""
@@ -151,19 +167,19 @@ class Ledger:
         A fixed number of statements where there is nothing to do. What it did is still to be recorded.
         """
         changes = []
-        pending: dict[str, list[Commitment]] = defaultdict(list)
+        pending: list[Commitment] = []
         for commitment in queries.unsettled(self.engine, resource_id, now):
             moved = advance(commitment, now)
             if moved != commitment:
                 queries.update(self.engine, moved)
                 changes.append(Change(moved.status.value, moved))
             if moved.status is Status.PENDING:
-                pending[moved.az].append(moved)
+                pending.append(moved)
         if pending:
             changes += self._confirm_pending(resource_id, pending, now)
         return changes
 
-    def _confirm_pending(self, resource_id: int, pending: dict[str, list[Commitment]], now: float) -> list[Change]:
+    def _confirm_pending(self, resource_id: int, pending: Sequence[Commitment], now: float) -> list[Change]:
         ref = self.refs()[resource_id]
         if self.catalog.find(ref) is None:
             return []
@@ -171,12 +187,12 @@ class Ledger:
         if earliest is not None and earliest > now:
             return []
         changes = []
-        for az, waiting in sorted(pending.items()):
-            balance = self.balance(ref, resource_id, az, {one.project_id for one in waiting}, now)
-            for commitment in choose_confirmable(balance, waiting):
-                confirmed = confirm(commitment, now)
-                queries.update(self.engine, confirmed)
-                changes.append(Change("confirmed", confirmed))
+        waiting = self.without_forbidden(resource_id, pending)
+        azs, projects = {one.az for one in waiting}, {one.project_id for one in waiting}
+        for commitment in self.tally(ref, resource_id, azs, projects, now).take(waiting):
+            confirmed = confirm(commitment, now)
+            queries.update(self.engine, confirmed)
+            changes.append(Change("confirmed", confirmed))
         return changes
 
     def record(self, changes: Sequence[Change], now: float) -> None:
@@ -188,9 +204,8 @@ class Ledger:
         rows = []
         for change in changes:
             commitment, ref = change.commitment, refs[change.commitment.resource_id]
-            resource = self.catalog.find(ref)
             project, domain = owners[commitment.project_id]
-            document = describe(commitment, ref, resource.unit if resource else Unit.COUNT)
+            document = describe(commitment, ref, self.unit_of(ref))
             document |= {"project_id": project, "domain_id": domain}
             if change.related:
                 document["related"] = list(change.related)

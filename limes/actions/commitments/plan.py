@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from limes.actions.commitments.ledger import Ledger
 from limes.actions.reports.projects import find_project
-from limes.core.catalog import ANY_AZ
-from limes.core.commitment_plan import Plan, make_plan
+from limes.core.commitment_plan import Plan, Want, make_plan
 from limes.core.commitment_request import CommitmentRequest, check_request
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitments as queries
@@ -18,7 +17,7 @@ class PlanCommitment:
     ledger: Ledger
 
     def run(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> Plan:
-        """Reads all that is known of the resource in the AZ. Raises `NotFound`, `BadRequest` and `Unprocessable`.
+        """Reads all that is known of the resource. Raises `NotFound`, `NotReady`, `BadRequest` and `Unprocessable`.
 
         Not before `confirm_by` and the earliest date for the resource, if there are such.
         """
@@ -28,12 +27,12 @@ class PlanCommitment:
         def read() -> Plan:
             project = find_project(ledger.engine, domain_uuid, project_uuid)
             resource_id = catalog_queries.resource_ids(ledger.engine)[request.ref]
+            ledger.require_committable(project.id, resource_id, request.ref)
             now = ledger.now()
-            az = None if request.az == ANY_AZ else request.az
-            live = queries.live_in(ledger.engine, resource_id, az)
-            projects = {project.id, *(one.project_id for one in live)}
-            balance = ledger.balance(request.ref, resource_id, request.az, projects, now)
+            live = ledger.without_forbidden(resource_id, queries.live_in(ledger.engine, resource_id))
+            azs, projects = {one.az for one in live}, {one.project_id for one in live}
+            tally = ledger.tally(request.ref, resource_id, azs | {request.az}, projects | {project.id}, now)
             earliest = max(request.confirm_by or 0.0, behavior.commitment_min_confirm_date or 0.0)
-            return make_plan(balance, live, project.id, request.amount, now, earliest)
+            return make_plan(tally, live, Want(request.az, project.id, request.amount, earliest), now)
 
         return ledger.engine.snapshot(read)

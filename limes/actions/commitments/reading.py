@@ -2,9 +2,13 @@
 
 import re
 from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import orjson
 
 from limes.actions.commitments.ledger import Described, Ledger
 from limes.actions.reports.projects import find_project
+from limes.core.catalog import Ref
 from limes.core.commitments import advance
 from limes.core.selection import Selection
 from limes.db.queries import catalog as catalog_queries
@@ -15,6 +19,16 @@ from limes.errors import NotFound
 
 _TOKEN = re.compile(r"[0-9a-f]{1,100}")
 """What can be a transfer token at all: other text need not trouble the database, which does not take all of it."""
+
+
+_EVENTS_AT_ONCE = 10_000
+
+
+class Events(NamedTuple):
+    """Changes of commitments, and after which number to go on. With a selection, that is the last one looked at."""
+
+    shown: list[NumberedEvent]
+    next: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +78,25 @@ class ReadCommitments:
 
         return ledger.engine.snapshot(read)
 
-    def events(self, since: int, limit: int) -> list[NumberedEvent]:
-        """At most `limit` changes of commitments, over all projects, that come after number `since`."""
-        return self.ledger.engine.snapshot(lambda: commitment_events.after(self.ledger.engine, since, limit))
+    def events(self, since: int, limit: int, selection: Selection) -> Events:
+        """At most `limit` changes of commitments, over all projects, that come after number `since`.
+
+        None at all only behind the last one: a selection is looked for until there is something to tell.
+        """
+        engine = self.ledger.engine
+        if selection.is_whole(self.ledger.catalog):  # also of resources that are not configured any more
+            found = engine.snapshot(lambda: commitment_events.after(engine, since, limit))
+            return Events(found, found[-1].number if found else since)
+        return engine.snapshot(lambda: self._selected_events(since, limit, set(selection.refs)))
+
+    def _selected_events(self, since: int, limit: int, refs: set[Ref]) -> Events:
+        shown: list[NumberedEvent] = []
+        while not shown and (seen := commitment_events.after(self.ledger.engine, since, _EVENTS_AT_ONCE)):
+            for event in seen:
+                since = event.number
+                commitment = orjson.loads(event.document)
+                if (commitment["service_type"], commitment["resource_name"]) in refs:
+                    shown.append(event)
+                if len(shown) == limit:
+                    return Events(shown, since)
+        return Events(shown, since)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from limes.actions.commitments.guarantee import with_warnings
 from limes.actions.commitments.ledger import Change, Described, Ledger
 from limes.actions.reports.projects import find_project
 from limes.core import commitments as life
@@ -71,9 +72,10 @@ class ReshapeCommitments:
                 raise Conflict(f"commitment {commitment.id} was already renewed")
             ref = ledger.ref_of(commitment)
             check_duration(commitment.duration, committable_resource(ref, ledger.catalog)[1])
+            ledger.require_committable(project.id, commitment.resource_id, ref)
             stored = ledger.store(renewed)
             ledger.record([*changes, Change("created", stored, (commitment.uuid,))], now)
-            return ledger.described(stored)
+            return with_warnings(ledger, ledger.described(stored))
 
         return ledger.engine.atomic(work)
 
@@ -87,6 +89,7 @@ class ReshapeCommitments:
             commitment, changes = ledger.take(project.id, id_, now)
             ref = ledger.ref_of(commitment)
             check_duration(wanted, committable_resource(ref, ledger.catalog)[1])
+            ledger.require_committable(project.id, commitment.resource_id, ref)
             changed = life.change_duration(commitment, wanted, now)
             if changed != commitment:
                 queries.update(ledger.engine, changed)
@@ -122,17 +125,17 @@ class ReshapeCommitments:
             changes = ledger.lock([before.resource_id, target_id], now)
             commitment = ledger.again(before)
             self._check(commitment, ledger.ref_of(commitment), wanted, now)
-            ledger.require_report(project.id, target_id, wanted.target)
+            ledger.require_committable(project.id, target_id, wanted.target)
             uuids = (ledger.ids.uuid(), ledger.ids.uuid())
             converted = life.convert(commitment, wanted.source_amount, target_id, wanted.target_amount, now, uuids)
             if commitment.is_confirmed:
-                balance = ledger.balance(wanted.target, target_id, commitment.az, {project.id}, now)
-                if not balance.allows(project.id, wanted.target_amount):
+                tally = ledger.tally(wanted.target, target_id, {commitment.az}, {project.id}, now)
+                if not tally.allows(commitment.az, project.id, wanted.target_amount):
                     raise Conflict("not enough capacity available to confirm the converted commitment")
             new, more = ledger.replace(converted)
             changes += [*more, *ledger.settle(commitment.resource_id, now), *ledger.settle(target_id, now)]
             ledger.record(changes, now)
-            return ledger.described(queries.find(ledger.engine, new[0].id) or new[0])
+            return with_warnings(ledger, ledger.described(queries.find(ledger.engine, new[0].id) or new[0]))
 
         return ledger.engine.atomic(work)
 
@@ -146,6 +149,7 @@ class ReshapeCommitments:
         check_duration(commitment.duration, behavior)
         check_earliest(now if commitment.is_confirmed else commitment.starts_at, behavior)
         check_amount(wanted.source_amount, resource)
+        check_amount(wanted.target_amount, resource)
         right = rate.apply(wanted.source_amount)
         if wanted.target_amount != right:
             raise Unprocessable(f"target_amount must be {right} for a source_amount of {wanted.source_amount}")

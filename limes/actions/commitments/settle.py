@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from limes.actions.commitments.ledger import Change, Ledger
-from limes.core.catalog import ANY_AZ
 from limes.core.commitments import Commitment, advance
 from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
@@ -30,15 +29,16 @@ class SettleCommitments:
         now = self.ledger.now()
         self.ledger.record([change for id_ in sorted(resources) for change in self.ledger.settle(id_, now)], now)
 
-    def freed(self, places: Collection[tuple[int, str]] | None = None) -> None:
-        """After a commit that has freed capacity in these resources (by id) and AZs, or None: who knows where.
+    def freed(self, resources: Collection[int] | None = None) -> None:
+        """After a commit that has freed capacity of these resources (by id), or None: who knows of which.
 
-        One statement where nobody waits there. Not to be called inside a transaction: the caller's locks would be
+        What is freed in one AZ may help those that wait in another: all AZs share what is left overall. One statement
+        where nobody waits for these resources. Not to be called inside a transaction: the caller's locks would be
         taken in the wrong order. What goes wrong here is only logged, since `run` does the same later.
         """
         try:
-            waiting = queries.waiting_places(self.ledger.engine)
-            for id_ in sorted({id_ for id_, az in waiting if places is None or _is_in(id_, az, places)}):
+            waiting = queries.waiting_resources(self.ledger.engine)
+            for id_ in sorted(waiting if resources is None else waiting.intersection(resources)):
                 self.ledger.engine.atomic(partial(self._settle, id_))
         except LimesError as error:
             log.warning("commitments that wait for capacity have to wait for the next run of the job: %s", error)
@@ -77,8 +77,3 @@ class SettleCommitments:
         queries.delete(self.ledger.engine, ended)
         commitment_keys.forget_before(self.ledger.engine, before)
         return len(ended)
-
-
-def _is_in(resource_id: int, az: str, places: Collection[tuple[int, str]]) -> bool:
-    """Whether one that waits there may get what was freed at these places. In the AZ `any` everything counts."""
-    return (resource_id, az) in places or (az == ANY_AZ and any(id_ == resource_id for id_, _ in places))

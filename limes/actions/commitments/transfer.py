@@ -3,6 +3,7 @@
 import hmac
 from dataclasses import dataclass
 
+from limes.actions.commitments.guarantee import with_warnings
 from limes.actions.commitments.ledger import Change, Described, Ledger
 from limes.actions.reports.projects import find_project
 from limes.core.commitments import hand_over, offer, split, withdraw
@@ -66,17 +67,17 @@ class TransferCommitment:
             if commitment is None or not _matches(commitment.transfer_token, token):
                 raise NotFound(NO_MATCH)
             ref = ledger.ref_of(commitment)
-            ledger.require_report(target.id, commitment.resource_id, ref)
+            ledger.require_committable(target.id, commitment.resource_id, ref)
             source = commitment.project_id
-            balance = ledger.balance(ref, commitment.resource_id, commitment.az, {source, target.id}, now)
-            if source != target.id and not balance.allows_move(source, target.id, commitment.amount):
+            tally = ledger.tally(ref, commitment.resource_id, {commitment.az}, {source, target.id}, now)
+            if not tally.allows_move(commitment.az, source, target.id, commitment.amount):
                 raise Conflict("not enough capacity available to confirm this commitment in the receiving project")
             moved = hand_over(commitment, target.id)
             queries.update(ledger.engine, moved)
             changes.append(Change("transferred", moved))
             changes += ledger.settle(commitment.resource_id, now)  # the move may have freed capacity
             ledger.record(changes, now)
-            return ledger.described(moved)
+            return with_warnings(ledger, ledger.described(moved))
 
         return ledger.engine.atomic(work)
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from limes.actions.commitments.create import CreateCommitment
 from limes.actions.commitments.delete import DeleteCommitment
+from limes.actions.commitments.guarantee import WarnBefore
 from limes.actions.commitments.ledger import Ledger
 from limes.actions.commitments.plan import PlanCommitment
 from limes.actions.commitments.reading import ReadCommitments
@@ -28,6 +29,7 @@ class CommitmentUseCases:
     reshape: ReshapeCommitments
     plan: PlanCommitment
     utilisation: MeasureUtilisation
+    warn_before: WarnBefore
 
     @classmethod
     def build(
@@ -43,4 +45,5 @@ class CommitmentUseCases:
             reshape=ReshapeCommitments(ledger, rules),
             plan=PlanCommitment(ledger),
             utilisation=MeasureUtilisation(ledger, rules.use_days),
+            warn_before=WarnBefore(ledger),
         )

@@ -1,17 +1,21 @@
 """How well a project's commitments fit what it uses, over time."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
 from limes.actions.commitments.ledger import Ledger
 from limes.actions.reports.projects import find_project
 from limes.core.catalog import Ref
+from limes.core.commitment_request import committable_azs
 from limes.core.commitment_use import DayOfUse, recommended_amount
+from limes.core.quota import is_forbidden
 from limes.core.selection import Selection
 from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_use as queries
+from limes.db.queries import quotas as quota_queries
 
 _DAY = 86400
 
@@ -69,15 +73,27 @@ class MeasureUtilisation:
             for row in queries.of_project(ledger.engine, project.id, today - days + 1):
                 found[refs[row.resource_id], row.az][row.day.day] = row.day
             wanted = set(selection.refs)
+            forbidden = self._forbidden(project.id, refs)
             return [
-                self._utilisation(ref, az, by_day, today)
+                self._utilisation(ref, az, by_day, today, can_commit=ref not in forbidden)
                 for (ref, az), by_day in sorted(found.items())
                 if ref in wanted
             ]
 
         return ledger.engine.snapshot(read)
 
-    def _utilisation(self, ref: Ref, az: str, by_day: dict[int, DayOfUse], today: int) -> Utilisation:
-        resource = self.ledger.catalog.find(ref)
+    def _forbidden(self, project_id: int, refs: Mapping[int, Ref]) -> set[Ref]:
+        """What the backends do not let the project have, so that nothing can be recommended."""
+        rows = quota_queries.project_quotas(self.ledger.engine, project_id, list(refs)) if refs else {}
+        return {refs[id_] for id_, row in rows.items() if is_forbidden(row.max_backend_quota)}
+
+    def _utilisation(
+        self, ref: Ref, az: str, by_day: dict[int, DayOfUse], today: int, *, can_commit: bool
+    ) -> Utilisation:
+        catalog = self.ledger.catalog
+        resource = catalog.find(ref)
         unit = resource.unit if resource else Unit.COUNT
-        return Utilisation(ref, az, unit, tuple(by_day.values()), recommended_amount(by_day, today))
+        # what is used in an unknown AZ is shown, but a commitment can neither be made there nor cover it from elsewhere
+        can_commit = can_commit and az in committable_azs(catalog.behavior(ref), catalog)
+        recommended = recommended_amount(by_day, today) if can_commit else 0
+        return Utilisation(ref, az, unit, tuple(by_day.values()), recommended)

@@ -7,7 +7,7 @@ from limes.api.collaborators import ApiCollaborators
 from limes.api.commitment_bodies import DurationBody, MergeBody, read_conversion
 from limes.api.endpoints.commitments import answer_commitment, commitment_number, enter
 from limes.api.policy import Access
-from limes.api.query import answer_json
+from limes.api.query import answer_json, selection_of
 from limes.api.render.commitment import render_rates
 
 
@@ -59,7 +59,8 @@ class ConversionRatesEndpoint:
         self._deps = deps
 
     def on_get(self, req: falcon.Request, resp: falcon.Response, service_type: str, resource_name: str) -> None:
-        """Lists what commitments of a resource can be converted to."""
+        """Lists what commitments of a resource can be converted to. The selection is of the targets."""
         Access(self._deps.policy, req, {}).require("cluster:show_basic")
         rates = self._deps.commitments.reshape.conversions((service_type, resource_name))
-        answer_json(resp, render_rates(rates))
+        wanted = set(selection_of(self._deps, req).refs)
+        answer_json(resp, render_rates({target: rate for target, rate in rates.items() if target in wanted}))

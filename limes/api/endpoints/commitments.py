@@ -1,5 +1,7 @@
 """Commitments: of a project, and over all projects."""
 
+from collections.abc import Sequence
+
 import falcon
 import orjson
 
@@ -13,6 +15,7 @@ from limes.api.commitment_bodies import read_commitment, read_transfer
 from limes.api.policy import Access
 from limes.api.query import answer_json, selection_of, transfer_token_of
 from limes.api.render.commitment import render_plan, render_utilisation
+from limes.api.shapes.common import Warned
 from limes.core.commitment_document import describe
 from limes.errors import BadRequest, Forbidden, NotFound
 
@@ -37,7 +40,11 @@ def commitment_number(text: str) -> int:
 def answer_commitment(resp: falcon.Response, shown: Described, status: int) -> None:
     """Answers one commitment, with its transfer token if it has one."""
     document = describe(shown.commitment, shown.ref, shown.unit, with_token=True)
-    answer_json(resp, {"commitment": document}, status)
+    answer_json(resp, {"commitment": document, **_warnings(shown.warnings)}, status)
+
+
+def _warnings(texts: Sequence[str]) -> Warned:
+    return {"warnings": list(texts)} if texts else {}
 
 
 def creator_of(req: falcon.Request) -> Creator:
@@ -69,21 +76,24 @@ class ProjectCommitmentsEndpoint:
         if key is not None and not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
             raise BadRequest("header Idempotency-Key: expected 1 to 255 printable ASCII characters")
         request = read_commitment(read_json(req, self._deps.max_body_size))
-        document = self._deps.commitments.create.run(domain_id, project_id, request, creator_of(req), key)
-        answer_json(resp, {"commitment": document}, 201)
+        made = self._deps.commitments.create.run(domain_id, project_id, request, creator_of(req), key)
+        answer_json(resp, {"commitment": made.document, **_warnings(made.warnings)}, 201)
 
     def on_post_can_confirm(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
         """Says whether the same commitment could be made and confirmed at once."""
         enter(self._deps, req, domain_id, project_id, "project:edit")
         request = read_commitment(read_json(req, self._deps.max_body_size))
-        answer_json(resp, {"result": self._deps.commitments.create.can_confirm(domain_id, project_id, request)})
+        result = self._deps.commitments.create.can_confirm(domain_id, project_id, request)
+        warnings = self._deps.commitments.warn_before.run(domain_id, project_id, request)
+        answer_json(resp, {"result": result, **_warnings(warnings)})
 
     def on_post_plan(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
         """Says when the same commitment could be confirmed, from what is known today, and what blocks it."""
         enter(self._deps, req, domain_id, project_id, "project:edit")
         request = read_commitment(read_json(req, self._deps.max_body_size))
         plan = self._deps.commitments.plan.run(domain_id, project_id, request)
-        answer_json(resp, {"plan": render_plan(plan)})
+        warnings = self._deps.commitments.warn_before.run(domain_id, project_id, request)
+        answer_json(resp, {"plan": render_plan(plan), **_warnings(warnings)})
 
     def on_get_utilisation(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
         """Shows how well commitments fit what is used, over the last `?days`, and what to commit to."""
@@ -187,7 +197,8 @@ class CommitmentEventsEndpoint:
         """Lists changes after the number `since`, in order. `next` is the `since` of the next request."""
         Access(self._deps.policy, req, {}).require("cluster:list_commitments")
         since = parameters.SINCE.of(req)
-        found = self._deps.commitments.read.events(since, parameters.EVENTS.of(req))
+        selection = selection_of(self._deps, req)
+        found = self._deps.commitments.read.events(since, parameters.EVENTS.of(req), selection)
         events = [
             {
                 "number": one.number,
@@ -195,6 +206,6 @@ class CommitmentEventsEndpoint:
                 "event": one.event,
                 "commitment": orjson.Fragment(one.document),
             }
-            for one in found
+            for one in found.shown
         ]
-        answer_json(resp, {"events": events, "next": found[-1].number if found else since})
+        answer_json(resp, {"events": events, "next": found.next})

@@ -9,11 +9,16 @@ from limes.core.conversion import Rate
 
 
 def render_plan(plan: Plan) -> shapes.Plan:
-    """POST .../commitments/plan. Of other projects' commitments only amount and end are shown."""
+    """POST .../commitments/plan. Of other projects' commitments only AZ, amount and end are shown."""
     document: shapes.Plan = {
         "confirmable_now": plan.confirmable_now,
-        "blocked_by": [{"amount": one.amount, "expires_at": unix(one.expires_at)} for one in plan.blockers],
+        "blocked_by": [
+            {"availability_zone": one.az, "amount": one.amount, "expires_at": unix(one.expires_at)}
+            for one in plan.blockers
+        ],
     }
+    if plan.unplaced:
+        document["unplaced_usage"] = plan.unplaced
     if plan.confirmable_at is None:
         document["missing_capacity"] = plan.missing
     else:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from limes.api.shapes.common import Amount, Time, Unit
+from limes.api.shapes.common import Amount, Time, Unit, Warned
 from limes.core.commitments import Status
 
 PositiveAmount = Annotated[int, Field(ge=1)]
@@ -36,7 +36,7 @@ class Commitment(TypedDict):
     transfer_token: NotRequired[Annotated[str, Field(description="only shown to those who may give it away")]]
 
 
-class CommitmentAnswer(TypedDict):
+class CommitmentAnswer(Warned):
     """One commitment."""
 
     commitment: Commitment
@@ -48,7 +48,7 @@ class CommitmentsAnswer(TypedDict):
     commitments: list[Commitment]
 
 
-class CanConfirmAnswer(TypedDict):
+class CanConfirmAnswer(Warned):
     """Whether the commitment could be made and confirmed at once."""
 
     result: bool
@@ -57,6 +57,7 @@ class CanConfirmAnswer(TypedDict):
 class Blocker(TypedDict):
     """A commitment that takes the capacity, until it ends."""
 
+    availability_zone: str
     amount: PositiveAmount
     expires_at: Time
 
@@ -67,10 +68,13 @@ class Plan(TypedDict):
     confirmable_now: Annotated[int, Field(ge=0, description="how much of the amount")]
     confirmable_at: NotRequired[Time]
     missing_capacity: NotRequired[Amount]
+    unplaced_usage: NotRequired[
+        Annotated[int, Field(ge=1, description="used in unknown zones; shown where that leaves less than the zone has")]
+    ]
     blocked_by: list[Blocker]
 
 
-class PlanAnswer(TypedDict):
+class PlanAnswer(Warned):
     """What is known today."""
 
     plan: Plan

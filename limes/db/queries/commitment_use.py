@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from limes.core.commitment_use import DayOfUse
+from limes.core.units import MAX_STORED
 from limes.db.engine import Engine, placeholders
 
 
@@ -13,6 +14,20 @@ class UseRow(NamedTuple):
     resource_id: int
     az: str
     day: DayOfUse
+
+
+def _at_most_stored(total: str) -> str:
+    """A sum as an integer that the database can hold."""
+    return f"CASE WHEN {total} > {MAX_STORED} THEN {MAX_STORED} ELSE {total} END"
+
+
+def _added(column: str) -> str:
+    """The stored figure and the new one together, likewise: of an amount near the largest, a few looks are too many."""
+    before, more = f"commitment_use.{column}", f"excluded.{column}"
+    return f"CASE WHEN {before} > {MAX_STORED} - {more} THEN {MAX_STORED} ELSE {before} + {more} END"
+
+
+_USED = _at_most_stored("SUM(x.used)")
 
 
 def add_look(engine: Engine, resources: Collection[int], *, by_az: bool, day: int, now: float) -> None:
@@ -33,7 +48,8 @@ def add_look(engine: Engine, resources: Collection[int], *, by_az: bool, day: in
         f"""
         INSERT INTO commitment_use
                (project_id, resource_id, az, day, looks, usage_sum, usage_min, usage_max, committed_sum)
-        SELECT x.project_id, x.resource_id, x.az, %s, %s, SUM(x.used), SUM(x.used) * %s, SUM(x.used), SUM(x.committed)
+        SELECT x.project_id, x.resource_id, x.az, %s, %s,
+               {_USED}, {_USED} * %s, {_USED}, {_at_most_stored("SUM(x.committed)")}
           FROM (SELECT project_id, resource_id, {az} AS az, usage AS used, 0 AS committed
                   FROM project_az_resources WHERE resource_id IN ({marks}) AND usage > 0
                  UNION ALL
@@ -47,12 +63,12 @@ def add_look(engine: Engine, resources: Collection[int], *, by_az: bool, day: in
          GROUP BY x.project_id, x.resource_id, x.az
             ON CONFLICT (project_id, resource_id, az, day) DO UPDATE
            SET looks = commitment_use.looks + 1,
-               usage_sum = commitment_use.usage_sum + excluded.usage_sum,
+               usage_sum = {_added("usage_sum")},
                usage_min = CASE WHEN excluded.usage_sum < commitment_use.usage_min
                                 THEN excluded.usage_sum ELSE commitment_use.usage_min END,
                usage_max = CASE WHEN excluded.usage_max > commitment_use.usage_max
                                 THEN excluded.usage_max ELSE commitment_use.usage_max END,
-               committed_sum = commitment_use.committed_sum + excluded.committed_sum
+               committed_sum = {_added("committed_sum")}
         """,
         [day, row[0] + 1, 0 if row[0] else 1, *resources, *resources, now, *resources, day],
     )

@@ -88,11 +88,22 @@ def of_project(engine: Engine, project_id: int) -> list[Commitment]:
     return [_from_row(row) for row in engine.rows(f"{_SELECT} WHERE project_id = %s ORDER BY id", [project_id])]
 
 
-def live_in(engine: Engine, resource_id: int, az: str | None) -> list[Commitment]:
-    """All projects' commitments of a resource in an AZ (None: in all) that are neither expired nor superseded."""
-    condition, params = ("", []) if az is None else (" AND az = %s", [az])
-    sql = f"{_SELECT} WHERE resource_id = %s{condition} AND {LIVE} ORDER BY id"
-    return [_from_row(row) for row in engine.rows(sql, [resource_id, *params])]
+def held_at(engine: Engine, project_id: int, resource_id: int, time: float) -> int:
+    """The sum of a project's commitments to a resource that hold, or are to hold, at that time. What is marked for
+    transfer does not count."""
+    row = engine.row(
+        "SELECT COALESCE(SUM(amount), 0) FROM project_commitments"
+        f" WHERE project_id = %s AND resource_id = %s AND {LIVE}"
+        " AND transfer_status = '' AND expires_at > %s AND (status = 'confirmed' OR confirm_by <= %s)",
+        [project_id, resource_id, time, time],
+    )
+    return int(row[0]) if row else 0
+
+
+def live_in(engine: Engine, resource_id: int) -> list[Commitment]:
+    """All projects' commitments of a resource, in all AZs, that are neither expired nor superseded."""
+    sql = f"{_SELECT} WHERE resource_id = %s AND {LIVE} ORDER BY id"
+    return [_from_row(row) for row in engine.rows(sql, [resource_id])]
 
 
 def unsettled(engine: Engine, resource_id: int, now: float) -> list[Commitment]:
@@ -115,10 +126,10 @@ def unsettled_resources(engine: Engine, now: float) -> list[int]:
     return [row[0] for row in rows]
 
 
-def waiting_places(engine: Engine) -> set[tuple[int, str]]:
-    """The resources and AZs in which commitments wait for capacity."""
-    rows = engine.rows("SELECT DISTINCT resource_id, az FROM project_commitments WHERE status = 'pending'")
-    return {(resource, az) for resource, az in rows}
+def waiting_resources(engine: Engine) -> set[int]:
+    """The resources of which commitments wait for capacity."""
+    rows = engine.rows("SELECT DISTINCT resource_id FROM project_commitments WHERE status = 'pending'")
+    return {resource for (resource,) in rows}
 
 
 def live_services(engine: Engine) -> list[str]:

@@ -1,6 +1,7 @@
 """Capacity from inventories.
 
-Requests for one report: one for the list of providers, one for each configured trait and aggregate, one for the
+Requests for one report: one for the list of providers; one for each configured trait, one for the aggregates of each AZ
+and one for the configured aggregates; one for Nova's host aggregates, if they say where providers are; one for the
 inventories of each provider that matches, and with `subcapacities` two more for each that has any of the resources.
 (`GET /allocation_candidates` is no way: it leaves out what is full, and cuts its answer.)
 """
@@ -11,11 +12,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from limes.backends import AZCapacity, BackendContext, BackendError, CapacityBackend, CapacityReport, ConfigError, Ref
+from limes.backends import AZCapacity, BackendContext, BackendError, CapacityBackend, CapacityReport, Ref
 from limes_plugins.openstack.amounts import whole_number
 from limes_plugins.placement.connection import placement_client
 from limes_plugins.placement.params import CapacityParams
-from limes_plugins.placement.providers import Provider, Providers
+from limes_plugins.placement.providers import matching_providers
+from limes_plugins.placement.zone_params import check_zones
+from limes_plugins.placement.zones import Provider, Zones
 
 log = logging.getLogger(__name__)
 
@@ -35,16 +38,15 @@ class PlacementCapacity(CapacityBackend):
     """What the providers have that match."""
 
     def __init__(self, params: CapacityParams, context: BackendContext) -> None:
-        unknown = sorted(set(params.availability_zones) - set(context.availability_zones))
-        if unknown:
-            raise ConfigError([f"availability_zones.{az}: is not one of the configured ones" for az in unknown])
+        check_zones(params, context)
         self._params = params
+        self._zones = Zones(params, context)
         self._client = placement_client(params, context)
 
     def report_capacity(self) -> CapacityReport:
         """Sums over providers, by resource and AZ."""
         deadline = self._client.deadline()
-        providers = Providers(self._client, self._params, deadline).matching()
+        providers = matching_providers(self._client, self._params, self._zones, deadline)
         stocks = [stock for stock in self._client.map(self._stock, providers, deadline) if stock.capacity]
         resources: dict[str, Mapping[str, AZCapacity]] = {}
         for resource, class_ in self._params.resources.items():

@@ -4,10 +4,11 @@ import re
 from collections import Counter
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from limes.backends import NOT_EMPTY, Params, ResourceName, ResourceParams, Unit
-from limes_plugins.openstack.params import ConnectionParams, KeystoneLimitParams, Text
+from limes_plugins.openstack.params import KeystoneLimitParams, Text
+from limes_plugins.placement.zone_params import PlacementParams, Trait
 
 _UNITS = {"MEMORY_MB": Unit.MIB, "DISK_GB": Unit.GIB}
 """The resource classes that are amounts of bytes, by their definition in os-resource-classes."""
@@ -19,14 +20,7 @@ def _resource_class(value: str) -> str:
     return value
 
 
-def _trait(value: str) -> str:
-    if not re.fullmatch(r"[A-Z0-9_]{1,255}", value):
-        raise ValueError("expected the name of a trait, such as COMPUTE_NODE or CUSTOM_GOLD")
-    return value
-
-
 ResourceClass = Annotated[str, AfterValidator(_resource_class)]
-Trait = Annotated[str, AfterValidator(_trait)]
 
 
 class PlacementResource(ResourceParams):
@@ -85,13 +79,22 @@ class QuotaParams(KeystoneLimitParams):
     the resources track no quota."""
 
 
-class ServiceParams(ConnectionParams):
+class ServiceParams(PlacementParams):
     """Of a service."""
 
     area: Text
     resources: Resources
     consumer_types: ConsumerTypeParams = ConsumerTypeParams()
     quota: QuotaParams = QuotaParams()
+    read_allocations: bool = True
+    """Whether a Placement without the extension for usage groups is asked for the allocations of all providers, to
+    find out in which AZ a project uses something. Without, all of its usage is in AZ `any`."""
+    requests_per_scrape: int = Field(default=2000, ge=10)
+    """So many requests for allocations one scrape makes at most. What is not known until then is in `unknown`."""
+    max_age: float = Field(default=120, ge=0, le=3600)
+    """For how many seconds it may be used what is known of all providers, their AZs and their allocations."""
+    with_subresources: bool = False
+    """Whether to report each consumer."""
 
     @model_validator(mode="after")
     def _limits_of_known_resources(self) -> "ServiceParams":
@@ -110,11 +113,7 @@ class TraitParams(Params):
     """None of these."""
 
 
-def _as_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-class CapacityParams(ConnectionParams):
+class CapacityParams(PlacementParams):
     """Of a capacitor."""
 
     service: Text
@@ -123,18 +122,5 @@ class CapacityParams(ConnectionParams):
     traits: TraitParams = TraitParams()
     aggregates: tuple[Text, ...] = ()
     """Only providers in one of these aggregates (UUIDs), themselves or by their root provider. Without, all."""
-    availability_zones: dict[str, Annotated[tuple[Text, ...], BeforeValidator(_as_list), NOT_EMPTY]] = Field(
-        default_factory=dict
-    )
-    """The aggregates (UUIDs) that make up each AZ. Without, all capacity is in AZ `any`."""
     subcapacities: bool = True
     """Whether to report each provider with its traits and usage. It takes two more requests for each provider."""
-
-    @field_validator("availability_zones")
-    @classmethod
-    def _in_one_zone(cls, value: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-        counts = Counter(aggregate for aggregates in value.values() for aggregate in aggregates)
-        twice = [aggregate for aggregate, count in counts.items() if count > 1]
-        if twice:
-            raise ValueError(f"the aggregate {twice[0]} is given more than once")
-        return value

@@ -93,3 +93,11 @@ def test_selection():
     assert select(subject, services=["compute"], areas=["storage"]).services == {}
     assert list(select(subject, resources=["nothing"]).services) == ["compute", "storage"]
     assert select(subject, services=[""]).services == {}
+
+
+def test_projects_with_the_same_rules_share_one_behavior():
+    """There may be thousands of them, and each is remembered."""
+    found = catalog(rule(overcommit_factor=2), rule("compute/.*", "acme/.*", min_nonzero_project_quota=5))
+    special = {id(found.behavior(CORES, f"acme/{number}")) for number in range(100)}
+    others = {id(found.behavior(CORES, f"other/{number}")) for number in range(100)}
+    assert (len(special), len(others), len(special | others)) == (1, 1, 2)

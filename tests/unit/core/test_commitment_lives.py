@@ -1,5 +1,6 @@
-"""Random lives of commitments in one AZ, without any database. `tests/api/test_commitment_machine.py` has all deeds."""
+"""Random lives of commitments in two AZs, without any database. `tests/api/test_commitment_machine.py` has all deeds."""
 
+import itertools
 from dataclasses import replace
 
 from hypothesis import settings
@@ -8,14 +9,26 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from limes.core import commitments as life
 from limes.core.commitments import Commitment, Status
-from limes.core.committable import Balance, choose_confirmable
-from tests.unit.core.test_commitments import DAY, make
+from limes.core.committable import Tally
+from tests.unit.core.test_commitments import DAY, make, tally_of
 
 PROJECTS = (1, 2, 3)
+AZS = ("az-one", "az-two")
+azs = st.sampled_from(AZS)
+projects = st.sampled_from(PROJECTS)
+
+
+def committed_by(commitments):
+    """What is confirmed, by AZ and project."""
+    committed: dict[tuple[str, int], int] = {}
+    for one in commitments:
+        if one.is_confirmed:
+            committed[one.az, one.project_id] = committed.get((one.az, one.project_id), 0) + one.amount
+    return committed
 
 
 class Cloud(RuleBasedStateMachine):
-    """Random lives in one AZ: never oversold by what we do, amounts conserved, no transition that there is not."""
+    """Random lives: never oversold by what we do, amounts conserved, no transition that there is not."""
 
     def __init__(self):
         super().__init__()
@@ -24,21 +37,33 @@ class Cloud(RuleBasedStateMachine):
         self.promised = 0
         """What all live commitments together are, counted beside."""
 
-    @initialize(capacity=st.integers(0, 100), usage=st.tuples(*[st.integers(0, 40)] * 3))
+    @initialize(
+        capacity=st.tuples(*[st.integers(0, 100)] * 2),
+        usage=st.dictionaries(st.tuples(st.sampled_from([*AZS, "any", "unknown"]), projects), st.integers(0, 40)),
+    )
     def begin(self, capacity, usage):
-        self.capacity, self.usage = capacity, dict(zip(PROJECTS, usage, strict=True))
+        self.capacity, self.usage = dict(zip(AZS, capacity, strict=True)), usage
 
     @property
     def live(self):
         return [one for one in self.all.values() if one.is_live]
 
     @property
-    def balance(self):
-        committed: dict[int, int] = {}
-        for one in self.live:
-            if one.is_confirmed:
-                committed[one.project_id] = committed.get(one.project_id, 0) + one.amount
-        return Balance(self.capacity, sum(self.usage.values()), committed, self.usage)
+    def tally(self) -> Tally:
+        return tally_of(self.capacity, committed_by(self.live), self.usage)
+
+    @property
+    def claimed(self):
+        """What is claimed in each AZ, and overall."""
+        claimed = self.tally.claims.claimed
+        return {**{az: claimed.get(az, 0) for az in AZS}, "": sum(claimed.values())}
+
+    def assert_not_oversold(self, before):
+        """Nothing that was done since has made too many claims, or more than the too many that there were."""
+        bounds = dict(self.capacity)
+        if self.claimed[""] > sum(self.claimed[az] for az in AZS):  # something is used nobody knows where
+            bounds[""] = sum(self.capacity.values())
+        assert all(amount <= max(bounds[az], before[az]) for az, amount in self.claimed.items() if az in bounds)
 
     def store(self, commitment):
         number = len(self.all) + 1
@@ -65,22 +90,23 @@ class Cloud(RuleBasedStateMachine):
     def pick(self, data, condition):
         return data.draw(st.sampled_from([one for one in self.live if condition(one)]))
 
-    @rule(project=st.sampled_from(PROJECTS), amount=st.integers(1, 60), days=st.integers(1, 30))
-    def commit_now(self, project, amount, days):
-        before = self.balance
-        if before.allows(project, amount):
+    @rule(project=projects, az=azs, amount=st.integers(1, 60), days=st.integers(1, 30))
+    def commit_now(self, project, az, amount, days):
+        before = self.claimed
+        if self.tally.allows(az, project, amount):
             end = life.end_of(self.now, f"{days} days")
             times = {"created_at": self.now, "confirmed_at": self.now, "expires_at": end}
-            self.store(make(project_id=project, amount=amount, duration=f"{days} days", **times))
+            self.store(make(project_id=project, az=az, amount=amount, duration=f"{days} days", **times))
             self.promised += amount
-            assert self.balance.claimed <= self.capacity
+            self.assert_not_oversold(before)
 
-    @rule(project=st.sampled_from(PROJECTS), amount=st.integers(1, 60), wait=st.integers(1, 10))
-    def commit_later(self, project, amount, wait):
+    @rule(project=projects, az=azs, amount=st.integers(1, 60), wait=st.integers(1, 10))
+    def commit_later(self, project, az, amount, wait):
         start = self.now + wait * DAY
         self.store(
             make(
                 project_id=project,
+                az=az,
                 amount=amount,
                 status=Status.PLANNED,
                 created_at=self.now,
@@ -98,49 +124,47 @@ class Cloud(RuleBasedStateMachine):
             moved = life.advance(one, self.now)
             self.promised -= one.amount if moved.status is Status.EXPIRED else 0
             self.write(moved)
-        before = self.balance
-        chosen = choose_confirmable(before, [one for one in self.live if one.status is Status.PENDING])
-        for one in chosen:
+        before = self.claimed
+        for one in self.tally.take([one for one in self.live if one.status is Status.PENDING]):
             self.write(life.confirm(one, self.now))
-        after = self.balance
-        assert after.claimed <= (self.capacity if chosen else before.claimed)
+        self.assert_not_oversold(before)
         for one in self.live:  # nobody waits for nothing
-            assert one.status is not Status.PENDING or not after.allows(one.project_id, one.amount)
+            assert one.status is not Status.PENDING or not self.tally.allows(one.az, one.project_id, one.amount)
 
-    @rule(capacity=st.integers(0, 150))
-    def capacity_changes(self, capacity):
-        self.capacity = capacity
+    @rule(az=azs, capacity=st.integers(0, 150))
+    def capacity_changes(self, az, capacity):
+        self.capacity[az] = capacity
 
-    @rule(project=st.sampled_from(PROJECTS), usage=st.integers(0, 60))
-    def usage_changes(self, project, usage):
-        self.usage[project] = usage
+    @rule(project=projects, az=st.sampled_from([*AZS, "any", "unknown"]), usage=st.integers(0, 60))
+    def usage_changes(self, project, az, usage):
+        self.usage[az, project] = usage
 
     @precondition(lambda self: any(one.amount > 1 for one in self.live))
     @rule(data=st.data())
     def split(self, data):
         one = self.pick(data, lambda one: one.amount > 1)
-        claimed = self.balance.claimed
+        claimed = self.claimed
         self.reshape(life.split(one, data.draw(st.integers(1, one.amount - 1)), self.now, ("", "")))
-        assert self.balance.claimed == claimed
+        assert self.claimed == claimed
 
     @precondition(lambda self: any(one.is_confirmed for one in self.live))
-    @rule(data=st.data(), receiver=st.sampled_from(PROJECTS))
+    @rule(data=st.data(), receiver=projects)
     def transfer(self, data, receiver):
         one = life.offer(self.pick(data, lambda one: one.is_confirmed), "public", "token")
         self.write(one)
-        before = self.balance
-        if before.allows_move(one.project_id, receiver, one.amount):
+        before = self.claimed
+        if self.tally.allows_move(one.az, one.project_id, receiver, one.amount):
             self.write(life.hand_over(one, receiver))
-            assert self.balance.claimed <= max(self.capacity, before.claimed)
+            self.assert_not_oversold(before)
 
     @rule()
     def merge(self):
-        claimed = self.balance.claimed
-        for project in PROJECTS:
-            own = [one for one in self.live if one.project_id == project and one.is_confirmed]
+        claimed = self.claimed
+        for project, az in itertools.product(PROJECTS, AZS):
+            own = [one for one in self.live if (one.project_id, one.az) == (project, az) and one.is_confirmed]
             if len(own) > 1 and not any(one.transfer_status for one in own):
                 self.reshape(life.merge(own, self.now, ""))
-        assert self.balance.claimed == claimed
+        assert self.claimed == claimed
 
     @precondition(lambda self: any(not one.is_confirmed for one in self.live))
     @rule(data=st.data())

@@ -5,45 +5,46 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limes.core.commitment_plan import Plan, make_plan
+from limes.core.commitment_plan import Plan, Want, make_plan
 from limes.core.commitments import Status, advance, confirm
-from limes.core.committable import Balance, choose_confirmable
-from tests.unit.core.test_commitments import make
+from tests.unit.core.test_commitment_lives import AZS, committed_by
+from tests.unit.core.test_commitments import make, tally_of
 
 PROJECTS = (1, 2, 3)
 
 
-def confirmed_only(balance, commitments):
-    committed: dict[int, int] = {}
-    for one in commitments:
-        if one.is_confirmed:
-            committed[one.project_id] = committed.get(one.project_id, 0) + one.amount
-    return replace(balance, committed=committed)
-
-
-def slow_plan(balance, live, project, amount, now, earliest):
-    current, blockers, confirmable_now = {one.id: one for one in live}, [], 0
+def slow_plan(capacity, usage, live, want, now):
+    """Counts all claims anew at each time."""
+    current, ended, confirmable_now, unplaced = {one.id: one for one in live}, [], 0, 0
+    falls_short = False
     ahead = {time for one in live for time in (one.expires_at, one.confirm_by or 0.0) if time > now}
-    for time in sorted({now, max(now, earliest), *ahead}):
+    for time in sorted({now, max(now, want.earliest), *ahead}):
         for number, one in list(current.items()):
             current[number] = advance(one, time)
             if not current[number].is_live:
                 del current[number]
                 if one.is_confirmed and one.expires_at > now:
-                    blockers.append(one)
+                    ended.append(one)
         waiting = [one for one in current.values() if one.status is Status.PENDING]
-        for one in choose_confirmable(confirmed_only(balance, current.values()), waiting):
+        for one in tally_of(capacity, committed_by(current.values()), usage).take(waiting):
             current[one.id] = confirm(one, time)
-        state = confirmed_only(balance, current.values())
+        state = tally_of(capacity, committed_by(current.values()), usage)
+        held_back = state.claims.unplaced if state.claims.holds_back(want.az) else 0
         if time == now:
-            confirmable_now = state.committable_by(project)
-        if time >= earliest and state.allows(project, amount):
-            return Plan(time, confirmable_now, tuple(blockers), 0)
-    return Plan(None, confirmable_now, tuple(blockers), state.add(project, amount).claimed - state.capacity)
+            confirmable_now, unplaced = state.committable_by(want.az, want.project), held_back
+        if time >= want.earliest:
+            increase = state.increase(want.az, want.project, want.amount)
+            falls_short |= state.claims.unplaced > 0 and increase > state.claims.room_overall
+        blockers = tuple(one for one in ended if one.az == want.az or falls_short)
+        if time >= want.earliest and state.allows(want.az, want.project, want.amount):
+            return Plan(time, confirmable_now, blockers, 0, unplaced)
+    missing = state.missing(want.az, want.project, want.amount)
+    return Plan(None, confirmable_now, blockers, missing, unplaced or held_back)
 
 
 COMMITMENTS = st.builds(
-    lambda project, amount, status, begin, length: (project, amount, status, begin, begin + length),
+    lambda az, project, amount, status, begin, length: (az, project, amount, status, begin, begin + length),
+    st.sampled_from(["az-one", *AZS]),
     st.sampled_from(PROJECTS),
     st.integers(1, 40),
     st.sampled_from([Status.PLANNED, Status.PENDING, Status.CONFIRMED]),
@@ -60,8 +61,10 @@ def same(plan, other):
 @settings(max_examples=400, deadline=None)
 @given(
     st.lists(COMMITMENTS, max_size=12),
-    st.integers(0, 80),
-    st.tuples(*[st.integers(0, 30)] * 3),
+    st.tuples(st.integers(0, 80), st.integers(0, 40)),
+    st.dictionaries(
+        st.tuples(st.sampled_from([*AZS, "any", "unknown"]), st.sampled_from(PROJECTS)), st.integers(0, 30)
+    ),
     st.integers(1, 50),
     st.integers(-1, 12),
 )
@@ -69,6 +72,7 @@ def test_as_the_slow_one(drawn, capacity, usage, amount, earliest):
     live = [
         make(
             id=number,
+            az=az,
             project_id=project,
             amount=size,
             status=status,
@@ -76,24 +80,47 @@ def test_as_the_slow_one(drawn, capacity, usage, amount, earliest):
             created_at=float(begin % 3),
             expires_at=float(end),
         )
-        for number, (project, size, status, begin, end) in enumerate(drawn, 1)
+        for number, (az, project, size, status, begin, end) in enumerate(drawn, 1)
     ]
-    balance = Balance(capacity, sum(usage), {}, dict(zip(PROJECTS, usage, strict=True)))
-    plan = make_plan(balance, live, 1, amount, 0.0, float(earliest))
-    assert same(plan, slow_plan(balance, live, 1, amount, 0.0, float(earliest)))
+    by_az, want = dict(zip(AZS, capacity, strict=True)), Want("az-one", 1, amount, float(earliest))
+    confirmed = committed_by([one for one in live if one.expires_at > 0.0])
+    plan = make_plan(tally_of(by_az, confirmed, usage), live, want, 0.0)
+    assert same(plan, slow_plan(by_az, usage, live, want, 0.0))
+
+
+def test_what_blocks_in_another_az():
+    """30 are left overall, as 10 are used nobody knows where, and 60 are committed to in the other AZ."""
+    live = [make(id=1, az="az-two", amount=60, expires_at=5.0), make(id=2, az="az-one", amount=10, expires_at=9.0)]
+    capacity, usage = dict.fromkeys(AZS, 55), {("any", 3): 10}
+
+    def plan(amount):
+        return make_plan(tally_of(capacity, committed_by(live), usage), live, Want("az-one", 2, amount), 0.0)
+
+    assert plan(30) == Plan(0.0, 30, (), 0, 10)
+    assert plan(31) == Plan(5.0, 30, (live[0],), 0, 10)
+    assert plan(46) == Plan(9.0, 30, tuple(live), 0, 10)
+    assert plan(56) == Plan(None, 30, tuple(live), 1, 10)
+
+
+def test_what_ends_in_another_az_blocks_nothing_where_the_az_itself_is_full():
+    live = [make(id=1, az="az-two", amount=5, expires_at=5.0), make(id=2, az="az-one", amount=10, expires_at=9.0)]
+    tally = tally_of(dict.fromkeys(AZS, 10), committed_by(live), {})
+    assert make_plan(tally, live, Want("az-one", 2, 1), 0.0) == Plan(9.0, 0, (live[1],), 0)
 
 
 def test_thousands_of_commitments_are_no_burden():
     """3,000 that end one after the other, and we need them all to end: each is looked at a few times, not 3,000."""
     looks = 0
 
-    class Counted(dict[int, int]):
+    class Counted(dict[tuple[str, int], int]):
         def get(self, key, default=None):
             nonlocal looks
             looks += 1
             return super().get(key, default)
 
     live = [make(id=number, project_id=number % 50, amount=1, expires_at=float(number)) for number in range(1, 3001)]
-    plan = make_plan(Balance(3000, 0, {}, Counted()), live, 999, 3000, 0.0)
+    tally = tally_of({"az-one": 3000}, committed_by(live), Counted())
+    looks = 0
+    plan = make_plan(tally, live, Want("az-one", 999, 3000), 0.0)
     assert (plan.confirmable_at, len(plan.blockers)) == (3000.0, 3000)
     assert looks < 10 * len(live)

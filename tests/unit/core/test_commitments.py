@@ -6,7 +6,7 @@ import pytest
 
 from limes.core import commitments as life
 from limes.core.commitments import Commitment, Status
-from limes.core.committable import Balance, choose_confirmable
+from limes.core.committable import Balance, Claims, Tally
 from limes.errors import Conflict, Unprocessable
 
 DAY = 86400.0
@@ -37,6 +37,20 @@ def make(**fields):
 # -- capacity ----------------------------------------------------------------------------------------------------------
 
 
+def tally_of(capacity, committed, usage, whole=None):
+    """By hand: capacity by AZ, and what projects have committed to and use by AZ and project."""
+    claimed = {}
+    for az, project in {**committed, **usage}:
+        claim = max(committed.get((az, project), 0), usage.get((az, project), 0))
+        claimed[az] = claimed.get(az, 0) + claim
+    whole = sum(capacity.values()) if whole is None else whole
+    return Tally(Balance(Claims(capacity, whole, claimed), committed, usage))
+
+
+def in_one(amounts):
+    return {("az-one", project): amount for project, amount in amounts.items()}
+
+
 @pytest.mark.parametrize(
     ("capacity", "committed", "usage", "project", "amount", "fits"),
     [
@@ -52,13 +66,59 @@ def make(**fields):
         (100, {1: 60}, {2: 40}, 1, 1, False),
         (0, {}, {}, 1, 1, False),
         (100, {}, {1: 50, 2: 50}, 1, 50, True),  # full, but nothing more is claimed
-        (100, {}, {1: 60, 2: 60}, 1, 1, False),  # more is used than there is: nobody is promised anything
+        (100, {}, {1: 60, 2: 60}, 1, 60, True),  # more is used than there is, and covering it makes nothing worse
+        (100, {}, {1: 60, 2: 60}, 1, 61, False),
+        (100, {}, {1: 60, 2: 60}, 3, 1, False),
     ],
 )
 def test_can_confirm(capacity, committed, usage, project, amount, fits):
-    balance = Balance(capacity, sum(usage.values()), committed, usage)
-    assert balance.allows(project, amount) is fits
-    assert (balance.committable_by(project) >= amount) is fits
+    tally = tally_of({"az-one": capacity}, in_one(committed), in_one(usage))
+    assert tally.allows("az-one", project, amount) is fits
+    assert (tally.committable_by("az-one", project) >= amount) is fits
+
+
+@pytest.mark.parametrize(
+    ("capacity", "committed", "usage", "az", "project", "amount", "fits"),
+    [
+        # two AZs of 496: what others use nobody knows where cannot be sold in either of them
+        ((496, 496), {}, {("any", 2): 84}, "one", 1, 496, True),
+        ((496, 496), {("two", 1): 496}, {("any", 2): 84}, "one", 1, 412, True),
+        ((496, 496), {("two", 1): 496}, {("any", 2): 84}, "one", 1, 413, False),
+        ((496, 496), {("two", 1): 496}, {("unknown", 2): 80, ("any", 3): 4}, "one", 1, 413, False),
+        # one's own is no exception: it may be in another AZ than the commitment
+        ((496, 496), {("two", 1): 496}, {("any", 1): 84}, "one", 1, 413, False),
+        # what is used in a known AZ, and covered there, takes no room elsewhere
+        ((496, 496), {("two", 1): 496}, {("two", 1): 84}, "one", 1, 496, True),
+        # each AZ is still a bound of its own
+        ((496, 496), {}, {("any", 2): 84}, "one", 1, 497, False),
+        # an AZ with more claims than capacity: they count where something is used nobody knows where
+        ((100, 50), {("two", 2): 70}, {}, "one", 1, 100, True),
+        ((100, 50), {("two", 2): 70}, {("any", 3): 1}, "one", 1, 79, True),
+        ((100, 50), {("two", 2): 70}, {("any", 3): 1}, "one", 1, 80, False),
+        # too much is claimed overall; covering what is used in the AZ claims no more
+        ((10, 10), {}, {("any", 2): 30, ("one", 1): 5}, "one", 1, 5, True),
+        ((10, 10), {}, {("any", 2): 30, ("one", 1): 5}, "one", 1, 6, False),
+    ],
+)
+def test_usage_in_unknown_azs_is_never_sold(capacity, committed, usage, az, project, amount, fits):
+    tally = tally_of(dict(zip(("one", "two"), capacity, strict=True)), committed, usage)
+    assert tally.allows(az, project, amount) is fits
+    assert (tally.committable_by(az, project) >= amount) is fits
+    assert (tally.missing(az, project, amount) == 0) is fits
+
+
+def test_whether_unknown_azs_are_the_reason():
+    assert tally_of({"one": 10, "two": 10}, {("two", 1): 8}, {("any", 2): 5}).claims.holds_back("one")
+    assert not tally_of({"one": 10, "two": 10}, {("one", 1): 9}, {("any", 2): 5}).claims.holds_back("one")
+    assert not tally_of({"one": 10, "two": 10}, {("two", 1): 15}, {}).claims.holds_back("one")
+
+
+def test_where_commitments_are_for_no_az_everything_counts_together():
+    claims = Claims({"any": 100}, 100, {"any": 30}, is_pooled=True)
+    tally = Tally(Balance(claims, {("any", 1): 30}, {("any", 1): 10}))
+    assert tally.committable_by("any", 1) == tally.committable_by("any", 2) == 70
+    tally.add("az-one", 1, -30)  # from a time at which they were for one AZ
+    assert (tally.committable_by("any", 1), tally.claims.unplaced) == (100, 0)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +132,15 @@ def test_can_confirm(capacity, committed, usage, project, amount, fits):
     ],
 )
 def test_moves(capacity, committed, usage, fits):
-    assert Balance(capacity, sum(usage.values()), committed, usage).allows_move(1, 2, 10) is fits
+    assert tally_of({"az-one": capacity}, in_one(committed), in_one(usage)).allows_move("az-one", 1, 2, 10) is fits
+
+
+def test_a_move_that_claims_no_more_is_fine_whatever_is_used_elsewhere():
+    full = tally_of({"one": 10, "two": 10}, {("one", 1): 5}, {("any", 3): 30})
+    assert full.allows_move("one", 1, 2, 5)
+    covered = tally_of({"one": 20, "two": 0}, {("one", 1): 5}, {("one", 1): 5, ("any", 3): 12})
+    assert not covered.allows_move("one", 1, 2, 5)  # 3 are left overall
+    assert covered.allows_move("one", 1, 1, 5)
 
 
 def test_first_come_first_served():
@@ -83,8 +151,14 @@ def test_first_come_first_served():
         make(id=4, amount=30, created_at=1.0, confirm_by=8.0),
         make(id=5, amount=16, created_at=2.0),
     ]
-    chosen = choose_confirmable(Balance(100, 0, {}, {}), pending)
+    chosen = tally_of({"az-one": 100}, {}, {}).take(pending)
     assert [one.id for one in chosen] == [4, 2, 5]  # 3 does not fit and blocks nobody; nothing is left for 1
+
+
+def test_first_come_first_served_over_all_azs():
+    pending = [make(id=1, amount=30, az="one", created_at=2.0), make(id=2, amount=30, az="two", created_at=1.0)]
+    chosen = tally_of({"one": 30, "two": 30}, {}, {("any", 9): 20}).take(pending)
+    assert [one.id for one in chosen] == [2]  # 40 are left for both
 
 
 # -- transitions -------------------------------------------------------------------------------------------------------

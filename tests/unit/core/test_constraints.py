@@ -50,6 +50,7 @@ def test_parse(text, unit, projects, expected):
         ("at least 9, at most 5", Unit.COUNT, None),
         ("at most 5 more than project constraints", Unit.COUNT, 3),
         ("at least 5 more than project constraints", Unit.COUNT, None),
+        ("at least 5 more than project constraints", Unit.COUNT, 2**63 - 6),
         ("", Unit.COUNT, None),
     ],
 )

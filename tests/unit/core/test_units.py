@@ -29,7 +29,7 @@ def test_convert(value, source, target, expected):
         (1, "parsec", Unit.MIB, "cannot convert value from parsec to MiB because units are incompatible"),
         (1, "KiB", Unit.MIB, "value of 1 KiB cannot be represented as integer number of MiB"),
         (16, "EiB", Unit.MIB, None),
-        (1, "EiB", Unit.BYTES, f"value of 1 EiB is too large: the maximum is {2**56} B"),
+        (8, "EiB", Unit.BYTES, f"value of 8 EiB is too large: the maximum is {2**63 - 2} B"),
     ],
 )
 def test_convert_refuses(value, source, target, message):

@@ -1,0 +1,151 @@
+"""What is used in an AZ that is not known is never sold, in whichever AZ one asks for it."""
+
+import pytest
+
+from limes.core.commitment_rules import CommitmentRules
+from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, offer, take
+
+RULES = CommitmentRules(conversions=({("compute", "cores"): 1, ("volume", "capacity"): 1},))
+RAM = {"resource_name": "ram", "availability_zone": "any", "duration": "1 year"}
+VOLUME = {"service_type": "volume", "resource_name": "capacity", "duration": "1 year"}
+
+
+@pytest.fixture
+def cloud(make):
+    """201 cores, of which 33 are in use in az-one and 3 in az-two; and 5 in unknown places."""
+    world = make(behaviors=BEHAVIORS, commitment_rules=RULES)
+    use(world, 1, "cores", "unknown", 4)
+    use(world, 2, "cores", "any", 1)
+    return world
+
+
+def use(world, project, resource, az, usage):
+    world.engine.execute(
+        "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
+        " SELECT %s, id, %s, %s, '' FROM resources WHERE name = %s"
+        " ON CONFLICT (project_id, resource_id, az) DO UPDATE SET usage = excluded.usage",
+        [project, az, usage, resource],
+    )
+
+
+def plan(world, project="berlin", **fields):
+    result = ask(world, project, "plan", **fields)
+    assert result.status_code == 200, result.text
+    return result.json["plan"]
+
+
+def test_the_second_az_is_not_sold_out(cloud):
+    """By itself each AZ has room for what is asked. Berlin may have 101 in az-two, as it uses 3 of them."""
+    commit(cloud, "dresden", amount=98)  # all of az-one, with the 2 that berlin uses
+    assert ask(cloud, "berlin", "can-confirm", availability_zone="az-two", amount=96).json["result"] is True
+    assert ask(cloud, "berlin", "can-confirm", availability_zone="az-two", amount=97).json["result"] is False
+    refused = ask(cloud, "berlin", "new", availability_zone="az-two", amount=97)
+    assert (refused.status_code, refused.text) == (
+        409,
+        "not enough capacity available for immediate confirmation: 5 are used in unknown availability zones and cannot be"
+        " sold\n",
+    )
+    commit(cloud, availability_zone="az-two", amount=96)
+    assert ask(cloud, "dresden", "can-confirm", availability_zone="az-two", amount=1).json["result"] is False
+
+
+def test_the_cluster_says_how_much_is_left(cloud):
+    """To a project that uses nothing there, as dresden in az-two, `plan` offers just what the cluster's report shows."""
+
+    def left(name):
+        services = cloud.request(
+            "GET", "/v1/clusters/current", query_string="resource=" + name, headers={"X-Limes-V2-API-Preview": "per-az"}
+        ).json["cluster"]["services"]
+        return services[0]["resources"][0].get("committable")
+
+    for amount in (1, 90):
+        cores, ram = left("cores"), left("ram")
+        offered = plan(cloud, "dresden", availability_zone="az-two", amount=1)["confirmable_now"]
+        assert (set(cores), cores["az-two"]) == ({"az-one", "az-two"}, offered)
+        assert ram == {"any": plan(cloud, "dresden", **RAM, amount=1)["confirmable_now"]}
+        commit(cloud, "berlin", availability_zone="az-two", amount=amount)
+        commit(cloud, "berlin", **RAM, amount=10 * amount)
+    use(cloud, 1, "cores", "any", 1000)
+    assert left("cores") == {"az-one": 0, "az-two": 0}
+    without_preview = cloud.get("/v1/clusters/current?resource=cores")["cluster"]["services"][0]["resources"][0]
+    assert "committable" not in without_preview
+
+
+def test_the_plan_says_what_is_missing(cloud):
+    commit(cloud, "dresden", amount=98)
+    commit(cloud, "dresden", availability_zone="az-two", amount=50, duration="1 year")
+    two = {"availability_zone": "az-two"}
+    assert plan(cloud, **two, amount=46) == {
+        "confirmable_now": 46,
+        "confirmable_at": NOW,
+        "unplaced_usage": 5,
+        "blocked_by": [],
+    }
+    one_ends = {"availability_zone": "az-one", "amount": 98, "expires_at": NOW + 3600}
+    assert plan(cloud, **two, amount=51) == {
+        "confirmable_now": 46,
+        "confirmable_at": NOW + 3600,
+        "unplaced_usage": 5,
+        "blocked_by": [one_ends],
+    }
+    never = plan(cloud, **two, amount=102)
+    assert (never["missing_capacity"], len(never["blocked_by"])) == (1, 2)
+
+
+def test_who_waits_does_so_for_all_azs(cloud):
+    """First come, first served: the older one in az-two gets what is left before the younger one in az-one."""
+    commit(cloud, "dresden", amount=98)
+    commit(cloud, "dresden", availability_zone="az-two", amount=90, duration="1 year")
+    commit(cloud, availability_zone="az-two", amount=11, duration="1 year", confirm_by=NOW + 10)
+    cloud.clock.advance(20)
+    assert amounts(cloud) == [(11, "pending")]
+    assert ask(cloud, "berlin", "can-confirm", amount=1, availability_zone="az-two").json["result"] is True
+    cloud.clock.advance(3600)
+    # 201 - 5 unknown - 33 in az-one - 101 in az-two: 62 for who comes next
+    assert ask(cloud, "berlin", "can-confirm", amount=62 + 2).json["result"] is True
+    assert ask(cloud, "berlin", "can-confirm", amount=62 + 3).json["result"] is False
+
+
+def test_covering_what_one_uses_is_always_possible(cloud):
+    use(cloud, 2, "cores", "any", 500)
+    assert ask(cloud, "berlin", "can-confirm", availability_zone="az-two", amount=4).json["result"] is False
+    assert plan(cloud, availability_zone="az-two", amount=4)["confirmable_now"] == 3
+    commit(cloud, availability_zone="az-two", amount=3)
+
+
+def test_a_transfer_needs_room_only_for_what_it_adds(cloud):
+    made = commit(cloud, availability_zone="az-two", amount=10, duration="1 year")
+    use(cloud, 2, "cores", "any", 155)  # 201 - 33 - 10 - 159: over by 1
+    token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
+    assert take(cloud, made["id"], token).status_code == 409  # the 3 that berlin uses there would be claimed once more
+    use(cloud, 1, "cores", "az-two", 0)
+    assert take(cloud, made["id"], token).status_code == 202
+
+
+def test_a_conversion_does_not_sell_it_either(cloud):
+    cloud.engine.execute(
+        "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
+        " SELECT id, 'az-one', 20, '[]' FROM resources WHERE name = 'capacity'"
+    )
+    made = commit(cloud, amount=20, duration="1 year")
+    path = f"{PATHS['berlin']}/commitments/{made['id']}/convert"
+    wanted = {"target_service": "volume", "target_resource": "capacity"}
+    for amount, status in ((18, 409), (17, 202)):  # berlin uses 3 GiB in `any`
+        body = {"commitment": {**wanted, "source_amount": amount, "target_amount": amount}}
+        assert cloud.request("POST", path, json=body).status_code == status
+
+
+def test_without_azs_nothing_changes(cloud):
+    """Commitments to ram are for no AZ: berlin's own usage in `any` is covered by them."""
+    ram = {"resource_name": "ram", "availability_zone": "any", "duration": "1 year"}
+    assert plan(cloud, **ram, amount=8192) == {"confirmable_now": 8192, "confirmable_at": NOW, "blocked_by": []}
+    assert plan(cloud, "dresden", **ram, amount=1)["confirmable_now"] == 8192 - 512
+
+
+def test_commitments_from_before_they_were_for_one_az(cloud):
+    """One in `any` covers what its project uses there, and claims the rest."""
+    commit(cloud, amount=1)
+    cloud.engine.execute("UPDATE project_commitments SET az = 'any', project_id = 2, amount = 10")
+    assert plan(cloud, availability_zone="az-two", amount=1)["confirmable_now"] == 101
+    cloud.engine.execute("UPDATE project_commitments SET amount = 132")  # 201 - 33 - 3 - 4 - 132 = 29
+    assert plan(cloud, availability_zone="az-two", amount=1)["confirmable_now"] == 3 + 29

@@ -1,0 +1,98 @@
+"""A commitment guarantees that its amount can be used: who commits to more than the quota lets them use is told so."""
+
+import pytest
+
+from limes.core.commitment_rules import CommitmentRules
+from tests.api.commitments import BEHAVIORS, NOW, PATHS, ask, commit, offer, take
+
+RULES = CommitmentRules(conversions=({("compute", "cores"): 1, ("volume", "capacity"): 1},), renewal_window=86400 * 400)
+
+
+@pytest.fixture
+def cloud(make):
+    """berlin has a quota of 20 cores and of 10 GiB of volumes, dresden one of 30 cores."""
+    world = make(behaviors=BEHAVIORS, commitment_rules=RULES)
+    with world.engine.connection():
+        world.engine.execute(
+            "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
+            " SELECT id, 'az-one', 50, '[]' FROM resources WHERE name = 'capacity'"
+        )
+    return world
+
+
+def warning(amount, quota=20, what="compute/cores"):
+    return [
+        f"the project's commitments to {what} add up to {amount}, but its quota is {quota}:"
+        " what is beyond it cannot be used before the quota is raised"
+    ]
+
+
+def warnings(result, *statuses):
+    assert result.status_code in (statuses or (200, 201, 202)), result.text
+    return result.json.get("warnings")
+
+
+def test_before_and_after(cloud):
+    for amount, text in ((20, None), (21, warning(21))):
+        assert [warnings(ask(cloud, "berlin", what, amount=amount)) for what in ("can-confirm", "plan")] == [text] * 2
+    assert warnings(ask(cloud, "berlin", "new", amount=20), 201) is None
+    for what in ("can-confirm", "plan", "new"):
+        assert warnings(ask(cloud, "berlin", what, amount=1, availability_zone="az-two")) == warning(21)
+    assert warnings(ask(cloud, "berlin", "plan", amount=1000)) == warning(1021)  # though there is no capacity either
+
+
+def test_the_answer_to_a_repeated_request_says_it_again(cloud):
+    answers = [ask(cloud, "berlin", "new", amount=21, headers={"Idempotency-Key": "k"}) for _ in range(2)]
+    assert answers[0].json == answers[1].json
+    assert warnings(answers[1], 201) == warning(21)
+
+
+def test_what_has_ended_by_then_or_begins_later_does_not_count(cloud):
+    commit(cloud, amount=20)  # for an hour
+    assert warnings(ask(cloud, "berlin", "new", amount=20, confirm_by=NOW + 3600), 201) is None
+    assert warnings(ask(cloud, "berlin", "can-confirm", amount=1)) == warning(21)
+    assert warnings(ask(cloud, "berlin", "new", amount=1, confirm_by=NOW + 3600), 201) == warning(21)
+    assert warnings(ask(cloud, "berlin", "new", amount=3, confirm_by=NOW + 1800), 201) == warning(23)
+
+
+def test_units(cloud):
+    wish = {"resource_name": "ram", "availability_zone": "any", "duration": "1 year", "amount": 2048}
+    [text] = warnings(ask(cloud, "berlin", "new", **wish), 201)
+    assert "compute/ram add up to 2048 MiB, but its quota is 1024 MiB:" in text
+
+
+def test_what_comes_from_elsewhere(cloud):
+    made = commit(cloud, amount=31)
+    token = offer(cloud, made["id"], 31).json["commitment"]["transfer_token"]
+    assert warnings(ask(cloud, "berlin", "can-confirm", amount=1)) is None  # berlin is about to give it away
+    assert warnings(take(cloud, made["id"], token), 202) == warning(31, 30)
+    made = commit(cloud, amount=11, duration="1 year")
+    document = {"target_service": "volume", "target_resource": "capacity", "source_amount": 11, "target_amount": 11}
+    path = f"{PATHS['berlin']}/commitments/{made['id']}/convert"
+    result = cloud.request("POST", path, json={"commitment": document})
+    assert warnings(result, 202) == warning("11 GiB", "10 GiB", "volume/capacity")
+
+
+def test_a_renewal(cloud):
+    made = commit(cloud, amount=15)
+    assert warnings(cloud.request("POST", f"{PATHS['berlin']}/commitments/{made['id']}/renew"), 202) is None
+    commit(cloud, amount=4, duration="1 year")
+    made = commit(cloud, amount=2)
+    renewed = cloud.request("POST", f"{PATHS['berlin']}/commitments/{made['id']}/renew")
+    assert warnings(renewed, 202) == warning(21)
+
+
+def test_lowering_further_is_refused_and_raising_is_not(cloud):
+    commit(cloud, amount=25)
+
+    def put(quota):
+        body = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": quota}]}]}}
+        return cloud.request("PUT", PATHS["berlin"], json=body)
+
+    result = put(19)
+    assert (result.status_code, result.text) == (
+        409,
+        "cannot change compute/cores quota: quota may not be lower than confirmed commitments, which guarantee that"
+        " their amount can be used (minimum acceptable project quota is 25)\n",
+    )
+    assert put(21).status_code == 202
