@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from osc_lib.command import command
 
-from limes_osc.client import LimesClient
+from limes_osc.client import Json, LimesClient
 from limes_osc.scope import Scopes
 
 Row = dict[str, Any]
@@ -52,6 +52,12 @@ class LimesCommand(command.Command):
     def warn(self, text: str) -> None:
         """What is not what programs would read."""
         print(text, file=self.app.stderr)
+
+    def warned(self, document: Json) -> Json:
+        """The same document, after what the server says that the user should know."""
+        for text in document.get("warnings", ()):
+            self.warn(f"warning: {text}")
+        return document
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def _is_json(answer: requests.Response) -> bool:
 _HINTS = {
     401: "the token is not accepted",
     412: "somebody else has changed a quota meanwhile, and nothing was written: look again, and repeat the command",
-    423: "not ready yet: try again in a few seconds",
+    423: "not ready yet",
     503: "try again in a few seconds",
 }
 

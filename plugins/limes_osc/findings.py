@@ -66,6 +66,7 @@ def _finding(kind: str, one: Json, args: argparse.Namespace) -> Row:
 class ListScrapeErrors(LimesLister):
     """List scrapes that fail, one for each service and message"""
 
+    options: ClassVar[Options] = (add_filters,)
     _columns = Columns(
         ["Service", "Domain Name", "Project ID", "Project Name", "Affected Projects", "Checked At", "Message"],
         unit=False,
@@ -73,7 +74,7 @@ class ListScrapeErrors(LimesLister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """One row for each group of projects; the first of them is named."""
-        found = self.limes.get("/admin/scrape-errors")["scrape_errors"]
+        found = self.limes.get("/admin/scrape-errors", filters_of(parsed_args))["scrape_errors"]
         rows: list[Row] = [
             {
                 "Service": one["service_type"],

@@ -90,7 +90,9 @@ class ExplainQuotas(Targeted, LimesLister):
         """One row for each quota."""
         found = self.limes.get(f"{self.path(parsed_args)}/explain", filters_of(parsed_args))["explanations"]
         selected = (one for one in found if selects(parsed_args, one["service"], one["resource"]))
-        return self.table(parsed_args, self._columns, (self._row(one, parsed_args.unit) for one in selected))
+        return self.table(
+            parsed_args, self._columns, (self._row(self.warned(one), parsed_args.unit) for one in selected)
+        )
 
     def _row(self, one: Json, wanted: Unit | None) -> Row:
         unit, least, most = unit_of(one), one["min_acceptable_quota"], one["max_acceptable_quota"]

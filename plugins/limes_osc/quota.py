@@ -12,7 +12,7 @@ from typing import ClassVar
 from osc_lib.exceptions import CommandError
 
 from limes_osc.base import Columns, LimesLister, Options, Row, Table
-from limes_osc.client import LimesClient, document_of
+from limes_osc.client import Json, LimesClient, document_of
 from limes_osc.columns import Amount, shown
 from limes_osc.options import add_unit
 from limes_osc.targets import Targeted
@@ -51,6 +51,8 @@ class QuotaChange:
         report, self._condition = limes.get_with_condition(path, query)
         self.changes = plan(wishes, report[level])
         self._body = body_of(level, self.changes)
+        self.answer: Json = {}
+        """What the simulation has answered."""
 
     @property
     def is_empty(self) -> bool:
@@ -61,11 +63,13 @@ class QuotaChange:
         """What would be refused."""
         path = f"{self._path}/simulate-put"
         answer = self._limes.request("POST", path, (), self._body, self._condition, accept=_SIMULATED)
-        return read_refusals(document_of(answer))
+        self.answer = document_of(answer)
+        return read_refusals(self.answer)
 
     def make(self) -> str:
         """Changes the quotas. Answers what is still to be done, if a backend could not be told yet."""
-        return self._limes.request("PUT", self._path, (), self._body, self._condition).text.strip()
+        text = self._limes.request("PUT", self._path, (), self._body, self._condition).text.strip()
+        return "" if self.answer.get("warnings") else text  # which was said already
 
 
 def render(changes: Iterable[Change], refusals: dict[Ref, Refusal]) -> str:
@@ -99,6 +103,7 @@ class SetQuotas(Targeted):
         if refusals:
             raise CommandError(f"nothing was changed:\n{render(wanted.changes, refusals)}")
         self.say(render(wanted.changes, {}))
+        self.warned(wanted.answer)
         if not wanted.is_empty:
             confirm(parsed_args)
             if pending := wanted.make():
@@ -133,6 +138,7 @@ class SimulateQuotas(Targeted, LimesLister):
         wanted = QuotaChange(self.limes, self.level, self.path(parsed_args), read_wishes(parsed_args.set))
         refusals = wanted.simulate()
         self._refused = bool(refusals)
+        self.warned(wanted.answer)
         rows = (_row(one, refusals.get(one.ref), parsed_args) for one in wanted.changes)
         return self.table(parsed_args, self._columns, rows)
 

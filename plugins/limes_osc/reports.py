@@ -38,7 +38,7 @@ _AZ_FIGURES = {
 _BY_DURATION = {"Committed": "committed", "Pending": "pending_commitments", "Planned": "planned_commitments"}
 _MAIN = {"Quota", "Capacity", "Usage"}
 """Figures that tables show even if all are empty."""
-_DESCRIPTION = ("Area", "Category", "Contained In", "Durations", "Scraped At", "Stale For")
+_DESCRIPTION = ("Area", "Category", "Contained In", "Durations", "Scraped At", "Stale For", "Problem")
 _PARTS = {"cluster": "subcapacities", "project": "subresources"}
 
 
@@ -76,6 +76,8 @@ def _cells(level: str, titles: Mapping[str, str], resource: Json, figures: Json,
     """The figures of a resource, or of one of its AZs, by title."""
     unit = unit_of(resource)
     row: Row = {title: Amount(figures[key], unit, args.unit) for title, key in titles.items() if key in figures}
+    if figures.get("usable_quota") == figures.get("quota"):  # nothing bursts here
+        row.pop("Usable Quota", None)
     if figures.get("infinite_backend_quota"):
         row["Backend Quota"] = Amount(-1, unit, args.unit)
     for title, key in _BY_DURATION.items():
@@ -97,4 +99,5 @@ def _description(service: Json, resource: Json) -> Row:
         "Durations": ", ".join(commitments.get("durations", ())) or None,
         "Scraped At": time(service.get("scraped_at", service.get("min_scraped_at"))),
         "Stale For": service.get("age_seconds"),
+        "Problem": service.get("scrape_problem", {}).get("message"),
     }

@@ -18,6 +18,9 @@ class ShowReport(Targeted, LimesLister):
         """One row for each resource."""
         path = self.path(parsed_args)
         report = self.limes.get(path, report_query(parsed_args), headers_of(parsed_args))[self.level]
+        for service in report["services"]:
+            if problem := service.get("scrape_problem"):
+                self.warn(problem["message"])
         return self.table(parsed_args, columns_of(self.level, parsed_args), rows_of(self.level, report, parsed_args))
 
 

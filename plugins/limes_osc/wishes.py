@@ -109,10 +109,11 @@ def plan(wishes: dict[Ref, str], report: Json) -> list[Change]:
 
 def _why_missing(service: str, report: Json) -> str:
     """Projects have no resources before their first scrape."""
-    waits = any(
-        one["type"] == service and not {"scraped_at", "min_scraped_at"} & one.keys() for one in report["services"]
-    )
-    return "nothing is known yet: try again in a few seconds" if waits else "there is no such resource here"
+    for one in report["services"]:
+        if one["type"] == service and not {"scraped_at", "min_scraped_at"} & one.keys():
+            problem = one.get("scrape_problem", {}).get("message", "try again in a few seconds")
+            return f"nothing is known yet: {problem}"
+    return "there is no such resource here"
 
 
 def body_of(level: str, changes: Sequence[Change]) -> Json:

@@ -61,6 +61,9 @@ def test_a_project_admin_buys(open_as, cloud):
     expect(dialog.get_by_label("Amount")).to_be_focused()
     dialog.get_by_label("Amount").fill("many")
     expect(dialog.get_by_text("Write a whole number")).to_be_visible()
+    dialog.get_by_label("Amount").fill("41")
+    expect(dialog.get_by_role("status")).to_contain_text("but its quota is 40: what is beyond it cannot be used")
+    assert violations(page) == []
     dialog.get_by_label("Amount").fill("4")
     dialog.get_by_label("Duration").select_option("2 years")
     expect(dialog.get_by_role("status")).to_have_text("This can be confirmed at once.")
@@ -89,7 +92,7 @@ def test_what_cannot_be_had_now_is_planned(open_as, cloud):
     expect(dialog.get_by_role("status")).to_contain_text("Not at once. It could be confirmed")
     expect(dialog.get_by_role("button", name="Buy 100 GiB for 1 year")).to_be_disabled()
     dialog.get_by_text("One commitment has to end before").click()
-    expect(dialog.get_by_text("750 GiB until")).to_be_visible()
+    expect(dialog.get_by_text("750 GiB in west-2 until")).to_be_visible()
     assert violations(page) == []
     dialog.get_by_role("button", name="Commit from").click()
     expect(dialog.get_by_role("status")).to_contain_text("It would be confirmed")

@@ -86,3 +86,11 @@ def test_a_failing_api_is_told_and_asked_again(open_as):
     page.unroute("**/v1/admin/scrape-errors")
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_text("1 error in 2 projects")).to_be_visible()
+
+
+def test_a_project_says_why_figures_are_missing_and_not_what_the_backend_answered(open_as):
+    page = open_as(CLOUD_ADMIN, f"/ui/domains/{CAMPUS}/projects/{UNREADABLE[0]}")
+    problem = page.get_by_text("the backend of service storage has been failing since")
+    expect(problem).to_contain_text("there are no figures, and no quota can be set, until a scrape succeeds")
+    expect(page.get_by_role("heading", name="storage")).to_be_visible()
+    assert violations(page) == []

@@ -42,6 +42,19 @@ def test_a_cloud_admin_sees_a_refusal_and_raises_a_domain_quota(open_as, cloud):
     assert _quota(cloud, SCHOOL, "storage", "capacity") == 1250
 
 
+def test_a_domain_quota_beyond_the_capacity_is_accepted_and_said(open_as, cloud):
+    page = open_as(CLOUD_ADMIN, f"/ui/domains/{SCHOOL}/quota")
+    before = _quota(cloud, SCHOOL)
+    field, save = page.get_by_label("Virtual cores"), page.get_by_role("button", name="Save quota")
+    field.fill("1000000")
+    expect(page.get_by_text("not all of it can be used at the same time")).to_be_visible()
+    expect(page.get_by_text("This would be accepted.")).to_be_visible()
+    assert violations(page) == []
+    field.fill(str(before - 1))
+    expect(page.get_by_text("not all of it can be used at the same time")).to_have_count(0)
+    expect(save).to_be_enabled()
+
+
 def test_what_cannot_be_read_is_said_at_the_field(open_as):
     page = open_as(CLOUD_ADMIN, f"/ui/domains/{SCHOOL}/quota")
     page.get_by_label("ram").fill("1.3 MiB")

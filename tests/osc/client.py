@@ -63,7 +63,7 @@ class OpenStackClient:
         """Ends the process."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=200)
 
 
 class Terminal:
@@ -101,7 +101,7 @@ class Terminal:
 
     def wait(self) -> Outcome:
         """Waits for the end."""
-        out, errors = self._process.communicate(timeout=60)
+        out, errors = self._process.communicate(timeout=200)
         self._keyboard.close()
         return Outcome(self._process.returncode, out, self._errors + errors)
 

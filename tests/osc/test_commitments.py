@@ -49,6 +49,18 @@ def test_create(cloud: Cloud, berlin: User):
     assert berlin.json("commitment list --resource ram") == []
 
 
+def test_a_commitment_beyond_the_quota(berlin: User):
+    said = (
+        "warning: the project's commitments to compute/cores add up to 21, but its quota is 20:"
+        " what is beyond it cannot be used before the quota is raised\n"
+    )
+    wish = "compute/cores 21 --az az-one --duration '1 hour'"
+    for what in ("plan", "can-confirm", "create"):
+        outcome = berlin.run(f"commitment {what} {wish} -f json")
+        assert (outcome.status, outcome.errors) == (0, said)
+        assert outcome.json
+
+
 def test_an_idempotent_command(berlin: User):
     first = berlin.json(f"commitment create {CORES} --idempotency-key order-1")
     again = berlin.json(f"commitment create {CORES} --idempotency-key order-1")
@@ -104,6 +116,7 @@ def test_asking_first(cloud: Cloud, berlin: User):
         "Confirmable Now": 119,
         "Confirmable At": "2026-01-01T00:00:00Z",
         "Missing Capacity": None,
+        "Used In Unknown Zones": None,
         "Blocked By": [],
         "Unit": "",
     }
@@ -113,10 +126,10 @@ def test_asking_first(cloud: Cloud, berlin: User):
 def test_a_plan_says_what_blocks(cloud: Cloud, berlin: User, dresden: User):
     dresden.must("commitment create compute/cores 60 --az az-one --duration '1 hour'")
     plan = berlin.json("commitment plan compute/cores 120 --az az-one --duration '1 year'")
-    assert plan["Blocked By"] == [{"amount": 60, "expires_at": HOUR}]
+    assert plan["Blocked By"] == [{"amount": 60, "availability_zone": "az-one", "expires_at": HOUR}]
     assert (plan["Confirmable Now"], plan["Missing Capacity"]) == (90, 1)
     table = berlin.must("commitment plan compute/cores 110 --az az-one --duration '1 year'")
-    assert f"| 60 until {HOUR} |" in table
+    assert f"| 60 in az-one until {HOUR} |" in table
 
 
 def test_transfer(cloud: Cloud, berlin: User, dresden: User):

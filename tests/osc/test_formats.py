@@ -153,7 +153,7 @@ def test_completion_in_bash(openstack: OpenStackClient, tmp_path: Path):
 
     def offered(*typed: str) -> list[str]:
         done = subprocess.run(
-            ["bash", "-c", _PRESS_TAB, "bash", script, "openstack", *typed], capture_output=True, text=True, timeout=30
+            ["bash", "-c", _PRESS_TAB, "bash", script, "openstack", *typed], capture_output=True, text=True, timeout=120
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.split()

@@ -59,7 +59,7 @@ def limes(keystone: RealKeystone, tmp_path_factory: pytest.TempPathFactory) -> I
     engine.close()
     program = [sys.executable, "-m", "limes"]
     once = subprocess.run(
-        [*program, "collect", "--once"], env={**os.environ, **env}, capture_output=True, text=True, timeout=100
+        [*program, "collect", "--once"], env={**os.environ, **env}, capture_output=True, text=True, timeout=200
     )
     assert once.returncode == 0, once.stdout + once.stderr
     before = keystone.endpoint("resources")

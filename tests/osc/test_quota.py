@@ -183,3 +183,17 @@ def test_bursting(admin: User):
 def test_a_project_that_was_not_scraped_yet(login: Login):
     said = login("cloud-admin").refused("project set paris --set compute/cores=1")
     assert said == "compute/cores: nothing is known yet: try again in a few seconds\n"
+
+
+def test_a_domain_quota_beyond_the_capacity(login: Login):
+    """201 cores, overcommitted to 301; france has 50."""
+    admin = login("cloud-admin")
+    said = (
+        "warning: the quotas of all domains for compute/cores add up to 302, but the capacity is 301:"
+        " not all of it can be used at the same time\n"
+    )
+    for command in ("simulate germany --set compute/cores=252", "set germany --set compute/cores=252 --yes"):
+        outcome = admin.run(f"domain {command}")
+        assert (outcome.status, outcome.errors) == (0, said)
+    outcome = admin.run("domain explain germany --resource cores")
+    assert (outcome.status, outcome.errors) == (0, said)

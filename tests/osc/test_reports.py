@@ -123,3 +123,20 @@ def test_lists(login: Login):
 def test_the_domain_shows_unlimited_backends(login: Login):
     table = cells(login("germany-admin").must(f"domain show {GERMANY} --resource capacity"))
     assert table[1][table[0].index("Backend Quota")] == "unlimited"
+
+
+def test_why_figures_are_old(login: Login, running_cloud):
+    fail = "UPDATE project_services SET scrape_error = 'secret', failing_since = 0 WHERE project_id = 1 AND service_id = {}"
+    service = "(SELECT id FROM services WHERE type = 'volume')"
+    running_cloud.engine.atomic(lambda: running_cloud.engine.execute(fail.format(service), []))
+    admin = login("cloud-admin")
+    text = (
+        "the backend of service volume has been failing since 1970-01-01T00:00:00Z;"
+        " these figures are from 1970-01-01T00:16:50Z"
+    )
+    outcome = admin.run("project show berlin --domain germany")
+    assert (outcome.status, outcome.errors.strip()) == (0, text)
+    assert {one["Service"]: one["Problem"] for one in admin.json("project show berlin --long")} == {
+        "compute": None,
+        "volume": text,
+    }

@@ -81,7 +81,7 @@ class WantedCommitment(InProject):
         if getattr(args, "confirm_by", None) is not None:
             wanted["confirm_by"] = args.confirm_by
         answer = self.limes.request("POST", f"{path}/commitments/{what}", (), {"commitment": wanted}, headers)
-        return document_of(answer), resource
+        return self.warned(document_of(answer)), resource
 
     def _resource(self, path: str, service: str, name: str) -> Json:
         """The project's report of the resource. Raises `CommandError` if one cannot commit to it."""
@@ -137,15 +137,22 @@ class CanConfirmCommitment(WantedCommitment, LimesShowOne):
 
 
 class Blockers(FormattableColumn[list[dict[str, Any]]]):
-    """What has to end before: `60 until 2026-01-01T00:00:00Z`; for programs a list of objects."""
+    """What has to end before: `60 in az-one until 2026-01-01T00:00:00Z`; for programs a list of objects."""
 
     def __init__(self, blockers: list[Json], unit: Unit, wanted: Unit | None) -> None:
-        self._rows = [(Amount(one["amount"], unit, wanted), time(one["expires_at"])) for one in blockers]
-        super().__init__([{"amount": amount.machine_readable(), "expires_at": end} for amount, end in self._rows])
+        self._rows = [
+            (Amount(one["amount"], unit, wanted), one["availability_zone"], time(one["expires_at"])) for one in blockers
+        ]
+        super().__init__(
+            [
+                {"amount": amount.machine_readable(), "availability_zone": zone, "expires_at": end}
+                for amount, zone, end in self._rows
+            ]
+        )
 
     def human_readable(self) -> str:
         """One line for each."""
-        return "\n".join(f"{amount} until {end}" for amount, end in self._rows)
+        return "\n".join(f"{amount} in {zone} until {end}" for amount, zone, end in self._rows)
 
 
 class PlanCommitment(WantedCommitment, LimesShowOne):
@@ -157,13 +164,14 @@ class PlanCommitment(WantedCommitment, LimesShowOne):
         """The plan."""
         answer, resource = self.ask(parsed_args, "plan")
         plan, unit, wanted = answer["plan"], unit_of(resource), parsed_args.unit
-        missing = plan.get("missing_capacity")
+        missing, unplaced = plan.get("missing_capacity"), plan.get("unplaced_usage")
         return self.fields(
             parsed_args,
             {
                 "Confirmable Now": Amount(plan["confirmable_now"], unit, wanted, exactly=True),
                 "Confirmable At": time(plan.get("confirmable_at")),
                 "Missing Capacity": None if missing is None else Amount(missing, unit, wanted, exactly=True),
+                "Used In Unknown Zones": None if unplaced is None else Amount(unplaced, unit, wanted, exactly=True),
                 "Blocked By": Blockers(plan["blocked_by"], unit, wanted),
                 "Unit": shown_unit(resource, wanted),
             },

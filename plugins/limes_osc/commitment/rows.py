@@ -122,7 +122,7 @@ class OneOfProject(InProject, OneCommitment):
     def changed(self, args: argparse.Namespace, what: str, body: Json | None = None) -> Fields:
         """Sends a request below the project's commitments, and shows the commitment that it answers."""
         answer = self.limes.request("POST", f"{self.path(args)}/commitments/{what}", (), body, secret=True)
-        return self.shown(args, document_of(answer)["commitment"])
+        return self.shown(args, self.warned(document_of(answer))["commitment"])
 
 
 class ShowCommitment(OneOfProject):

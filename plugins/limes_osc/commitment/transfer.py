@@ -85,4 +85,4 @@ class AcceptTransfer(Transferable, OneOfProject):
         """The commitment."""
         path = f"{self.path(parsed_args)}/transfer-commitment/{self.offered(parsed_args)['id']}"
         answer = self.limes.request("POST", path, headers=self.headers(parsed_args), secret=True)
-        return self.shown(parsed_args, document_of(answer)["commitment"])
+        return self.shown(parsed_args, self.warned(document_of(answer))["commitment"])

@@ -1,5 +1,6 @@
 // Commitments: what there is, what could be, and each change that the API knows.
 import { apiPath, type Place } from "../lib/paths";
+import { notify } from "../lib/notices";
 import { get, post, request } from "./client";
 import type {
   Commitment,
@@ -9,7 +10,6 @@ import type {
   ConversionRate,
   ConversionsAnswer,
   NewCommitment,
-  Plan,
   PlanAnswer,
 } from "./schema";
 
@@ -30,18 +30,25 @@ export async function canConfirm(at: Place, wanted: Wanted, signal?: AbortSignal
   return (await post<{ result: boolean }>(path(at, "/can-confirm"), { commitment: wanted }, { signal })).result;
 }
 
-export async function makePlan(at: Place, wanted: Wanted, signal?: AbortSignal): Promise<Plan> {
-  return (await post<PlanAnswer>(path(at, "/plan"), { commitment: wanted }, { signal })).plan;
+/** When it could be confirmed, and what one should know before. */
+export function makePlan(at: Place, wanted: Wanted, signal?: AbortSignal): Promise<PlanAnswer> {
+  return post<PlanAnswer>(path(at, "/plan"), { commitment: wanted }, { signal });
+}
+
+/** The commitment of an answer. What the API says besides is told to the user. */
+function commitmentOf({ commitment, warnings = [] }: CommitmentAnswer): Commitment {
+  for (const text of warnings) notify(text, "warning");
+  return commitment;
 }
 
 /** Buys. The same key with the same wish makes one commitment only, however often it is sent. */
 export async function buy(at: Place, wanted: Wanted, key: string): Promise<Commitment> {
   const headers = { "Idempotency-Key": key };
-  return (await post<CommitmentAnswer>(path(at, "/new"), { commitment: wanted }, { headers })).commitment;
+  return commitmentOf(await post<CommitmentAnswer>(path(at, "/new"), { commitment: wanted }, { headers }));
 }
 
 async function change(at: Place, rest: string, body?: unknown): Promise<Commitment> {
-  return (await post<CommitmentAnswer>(path(at, rest), body)).commitment;
+  return commitmentOf(await post<CommitmentAnswer>(path(at, rest), body));
 }
 
 export type Publicity = "unlisted" | "public";
@@ -79,5 +86,5 @@ export async function findByToken(token: string, signal?: AbortSignal): Promise<
 /** Moves a commitment into the project. The token goes into a header: addresses end up in logs. */
 export async function accept(at: Place, id: number, token: string): Promise<Commitment> {
   const to = apiPath(at, `/transfer-commitment/${id}`);
-  return (await post<CommitmentAnswer>(to, undefined, { headers: tokenHeader(token) })).commitment;
+  return commitmentOf(await post<CommitmentAnswer>(to, undefined, { headers: tokenHeader(token) }));
 }

@@ -59,15 +59,22 @@ function body(place: Place, edits: Edit[]): unknown {
 // Proxies that compress make the tag a weak one, but it is that of quotas and not of bytes.
 const ifMatch = (etag: string | null): Record<string, string> => (etag === null ? {} : { "If-Match": etag.replace(/^W\//, "") });
 
-/** What would be refused, by `keyOf`. */
+/** What the API says of wanted changes. */
+export interface Simulated {
+  /** By `keyOf`. */
+  refused: Map<string, UnacceptableResource>;
+  /** What one should know of changes that would be accepted. */
+  warnings: string[];
+}
+
 export async function simulate(
   place: Place,
   edits: Edit[],
   etag: string | null,
   signal: AbortSignal,
-): Promise<Map<string, UnacceptableResource>> {
-  const refused = (await ask(place, edits, etag, signal)).unacceptable_resources ?? [];
-  return new Map(refused.map((one) => [keyOf({ service: one.service_type, name: one.resource_name }), one]));
+): Promise<Simulated> {
+  const { unacceptable_resources: refused = [], warnings = [] } = await ask(place, edits, etag, signal);
+  return { refused: new Map(refused.map((one) => [keyOf({ service: one.service_type, name: one.resource_name }), one])), warnings };
 }
 
 /** The answer has the status that PUT would have, so a refusal looks like an error. */

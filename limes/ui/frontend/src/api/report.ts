@@ -42,6 +42,8 @@ export interface ServiceFigures {
   area: string;
   isStale: boolean;
   scrapedAt: number | undefined;
+  /** Why the figures are old or missing. */
+  problem: string | undefined;
   resources: Figures[];
 }
 
@@ -73,7 +75,7 @@ function azFigures(name: string, az: AnyAz): AzFigures {
 
 function titleOf(resource: AnyResource): string {
   const title = "annotations" in resource ? resource.annotations?.["display_name"] : undefined;
-  return typeof title === "string" ? title : resource.name;
+  return title ?? resource.name;
 }
 
 function distributed(resource: AnyResource): number | undefined {
@@ -107,6 +109,7 @@ export function serviceFigures(service: AnyService): ServiceFigures {
     area: service.area,
     isStale: service.is_stale ?? false,
     scrapedAt: "scraped_at" in service ? service.scraped_at : "min_scraped_at" in service ? service.min_scraped_at : undefined,
+    problem: "scrape_problem" in service ? service.scrape_problem?.message : undefined,
     resources: service.resources.map((one) => figures(service.type, one)),
   };
 }

@@ -14,6 +14,7 @@ export interface components {
         };
         /** @description A commitment that takes the capacity, until it ends. */
         Blocker: {
+            availability_zone: string;
             amount: number;
             /** @description UNIX timestamp, in whole seconds */
             expires_at: number;
@@ -29,6 +30,7 @@ export interface components {
         };
         /** @description Whether the commitment could be made and confirmed at once. */
         CanConfirmAnswer: {
+            warnings?: string[];
             result: boolean;
         };
         /** @description A change of one number. */
@@ -112,6 +114,10 @@ export interface components {
             per_az?: {
                 [key: string]: components["schemas"]["ClusterPerAZ"];
             };
+            /** @description What nobody has claimed yet, by AZ; shown with `per_az` */
+            committable?: {
+                [key: string]: number;
+            };
             domains_quota?: number;
             usage: number;
             burst_usage?: number;
@@ -168,6 +174,7 @@ export interface components {
         };
         /** @description One commitment. */
         CommitmentAnswer: {
+            warnings?: string[];
             commitment: components["schemas"]["Commitment"];
         };
         /** @description Which commitments can be made. */
@@ -175,8 +182,8 @@ export interface components {
             durations: string[];
             /** @description UNIX timestamp, in whole seconds */
             min_confirm_by?: number;
-            /** @description shown with `per_az` */
-            availability_zones?: string[];
+            /** @description where they can be made */
+            availability_zones: string[];
         };
         /** @description A change of a commitment. */
         CommitmentEvent: {
@@ -266,7 +273,7 @@ export interface components {
             quota_distribution_model?: string;
             scales_with?: components["schemas"]["ScalesWith"];
             annotations?: {
-                [key: string]: unknown;
+                [key: string]: string;
             };
             quota?: number;
             projects_quota?: number;
@@ -348,6 +355,7 @@ export interface components {
         };
         /** @description What decides on one quota. */
         Explanation: {
+            warnings?: string[];
             service: string;
             resource: string;
             /** @description only of measured resources */
@@ -434,7 +442,11 @@ export interface components {
         NewCommitment: {
             service_type: string;
             resource_name: string;
-            availability_zone: string;
+            /**
+             * @description needed; a refusal names those that there are
+             * @default
+             */
+            availability_zone?: string;
             amount: number;
             duration: string;
             /** @default null */
@@ -494,10 +506,13 @@ export interface components {
             /** @description UNIX timestamp, in whole seconds */
             confirmable_at?: number;
             missing_capacity?: number;
+            /** @description used in unknown zones; shown where that leaves less than the zone has */
+            unplaced_usage?: number;
             blocked_by: components["schemas"]["Blocker"][];
         };
         /** @description What is known today. */
         PlanAnswer: {
+            warnings?: string[];
             plan: components["schemas"]["Plan"];
         };
         /** @description Quota and usage of a project. */
@@ -547,7 +562,7 @@ export interface components {
             quota_distribution_model?: string;
             scales_with?: components["schemas"]["ScalesWith"];
             annotations?: {
-                [key: string]: unknown;
+                [key: string]: string;
             };
             quota?: number;
             usable_quota?: number;
@@ -579,6 +594,7 @@ export interface components {
             resources: components["schemas"]["ProjectResource"][];
             /** @description UNIX timestamp, in whole seconds */
             scraped_at?: number;
+            scrape_problem?: components["schemas"]["ScrapeProblem"];
         };
         /** @description The projects of a domain, or a page of them with the link to the next. */
         ProjectsAnswer: {
@@ -624,6 +640,13 @@ export interface components {
         ScrapeErrorsAnswer: {
             scrape_errors: components["schemas"]["ScrapeError"][];
         };
+        /** @description Why the figures of a service are old or missing. */
+        ScrapeProblem: {
+            /** @description UNIX timestamp, in whole seconds */
+            since: number;
+            /** @description for people */
+            message: string;
+        };
         /** @description Wanted quotas of a service. */
         ServiceBody: {
             type: string;
@@ -632,6 +655,7 @@ export interface components {
         };
         /** @description What PUT would answer. */
         SimulationAnswer: {
+            warnings?: string[];
             success: boolean;
             unacceptable_resources?: components["schemas"]["UnacceptableResource"][];
         };
@@ -784,6 +808,7 @@ export type ScalesWith = components['schemas']['ScalesWith'];
 export type Scope = components['schemas']['Scope'];
 export type ScrapeError = components['schemas']['ScrapeError'];
 export type ScrapeErrorsAnswer = components['schemas']['ScrapeErrorsAnswer'];
+export type ScrapeProblem = components['schemas']['ScrapeProblem'];
 export type ServiceBody = components['schemas']['ServiceBody'];
 export type SimulationAnswer = components['schemas']['SimulationAnswer'];
 export type Status = components['schemas']['Status'];

@@ -2,6 +2,7 @@
 import type { Plan } from "../api/schema";
 import { formatTime, relative } from "../lib/time";
 import { format } from "../lib/units";
+import { zoneName } from "../lib/zones";
 import type { Verdict } from "./verdict";
 
 interface Props {
@@ -17,6 +18,12 @@ export function PlanResult({ verdict, unit, takeAmount, takeTime }: Props) {
   return (
     <div class="outcome" role="status" aria-live="polite" data-state={toneOf(verdict)}>
       <Outcome {...{ verdict, unit, takeAmount, takeTime }} />
+      {verdict.state === "answered" &&
+        verdict.warnings.map((text) => (
+          <p key={text} class="problem-note">
+            {text}
+          </p>
+        ))}
     </div>
   );
 }
@@ -53,6 +60,9 @@ function Outcome({ verdict, unit, takeAmount, takeTime }: Props) {
           Commit from {formatTime(plan.confirmable_at)}
         </button>
       )}
+      {plan.unplaced_usage !== undefined && (
+        <p>{format(plan.unplaced_usage, unit)} are used in unknown zones. They may be in this one, so they are not sold.</p>
+      )}
       <Blockers plan={plan} unit={unit} />
       <p class="hint">As far as is known today: others may be faster.</p>
     </>
@@ -80,7 +90,7 @@ function Blockers({ plan, unit }: { plan: Plan; unit: string }) {
       <ul class="plain">
         {blockers.slice(0, SHOWN).map((one, index) => (
           <li key={index}>
-            {format(one.amount, unit)} until {formatTime(one.expires_at)}
+            {format(one.amount, unit)} in {zoneName(one.availability_zone)} until {formatTime(one.expires_at)}
           </li>
         ))}
         {blockers.length > SHOWN && <li class="muted">and {blockers.length - SHOWN} more</li>}

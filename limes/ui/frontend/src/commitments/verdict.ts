@@ -6,19 +6,20 @@ import { useDebounced } from "../lib/load";
 import type { Place } from "../lib/paths";
 import { inWords } from "../lib/submit";
 
-/** `isPossible`: whether it is confirmed at once; undefined for what is to be confirmed later. */
+/** `isPossible`: whether it is confirmed at once; undefined for what is to be confirmed later. `warnings` are what one
+ * should know before. */
 export type Verdict =
   | { state: "none" }
   | { state: "checking" }
   | { state: "refused"; message: string }
-  | { state: "answered"; isPossible: boolean | undefined; plan: Plan };
+  | { state: "answered"; isPossible: boolean | undefined; plan: Plan; warnings: string[] };
 
 async function ask(at: Place, wanted: Wanted, signal: AbortSignal): Promise<Verdict> {
-  const [isPossible, plan] = await Promise.all([
+  const [isPossible, { plan, warnings = [] }] = await Promise.all([
     wanted.confirm_by === undefined ? canConfirm(at, wanted, signal) : undefined,
     makePlan(at, wanted, signal),
   ]);
-  return { state: "answered", isPossible, plan };
+  return { state: "answered", isPossible, plan, warnings };
 }
 
 export function useVerdict(at: Place, wanted: Wanted | undefined): Verdict {

@@ -1,5 +1,6 @@
 // What a project has committed to and uses, zone by zone, and what is left there.
 import type { AzFigures, Figures } from "../api/report";
+import type { ClusterResource } from "../api/schema";
 import { ANY_ZONE, type Offer } from "./offers";
 
 export interface Zone {
@@ -8,7 +9,7 @@ export interface Zone {
   committed: number;
   pending: number;
   planned: number;
-  /** How much of the cloud's capacity nobody has claimed by use or commitment. Undefined where no capacity is known. */
+  /** How much of the cloud's capacity can still be committed to. Undefined where no capacity is known, or none can be bought. */
   free: number | undefined;
   capacity: number | undefined;
 }
@@ -27,24 +28,17 @@ function sum(azs: AzFigures[], name: string): AzFigures {
   };
 }
 
-/** Commitments that their projects do not use claim capacity, too. */
-function unused(cloud: Figures, names: string[]): number {
-  const perAz = cloud.raw.per_az ?? {};
-  return names.reduce((before, name) => before + (perAz[name]?.unused_commitments ?? 0), 0);
-}
-
 /** The zones of an offer, and others where the project uses something. `cloud` is the same resource of the whole cloud. */
 export function zonesOf(offer: Offer, cloud: Figures | undefined): Zone[] {
   const own = offer.figures.azs;
   const isPooled = offer.zones.length === 1 && offer.zones[0] === ANY_ZONE;
   const others = own.filter((one) => !offer.zones.includes(one.name) && (one.usage > 0 || one.committed > 0));
   const names = isPooled ? [ANY_ZONE] : [...offer.zones, ...others.map((one) => one.name)];
+  const committable = (cloud?.raw as ClusterResource | undefined)?.committable;
   return names.map((name) => {
     const mine = isPooled ? sum(own, name) : (own.find((one) => one.name === name) ?? { name, ...NOTHING });
     const ours = cloud?.limit === undefined ? undefined : isPooled ? sum(cloud.azs, name) : cloud.azs.find((one) => one.name === name);
     const { usage, committed, pending, planned } = mine;
-    if (ours?.capacity === undefined) return { name, usage, committed, pending, planned, capacity: undefined, free: undefined };
-    const claimed = ours.usage + unused(cloud!, isPooled ? cloud!.azs.map((one) => one.name) : [name]);
-    return { name, usage, committed, pending, planned, capacity: ours.capacity, free: Math.max(0, ours.capacity - claimed) };
+    return { name, usage, committed, pending, planned, capacity: ours?.capacity, free: committable?.[name] };
   });
 }

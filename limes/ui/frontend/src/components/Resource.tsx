@@ -65,7 +65,7 @@ function Facts({ figures, level }: { figures: Figures; level: Level }) {
   if (figures.planned > 0) add("Planned commitments", figures.planned);
   add("Physical usage", raw.physical_usage);
   if ("raw_capacity" in raw) add("Raw capacity", raw.raw_capacity);
-  if ("usable_quota" in raw) add("Usable quota (bursting)", raw.usable_quota);
+  if ("usable_quota" in raw && raw.usable_quota !== raw.quota) add("Usable quota (bursting)", raw.usable_quota);
   if ("backend_quota" in raw) add("Quota in the backend", raw.backend_quota);
   add("Usage beyond quota (bursting)", raw.burst_usage);
   if (raw.contained_in) facts.push(["Part of", raw.contained_in]);

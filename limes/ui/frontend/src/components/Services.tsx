@@ -4,7 +4,8 @@ import type { Level, Place } from "../lib/paths";
 import { relative } from "../lib/time";
 import { Resource } from "./Resource";
 
-/** The services with the resources whose names contain `wanted`, and perhaps only those in use. */
+/** The services with the resources whose names contain `wanted`, and perhaps only those in use; and services of which
+ * nothing is known, with the reason. */
 export function selected(services: ServiceFigures[], wanted: string, hidesEmpty: boolean): ServiceFigures[] {
   const text = wanted.trim().toLowerCase();
   return services
@@ -16,7 +17,7 @@ export function selected(services: ServiceFigures[], wanted: string, hidesEmpty:
           [service.type, service.area, one.name, one.title, one.category ?? ""].some((part) => part.toLowerCase().includes(text)),
       ),
     }))
-    .filter((service) => service.resources.length > 0);
+    .filter((service) => service.resources.length > 0 || (service.scrapedAt === undefined && service.problem && service.type.includes(text)));
 }
 
 interface Props {
@@ -41,6 +42,7 @@ export function Services({ services, level, place }: Props) {
                   </h2>
                   <Age service={one} />
                 </header>
+                {one.problem && <p class="problem-note">{one.problem}</p>}
                 {one.resources.map((resource) => (
                   <Resource key={resource.name} figures={resource} level={level} place={place} />
                 ))}

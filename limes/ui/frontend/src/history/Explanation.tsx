@@ -42,6 +42,7 @@ export function Explanation({ data }: { data: Data }) {
             ? `It was set to this by ${whoOf(origin)} on ${formatTime(origin.at)}, ${whyOf(origin)}.`
             : "The change that made it is older than the history."}
         </li>
+        {data.warnings?.map((text) => <li key={text}>{`Mind: ${text}.`}</li>)}
         <li>You could lower it to {boundText(data.min_acceptable_quota, unit)}.</li>
         <li>You could raise it to {boundText(data.max_acceptable_quota, unit)}.</li>
       </ul>

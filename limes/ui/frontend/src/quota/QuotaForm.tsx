@@ -83,6 +83,11 @@ function Form({ place, data, saved, reload }: { place: Place; data: Quotas; save
         </fieldset>
       ))}
       <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
+      {verdict.warnings.map((text) => (
+        <p key={text} class="problem-note" role="status">
+          {text}
+        </p>
+      ))}
       <footer class="form-foot">
         <p role="status" aria-live="polite">
           {summary(edits.length, problems.size, verdict)}

@@ -8,26 +8,29 @@ import type { Place } from "../lib/paths";
 export interface Verdict {
   /** By `keyOf`; undefined until the API has spoken on exactly these changes. */
   refused: Map<string, UnacceptableResource> | undefined;
+  warnings: string[];
   error: Error | undefined;
 }
+
+const NOTHING: Verdict = { refused: undefined, warnings: [], error: undefined };
 
 export function useSimulation(place: Place, edits: Edit[], etag: string | null): Verdict {
   const wanted = JSON.stringify([place, edits, etag]);
   const settled = useDebounced(wanted);
-  const [verdict, setVerdict] = useState<Verdict & { on: string }>({ on: "", refused: undefined, error: undefined });
+  const [verdict, setVerdict] = useState<Verdict & { on: string }>({ on: "", ...NOTHING });
 
   useEffect(() => {
     const [at, changes, tag] = JSON.parse(settled) as [Place, Edit[], string | null];
     if (changes.length === 0) return;
     const controller = new AbortController();
     simulate(at, changes, tag, controller.signal).then(
-      (refused) => setVerdict({ on: settled, refused, error: undefined }),
+      (simulated) => setVerdict({ on: settled, ...simulated, error: undefined }),
       (error: Error) => {
-        if (!controller.signal.aborted) setVerdict({ on: settled, refused: undefined, error });
+        if (!controller.signal.aborted) setVerdict({ on: settled, ...NOTHING, error });
       },
     );
     return () => controller.abort();
   }, [settled]);
 
-  return verdict.on === wanted ? verdict : { refused: undefined, error: undefined };
+  return verdict.on === wanted ? verdict : NOTHING;
 }
