@@ -6,9 +6,14 @@ token, a password or the text of a database error.
 
 from collections.abc import Sequence
 
+from limes.redaction import redact
+
 
 class LimesError(Exception):
-    """The root of the tree. `str(error)` is safe to show to whoever made the request."""
+    """The root of the tree. `str(error)` is safe to show to whoever made the request: secrets in it are hidden."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(redact(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class ConfigError(LimesError):
@@ -16,7 +21,7 @@ class ConfigError(LimesError):
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
-        self.problems = list(problems)
+        self.problems = [redact(problem) for problem in problems]
 
 
 class StartupError(LimesError):
@@ -61,6 +66,9 @@ class Unavailable(LimesError):
 
 class BackendError(LimesError):
     """A backend could not be asked, or gave an answer that is not a valid report."""
+
+    observed: str = ""
+    """What the error said before we put the service in front of it (`limes.backends.ask`), line by line."""
 
 
 class BackendOutage(BackendError):

@@ -59,12 +59,14 @@ def write_repair(
 ) -> None:
     """Writes down that a backend is told its quotas again, after somebody else has changed them: what it enforces, and
     what it is to enforce, by name (both in the stored form of `limes.core.quota`)."""
-    steps = []
-    for name, (old, new) in found.items():
-        ref = (task.service_type, name)
-        detail = "the backend was changed by somebody else"
-        steps.append(QuotaStep(ref, unit_of(catalog, ref), old, new, Reason.BACKEND_DRIFT, detail, What.BACKEND_QUOTA))
+    steps = [repaired(catalog, (task.service_type, name), old, new) for name, (old, new) in found.items()]
     trail.quotas(scope_of_task(task), steps)
+
+
+def repaired(catalog: Catalog, ref: Ref, old: int | None, new: int | None) -> QuotaStep:
+    """A backend that enforces `old` is told `new` again."""
+    detail = "the backend was changed by somebody else"
+    return QuotaStep(ref, unit_of(catalog, ref), old, new, Reason.BACKEND_DRIFT, detail, What.BACKEND_QUOTA)
 
 
 def write_off(trail: Trail, catalog: Catalog, *, projects: Collection[str] = (), domains: Collection[str] = ()) -> None:

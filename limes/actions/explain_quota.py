@@ -16,6 +16,7 @@ from limes.actions.set_project_quota import SetProjectQuota
 from limes.core.bounds import Bounds, bounds
 from limes.core.bursting import usable_quota
 from limes.core.catalog import Catalog, Ref
+from limes.core.guarantee import beyond_quota
 from limes.core.hierarchy import DomainFigures, ProjectFigures, QuotaRules, judge_domain, judge_project
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import history
@@ -35,6 +36,8 @@ class Explanation:
     """The change that made it what it is; None if that was before there was a history, or never."""
     usable_quota: int | None = None
     """With bursting. None where the project does not burst."""
+    warning: str | None = None
+    """What is wrong with it although it is acceptable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,8 @@ class ExplainQuota:
                 behavior = self.catalog.behavior(ref, f"{project.domain_name}/{project.name}")
                 usable = usable_quota(one.quota, behavior.burst_multiplier) if project.has_bursting else None
                 judged = bounds(one.quota, partial(judge_project, figures=one, rules=rules))
-                found.append(Explanation(ref, one, rules, judged, origins.get(ref), usable))
+                warning = beyond_quota(ref, rules.unit, one.committed, one.quota)
+                found.append(Explanation(ref, one, rules, judged, origins.get(ref), usable, warning))
             return found
 
         return engine.snapshot(read)
@@ -87,7 +91,8 @@ class ExplainQuota:
             for ref, one in figures.items():
                 rules = self.domain.rules(ref, domain, allowed[ref])
                 judged = bounds(one.quota, partial(judge_domain, figures=one, rules=rules))
-                found.append(Explanation(ref, one, rules, judged, origins.get(ref)))
+                warning = self.domain.warning(ref, one, one.quota)
+                found.append(Explanation(ref, one, rules, judged, origins.get(ref), warning=warning))
             return found
 
         return engine.snapshot(read)

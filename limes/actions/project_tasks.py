@@ -5,7 +5,7 @@ from typing import Protocol
 
 from limes.backends import DomainInfo, ProjectInfo
 from limes.core.bursting import usable_quota
-from limes.core.catalog import Catalog
+from limes.core.catalog import Catalog, Ref
 from limes.db.queries.tasks import ProjectTask
 
 
@@ -59,9 +59,14 @@ def wanted_quotas(
     for name, resource in catalog.services[task.service_type].resources.items():
         if not resource.tracks_quota or name not in ids:
             continue
-        row = stored.get(ids[name])
-        quota = row.quota or 0 if row else 0
-        behavior = catalog.behavior((task.service_type, name), scope(task))
-        usable = usable_quota(quota, behavior.burst_multiplier if task.has_bursting else 0)
-        wanted[name] = max(usable, row.usage) if row and resource.quota_at_least_usage else usable
+        ref = (task.service_type, name)
+        wanted[name] = wanted_quota(catalog, ref, scope(task), stored.get(ids[name]), has_bursting=task.has_bursting)
     return wanted
+
+
+def wanted_quota(catalog: Catalog, ref: Ref, place: str, row: HasQuota | None, *, has_bursting: bool) -> int:
+    """The same for one resource that tracks quota; `place` is the project's name in patterns."""
+    resource = catalog.find(ref)
+    quota = row.quota or 0 if row else 0
+    usable = usable_quota(quota, catalog.behavior(ref, place).burst_multiplier if has_bursting else 0)
+    return max(usable, row.usage) if row and resource and resource.quota_at_least_usage else usable

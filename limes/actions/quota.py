@@ -40,6 +40,10 @@ class QuotaOutcome:
     """Why backends could not be told yet. The quotas are accepted all the same."""
     attempted: Sequence[ChangedQuota] = ()
     """What would have changed, where something is refused."""
+    repaired: Sequence[str] = ()
+    """Services whose quota stays what it is, and whose backends are told it again, as they enforce another one."""
+    warnings: Sequence[str] = ()
+    """What the caller should know of quotas that are acceptable."""
 
 
 PermissionSource = Callable[[Ref], Permissions]

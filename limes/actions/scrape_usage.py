@@ -25,6 +25,7 @@ from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, Res
 from limes.core.catalog import Catalog
 from limes.core.constraint_set import ConstraintSet
 from limes.core.quota import to_stored
+from limes.core.units import MAX_AMOUNT
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import scrapes as queries
@@ -104,8 +105,8 @@ class ScrapeUsage:
             self.give_back([claimed])
             return None
         except BackendError as error:
-            message = str(error)
-            log.error("%s failed: %s", _name(task), message)
+            message = error.observed or str(error)
+            log.error("%s failed: %s", _name(task), error)
             self.engine.atomic(lambda: self._record_failure(task, message))
             return False
         duration = self.clock.monotonic() - started
@@ -134,7 +135,11 @@ class ScrapeUsage:
             {(ids[name], az): _az_row(item) for name, usage in usages.items() for az, item in usage.per_az.items()},
         )
         wanted = wanted_quotas(self.catalog, task, ids, present.resources)
-        outcome = self._outcome(all(after[name].backend_quota == quota for name, quota in wanted.items()), duration)
+        # a sync applies the quota as well; but a first look shows what there is before anything is overwritten
+        is_known = any(row.quota is not None for row in stored.resources.values())
+        repairs = self.authoritative or (task.asked_for and is_known)
+        in_sync = all(after[name].backend_quota == quota for name, quota in wanted.items())
+        outcome = self._outcome(in_sync, duration, repairs=repairs)
         changed = report.state if report.state != task.scrape_state else None
         state = queries.record_success(self.engine, task.id, task.lease, outcome, task.desynced_at, changed)
         if state is None:
@@ -147,12 +152,16 @@ class ScrapeUsage:
         # while a quota waits to be written, or after one was written since the backend was asked, it proves nothing
         told_meanwhile = state.pushed_at is not None and state.pushed_at >= begun
         if task.desynced_at is None and state.quota_desynced_at in (None, outcome.mark_at) and not told_meanwhile:
-            self._note_drift(task, drift.moved(wanted, before, after), wanted, state.drifted_at)
+            moved = drift.moved(wanted, before, after)
+            if not moved and repairs and not self.authoritative and state.drifted_at is not None:
+                # it was noted before, and left alone until now
+                self._write_repair(task, {name: after[name].backend_quota for name in wanted}, wanted)
+            self._note_drift(task, moved, wanted, state.drifted_at, repairs=repairs)
         return True
 
-    def _outcome(self, in_sync: bool, duration: float) -> Outcome:
+    def _outcome(self, in_sync: bool, duration: float, *, repairs: bool) -> Outcome:
         now = self._now()
-        mark_at = now if self.authoritative and not in_sync else None
+        mark_at = now if repairs and not in_sync else None
         return Outcome(now, now + self.jitter.spread(self.interval), duration, in_sync, mark_at)
 
     def _note_drift(
@@ -161,20 +170,26 @@ class ScrapeUsage:
         moved: Mapping[str, tuple[int | None, int | None]],
         wanted: Mapping[str, int],
         since: float | None,
+        *,
+        repairs: bool,
     ) -> None:
         """`since` is when a drift was noted already."""
         if not moved:
             return
         if since is None:
             queries.set_drift(self.engine, task.id, self._now())
-        if self.authoritative:
-            found = {name: (after, wanted.get(name)) for name, (_, after) in moved.items()}
-            automatic_steps.write_repair(self.trail, self.catalog, task, found)
+        if repairs:
+            self._write_repair(task, {name: after for name, (_, after) in moved.items()}, wanted)
         texts = [f"{name} {before} -> {after}" for name, (before, after) in moved.items()]
         what = f"the backend quota of {scope(task)}, service {task.service_type}, was changed by somebody else"
-        then = "it is put right" if self.authoritative else "it is left alone"
+        then = "it is put right" if repairs else "it is left alone"
         self.engine.after_commit(partial(log.warning, "%s: %s; %s", what, ", ".join(texts), then))
         self.engine.after_commit(partial(self.telemetry.drift_found, task.service_type))
+
+    def _write_repair(self, task: ProjectTask, enforced: Mapping[str, int | None], wanted: Mapping[str, int]) -> None:
+        """Writes down which backend quotas, among these, are to be others."""
+        found = {name: (old, wanted.get(name)) for name, old in enforced.items() if old != wanted.get(name)}
+        automatic_steps.write_repair(self.trail, self.catalog, task, found)
 
     def _row(self, task: ProjectTask, name: str, usage: ResourceUsage, stored: ResourceRow | None) -> ResourceRow:
         """The project's quota, after this report, and the backend's, and the totals over all AZs."""
@@ -183,7 +198,8 @@ class ScrapeUsage:
         physical = None
         if any(item.physical_usage is not None for item in items):
             physical = sum(item.usage if item.physical_usage is None else item.physical_usage for item in items)
-        used = sum(item.usage for item in items)
+            physical = min(physical, MAX_AMOUNT)
+        used = min(sum(item.usage for item in items), MAX_AMOUNT)
         return ResourceRow(quota, backend_quota, used, physical, usage.min_quota, usage.max_quota)
 
     def _quota(

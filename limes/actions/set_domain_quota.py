@@ -7,7 +7,7 @@ projects); whoever sets project quotas locks the latter, too.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from limes.actions.precondition import Unchanged
 from limes.actions.quota import PermissionSource, QuotaChange, QuotaOutcome, decide, read_changes, write_trail
@@ -15,7 +15,7 @@ from limes.actions.quota_state import domain_tag
 from limes.actions.reports.domains import find_domain
 from limes.actions.scopes import scope_of_domain
 from limes.actions.trail import Trail
-from limes.core.capacity import effective
+from limes.core.capacity import beyond_capacity, effective
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraint_set import ConstraintSet
 from limes.core.hierarchy import DomainFigures, QuotaRules, Refusal, judge_domain
@@ -91,7 +91,22 @@ class SetDomainQuota:
             queries.write_domain_quotas(
                 self.engine, domain.id, {ids[change.ref]: change.new for change in outcome.changed}
             )
-        return outcome
+        return replace(outcome, warnings=self._warnings(outcome, figures))
+
+    def _warnings(self, outcome: QuotaOutcome, figures: Mapping[Ref, DomainFigures]) -> list[str]:
+        """What is given beyond the capacity. Lowering a quota makes nothing worse, so nothing is said then."""
+        texts = [
+            self.warning(change.ref, figures[change.ref], change.new)
+            for change in outcome.changed
+            if change.new > change.old
+        ]
+        return [text for text in texts if text is not None]
+
+    def warning(self, ref: Ref, figures: DomainFigures, quota: int) -> str | None:
+        """What to say of a domain's quota that may be more than there is."""
+        resource = self.catalog.find(ref)
+        assert resource is not None
+        return beyond_capacity(ref, resource.unit, figures.other_domains_quota + quota, figures.capacity)
 
     def figures(self, domain: DomainRow, ids: dict[Ref, int]) -> dict[Ref, DomainFigures]:
         """The numbers that decide, for resources given with their ids. Inside a transaction."""

@@ -11,6 +11,7 @@ the push job does it later; a crash in between loses nothing.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from limes.actions.first_scrape import not_ready
 from limes.actions.precondition import Unchanged
 from limes.actions.quota import (
     ChangedQuota,
@@ -22,6 +23,7 @@ from limes.actions.quota import (
     write_trail,
 )
 from limes.actions.quota_state import project_tag
+from limes.actions.repair_backend import repair
 from limes.actions.reports.projects import find_project
 from limes.actions.scopes import scope_of
 from limes.actions.trail import Trail
@@ -34,7 +36,6 @@ from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import quotas as queries
 from limes.db.queries.reports import ProjectRow
-from limes.errors import NotReady
 from limes.seams import Clock
 
 PushQuota = Callable[[int, Sequence[str]], Sequence[str]]
@@ -76,15 +77,16 @@ class SetProjectQuota:
             self._lock(project, [ids[ref] for ref in wanted], condition, dry_run)
             outcome = self._decide(project, ids, wanted, refusals, allowed, dry_run)
             if not dry_run:
+                outcome = self._repair(project, domain_uuid, ids, wanted, allowed, outcome)
                 write_trail(self.trail, self.catalog, scope_of(project, domain_uuid), outcome)
             return project, outcome
 
         if dry_run:
             return self.engine.snapshot(work)[1]
         project, outcome = self.engine.atomic(work)
-        if not outcome.changed:
+        services = sorted({change.ref[0] for change in outcome.changed} | set(outcome.repaired))
+        if not services:
             return outcome
-        services = sorted({change.ref[0] for change in outcome.changed})
         return replace(outcome, backend_errors=self.push(project.id, services))
 
     def _lock(self, project: ProjectRow, resources: list[int], condition: Unchanged | None, dry_run: bool) -> None:
@@ -116,6 +118,24 @@ class SetProjectQuota:
             self._write(project, ids, outcome.changed)
         return outcome
 
+    def _repair(
+        self,
+        project: ProjectRow,
+        domain_uuid: str,
+        ids: Mapping[Ref, int],
+        wanted: Mapping[Ref, int],
+        allowed: Mapping[Ref, Permissions],
+        outcome: QuotaOutcome,
+    ) -> QuotaOutcome:
+        """Has the backends told again what stays as it is, for those who may set quota at all."""
+        changed = {change.ref for change in outcome.changed}
+        same = {ref: ids[ref] for ref in wanted if ref not in changed and allowed[ref].can_set}
+        if outcome.refusals or not same:
+            return outcome
+        now = self.clock.now().timestamp()
+        services = repair(self.engine, self.catalog, self.trail, project, domain_uuid, same, now)
+        return replace(outcome, repaired=services)
+
     def _write(self, project: ProjectRow, ids: Mapping[Ref, int], changed: Sequence[ChangedQuota]) -> None:
         queries.write_project_quotas(self.engine, project.id, {ids[change.ref]: change.new for change in changed})
         queries.mark_desynced(
@@ -130,12 +150,8 @@ class SetProjectQuota:
         resources = list(ids.values())
         now = self.clock.now().timestamp()
         own = queries.project_decisions(self.engine, project.id, project.domain_id, resources, now)
-        for ref, id_ in ids.items():
-            if id_ not in own:
-                raise NotReady(
-                    f"no project report for resource {ref[0]}/{ref[1]}"
-                    " (please retry in a few seconds after initial scraping is done)"
-                )
+        if missing := [ref for ref, id_ in ids.items() if id_ not in own]:
+            raise not_ready(self.engine, project.id, missing)
         projects = queries.projects_quota(self.engine, project.domain_id, resources)
         return {
             ref: ProjectFigures(

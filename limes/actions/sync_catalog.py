@@ -2,16 +2,21 @@
 
 Safe to run in any number of processes at once, and again. Rows are only deleted when `prune` is asked for, which the
 collector does: an API process of the next release, started beside the old ones, must not take anything away from them.
+
+A service that is not configured any more is shown nowhere, but its quotas and commitments stay for a time of grace: a
+mistake in the configuration is mended by putting the service back.
 """
 
 import logging
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
 
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine, placeholders
 from limes.db.queries import catalog as queries
-from limes.db.queries import commitments
+from limes.db.queries import commitments, vanished_services
 from limes.seams import Clock
 
 log = logging.getLogger(__name__)
@@ -25,9 +30,12 @@ class SyncCatalog:
     catalog: Catalog
     capacitors: Collection[str]
     clock: Clock
+    grace: float = 0.0
+    """For how many seconds a service is kept after it has left the configuration."""
 
     def run(self, *, prune: bool = False) -> None:
-        """Makes missing rows; with `prune`, deletes services and capacitors that are not configured any more.
+        """Makes missing rows; with `prune`, deletes capacitors that are not configured any more, and services that have
+        not been for the time of grace.
 
         A service whose commitments still hold is kept until they have ended, with a warning: somebody pays for them.
         """
@@ -52,8 +60,8 @@ class SyncCatalog:
             )
         self._hide_vanished_resources()
         if prune:
-            self._prune("services", "type", [*self.catalog.services, *self._promised_services()])
-            self._prune("capacitors", "name", list(self.capacitors))
+            self._prune_services(now)
+            self._prune_capacitors()
             self._drop_unowned_capacity()
         self._fill_projects(now)
 
@@ -65,16 +73,32 @@ class SyncCatalog:
                 [ref in known, id_, ref in known],
             )
 
-    def _prune(self, table: str, column: str, names: list[str]) -> None:
-        condition = f" WHERE {column} NOT IN ({placeholders(len(names))})" if names else ""
-        self.engine.execute(f"DELETE FROM {table}{condition}", names)
+    def _prune_services(self, now: float) -> None:
+        configured = list(self.catalog.services)
+        for service in vanished_services.restore(self.engine, configured):
+            self._log("service %s is configured again, and has its quotas and commitments back", service)
+        kept_until = datetime.fromtimestamp(now + self.grace, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        for service in vanished_services.mark(self.engine, configured, now):
+            text = "service %s is not configured any more: its quotas and commitments are kept until %s"
+            self._log(text, service, kept_until)
+        overdue = vanished_services.marked_before(self.engine, now - self.grace)
+        promised = set(commitments.live_services(self.engine))
+        for service in overdue:
+            if service in promised:
+                text = "service %s is not configured any more, but is kept: projects have commitments in it"
+            else:
+                text = "service %s is not configured any more: deleted with all of its quotas"
+            self._log(text, service)
+        vanished_services.delete(self.engine, [one for one in overdue if one not in promised], now - self.grace)
 
-    def _promised_services(self) -> list[str]:
-        """Services that are not configured any more, but have commitments."""
-        found = sorted(set(commitments.live_services(self.engine)) - set(self.catalog.services))
-        for service in found:
-            log.warning("service %s is not configured any more, but is kept: projects have commitments in it", service)
-        return found
+    def _log(self, text: str, *values: object) -> None:
+        """Once it is true: a transaction may be run again, or not at all."""
+        self.engine.after_commit(partial(log.warning, text, *values))
+
+    def _prune_capacitors(self) -> None:
+        names = list(self.capacitors)
+        condition = f" WHERE name NOT IN ({placeholders(len(names))})" if names else ""
+        self.engine.execute(f"DELETE FROM capacitors{condition}", names)
 
     def _drop_unowned_capacity(self) -> None:
         self.engine.execute(

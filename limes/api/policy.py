@@ -186,7 +186,7 @@ RULES = (
     ),
     Rule(
         "cluster:list_commitments",
-        "rule:cluster_admin",
+        "rule:cluster_viewer",
         "Follow the changes of all commitments.",
         (("GET", "/v1/commitments"),),
     ),

@@ -23,7 +23,7 @@ from limes.backends.reports import (
     UsageReport,
 )
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref, ResourceDef, ServiceDef
-from limes.core.quota import UNLIMITED, BackendQuota, Unlimited
+from limes.core.quota import UNLIMITED, BackendQuota, Unlimited, limited
 from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, parse_value
 from limes.errors import BackendError, BackendMissing, BackendOutage, BackendOutdated, BackendRefusal, ConfigError
 
@@ -36,7 +36,7 @@ __all__ = [
     "Ref", "ServiceDef", "ResourceDef", "DomainInfo", "ProjectInfo",
     "UsageReport", "ResourceUsage", "AZUsage", "CapacityReport", "AZCapacity",
     "Demand", "ResourceDemand", "AZDemand", "NO_DEMAND",
-    "ANY_AZ", "UNKNOWN_AZ", "BackendQuota", "Unlimited", "UNLIMITED",
+    "ANY_AZ", "UNKNOWN_AZ", "BackendQuota", "Unlimited", "UNLIMITED", "limited",
     # units and errors
     "Unit", "UnitError", "MAX_AMOUNT", "convert", "parse_value", "ConfigError",
     "BackendError", "BackendOutage", "BackendMissing", "BackendRefusal", "BackendOutdated",

@@ -14,14 +14,18 @@ from limes.backends.demand import NO_DEMAND, Demand
 from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
 from limes.backends.validation import validate_capacity, validate_usage
 from limes.core.catalog import Catalog, Ref, ServiceDef
+from limes.core.error_text import without_project
 from limes.errors import BackendError, ConfigError
+from limes.redaction import redact
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T", DomainInfo, ProjectInfo)
 
 _LONGEST = 1000
-"""Characters of an error that are kept."""
+"""Characters of an error on one line."""
+_LONGEST_OBSERVED = 4000
+"""Characters that are kept of what a backend's error said."""
 
 
 def describe(backend: QuotaBackend, service_type: str) -> ServiceDef:
@@ -111,25 +115,46 @@ def _as_backend_error(where: str, project: ProjectInfo | None = None) -> Iterato
 
     def tell(error: Exception) -> str:
         text = _one_line(error)
-        if project is None:
-            return text
-        return re.sub(rf"(?<![0-9A-Za-z-]){re.escape(project.id)}(?![\w-])", "{project_id}", text)
+        return text if project is None else without_project(text, project.id)
 
     try:
         yield
     except BackendError as error:
         text = tell(error)
-        raise type(error)(text if text.startswith(where) else f"{where}: {text}") from error
+        named = type(error)(text if text.startswith(where) else f"{where}: {text}")
+        named.observed = _observed(error)
+        raise named from error
     except (ClientException, requests.RequestException) as error:
-        raise BackendError(f"{where}: {tell(error)}") from error
+        named = BackendError(f"{where}: {tell(error)}")
+        named.observed = _observed(error)
+        raise named from error
     except Exception as error:
         log.exception("%s: the plugin failed in a way that its contract does not allow", where)
-        raise BackendError(f"{where}: internal error of the plugin ({type(error).__name__})") from error
+        named = BackendError(f"{where}: internal error of the plugin ({type(error).__name__})")
+        named.observed = f"internal error of the plugin ({type(error).__name__})"
+        raise named from error
+
+
+def _observed(error: Exception) -> str:
+    """What an error says, as it says it, but for characters that no database and no terminal should get."""
+    text = _without_urllib(str(error)).strip() or type(error).__name__
+    text = "".join(
+        char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in text[:_LONGEST_OBSERVED]
+    )
+    return text if len(text) < _LONGEST_OBSERVED else text[: _LONGEST_OBSERVED - 3] + "..."
 
 
 def _one_line(error: Exception) -> str:
     """What an error says, fit to be stored and shown: a backend may have put anything into it."""
     text = " ".join(str(error).split()) or type(error).__name__
-    text = re.split(r": HTTPS?ConnectionPool\(", text)[0]  # what follows says the same again, in terms of urllib3
+    text = _without_urllib(text)
     text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:_LONGEST])
     return text if len(text) < _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _without_urllib(text: str) -> str:
+    """Without what says the same again, in terms of urllib3 and with addresses of objects in memory.
+
+    Without secrets, too: once the text is cut they may not be recognised any more.
+    """
+    return re.split(r": HTTPS?ConnectionPool\(", redact(text))[0]

@@ -15,8 +15,9 @@ What holds for all three:
   repeated a few minutes later, for ever; so don't retry for long inside.
 - **Unknown is not zero.** A report is complete or it is an error. A plugin that got the answer for nine of ten
   resources raises; it never fills a gap with 0. A project that the backend has never heard of is different: it uses 0.
-- **Units.** Amounts are whole numbers in the resource's unit, from 0 to `limes.core.units.MAX_AMOUNT`. Conversions are
-  exact (`limes.core.units.convert`) or an error; `UNLIMITED` is a value of its own and not a number.
+- **Units.** Amounts are whole numbers in the resource's unit, from 0 to `limes.core.units.MAX_AMOUNT`. A larger quota
+  counts as `UNLIMITED`, which is a value of its own and not a number, and any other larger amount as the largest one.
+  Conversions are exact (`limes.core.units.convert`) or an error.
 """
 
 from abc import ABC, abstractmethod

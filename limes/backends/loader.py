@@ -15,6 +15,7 @@ from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
 from limes.backends.breaker import CircuitBreaker
 from limes.backends.plugin import BackendContext, Offer, Plugin, SessionFactory
 from limes.errors import ConfigError
+from limes.outgoing import DEFAULT_LIMITS, AnswerLimits
 
 ENTRY_POINT_GROUP = "limes.backends"
 
@@ -105,6 +106,7 @@ def load(
     availability_zones: Sequence[str],
     session_factory: SessionFactory | None = None,
     time_limit: float = 240.0,
+    limits: AnswerLimits = DEFAULT_LIMITS,
     plugins: Plugins | None = None,
 ) -> Backends:
     """Makes all configured backends, without asking any of them. Raises `ConfigError` with all problems.
@@ -116,7 +118,12 @@ def load(
 
     def make(kind: Kind, spec: BackendSpec) -> Any:
         context = BackendContext(
-            spec.name, tuple(availability_zones), session_factory, time_limit, timeout=min(60.0, time_limit)
+            spec.name,
+            tuple(availability_zones),
+            session_factory,
+            time_limit,
+            timeout=min(limits.timeout, time_limit),
+            limits=limits,
         )
         try:
             return _make(plugins, kind, spec, context)

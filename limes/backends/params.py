@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
 
 from limes.core.catalog import ANY_AZ, ResourceDef
-from limes.core.quota import UNLIMITED, BackendQuota
+from limes.core.quota import UNLIMITED, BackendQuota, limited
 from limes.core.units import MAX_AMOUNT, Unit
 
 T = TypeVar("T", bound=Sized)
@@ -42,8 +42,8 @@ def _resource_name(value: str) -> str:
 ResourceName = Annotated[str, AfterValidator(_resource_name)]
 """The name of a resource: it appears in URLs and in `service/resource` patterns."""
 
-Amount = Annotated[int, Field(strict=True, ge=0, le=MAX_AMOUNT)]
-"""A whole number from 0 in the resource's unit."""
+Amount = Annotated[int, Field(strict=True, ge=0), AfterValidator(lambda value: min(value, MAX_AMOUNT))]
+"""A whole number from 0 in the resource's unit. What is larger than any amount is the largest one."""
 
 AmountPerAZ = Annotated[
     dict[str, Amount],
@@ -56,13 +56,13 @@ AmountPerAZ = Annotated[
 def _quota(value: Any) -> BackendQuota:
     if value == "unlimited" or value is UNLIMITED:
         return UNLIMITED
-    if type(value) is not int or not 0 <= value <= MAX_AMOUNT:
-        raise ValueError(f"expected 'unlimited' or a whole number from 0 to {MAX_AMOUNT}")
-    return value
+    if type(value) is not int or value < 0:
+        raise ValueError("expected 'unlimited' or a whole number from 0")
+    return limited(value)
 
 
 QuotaValue = Annotated[BackendQuota, PlainValidator(_quota)]
-"""A number, or `unlimited`."""
+"""A number, or `unlimited`, which is what a number is that is larger than any amount."""
 
 
 class ResourceParams(Params):

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
 from limes.errors import BackendError
+from limes.outgoing import DEFAULT_LIMITS, AnswerLimits, GuardedSession, TimedAdapter, keystone_session
 
 B_co = TypeVar("B_co", bound=QuotaBackend | CapacityBackend | DiscoveryBackend, covariant=True)
 
@@ -31,13 +32,23 @@ class BackendContext:
     time_limit: float = 240.0
     """Seconds that one call of a plugin may take."""
     timeout: float = 60.0
-    """Seconds that one request to a backend may take."""
+    """Seconds that one request to a backend may take, to the end of its answer."""
+    limits: AnswerLimits = DEFAULT_LIMITS
+    """What is taken of an answer."""
 
     def session(self) -> Session:
         """The configured keystoneauth1 session, shared by all. Raises `BackendError` where there is no Keystone."""
         if self.session_factory is None:
             raise BackendError("a Keystone session is needed, but no Keystone is configured")
         return self.session_factory()
+
+    def own_session(self, auth: Any) -> Session:
+        """A keystoneauth1 session with credentials of the plugin's own: a plugin of keystoneauth1."""
+        return keystone_session(auth, limits=self.limits)
+
+    def plain_session(self) -> GuardedSession:
+        """A session of `requests`, for backends that are no OpenStack services."""
+        return GuardedSession(self.limits)
 
     def adapter(self, service_type: str, **options: Any) -> Adapter:
         """A keystoneauth1 adapter for a service of the catalog.
@@ -47,19 +58,7 @@ class BackendContext:
         """
         session = options.pop("session", None) or self.session()
         options.setdefault("connect_retries", 1)
-        return _TimedAdapter(session, self.timeout, service_type=service_type, **options)
-
-
-class _TimedAdapter(Adapter):
-    """Sessions know one timeout for all services; this adapter has its own, in seconds."""
-
-    def __init__(self, session: Session, timeout: float, **options: Any) -> None:
-        super().__init__(session, **options)
-        self._timeout = timeout
-
-    def request(self, url: str, method: str, **options: Any) -> Any:
-        options.setdefault("timeout", self._timeout)
-        return super().request(url, method, **options)
+        return TimedAdapter(session, self.timeout, service_type=service_type, **options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """Checks what a backend reports against what it has declared, and makes its AZs the configured ones.
 
-Decisions: a figure that is missing, negative, too large or of a wrong type is a `BackendError`, and the whole report is
-dropped. A resource that nobody declared is left out, with a log line: for capacity this is normal (a source may know
-more than is configured), for usage it hints at a bug of the plugin, which is no reason to lose the other figures.
+Decisions: a figure that is missing, negative or of a wrong type is a `BackendError`, and the whole report is dropped.
+One that is larger than any amount becomes the largest amount, and a quota becomes unlimited: so do backends say that
+there is no limit. A resource that nobody declared is left out, with a log line: for capacity this is normal (a source
+may know more than is configured), for usage it hints at a bug of the plugin, which is no reason to lose the other
+figures.
 """
 
 import logging
@@ -21,7 +23,7 @@ from limes.backends.reports import (
     add_usage,
 )
 from limes.core.catalog import ANY_AZ, Catalog, ResourceDef, ServiceDef
-from limes.core.quota import Unlimited
+from limes.core.quota import Unlimited, limited
 from limes.core.units import MAX_AMOUNT
 from limes.errors import BackendError
 
@@ -59,8 +61,10 @@ def _checked_usage(usage: ResourceUsage, definition: ResourceDef, where: str, ca
         _require(usage.quota is not None, where, "the quota is missing")
     else:
         _require(usage.quota is None, where, "has a quota, but was declared without one")
-    if usage.quota is not None and not isinstance(usage.quota, Unlimited):
-        _check_amount(usage.quota, where, "quota")
+    quota = usage.quota
+    if quota is not None and not isinstance(quota, Unlimited):
+        _check_amount(quota, where, "quota")
+        quota = limited(quota)
     _check_bounds(usage, where)
     per_az: dict[str, AZUsage] = {ANY_AZ: AZUsage(0)}
     for az, reported in _az_items(usage.per_az, AZUsage, where):
@@ -70,8 +74,11 @@ def _checked_usage(usage: ResourceUsage, definition: ResourceDef, where: str, ca
         _check_json(reported.subresources, here, "subresources")
         known = catalog.az_of(az)
         per_az[known] = add_usage(per_az[known], reported) if known in per_az else reported
-    _check_amount(sum(az.usage for az in per_az.values()), where, "usage over all AZs")
-    return ResourceUsage(per_az, usage.quota, usage.min_quota, usage.max_quota)
+    shown = {
+        az: AZUsage(_at_most(item.usage), _at_most_or_none(item.physical_usage), item.subresources)
+        for az, item in per_az.items()
+    }
+    return ResourceUsage(shown, quota, _at_most_or_none(usage.min_quota), _at_most_or_none(usage.max_quota))
 
 
 def _check_bounds(usage: ResourceUsage, where: str) -> None:
@@ -113,10 +120,10 @@ def _checked_capacity(per_az: Mapping[str, AZCapacity], where: str, catalog: Cat
         _check_json(reported.subcapacities, here, "subcapacities")
         known = catalog.az_of(az)
         checked[known] = add_capacity(checked[known], reported) if known in checked else reported
-    for az, total in checked.items():
-        _check_amount(total.capacity, f"{where}, AZ {az}", "capacity")
-        _check_optional(total.usage, f"{where}, AZ {az}", "usage")
-    return checked
+    return {
+        az: AZCapacity(_at_most(total.capacity), _at_most_or_none(total.usage), total.subcapacities)
+        for az, total in checked.items()
+    }
 
 
 def _az_items(per_az: Any, item_type: type, where: str) -> Iterable[tuple[str, Any]]:
@@ -134,8 +141,16 @@ def _check_optional(value: Any, where: str, what: str) -> None:
 
 def _check_amount(value: Any, where: str, what: str) -> None:
     # bool is an int to Python, but no amount
-    valid = type(value) is int and 0 <= value <= MAX_AMOUNT
-    _require(valid, where, f"the {what} is {value!r}, expected a whole number from 0 to {MAX_AMOUNT}")
+    valid = type(value) is int and value >= 0
+    _require(valid, where, f"the {what} is {value!r}, expected a whole number from 0")
+
+
+def _at_most(value: int) -> int:
+    return min(value, MAX_AMOUNT)
+
+
+def _at_most_or_none(value: int | None) -> int | None:
+    return None if value is None else min(value, MAX_AMOUNT)
 
 
 def _check_json(items: Any, where: str, what: str) -> None:

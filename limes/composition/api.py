@@ -13,7 +13,7 @@ from limes.api.collaborators import ApiCollaborators
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.dashboard import dashboard_mounts
-from limes.composition.identity import open_authenticator, open_cloud, refuse_exposure
+from limes.composition.identity import client_address, open_authenticator, open_cloud, open_revoked, refuse_exposure
 from limes.composition.policy import limes_policy
 from limes.composition.use_cases import discover, open_trail, push_quota
 from limes.seams import SystemClock, SystemIds
@@ -36,7 +36,8 @@ def build_api(settings: Settings) -> ApiCollaborators:
     trail = open_trail(settings, engine, clock)
     discovery = discover(settings, engine, cluster, trail)
     ids = SystemIds()
-    authenticator = open_authenticator(settings, cloud)
+    revoked = open_revoked(settings)
+    authenticator = open_authenticator(settings, cloud, threads=settings.api.threads, revoked=revoked)
     set_domain_quota = SetDomainQuota(engine, cluster.catalog, cluster.constraints, cluster.lowpriv, trail)
     set_project_quota = SetProjectQuota(
         engine,
@@ -48,6 +49,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         trail,
     )
     return ApiCollaborators(
+        client_address=client_address(settings),
         engine=engine,
         catalog=cluster.catalog,
         clock=clock,
@@ -67,5 +69,5 @@ def build_api(settings: Settings) -> ApiCollaborators:
         allowed_origins=settings.api.cors.allowed_origins,
         max_body_size=settings.api.max_body_size,
         stale_after=settings.collector.stale_after,
-        mounts=dashboard_mounts(settings, cloud, authenticator, clock),
+        mounts=dashboard_mounts(settings, cloud, authenticator, revoked, clock),
     )

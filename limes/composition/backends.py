@@ -4,13 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from keystoneauth1.session import Session
-
 from limes.auth.session import CloudSession
 from limes.backends.breaker import BreakerRules, CircuitBreaker
 from limes.backends.guard import GuardedQuotaBackend, TimedCapacityBackend, TimedDiscoveryBackend
 from limes.backends.loader import Backends, BackendSpec, load
 from limes.errors import ConfigError
+from limes.outgoing import keystone_session
 from limes.settings import Settings
 
 _TIME_LIMIT = 0.8
@@ -41,6 +40,7 @@ def open_backends(
         availability_zones=settings.availability_zones,
         session_factory=lambda: cloud.session,
         time_limit=time_limit,
+        limits=cloud.limits,
     )
     return _guarded(backends, settings, time_limit, at_once)
 
@@ -73,7 +73,7 @@ def backend_problems(document: Any) -> list[str]:
             list(_specs(document.get("capacitors"), "capacitors", "id", "type")),
             specs[0],
             availability_zones=[zone for zone in zones if isinstance(zone, str)] if isinstance(zones, list) else [],
-            session_factory=Session,
+            session_factory=keystone_session,
         )
     except ConfigError as error:
         return error.problems

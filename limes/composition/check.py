@@ -1,14 +1,18 @@
-"""`limes config check`: everything that can be found wrong without asking anybody."""
+"""`limes config check`: everything that can be found wrong without asking anybody, and what the database says to it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
+from limes.actions.compare_catalog import Comparison, compare
 from limes.composition.cluster import build_cluster
-from limes.composition.common import load_any_settings
+from limes.composition.common import load_any_settings, load_settings, open_checked_engine
 from limes.composition.identity import open_cloud, refuse_exposure
 from limes.composition.policy import limes_policy, placement_policy
+from limes.core.catalog import Ref
+from limes.core.commitment_zones import refs_without_zones
 from limes.errors import ConfigError, LimesError
+from limes.seams import SystemClock
 from limes.settings import Settings
 
 
@@ -18,6 +22,7 @@ class Checked:
 
     services: int
     resources: int
+    warnings: tuple[str, ...] = ()
 
 
 def check_configuration() -> Checked:
@@ -27,7 +32,25 @@ def check_configuration() -> Checked:
     if problems:
         raise ConfigError(problems)
     catalog = build_cluster(settings, open_cloud(settings)).catalog
-    return Checked(len(catalog.services), len(catalog.refs()))
+    return Checked(len(catalog.services), len(catalog.refs()), tuple(map(_without_zones, refs_without_zones(catalog))))
+
+
+def _without_zones(ref: Ref) -> str:
+    return (
+        f"commitments to {'/'.join(ref)} are for one availability zone (commitment_is_az_aware), but its backend does"
+        " not report usage by zone: commitments do not cover what is used, and as much of the capacity is never sold"
+    )
+
+
+def compare_with_database() -> Comparison:
+    """What the configuration drops of what the database has. Raises `ConfigError`, `StartupError`, `Unavailable`."""
+    settings = load_settings()
+    catalog = build_cluster(settings, open_cloud(settings)).catalog
+    engine = open_checked_engine(settings, "limes-config-check")
+    try:
+        return compare(engine, catalog, SystemClock().now().timestamp(), settings.collector.service_grace)
+    finally:
+        engine.close()
 
 
 def exposure_problems(settings: Settings) -> list[str]:

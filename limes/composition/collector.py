@@ -56,13 +56,16 @@ def build_collector(
 ) -> Collector:
     """A collector that is ready to start, on a database whose schema is up to date.
 
-    Makes the rows that mirror the configuration, and deletes those of services and capacitors that left it.
+    Makes the rows that mirror the configuration, and deletes those of capacitors that left it, and of services that
+    left it long ago.
     """
     watch = ClockWatch(engine, settings.collector.max_clock_skew, every=settings.collector.poll_interval)
     may_work = watch.agrees if clock is None else lambda: True  # a clock that was given is meant to be another one
     clock = clock or SystemClock()
     jitter = jitter or RandomJitter()
-    sync_catalog = SyncCatalog(engine, cluster.catalog, list(cluster.backends.capacity), clock)
+    sync_catalog = SyncCatalog(
+        engine, cluster.catalog, list(cluster.backends.capacity), clock, settings.collector.service_grace
+    )
     sync_catalog.run(prune=True)
     names = {service.service_type: service.type for service in settings.services}
     services = [(service, names[service]) for service in cluster.catalog.services]

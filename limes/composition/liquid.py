@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from limes.auth.policy import Policy
 from limes.backends import ask
 from limes.composition.backends import open_backends
-from limes.composition.identity import open_authenticator, open_cloud, refuse_exposure
+from limes.composition.identity import client_address, open_authenticator, open_cloud, refuse_exposure
 from limes.errors import ConfigError
 from limes.liquid import LISTEN_VARIABLE, SERVICE_VARIABLE
 from limes.liquid.endpoints import LiquidCollaborators
@@ -45,6 +45,7 @@ def build_liquid(settings: Settings, environ: Mapping[str, str] = os.environ) ->
     concerned = {name: {ref[1] for ref in found if ref[0] == service_type} for name, found in refs.items()}
     known_capacity: set[str] = set().union(*concerned.values())
     return LiquidCollaborators(
+        client_address=client_address(settings),
         service=service,
         backend=backend,
         capacity={name: backends.capacity[name] for name, names in concerned.items() if names},
@@ -56,7 +57,7 @@ def build_liquid(settings: Settings, environ: Mapping[str, str] = os.environ) ->
             for of, name in ask.needs_demand(backends.capacity[id_], id_)
             if of == service_type
         ),
-        authenticator=open_authenticator(settings, cloud),
+        authenticator=open_authenticator(settings, cloud, threads=settings.liquid.threads),
         policy=Policy(RULES, settings.liquid.policy_file),
         clock=SystemClock(),
         ids=SystemIds(),

@@ -13,7 +13,11 @@ from limes.composition.identity import open_authenticator, open_cloud, refuse_ex
 from limes.composition.liquid import build_liquid, liquid_settings
 from limes.composition.policy import limes_policy, placement_policy
 from limes.errors import StartupError
+from limes.liquid.endpoints import MAX_BODY_SIZE
 from limes.settings import Settings
+from limes.settings.placement import PlacementSettings
+from limes.settings.processes import ApiSettings, LiquidSettings
+from limes.web.limits import Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,9 @@ class HttpProcess:
     listen: str
     workers: int
     threads: int
+    connections: int
+    """Open connections of each worker."""
+    limits: Limits
 
 
 def check_http_process(process: str) -> HttpProcess:
@@ -42,18 +49,29 @@ def check_http_process(process: str) -> HttpProcess:
     open_authenticator(settings, cloud, allow_noauth=process == "placement")
     if settings.identity.method == "keystone":
         cloud.check()
-    section = settings.api if process == "api" else settings.placement
     if process == "api":
         limes_policy(settings)
         build_cluster(settings, cloud)
-    else:
-        placement_policy(settings)
-    return HttpProcess(section.listen, section.workers, section.threads)
+        return _http_process(settings.api, settings.api.max_body_size)
+    placement_policy(settings)
+    return _http_process(settings.placement, settings.placement.bounds.max_body_size)
 
 
 def _check_liquid(settings: Settings) -> HttpProcess:
     build_liquid(settings)
     if settings.identity.method == "keystone":
         open_cloud(settings).check()
-    section = liquid_settings(settings).liquid
-    return HttpProcess(section.listen, section.workers, section.threads)
+    return _http_process(liquid_settings(settings).liquid, MAX_BODY_SIZE)
+
+
+def _http_process(section: ApiSettings | PlacementSettings | LiquidSettings, max_body_size: int) -> HttpProcess:
+    clients = section.clients
+    limits = Limits(
+        header_timeout=clients.header_timeout,
+        body_timeout=clients.body_timeout,
+        send_timeout=clients.send_timeout,
+        min_rate=clients.min_rate,
+        connections_per_peer=clients.connections_per_peer,
+        max_body_size=max_body_size,
+    )
+    return HttpProcess(section.listen, section.workers, section.threads, clients.connections, limits)

@@ -47,7 +47,7 @@ def _is_gone(cloud: CloudSession, project_id: str) -> bool:
     path = f"/projects/{quote(project_id, safe='')}"
     try:
         answer = cloud.adapter("identity", min_version=(3, 0)).get(path, raise_exc=False)
-    except ksa_errors.ClientException as error:
+    except (ksa_errors.ClientException, BackendError) as error:
         raise BackendError(f"while looking for the project {project_id}: {describe(error)}") from None
     if answer.status_code == 200:
         return False

@@ -7,7 +7,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from limes.actions.reports import status
 from limes.composition.common import load_settings, open_checked_engine
+from limes.errors import BackendError
 from limes.metrics.circuits import NAME, STATES
+from limes.outgoing import GuardedSession
 from limes.seams import SystemClock
 
 _PATIENCE = 3.0
@@ -52,10 +54,10 @@ def _reachable(listen: str) -> str:
 
 def _circuits(collector: str) -> list[Circuit] | None:
     try:
-        answer = requests.get(f"http://{collector}/metrics", timeout=_PATIENCE)
+        answer = GuardedSession().get(f"http://{collector}/metrics", timeout=_PATIENCE)
         answer.raise_for_status()
         families = list(text_string_to_metric_families(answer.text))
-    except (requests.RequestException, ValueError):
+    except (requests.RequestException, BackendError, ValueError):
         return None
     names = {value: name for name, value in STATES.items()}
     return [

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 from limes.core.units import Unit
 
@@ -61,7 +60,7 @@ class BehaviorRule:
     commitment_durations: tuple[str, ...] = ()
     commitment_is_az_aware: bool = False
     commitment_min_confirm_date: float | None = None
-    annotations: Mapping[str, Any] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ class Behavior:
     commitment_durations: tuple[str, ...]
     commitment_is_az_aware: bool
     commitment_min_confirm_date: float | None
-    annotations: Mapping[str, Any]
+    annotations: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +119,8 @@ class Catalog:
         }
         """Behaviour of the resources whose entries have no scope: the same for thousands of projects."""
         self._scoped = lru_cache(maxsize=20_000)(self._find_scoped)
+        self._shared: dict[tuple[int, ...], Behavior] = {}
+        """By the rules that match: thousands of projects have the same few, and each its own would be some 25 MB."""
 
     def find(self, ref: Ref) -> ResourceDef | None:
         """The resource that `ref` names, or None if there is no such service or resource."""
@@ -157,9 +158,8 @@ class Catalog:
         return self._everywhere.get(ref)
 
     def _find_scoped(self, ref: Ref, scope: str) -> Behavior:
-        return self._merge(
-            [rule for rule in self._rules[ref] if not scope or rule.scope is None or rule.scope.fullmatch(scope)]
-        )
+        rules = [rule for rule in self._rules[ref] if not scope or rule.scope is None or rule.scope.fullmatch(scope)]
+        return self._shared.setdefault(tuple(map(id, rules)), self._merge(rules))
 
     def _merge(self, rules: Sequence[BehaviorRule]) -> Behavior:
         multipliers = [rule.max_burst_multiplier for rule in rules if rule.max_burst_multiplier is not None]

@@ -7,7 +7,7 @@ constraints`, which adds the minima of the constraints of the domain's projects.
 import re
 from dataclasses import dataclass
 
-from limes.core.units import Unit, UnitError, parse_value
+from limes.core.units import MAX_AMOUNT, Unit, UnitError, parse_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,10 @@ def parse_constraint(text: str, unit: Unit, projects_minimum: int | None) -> Con
             if match[1] != "at least" or projects_minimum is None:
                 raise UnitError('"more than project constraints" goes with "at least", and with domains only')
             value += projects_minimum
+            if value > MAX_AMOUNT:
+                raise UnitError(
+                    f"with the project constraints this is {unit.render(value)}: the maximum is {MAX_AMOUNT}"
+                )
         if match[1] in ("at least", "exactly"):
             minimum = value if minimum is None else max(minimum, value)
         if match[1] in ("at most", "exactly"):

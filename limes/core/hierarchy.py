@@ -11,6 +11,7 @@ import enum
 from dataclasses import dataclass, field
 
 from limes.core.constraints import Constraint
+from limes.core.guarantee import MAY_NOT_LOWER
 from limes.core.permissions import LowPrivLimit, Permissions
 from limes.core.units import Unit
 
@@ -221,10 +222,10 @@ def _project_against_others(new_quota: int, figures: ProjectFigures, rules: Quot
         minimum = max(figures.usage, figures.committed)
         if new_quota >= minimum:
             return None
-        reason = "current usage" if new_quota < figures.usage else "confirmed commitments"
+        below_usage = new_quota < figures.usage
         return Refusal(
             RefusalKind.CONFLICT,
-            f"quota may not be lower than {reason}",
+            "quota may not be lower than current usage" if below_usage else MAY_NOT_LOWER,
             minimum=minimum,
             unit=rules.unit,
             rule=Bounding.COMMITMENTS if figures.committed > figures.usage else Bounding.USAGE,

@@ -18,6 +18,11 @@ class Permissions:
     can_lower: bool
     can_lower_lowpriv: bool
 
+    @property
+    def can_set(self) -> bool:
+        """Whether the caller may change the quota in any way."""
+        return self.can_raise or self.can_raise_lowpriv or self.can_lower or self.can_lower_lowpriv
+
 
 @dataclass(frozen=True, slots=True)
 class LowPrivLimit:

@@ -5,9 +5,11 @@ import re
 
 from limes.errors import LimesError
 
-MAX_AMOUNT = 2**56
-"""The largest single amount that we store, in any unit (64 PiB in bytes). The databases' BIGINT would take 128 times as
-much: that room is for sums."""
+MAX_STORED = 2**63 - 1
+"""The largest integer of the databases (BIGINT): what backends say for "unlimited", and no amount of ours."""
+
+MAX_AMOUNT = MAX_STORED - 1
+"""The largest single amount, in any unit (8 EiB in bytes, but for two). docs/adr/0005-largest-amount.md says why."""
 
 
 class UnitError(LimesError):

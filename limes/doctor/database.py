@@ -15,6 +15,7 @@ from limes.doctor.clocks import compare
 from limes.doctor.connections import check_connections
 from limes.doctor.finding import Finding, ok, problem, skipped, warning
 from limes.doctor.unreachable import mend_connection
+from limes.doctor.zones import check_zones
 from limes.errors import LimesError, StartupError
 from limes.placement.migrations import placement_migrations
 from limes.settings import Settings
@@ -64,6 +65,8 @@ def _check(case: Case, database: _Database) -> Iterator[Finding]:
     yield from pending
     if not any(finding.mend for finding in pending):
         yield _writable(database)
+        if limes_migrations in database.migrations:
+            yield from check_zones(name, engine, case.settings)
     if engine.dialect == "postgresql":
         try:
             ahead = ahead_of_database(engine, case.now)

@@ -4,11 +4,12 @@ from typing import Any
 
 import falcon
 
-from limes.api.errors import install_error_handlers
+from limes.api.errors import UNAUTHORIZED, install_error_handlers
 from limes.liquid.endpoints import CapacityEndpoint, InfoEndpoint, LiquidCollaborators, QuotaEndpoint, UsageEndpoint
 from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware
 from limes.web.operational import PUBLIC_PATHS, MetricsEndpoint
+from limes.web.router import Router
 
 
 class HealthcheckEndpoint:
@@ -19,17 +20,17 @@ class HealthcheckEndpoint:
         resp.content_type = "text/plain; charset=utf-8"
         resp.text = "ok\n"
 
-    on_head = on_get
-
 
 def create_app(deps: LiquidCollaborators) -> falcon.App[Any, Any]:
     """The app. It holds no state but its collaborators."""
     app: falcon.App[Any, Any] = falcon.App(
         middleware=[
+            deps.client_address,
             RequestIdMiddleware(deps.ids),
             AccessLogMiddleware("liquid", deps.clock, quiet_paths=PUBLIC_PATHS),
-            AuthMiddleware(deps.authenticator, lambda path: path in PUBLIC_PATHS),
-        ]
+            AuthMiddleware(deps.authenticator, lambda path: path in PUBLIC_PATHS, UNAUTHORIZED),
+        ],
+        router=Router(head=True),
     )
     install_json(app)
     install_error_handlers(app)

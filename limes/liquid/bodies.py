@@ -11,6 +11,7 @@ from limes.errors import BadRequest
 
 Text = Annotated[StrictStr, Field(min_length=1)]
 Amount = Annotated[StrictInt, Field(ge=0, le=MAX_AMOUNT)]
+Total = Annotated[StrictInt, Field(ge=0)]
 
 
 class LiquidBody(BaseModel):
@@ -37,9 +38,9 @@ class ProjectMetadata(LiquidBody):
 class DemandInAZ(LiquidBody):
     """What projects demand in one AZ."""
 
-    usage: Amount = 0
-    unusedCommitments: Amount = 0
-    pendingCommitments: Amount = 0
+    usage: Total = 0
+    unusedCommitments: Total = 0
+    pendingCommitments: Total = 0
 
 
 class DemandForResource(LiquidBody):

@@ -17,7 +17,10 @@ from limes.liquid import render
 from limes.liquid.bodies import CapacityRequest, QuotaRequest, UsageRequest, project_of
 from limes.liquid.version import derived_version, kept_version
 from limes.seams import Clock, IdSource
+from limes.web.client_address import ClientAddress
 from limes.web.json import dump
+
+MAX_BODY_SIZE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,8 @@ class LiquidCollaborators:
     ids: IdSource
     version_file: Path | None = None
     """Where the description is kept, so that its version grows."""
-    max_body_size: int = 1024 * 1024
+    max_body_size: int = MAX_BODY_SIZE
+    client_address: ClientAddress = field(default_factory=ClientAddress)
     info: Mapping[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -1,6 +1,6 @@
 """What there is to manage, under the key names of the original's configuration file."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -116,22 +116,30 @@ class BehaviorSettings(Section):
     """Whether commitments are for one availability zone."""
     commitment_min_confirm_date: datetime | None = None
     """Commitments are not confirmed before this time, such as `2030-01-01T00:00:00Z`."""
-    annotations: dict[str, Any] = Field(default_factory=dict)
-    """Whatever user interfaces want to know: names and scalar values."""
+    annotations: dict[str, str] = Field(default_factory=dict)
+    """Whatever user interfaces want to know: names and texts. Numbers and the like become texts, as in JSON."""
 
-    @field_validator("annotations")
+    @field_validator("annotations", mode="before")
     @classmethod
-    def _scalars(cls, value: dict[str, Any]) -> dict[str, Any]:
+    def _texts(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
         for key, item in value.items():
-            if not isinstance(item, str | int | float | bool):
+            if not isinstance(item, str | int | float | bool | date):
                 raise ValueError(f"annotation {key!r}: expected a scalar")
-        return value
+        return {str(key): _as_text(item) for key, item in value.items()}
 
     @model_validator(mode="after")
     def _scaling_is_whole(self) -> "BehaviorSettings":
         if (self.scales_with is None) != (self.scaling_factor == 0):
             raise ValueError("scales_with and scaling_factor must be given together")
         return self
+
+
+def _as_text(scalar: str | float | bool | date) -> str:
+    if isinstance(scalar, bool):
+        return "true" if scalar else "false"
+    return scalar.isoformat() if isinstance(scalar, date) else str(scalar)
 
 
 class QuotaDistributionSettings(Section):

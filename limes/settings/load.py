@@ -3,13 +3,15 @@
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote, urlunsplit
 
 import yaml
 from pydantic import ValidationError
 
 from limes.errors import ConfigError
+from limes.redaction import TELLING_KEY, know, secrets_of
 from limes.settings.root import Settings
+from limes.urls import hosts_of, split_url
 
 
 class _UniqueKeyLoader(yaml.SafeLoader):
@@ -103,7 +105,11 @@ def read_yaml(path: Path) -> Any:
 
 
 def parse(document: dict[str, Any], environ: Mapping[str, str], folder: Path) -> Settings:
-    """The settings in a parsed document. Raises `ConfigError` with every problem."""
+    """The settings in a parsed document. Raises `ConfigError` with every problem.
+
+    From here on, the secrets in them and in the environment are hidden wherever they show up.
+    """
+    know(value for key, value in environ.items() if key.startswith(("LIMES_", "OS_")) and TELLING_KEY.search(key))
     problems = _override(document, environ)
     if "placement" in document and not document.keys() & {"availability_zones", "services"}:
         document = {"availability_zones": [], "services": [], **document}
@@ -113,6 +119,7 @@ def parse(document: dict[str, Any], environ: Mapping[str, str], folder: Path) ->
         raise ConfigError(problems + [_problem(item) for item in error.errors()]) from None
     if problems:
         raise ConfigError(problems)
+    know(secrets_of(settings))
     return settings
 
 
@@ -183,9 +190,9 @@ def _problem(item: Any) -> str:
 
 def url_with_password(url: str, password: str | None) -> str:
     """The database URL with its password replaced (for `database.password`); SQLite has none."""
-    parts = urlsplit(url)
+    parts = split_url(url)
     if password is None or parts.scheme == "sqlite":
         return url
     user = parts.username or ""
-    host = parts.netloc.rpartition("@")[2]
+    host = ",".join(hosts_of(url))
     return urlunsplit(parts._replace(netloc=f"{user}:{quote(password, safe='')}@{host}"))

@@ -4,6 +4,7 @@ from collections import Counter
 
 from pydantic import model_validator
 
+from limes.settings.answers import AnswerSettings
 from limes.settings.audit import AuditSettings
 from limes.settings.base import ConfigPath, Name, Section
 from limes.settings.cluster import (
@@ -28,6 +29,7 @@ from limes.settings.processes import (
     ServeSettings,
     UiSettings,
 )
+from limes.settings.proxies import ProxySettings
 
 
 class Settings(Section):
@@ -54,9 +56,11 @@ class Settings(Section):
     ui: UiSettings = UiSettings()
     collector: CollectorSettings = CollectorSettings()
     circuit_breaker: CircuitBreakerSettings = CircuitBreakerSettings()
+    answers: AnswerSettings = AnswerSettings()
     audit: AuditSettings = AuditSettings()
     placement: PlacementSettings = PlacementSettings()
     liquid: LiquidSettings = LiquidSettings()
+    proxies: ProxySettings = ProxySettings()
     identity: IdentitySettings = IdentitySettings()
     logging: LoggingSettings = LoggingSettings()
     serve: ServeSettings = ServeSettings()

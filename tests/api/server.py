@@ -25,7 +25,7 @@ RICH = BehaviorRule(
     overcommit_factor=1.5,
     scales_with=("volume", "capacity"),
     scaling_factor=2,
-    annotations={"display_name": "Something", "order": 3},
+    annotations={"display_name": "Something", "order": "3"},
 )
 """Whatever a resource can have besides commitments."""
 

@@ -52,7 +52,7 @@ ROUTES = [
     ("POST", f"{PROJECT}/commitments/4711/start-transfer", PROJECT_EDITORS, 400),
     ("POST", f"{PROJECT}/transfer-commitment/4711", PROJECT_EDITORS, 400),
     ("GET", "/v1/projects", CLOUD, 200),
-    ("GET", "/v1/commitments", {"cloud-admin"}, 200),
+    ("GET", "/v1/commitments", CLOUD, 200),
     ("GET", "/v1/commitments/by-token", EVERYBODY, 400),
     ("GET", "/v1/public-commitments", EVERYBODY, 200),
     ("GET", "/v1/inconsistencies", CLOUD, 200),

@@ -102,7 +102,7 @@ def test_only_a_chunk_is_read_ahead(reading):
         next(stream)
     assert len(statements) == of_a_chunk
     assert sum(1 for _ in stream) == 3 + 2 * all_projects.CHUNK
-    assert of_a_chunk <= 4
+    assert of_a_chunk <= 5  # one of them looks for outages, as there are projects without figures
     assert len(statements) <= 4 * of_a_chunk
 
 

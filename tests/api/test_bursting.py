@@ -34,7 +34,7 @@ def test_on_and_off(bursting):
     cores, _, _ = bursting.get(BERLIN_PATH)["project"]["services"][0]["resources"]
     assert (cores["quota"], cores["usable_quota"]) == (20, 24)
     capacity = bursting.get(BERLIN_PATH)["project"]["services"][1]["resources"][0]
-    assert "usable_quota" not in capacity, "this resource does not burst"
+    assert capacity["usable_quota"] == capacity["quota"] == 10, "this resource does not burst"
     result, changed = switch(bursting, BERLIN_PATH, False)
     assert (result.status_code, set(changed)) == (202, {"projects", "quota_history"}), (
         "the clock stands still, so the marks are the same"

@@ -59,3 +59,135 @@ def test_capacity_that_grows_old(world):
     cluster = world.get("/v1/clusters/current")["cluster"]
     assert marks(cluster) == stale(7260)
     assert services(cluster)["volume"] == stale(14400)
+
+
+# -- why figures are old or missing -----------------------------------------------------------------------------------
+
+SECRET = "http://nova.internal:8774 answers 500: token gAAAA"
+
+
+def fail(world, project, service, since, scraped_at=None, tried_at=None):
+    """The scrapes of a project's service have failed since then."""
+    with world.engine.connection():
+        world.engine.execute(
+            "UPDATE project_services SET scrape_error = %s, scrape_failures = 3, failing_since = %s, checked_at = %s,"
+            " scraped_at = %s WHERE project_id = %s AND service_id = (SELECT id FROM services WHERE type = %s)",
+            [SECRET, since, tried_at or since, scraped_at, project, service],
+        )
+
+
+def problems(document):
+    return {one["type"]: one["scrape_problem"] for one in document["services"] if "scrape_problem" in one}
+
+
+PATHS = {
+    "berlin": f"/v1/domains/{GERMANY}/projects/{BERLIN}",
+    "dresden": f"/v1/domains/{GERMANY}/projects/{DRESDEN}",
+    "paris": f"/v1/domains/{FRANCE}/projects/{PARIS}",
+}
+
+
+def test_the_people_of_a_project_see_why_its_figures_are_old(world):
+    now = int(world.clock.now().timestamp())
+    fail(world, 1, "compute", now - 600, scraped_at=now - 900)
+    told = {
+        "compute": {
+            "since": now - 600,
+            "message": "the backend of service compute has been failing since 2025-12-31T23:50:00Z;"
+            " these figures are from 2025-12-31T23:45:00Z",
+        }
+    }
+    for path in (PATHS["berlin"], f"{PATHS['berlin']}?detail", f"{PATHS['berlin']}?service=compute"):
+        result = world.request("GET", path.partition("?")[0], "berlin-member", query_string=path.partition("?")[2])
+        assert problems(result.json["project"]) == told
+        assert "nova" not in result.text
+    for path in (f"/v1/domains/{GERMANY}/projects", "/v1/projects", "/v1/projects?limit=5"):
+        listed = world.get(path)["projects"]
+        assert {one["id"]: problems(one) for one in listed if one["id"] == BERLIN} == {BERLIN: told}
+    assert world.get(f"{PATHS['berlin']}?service=volume")["project"]["services"][0].get("scrape_problem") is None
+
+
+def test_figures_that_are_old_because_limes_is_late(world):
+    now = int(world.clock.now().timestamp())
+    text = "service compute was last scraped at 2025-12-31T21:59:59Z: Limes is late"
+    assert problems(world.get(PATHS["dresden"])["project"]) == {"compute": {"since": now - 7201, "message": text}}
+    assert problems(world.get(PATHS["berlin"])["project"]) == {}
+
+
+def test_figures_that_are_missing(world):
+    """A project that waits for its first scrape has no problem; one whose backend fails has, tried or not."""
+    now = int(world.clock.now().timestamp())
+    assert problems(world.get(PATHS["paris"])["project"]) == {}
+    text = (
+        "the backend of service compute has been failing since 2025-12-31T23:59:30Z;"
+        " there are no figures, and no quota can be set, until a scrape succeeds"
+    )
+    fail(world, 3, "compute", now - 30)
+    assert problems(world.get(PATHS["paris"])["project"]) == {"compute": {"since": now - 30, "message": text}}
+    # the backend is left alone after others have failed
+    fail(world, 1, "compute", now - 30, scraped_at=now - 7300)
+    with world.engine.connection():
+        world.engine.execute("UPDATE project_services SET scrape_error = '' WHERE project_id = 3")
+    assert problems(world.get(PATHS["paris"])["project"]) == {"compute": {"since": now - 30, "message": text}}
+    assert problems(world.get(PATHS["dresden"])["project"])["compute"]["since"] == now - 30
+    # what fails in another project alone is no outage
+    with world.engine.connection():
+        world.engine.execute("UPDATE project_services SET scraped_at = %s WHERE project_id = 2", [now - 5])
+    assert problems(world.get(PATHS["paris"])["project"]) == {}
+
+
+# -- setting quota meanwhile ------------------------------------------------------------------------------------------
+
+
+def wish(**quotas):
+    return {
+        "project": {
+            "services": [
+                {
+                    "type": {"cores": "compute", "ram": "compute"}.get(name, "volume"),
+                    "resources": [{"name": name, "quota": quota}],
+                }
+                for name, quota in quotas.items()
+            ]
+        }
+    }
+
+
+def test_what_is_said_of_a_backend_that_fails_from_the_first(world):
+    now = int(world.clock.now().timestamp())
+    waiting = "no project report for resource {} (please retry in a few seconds after initial scraping is done)\n"
+    failing = (
+        "no project report for resource compute/cores: the backend of service compute has been failing since"
+        " 2025-12-31T23:59:30Z (please retry after a scrape has succeeded)\n"
+    )
+    assert refusal(world, cores=1) == waiting.format("compute/cores")
+    fail(world, 3, "compute", now - 30)
+    assert refusal(world, cores=1) == failing
+    assert refusal(world, cores=1, capacity=1) == failing + waiting.format("volume/capacity")
+
+
+def refusal(world, **quotas):
+    """What both PUT and simulate-put say."""
+    answers = [
+        world.request(method, path, json=wish(**quotas))
+        for method, path in (("PUT", PATHS["paris"]), ("POST", f"{PATHS['paris']}/simulate-put"))
+    ]
+    assert {one.status_code for one in answers} == {423}
+    assert answers[0].text == answers[1].text
+    assert "nova" not in answers[0].text
+    return answers[0].text
+
+
+def test_a_backend_that_fails_hinders_no_other_service(world):
+    now = int(world.clock.now().timestamp())
+    fail(world, 2, "volume", now - 30)
+    assert world.request("PUT", PATHS["dresden"], json=wish(cores=31)).status_code == 202
+    assert world.request("PUT", PATHS["dresden"], json=wish(cores=32, capacity=1)).status_code == 423
+    cores = world.get(f"{PATHS['dresden']}?resource=cores")["project"]["services"][0]["resources"][0]
+    assert cores["quota"] == 31
+
+
+def test_a_resource_that_is_newer_than_the_last_scrape(world):
+    text = "no project report for resource volume/capacity (please retry after the next scrape of service volume)\n"
+    result = world.request("PUT", PATHS["dresden"], json=wish(capacity=1))
+    assert (result.status_code, result.text) == (423, text)

@@ -92,6 +92,22 @@ def test_scrape_errors_are_grouped(world):
     }
 
 
+def test_the_message_is_the_first_projects_own(world):
+    """Two projects have the same error, although the backend names each of them."""
+
+    def fail():
+        for project, uuid in ((1, BERLIN), (2, DRESDEN)):
+            world.engine.execute(
+                "UPDATE project_services SET scrape_error = %s, checked_at = 1234 WHERE project_id = %s"
+                " AND service_id = (SELECT id FROM services WHERE type = 'compute')",
+                [f"no quota of {uuid},\n  says Nova", project],
+            )
+
+    world.engine.atomic(fail)
+    (error,) = world.get("/v1/admin/scrape-errors")["scrape_errors"]
+    assert (error["message"], error["affected_projects"]) == (f"no quota of {BERLIN},\n  says Nova", 2)
+
+
 def test_what_is_used_up_exactly_is_not_overspent(world):
     sql = (
         "UPDATE project_resources SET usage = %s, backend_quota = 19 WHERE project_id = 1"
@@ -167,7 +183,7 @@ def test_groups_of_scrape_errors(world):
                 " AND service_id = (SELECT id FROM services WHERE type = %s)",
                 [message, 1000 + project, project, service],
             )
-    found = world.get("/v1/admin/scrape-errors?service=volume")["scrape_errors"]
+    found = world.get("/v1/admin/scrape-errors")["scrape_errors"]
     shown = [
         (one["service_type"], one["message"], one["project"]["name"], one.get("affected_projects")) for one in found
     ]
@@ -175,5 +191,5 @@ def test_groups_of_scrape_errors(world):
         ("compute", "other", "z-berlin", None),
         ("compute", "down", "paris", 2),  # france comes before germany
         ("volume", "down", "z-berlin", None),
-    ], "and filters do nothing"
+    ]
     assert found[1]["checked_at"] == 1003, "that of the project that is shown"

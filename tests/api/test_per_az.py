@@ -41,10 +41,11 @@ def test_project(world):
 
 
 def test_where_commitments_can_be_made(world):
-    found = resources(world, PROJECT)
-    assert found["cores"]["commitment_config"]["availability_zones"] == ["az-one", "az-two"]
-    assert found["ram"]["commitment_config"]["availability_zones"] == ["any"]
-    assert "availability_zones" not in resources(world, PROJECT, headers={})["cores"]["commitment_config"]
+    """Also for those who do not ask for the breakdown."""
+    for headers in (PREVIEW, {}):
+        found = resources(world, PROJECT, headers=headers)
+        assert found["cores"]["commitment_config"]["availability_zones"] == ["az-one", "az-two"]
+        assert found["ram"]["commitment_config"]["availability_zones"] == ["any"]
 
 
 def test_lists_show_the_same(world):
@@ -98,6 +99,13 @@ def test_cluster(world):
     }
     without_rights = world.request("GET", "/v1/clusters/current", "nobody", query_string="detail", headers=PREVIEW)
     assert "subcapacities" not in without_rights.text
+
+
+def test_no_projects_usage_is_left_out(world):
+    world.engine.atomic(lambda: world.engine.execute("UPDATE project_az_resources SET usage = 0 WHERE az = 'az-two'"))
+    zone = resources(world, "/v1/clusters/current")["cores"]["per_az"]["az-two"]
+    assert "projects_usage" not in zone
+    assert zone["committed"] == {"1 hour": 4}
 
 
 def test_a_project_without_physical_usage_counts_with_its_usage(world):

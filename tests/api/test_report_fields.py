@@ -38,12 +38,13 @@ def test_what_can_be_committed_is_shown_on_all_levels(make):
         BehaviorRule(re.compile("compute/(cores|gpus)"), commitment_durations=("2 years",)),
     ]  # fmt: skip
     world = make(behaviors=rules)
-    durations = {"durations": ["1 hour", "2 years"]}
+    anywhere = {"availability_zones": ["any"]}
+    durations = {"durations": ["1 hour", "2 years"]} | anywhere
     levels = (CLUSTER, DOMAIN, PROJECT, f"{DOMAIN}/projects", "/v1/projects")
     for path in levels:
         found = resources(world, path)
         assert found["cores"]["commitment_config"] == durations | {"min_confirm_by": NOW + 60}
-        assert found["gpus"]["commitment_config"] == {"durations": ["2 years"]}, "without quota, too"
+        assert found["gpus"]["commitment_config"] == {"durations": ["2 years"]} | anywhere, "without quota, too"
         assert all("commitment_config" not in found[name] for name in ("ram", "capacity"))
     world.clock.advance(61)
     for path in levels:
@@ -57,17 +58,17 @@ def test_annotations_are_those_of_the_scope(make):
 
     world = make(
         behaviors=[
-            annotated(None, everywhere=1),
+            annotated(None, everywhere="1"),
             annotated("germany", domain="yes", both="first"),
             annotated("germany/berlin", project="yes"),
             annotated("germany|germany/.*", both="last"),
         ]
     )
-    assert resources(world, DOMAIN)["cores"]["annotations"] == {"everywhere": 1, "domain": "yes", "both": "last"}
-    assert resources(world, PROJECT)["cores"]["annotations"] == {"everywhere": 1, "project": "yes", "both": "last"}
+    assert resources(world, DOMAIN)["cores"]["annotations"] == {"everywhere": "1", "domain": "yes", "both": "last"}
+    assert resources(world, PROJECT)["cores"]["annotations"] == {"everywhere": "1", "project": "yes", "both": "last"}
     dresden = resources(world, f"{DOMAIN}/projects/{DRESDEN}")
-    assert dresden["cores"]["annotations"] == {"everywhere": 1, "both": "last"}
-    assert resources(world, f"/v1/domains/{FRANCE}")["cores"]["annotations"] == {"everywhere": 1}
+    assert dresden["cores"]["annotations"] == {"everywhere": "1", "both": "last"}
+    assert resources(world, f"/v1/domains/{FRANCE}")["cores"]["annotations"] == {"everywhere": "1"}
     assert "annotations" not in resources(world, CLUSTER)["cores"]
 
 
@@ -104,7 +105,7 @@ def test_domains_and_the_cluster_count_burst_usage_of_projects_that_may_not_burs
     assert "burst_usage" not in resources(world, CLUSTER)["ram"]
     project = resources(world, PROJECT)["cores"]
     assert "burst_usage" not in project
-    assert "usable_quota" not in project
+    assert project["usable_quota"] == project["quota"], "where nothing bursts, too"
 
 
 def test_a_resource_that_does_not_burst_there_shows_no_burst_usage(make):
@@ -116,7 +117,7 @@ def test_a_resource_that_does_not_burst_there_shows_no_burst_usage(make):
         found = resources(world, path)
         assert ("burst_usage" in found["cores"], found["ram"]["burst_usage"]) == (False, 976)
     project = resources(world, PROJECT)
-    assert ("usable_quota" in project["cores"], project["ram"]["usable_quota"]) == (False, 1228)
+    assert (project["cores"]["usable_quota"], project["ram"]["usable_quota"]) == (20, 1228)
     run(world, "UPDATE project_resources SET usage = 1024 WHERE quota = 1024")
     for path in (CLUSTER, DOMAIN, PROJECT):
         assert "burst_usage" not in resources(world, path)["ram"], "the quota itself is no burst"

@@ -23,7 +23,7 @@ def test_cluster(world):
                             "capacity": 201,
                             "per_availability_zone": [
                                 {"name": "az-one", "capacity": 100, "usage": 33},
-                                {"name": "az-two", "capacity": 101, "usage": 0},
+                                {"name": "az-two", "capacity": 101, "usage": 3},
                             ],
                             "domains_quota": 150,
                             "usage": 36,
@@ -71,9 +71,27 @@ def test_cluster_with_overcommit(make):
     assert (cores["capacity"], cores["raw_capacity"]) == (301, 201)
     assert cores["per_availability_zone"] == [
         {"name": "az-one", "capacity": 150, "raw_capacity": 100, "usage": 33},
-        {"name": "az-two", "capacity": 151, "raw_capacity": 101, "usage": 0},
+        {"name": "az-two", "capacity": 151, "raw_capacity": 101, "usage": 3},
     ]
     assert (ram["capacity"], ram["raw_capacity"]) == (12288, 8192)
+
+
+def test_usage_by_az_is_what_projects_report_else_what_the_capacitor_says(world):
+    def shown():
+        cores = world.get("/v1/clusters/current?resource=cores")["cluster"]["services"][0]["resources"][0]
+        return {az["name"]: az.get("usage") for az in cores["per_availability_zone"]}
+
+    def run(sql):
+        world.engine.atomic(lambda: world.engine.execute(sql))
+
+    run("UPDATE az_resources SET usage = 77")
+    assert shown() == {"az-one": 33, "az-two": 3}, "2 and 31 in az-one, 3 in az-two"
+    run("DELETE FROM project_az_resources WHERE az = 'az-two'")
+    assert shown() == {"az-one": 33, "az-two": 77}
+    run("UPDATE az_resources SET usage = NULL")
+    assert shown() == {"az-one": 33, "az-two": None}
+    run("UPDATE project_az_resources SET usage = 0 WHERE az = 'az-one'")
+    assert shown() == {"az-one": 0, "az-two": None}
 
 
 def test_subcapacities_need_detail_and_permission(world):
@@ -166,13 +184,20 @@ BERLIN_DOCUMENT = {
             "type": "compute",
             "area": "compute",
             "resources": [
-                {"name": "cores", "quota_distribution_model": "hierarchical", "quota": 20, "usage": 5},
+                {
+                    "name": "cores",
+                    "quota_distribution_model": "hierarchical",
+                    "quota": 20,
+                    "usable_quota": 20,
+                    "usage": 5,
+                },
                 {"name": "gpus", "contained_in": "cores", "usage": 1},
                 {
                     "name": "ram",
                     "unit": "MiB",
                     "quota_distribution_model": "hierarchical",
                     "quota": 1024,
+                    "usable_quota": 1024,
                     "backend_quota": 2048,
                     "usage": 512,
                     "physical_usage": 128,
@@ -190,6 +215,7 @@ BERLIN_DOCUMENT = {
                     "category": "block",
                     "quota_distribution_model": "hierarchical",
                     "quota": 10,
+                    "usable_quota": 10,
                     "backend_quota": -1,
                     "usage": 3,
                 }
@@ -250,11 +276,11 @@ def test_hints_follow_the_scope(make):
     world = make(
         behaviors=[
             BehaviorRule(re.compile("compute/ram"), scales_with=("compute", "cores"), scaling_factor=2.5),
-            BehaviorRule(re.compile("compute/cores"), re.compile("germany/.*"), annotations={"price": 3}),
+            BehaviorRule(re.compile("compute/cores"), re.compile("germany/.*"), annotations={"price": "3"}),
         ]
     )
     cores, _, ram = world.get(f"/v1/domains/{GERMANY}/projects/{BERLIN}")["project"]["services"][0]["resources"]
-    assert cores["annotations"] == {"price": 3}
+    assert cores["annotations"] == {"price": "3"}
     assert ram["scales_with"] == {"resource_name": "cores", "service_type": "compute", "factor": 2.5}
     assert "annotations" not in world.get(f"/v1/domains/{GERMANY}")["domain"]["services"][0]["resources"][0]
 

@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from tests.api.test_access import ROUTES
 from tests.api.world import BERLIN, GERMANY
 from tests.support.rows import all_rows, changes
 
@@ -56,9 +57,23 @@ def test_made_up_methods_leave_one_label_in_the_metrics(world):
     assert 'method="other"' in metrics
 
 
-def test_healthcheck_by_head(world):
-    result = world.request("HEAD", "/healthcheck", None)
-    assert (result.status_code, result.text) == (200, "")
+def test_head_wherever_get_is(world):
+    gets = [path for method, path, _, _ in ROUTES if method == "GET"]
+    assert len(gets) > 15
+    for path in [*gets, "/", "/v1/", "/v1/openapi.json", "/healthcheck", "/metrics"]:
+        asked = world.request("GET", path)
+        head = world.request("HEAD", path)
+        assert (path, head.status_code, head.content) == (path, asked.status_code, b"")
+        if path not in ("/v1/projects", "/metrics"):  # one is streamed, the other counts its own requests
+            assert head.headers["content-length"] == asked.headers["content-length"]
+        options = world.request("OPTIONS", path)
+        assert "HEAD" in options.headers["allow"].split(", "), path
+
+
+def test_head_where_there_is_no_get(world):
+    for path in (f"{PROJECT}/sync", f"{PROJECT}/simulate-put", "/v1/domains/discover"):
+        result = world.request("HEAD", path)
+        assert (path, result.status_code) == (path, 405)
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])

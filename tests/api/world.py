@@ -91,7 +91,7 @@ class Tokens:
         if token == "keystone-is-down":
             raise Unavailable("the identity service does not answer")
         if token not in IDENTITIES:
-            raise Unauthorized("Unauthorized")
+            raise Unauthorized("the token is none of these")
         return IDENTITIES[token]
 
     def challenge(self) -> str:

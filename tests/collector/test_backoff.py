@@ -164,14 +164,18 @@ def test_a_plugin_that_never_comes_back_does_not_hold_its_caller(breaker):
 def test_failed_scrapes_pause_longer_and_longer(lab):
     lab.execute("DELETE FROM project_services WHERE project_id <> %s", lab.project_id())
     lab.compute.error = BackendError("nonsense")
+    lab.execute("UPDATE project_services SET failing_since = 7")  # left over by the previous release
+    begun = lab.now
     for failures, pause in enumerate([300, 600, 1200, 1800, 1800], start=1):
         assert lab.scrape().run_next("compute") is False
         assert lab.service("next_scrape_at", "scrape_failures") == (lab.now + pause, failures)
-        assert lab.service("scrape_error") == ("service compute: nonsense",)
+        assert lab.service("failing_since") == (begun,)
+        assert lab.service("scrape_error") == ("nonsense",)
         lab.clock.advance(pause)
     lab.compute.error = None
     assert lab.scrape().run_next("compute") is True
     assert lab.service("next_scrape_at", "scrape_failures", "scrape_error") == (lab.now + 1800, 0, "")
+    assert lab.service("failing_since") == (None,)
 
 
 @pytest.fixture

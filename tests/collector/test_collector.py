@@ -54,7 +54,7 @@ class Cloud:
         with self.engine.connection():
             return self.engine.rows(sql)
 
-    def wait_until(self, sql, expected, timeout=20.0):
+    def wait_until(self, sql, expected, timeout=200.0):
         deadline = time.monotonic() + timeout
         while (found := self.rows(sql)) != expected:
             assert time.monotonic() < deadline, f"{sql}: still {found}"
@@ -119,11 +119,14 @@ def test_metrics_and_healthcheck(cloud):
         'service="volume"} 0.0',
     }
     with cloud.collector(lease=300) as collector:
-        health = requests.get(f"http://127.0.0.1:{collector.port}/healthcheck", timeout=10)
+        for path in ("/healthcheck", "/metrics"):
+            head = requests.head(f"http://127.0.0.1:{collector.port}{path}", timeout=200)
+            assert (head.status_code, head.content, int(head.headers["content-length"]) > 0) == (200, b"", True)
+        health = requests.get(f"http://127.0.0.1:{collector.port}/healthcheck", timeout=200)
         assert (health.status_code, health.text) == (200, "ok\n")
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 100
         while True:
-            lines = requests.get(f"http://127.0.0.1:{collector.port}/metrics", timeout=10).text.splitlines()
+            lines = requests.get(f"http://127.0.0.1:{collector.port}/metrics", timeout=200).text.splitlines()
             if not (missing := expected.difference(lines)):
                 break
             assert time.monotonic() < deadline, missing
@@ -143,11 +146,11 @@ def test_several_collectors_share_the_work(cloud):
 
 def test_a_backend_that_hangs_holds_up_neither_others_nor_the_end(cloud):
     released = threading.Event()
-    cloud.compute.during = lambda: released.wait(120)
+    cloud.compute.during = lambda: released.wait(280)
     with cloud.collector(grace=0.2, lease=300):
         cloud.wait_until(SCRAPED, [(3,)])
         begun = time.monotonic()
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - begun < 200, "else the collector has waited for the thread that hangs"
     assert cloud.rows(
         "SELECT DISTINCT s.type FROM project_services ps JOIN services s ON s.id = ps.service_id"
         " WHERE ps.scraped_at IS NULL"
@@ -155,7 +158,7 @@ def test_a_backend_that_hangs_holds_up_neither_others_nor_the_end(cloud):
     released.set()  # else the threads would wake up in the middle of other tests
     for thread in threading.enumerate():
         if thread.name == "scrape-usage:compute":
-            thread.join(30)
+            thread.join(100)
 
 
 def test_an_address_that_is_taken_is_refused(cloud):
@@ -214,7 +217,7 @@ def test_a_collector_that_is_killed_in_the_middle_of_a_push_loses_nothing(cloud,
 def test_sigterm_ends_it_cleanly(cloud, tmp_path, hang_in):
     collector = process(cloud, tmp_path, hang_in, grace=0.5).start()
     collector.signal(signal.SIGTERM)
-    code = collector.stop(timeout=20)
+    code = collector.stop(timeout=200)
     assert code == 0, collector.log_text()
     text = collector.log_text()
     assert "collector stopped" in text

@@ -56,7 +56,7 @@ def test_what_expires_makes_room(lab):
 def test_a_resource_without_a_capacitor_goes_on_as_well(lab):
     lab.execute("DELETE FROM az_resources")
     add(lab, 1, 1, status="confirmed", expires_at=lab.now + 1)
-    add(lab, 2, 1, expires_at=lab.now + 2)
+    add(lab, 2, 1, project="paris", expires_at=lab.now + 2)
     lab.clock.advance(1)
     lab.settle_commitments().run()
     assert states(lab) == {1: "expired", 2: "pending"}

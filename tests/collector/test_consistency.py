@@ -1,18 +1,23 @@
 """The consistency job: rows that mirror the configuration, and constraints on domain quotas."""
 
 from limes.actions.check_consistency import CheckConsistency
+from limes.actions.reports import status
 from limes.actions.sync_catalog import SyncCatalog
+from limes.backends import AZUsage
 from limes.core.catalog import Catalog, ServiceDef
 from limes.core.constraint_set import ConstraintSet
 from limes.core.constraints import Constraint
+from limes.db.queries import vanished_services
 from limes.db.queries.catalog import service_resource_ids
 from tests.collector.lab import COMPUTE, VOLUME
 from tests.support.rows import all_rows, changes
 
+DAY = 86400.0
 
-def job(lab, services, capacitors, constraints=None):
+
+def job(lab, services, capacitors, constraints=None, grace=0.0):
     catalog = Catalog(["az-one"], services)
-    sync = SyncCatalog(lab.engine, catalog, capacitors, lab.clock)
+    sync = SyncCatalog(lab.engine, catalog, capacitors, lab.clock, grace)
     return CheckConsistency(lab.engine, catalog, constraints or ConstraintSet(), sync, lab.trail)
 
 
@@ -34,6 +39,44 @@ def test_a_service_that_left_the_configuration_goes_with_all_its_rows(lab):
     assert names(lab, "services", "type") == ["compute"]
     assert names(lab, "resources", "name") == ["cores", "gpus", "ram"]
     assert names(lab, "project_services", "project_id") == names(lab, "projects", "id")
+
+
+def test_a_service_that_left_comes_back_as_it_was_within_the_grace(lab, caplog):
+    lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(5)}}
+    lab.scrape_all("compute")
+    lab.set_quota("cores", 7)
+    before = all_rows(lab.engine)
+    for days in (0, 29):
+        job(lab, [VOLUME], ["nova"], grace=30 * DAY).run()
+        lab.clock.advance(days * DAY)
+    job(lab, [VOLUME], ["nova"], grace=30 * DAY).run()
+    assert (
+        "service compute is not configured any more: its quotas and commitments are kept until 2026-01-31"
+        in caplog.text
+    )
+    assert caplog.text.count("is not configured any more") == 1
+    assert lab.rows("SELECT name FROM resources WHERE is_known = %s", True) == [("capacity",)]
+    assert [one.service for one in status.run(lab.engine, lab.now, 7200).services] == ["volume"]
+    job(lab, [COMPUTE, VOLUME], ["nova"], grace=30 * DAY).run()
+    assert "service compute is configured again" in caplog.text
+    assert lab.quotas()["cores"] == (7, 0)
+    assert changes(before, all_rows(lab.engine)) == {}
+    # it has all the time again when it leaves once more
+    lab.clock.advance(10 * DAY)
+    job(lab, [VOLUME], ["nova"], grace=30 * DAY).run()
+    lab.clock.advance(30 * DAY - 1)
+    job(lab, [VOLUME], ["nova"], grace=30 * DAY).run()
+    assert names(lab, "services", "type") == ["compute", "volume"]
+    lab.clock.advance(1)
+    job(lab, [VOLUME], ["nova"], grace=30 * DAY).run()
+    assert names(lab, "services", "type") == ["volume"]
+    assert "service compute is not configured any more: deleted with all of its quotas" in caplog.text
+
+
+def test_a_process_that_does_not_prune_marks_nothing(lab):
+    before = all_rows(lab.engine)
+    SyncCatalog(lab.engine, Catalog(["az-one"], [VOLUME]), ["nova"], lab.clock).run()
+    assert set(changes(before, all_rows(lab.engine))) == {"resources"}  # which are hidden
 
 
 def test_a_resource_that_left_the_configuration_is_hidden_until_it_comes_back(lab):
@@ -87,3 +130,18 @@ def test_domain_quotas_follow_their_constraints(lab, caplog):
     changed = changes(before, all_rows(lab.engine))
     assert [row[2] for row in changed["domain_resources"][1]] == [10]
     assert "AUDIT: domain germany, resource compute/cores: quota 0 -> 10, as its constraint demands" in caplog.text
+
+
+def test_a_service_that_comes_back_at_the_last_moment_is_not_deleted(lab):
+    """One collector has decided to delete it when another one, which has it in its configuration, starts."""
+    job(lab, [VOLUME], ["nova"], grace=DAY).run()
+    lab.clock.advance(DAY)
+
+    def decide_late():
+        overdue = vanished_services.marked_before(lab.engine, lab.now - DAY)
+        assert overdue == ["compute"]
+        vanished_services.restore(lab.engine, ["compute", "volume"])
+        vanished_services.delete(lab.engine, overdue, lab.now - DAY)
+
+    lab.engine.atomic(decide_late)
+    assert names(lab, "services", "type") == ["compute", "volume"]

@@ -73,9 +73,24 @@ def test_the_same_and_more_usage_asks_the_database_nothing(lab):
     assert len([sql for sql in less if "commitment" in sql]) == 1  # nobody waits
 
 
-def test_less_usage_elsewhere_locks_nothing(lab):
+def test_less_usage_in_another_az_helps_where_the_whole_capacity_is_short(lab):
+    """25 are there overall, 8 of them in use in az-one, and 13 nobody knows where."""
+    use(lab, "berlin", az_one=8)
+    use(lab, "dresden", any=13)
+    wait(lab, 1, 10, project="paris")
+    use(lab, "dresden", any=8)
+    assert states(lab) == {1: "pending"}
+    use(lab, "dresden", any=7)
+    assert states(lab) == {1: "confirmed"}
+
+
+def test_less_usage_of_another_resource_locks_nothing(lab):
     wait(lab, 1, 15, project="paris")
-    asked = statements(lab, lambda: use(lab, "dresden"))
+    lab.compute.usage["dresden"]["ram"] = {"any": AZUsage(5)}
+    lab.execute("UPDATE project_services SET next_scrape_at = %s", lab.now)
+    while lab.scrape().run_next("compute"):
+        pass
+    asked = statements(lab, lambda: use(lab, "dresden", az_two=5))
     assert len([sql for sql in asked if "commitment" in sql]) == 1
     assert not [sql for sql in asked if "FROM resources WHERE id IN" in sql]
 

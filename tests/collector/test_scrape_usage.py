@@ -136,7 +136,7 @@ def test_a_failed_first_scrape_makes_nothing_up(berlin_is_next):
     changed = changes(before, all_rows(lab.engine))
     assert set(changed) == {"project_services"}
     assert len(changed["project_services"][1]) == 1
-    assert lab.service(*TIMES) == (None, lab.now, lab.now + 300, "service compute: no answer")
+    assert lab.service(*TIMES) == (None, lab.now, lab.now + 300, "no answer")
 
 
 def test_a_failed_scrape_keeps_the_old_figures_and_a_success_clears_the_error(berlin_is_next):
@@ -148,7 +148,7 @@ def test_a_failed_scrape_keeps_the_old_figures_and_a_success_clears_the_error(be
     lab.discover().request_sync("d-germany", "p-berlin")
     lab.compute.error = ZeroDivisionError("secret detail")
     assert lab.scrape().run_next("compute") is False
-    error = "service compute: internal error of the plugin (ZeroDivisionError)"
+    error = "internal error of the plugin (ZeroDivisionError)"
     assert lab.service(*TIMES) == (scraped_at, lab.now, lab.now + 300, error)
     assert lab.service("is_stale") == (False,)
     assert ("cores", "any", 5, None, "") in lab.rows(USAGE, "berlin")

@@ -51,7 +51,7 @@ def test_old_figures_errors_and_drift(lab, report):
     assert (compute.stale, compute.scrape_errors, compute.push_errors, compute.drifted) == (3, 3, 1, 1)
     assert (compute.pending_pushes, compute.push_age) == (1, 30)
     assert [(one.task, one.service, one.message, one.projects) for one in found.errors] == [
-        ("scrape-usage", "compute", "service compute: no answer", 3),
+        ("scrape-usage", "compute", "no answer", 3),
         ("push-quota", "compute", "refused", 1),
         ("push-quota", "volume", "refused", 1),
     ]

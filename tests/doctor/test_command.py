@@ -17,7 +17,7 @@ def run(patient, capsys, monkeypatch):
         return code, captured.out, captured.err
 
     monkeypatch.setenv("LIMES_CONFIG", "")
-    for name in ("LIMES_REAL_VENV", "LIMES_REQUIRE_REAL", "LIMES_REQUIRE_RABBITMQ", "LIMES_FAULT_ROUNDS"):
+    for name in ("LIMES_REAL_VENV", "LIMES_REQUIRE_REAL", "LIMES_FAULT_ROUNDS"):
         monkeypatch.delenv(name, raising=False)
     return run
 

@@ -154,7 +154,7 @@ class TestDatabase:
         before = engine.rows(quotas)
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         command = [sys.executable, "-m", "limes", "collect", "--once", "--config", path]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=90)
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=200)
         assert done.returncode == 0, done.stdout + done.stderr
         assert engine.rows(quotas) == before
         assert engine.rows("SELECT COUNT(*) FROM projects") == [(3,)]

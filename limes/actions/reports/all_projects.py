@@ -1,9 +1,10 @@
 """Quota and usage of the projects of all domains."""
 
+import math
 from collections.abc import Generator, Iterator
 from typing import NamedTuple
 
-from limes.actions.reports.projects import ProjectReport, add_commitments, read_figures
+from limes.actions.reports.projects import ProjectReport, add_commitments, add_outages, read_figures
 from limes.core.catalog import Catalog
 from limes.core.selection import Selection
 from limes.db.engine import Engine
@@ -29,19 +30,26 @@ def run_page(
     *,
     with_azs: bool,
     commitments_at: float | None = None,
+    stale_before: float = -math.inf,
 ) -> list[PlacedProject]:
     """One page of them, in the order of their UUIDs."""
-    return engine.snapshot(lambda: _read(engine, catalog, selection, page, with_azs, commitments_at))
+    return engine.snapshot(lambda: _read(engine, catalog, selection, page, with_azs, commitments_at, stale_before))
 
 
 def stream(
-    engine: Engine, catalog: Catalog, selection: Selection, *, with_azs: bool, commitments_at: float | None = None
+    engine: Engine,
+    catalog: Catalog,
+    selection: Selection,
+    *,
+    with_azs: bool,
+    commitments_at: float | None = None,
+    stale_before: float = -math.inf,
 ) -> Generator[PlacedProject, None, None]:
     """All of them, in the order of their UUIDs and from one state of the database. See `Engine.snapshot_stream`."""
 
     def read() -> Iterator[PlacedProject]:
         page = queries.Page(CHUNK)
-        while found := _read(engine, catalog, selection, page, with_azs, commitments_at):
+        while found := _read(engine, catalog, selection, page, with_azs, commitments_at, stale_before):
             yield from found
             if len(found) < CHUNK:
                 return
@@ -57,6 +65,7 @@ def _read(
     page: queries.Page,
     with_azs: bool,
     commitments_at: float | None,
+    stale_before: float,
 ) -> list[PlacedProject]:
     rows = queries.projects_everywhere(engine, page)
     projects = [project for project, _ in rows]
@@ -64,4 +73,5 @@ def _read(
     reports = read_figures(engine, catalog, selection, projects, 0, ids, with_azs)
     if commitments_at is not None:
         add_commitments(engine, selection, reports, commitments_at, Among("project", ids))
+    add_outages(engine, reports, stale_before)
     return [PlacedProject(domain_uuid, report) for (_, domain_uuid), report in zip(rows, reports, strict=True)]

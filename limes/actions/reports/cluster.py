@@ -1,13 +1,16 @@
 """The cluster's capacity, quota and usage."""
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from limes.actions.reports import az_breakdown
 from limes.actions.reports.az_breakdown import AZBreakdown
-from limes.core.catalog import Catalog, Ref
+from limes.core.catalog import ANY_AZ, Catalog, Ref
+from limes.core.committable import Claims
 from limes.core.selection import Selection
 from limes.db.engine import Engine
+from limes.db.queries import az_breakdown as az_queries
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import reports as queries
 from limes.db.queries.az_breakdown import Among
@@ -24,14 +27,18 @@ class ClusterReport:
     domains_quota: dict[Ref, int]
     capacities: dict[Ref, list[queries.CapacityRow]]
     """In the order `any`, AZs by name, `unknown`."""
+    usage_by_az: dict[tuple[Ref, str], int]
+    """Of all projects together, for resources with capacity in AZs. AZs that no project has reported on are missing."""
     capacity_scraped_at: ScrapeRange
     service_scraped_at: dict[str, ScrapeRange]
     azs: AZBreakdown
     """Only filled if asked for."""
+    claims: dict[Ref, Claims]
+    """Of the resources that commitments are possible for. Only filled with `azs`."""
 
 
 def run(engine: Engine, catalog: Catalog, selection: Selection, *, per_az_at: float | None = None) -> ClusterReport:
-    """Reads the report in five queries, and three more with the breakdown by AZ."""
+    """Reads the report in six queries, and at most four more with the breakdown by AZ."""
     return engine.snapshot(lambda: _read(engine, catalog, selection, per_az_at))
 
 
@@ -44,21 +51,55 @@ def _read(engine: Engine, catalog: Catalog, selection: Selection, per_az_at: flo
         capacities[refs[row.resource_id]].append(row)
     for rows in capacities.values():
         rows.sort(key=lambda row: catalog.az_order(row.az))
+    zoned = {row.resource_id for rows in capacities.values() for row in rows if row.az != ANY_AZ}
+    usage_by_az = {
+        (refs[resource_id], az): usage
+        for (resource_id, az), usage in az_queries.usage_by_az(engine, sorted(zoned)).items()
+    }
     domains_quota: dict[Ref, int] = defaultdict(int)
     for (_, resource_id), quota in queries.domain_quotas(engine, selected, None).items():
         domains_quota[refs[resource_id]] += quota
     ranges = queries.scrape_ranges(engine, None, by_domain=False)
     azs: AZBreakdown = {}
+    claims: dict[Ref, Claims] = {}
     if per_az_at is not None:
         azs = az_breakdown.totals(engine, refs, per_az_at, "cluster", Among("domain", None)).get(0, {})
+        claims = _claims(engine, catalog, refs, capacities, azs, per_az_at)
     return ClusterReport(
         selection=selection,
         sums={refs[row.resource_id]: row for row in queries.sums(engine, selected, None, by_domain=False)},
         domains_quota=domains_quota,
         capacities=dict(capacities),
-        capacity_scraped_at=queries.capacity_scrape_range(engine),
+        usage_by_az=usage_by_az,
+        capacity_scraped_at=queries.capacity_scrape_range(engine, None if selection.is_whole(catalog) else selected),
         service_scraped_at={
             types[row.service_id]: (row.min_scraped_at, row.max_scraped_at) for row in ranges if row.service_id in types
         },
         azs=azs,
+        claims=claims,
     )
+
+
+def _claims(
+    engine: Engine,
+    catalog: Catalog,
+    refs: Mapping[int, Ref],
+    capacities: Mapping[Ref, Sequence[queries.CapacityRow]],
+    azs: AZBreakdown,
+    now: float,
+) -> dict[Ref, Claims]:
+    """What decides on new commitments, for all resources at once (`limes.db.queries.commitment_balance` reads one)."""
+    behaviors = {id_: catalog.behavior(ref) for id_, ref in refs.items()}
+    committable = {id_: behavior for id_, behavior in behaviors.items() if behavior.commitment_durations}
+    pooled = [id_ for id_, behavior in committable.items() if not behavior.commitment_is_az_aware]
+    unused_overall = az_queries.unused_overall(engine, pooled, now)
+    claims = {}
+    for id_, behavior in committable.items():
+        figures = azs.get(refs[id_], {})
+        if behavior.commitment_is_az_aware:
+            claimed = {az: (one.usage or 0) + one.unused for az, one in figures.items()}
+        else:
+            claimed = {ANY_AZ: sum(one.usage or 0 for one in figures.values()) + int(unused_overall.get(id_, 0))}
+        raw_capacity = {row.az: row.raw_capacity for row in capacities.get(refs[id_], ())}
+        claims[refs[id_]] = Claims.of(raw_capacity, claimed, behavior)
+    return claims

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from limes.core.bursting import usable_quota
 from limes.core.catalog import Catalog, Ref
+from limes.core.error_text import without_project
 from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
@@ -57,16 +58,25 @@ def _read(engine: Engine, catalog: Catalog, selection: Selection) -> Inconsisten
 
 @dataclass(frozen=True, slots=True)
 class ScrapeErrorGroup:
-    """Projects in which scraping a service fails with the same message. `first` is the first by domain and name."""
+    """Projects in which scraping a service fails with the same message, but for their own ids in it.
+
+    `first` is the first by domain and name.
+    """
 
     first: ScrapeErrorRow
     affected_projects: int
 
 
-def scrape_errors(engine: Engine) -> list[ScrapeErrorGroup]:
-    """One group for each service type and message, in the order of service type and project id."""
+def scrape_errors(engine: Engine, selection: Selection) -> list[ScrapeErrorGroup]:
+    """One group for each service type and message, in the order of service type and project id.
+
+    A service is asked for as a whole, so its errors are those of each of its resources.
+    """
+    services = {service_type for service_type, _ in selection.refs}
     groups: dict[tuple[str, str], list[ScrapeErrorRow]] = {}
     for row in engine.snapshot(lambda: queries.scrape_errors(engine)):
-        groups.setdefault((row.service_type, row.message), []).append(row)
+        if row.service_type in services:
+            key = (row.service_type, without_project(row.message, row.project_uuid))
+            groups.setdefault(key, []).append(row)
     found = [ScrapeErrorGroup(rows[0], len(rows)) for rows in groups.values()]
     return sorted(found, key=lambda group: (group.first.service_type, group.first.project_uuid))

@@ -1,6 +1,7 @@
 """Quota and usage of projects."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from limes.actions.quota_state import project_tag, tag_of_project
@@ -11,6 +12,7 @@ from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import reports as queries
+from limes.db.queries import scrape_failures
 from limes.db.queries.az_breakdown import Among
 from limes.errors import NotFound
 
@@ -22,6 +24,8 @@ class ProjectReport:
     project: queries.ProjectRow
     resources: dict[Ref, queries.ProjectResourceRow] = field(default_factory=dict)
     scraped_at: dict[str, float | None] = field(default_factory=dict)
+    failing_since: dict[str, float] = field(default_factory=dict)
+    """Services whose scrapes fail."""
     azs: dict[Ref, list[queries.ProjectAZRow]] = field(default_factory=dict)
     """Only filled if asked for; in the order `any`, AZs by name, `unknown`."""
     committed: az_breakdown.AZBreakdown = field(default_factory=dict)
@@ -39,6 +43,7 @@ def run_all(
     with_azs: bool,
     commitments_at: float | None = None,
     page: queries.Page | None = None,
+    stale_before: float = -math.inf,
 ) -> Sequence[ProjectReport]:
     """All projects of a domain in the order of their UUIDs, or a page of them. Raises `NotFound`."""
 
@@ -53,6 +58,7 @@ def run_all(
         if commitments_at is not None:
             among = Among("domain", [domain_id]) if ids is None else Among("project", ids)
             add_commitments(engine, selection, reports, commitments_at, among)
+        add_outages(engine, reports, stale_before)
         return reports
 
     return engine.snapshot(read)
@@ -67,11 +73,13 @@ def run_one(
     *,
     with_azs: bool,
     commitments_at: float | None = None,
+    stale_before: float = -math.inf,
 ) -> ProjectReport:
     """One project. Raises `NotFound` for an unknown domain or project, and for one of another domain."""
     if not with_azs:
         report = _without_azs(engine, catalog, selection, domain_uuid, uuid)
         if report is not None:
+            add_outages(engine, [report], stale_before)
             return report
 
     def read() -> ProjectReport:
@@ -80,6 +88,7 @@ def run_one(
         report.tag = _tag(engine, catalog, selection, report)
         if commitments_at is not None:
             add_commitments(engine, selection, [report], commitments_at, Among("project", [project.id]))
+        add_outages(engine, [report], stale_before)
         return report
 
     return engine.snapshot(read)
@@ -115,6 +124,8 @@ def _without_azs(
         report = report or ProjectReport(row.project)
         if row.has_service and row.service_type in selection.services:
             report.scraped_at[row.service_type] = row.scraped_at
+            if row.failing_since is not None:
+                report.failing_since[row.service_type] = row.failing_since
         if row.resource is not None and row.resource_name is not None:
             ref = (row.service_type, row.resource_name)
             quotas[ref] = row.resource.quota
@@ -141,8 +152,11 @@ def read_figures(
     types = {id_: type_ for id_, type_ in types.items() if type_ in selection.services}
     refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
     reports = {project.id: ProjectReport(project) for project in projects}
-    for project, service, scraped_at in queries.project_scrapes(engine, list(types), domain_id, project_ids):
-        reports[project].scraped_at[types[service]] = scraped_at
+    for scrape in scrape_failures.project_scrapes(engine, list(types), domain_id, project_ids):
+        report, type_ = reports[scrape.project_id], types[scrape.service_id]
+        report.scraped_at[type_] = scrape.scraped_at
+        if scrape.failing_since is not None:
+            report.failing_since[type_] = scrape.failing_since
     for row in queries.project_resources(engine, list(refs), domain_id, project_ids):
         reports[row.project_id].resources[refs[row.resource_id]] = row
     if with_azs:
@@ -152,6 +166,23 @@ def read_figures(
             for rows in report.azs.values():
                 rows.sort(key=lambda row: catalog.az_order(row.az))
     return list(reports.values())
+
+
+def add_outages(engine: Engine, reports: Iterable[ProjectReport], stale_before: float) -> None:
+    """Where figures are missing or older than that time though no scrape of the project has failed: fills in since when
+    the service fails everywhere. One more query, and none while all is well."""
+    doubtful = [
+        (report, type_)
+        for report in reports
+        for type_, scraped_at in report.scraped_at.items()
+        if type_ not in report.failing_since and (scraped_at is None or scraped_at < stale_before)
+    ]
+    if doubtful:
+        types = sorted({type_ for _, type_ in doubtful})
+        outages = engine.snapshot(lambda: scrape_failures.everywhere(engine, types))
+        for report, type_ in doubtful:
+            if type_ in outages:
+                report.failing_since[type_] = outages[type_]
 
 
 def add_commitments(

@@ -38,6 +38,7 @@ class AllProjectsEndpoint:
             selection,
             with_azs=context.with_azs,
             commitments_at=context.commitments_at,
+            stale_before=context.stale_before,
         )
         resp.content_type = falcon.MEDIA_JSON
         resp.stream = BodyStream(_parts(ProjectRenderer(context, selection), projects))
@@ -51,6 +52,7 @@ class AllProjectsEndpoint:
             page,
             with_azs=context.with_azs,
             commitments_at=context.commitments_at,
+            stale_before=context.stale_before,
         )
         renderer = ProjectRenderer(context, selection)
         documents = [renderer.render_placed(project) for project in projects]

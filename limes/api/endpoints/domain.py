@@ -12,7 +12,7 @@ from limes.api.policy import Access
 from limes.api.preconditions import answer_unchanged, condition_of
 from limes.api.query import answer_json, next_link, page_of, render_context_of, selection_of
 from limes.api.render.domain import render_domain
-from limes.api.render.quota import render_refusals, render_simulation, status_of
+from limes.api.render.quota import render_refusals, render_simulation, render_warnings, status_of
 from limes.api.shapes.reports import DomainsAnswer
 
 
@@ -73,10 +73,12 @@ class DomainEndpoint:
             answer_json(resp, {"domain": render_domain(context, report)})
 
     def on_put(self, req: falcon.Request, resp: falcon.Response, domain_id: str) -> None:
-        """Sets quotas: 202 without a body, or a text that says what is not acceptable."""
+        """Sets quotas: 202, perhaps with a warning, or a text that says what is not acceptable."""
         outcome = self._set(req, domain_id, dry_run=False)
         if outcome.refusals:
             answer(resp, status_of(outcome, 202), render_refusals(outcome, "domain"))
+        elif outcome.warnings:
+            answer(resp, 202, render_warnings(outcome))
         else:
             resp.status = falcon.HTTP_202
 

@@ -31,4 +31,5 @@ class ScrapeErrorsEndpoint:
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Lists scrapes that fail, grouped by service type and message."""
         Access(self._deps.policy, req, {}).require("cluster:show_errors")
-        answer_json(resp, render_scrape_errors(inconsistencies.scrape_errors(self._deps.engine)))
+        found = inconsistencies.scrape_errors(self._deps.engine, selection_of(self._deps, req))
+        answer_json(resp, render_scrape_errors(found))

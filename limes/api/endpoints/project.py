@@ -35,6 +35,7 @@ class ProjectListEndpoint:
             domain_id,
             with_azs=context.with_azs,
             commitments_at=context.commitments_at,
+            stale_before=context.stale_before,
             page=page,
         )
         renderer = ProjectRenderer(context, selection)
@@ -79,6 +80,7 @@ class ProjectEndpoint:
             project_id,
             with_azs=context.with_azs,
             commitments_at=context.commitments_at,
+            stale_before=context.stale_before,
         )
         if not answer_unchanged(req, resp, report.tag):
             answer_json(resp, {"project": ProjectRenderer(context, selection).render(report)})

@@ -46,7 +46,7 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
     ("GET", "/v1/identity"): Operation("versions", {200: others.IdentityAnswer}),
     ("GET", "/v1/clusters/current"): Operation("cluster", {200: reports.ClusterAnswer}, parameters=_REPORT),
     ("GET", "/v1/inconsistencies"): Operation("cluster", {200: others.InconsistenciesAnswer}, parameters=_SELECTION),
-    ("GET", "/v1/admin/scrape-errors"): Operation("cluster", {200: others.ScrapeErrorsAnswer}),
+    ("GET", "/v1/admin/scrape-errors"): Operation("cluster", {200: others.ScrapeErrorsAnswer}, parameters=_SELECTION),
     ("GET", "/v1/domains"): Operation("domains", {200: reports.DomainsAnswer}, parameters=_REPORT + _PAGE),
     ("POST", "/v1/domains/discover"): Operation("domains", {202: others.NewDomainsAnswer, 204: None}),
     ("GET", _DOMAIN): Operation(
@@ -111,9 +111,9 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
         "commitments", {202: _COMMITMENT}, (404, 409, 422), body=commitment_bodies.MergeBody
     ),
     ("DELETE", f"{_COMMITMENTS}/{{id}}"): Operation("commitments", {204: None}, (404, 409)),
-    ("POST", f"{_COMMITMENTS}/{{id}}/renew"): Operation("commitments", {202: _COMMITMENT}, (404, 409, 422)),
+    ("POST", f"{_COMMITMENTS}/{{id}}/renew"): Operation("commitments", {202: _COMMITMENT}, (404, 409, 422, 423)),
     ("POST", f"{_COMMITMENTS}/{{id}}/update-duration"): Operation(
-        "commitments", {200: _COMMITMENT}, (404, 409, 422), body=commitment_bodies.DurationBody
+        "commitments", {200: _COMMITMENT}, (404, 409, 422, 423), body=commitment_bodies.DurationBody
     ),
     ("POST", f"{_COMMITMENTS}/{{id}}/convert"): Operation(
         "commitments", {202: _COMMITMENT}, (404, 409, 422, 423), body=commitment_bodies.ConversionBody
@@ -128,11 +128,13 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
         "commitments", {202: _COMMITMENT}, (404, 409, 422, 423), _TOKEN
     ),
     ("GET", "/v1/commitments"): Operation(
-        "commitments", {200: commitments.CommitmentEventsAnswer}, parameters=(parameters.SINCE, parameters.EVENTS)
+        "commitments",
+        {200: commitments.CommitmentEventsAnswer},
+        parameters=(*_SELECTION, parameters.SINCE, parameters.EVENTS),
     ),
     ("GET", "/v1/commitments/by-token"): Operation("commitments", {200: _COMMITMENT}, (404,), _TOKEN),
     ("GET", "/v1/commitment-conversion/{service_type}/{resource_name}"): Operation(
-        "commitments", {200: commitments.ConversionsAnswer}, (404, 422)
+        "commitments", {200: commitments.ConversionsAnswer}, (404, 422), _SELECTION
     ),
     ("GET", "/v1/public-commitments"): Operation(
         "commitments", {200: commitments.CommitmentsAnswer}, parameters=_SELECTION

@@ -1,6 +1,6 @@
 """GET /v1/clusters/current."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from limes.actions.reports.cluster import ClusterReport
@@ -16,6 +16,7 @@ from limes.api.render.per_az import cluster_azs
 from limes.api.shapes.reports import ClusterAnswer, ClusterAZ, ClusterResource, ClusterService
 from limes.core.capacity import effective, effective_total
 from limes.core.catalog import ANY_AZ, Ref, ResourceDef
+from limes.core.commitment_request import committable_azs
 from limes.db.queries.reports import CapacityRow
 
 
@@ -48,11 +49,15 @@ def _resource(
     )
     document["usage"] = sums.usage if sums else 0
     capacities = report.capacities.get(ref, [])
-    _add_capacity(document, capacities, behavior.overcommit_factor)
+    usage = {row.az: report.usage_by_az.get((ref, row.az), row.usage) for row in capacities}
+    _add_capacity(document, capacities, usage, behavior.overcommit_factor)
     subcapacities = json_lists([row.subcapacities for row in capacities]) if context.detail else []
     shows_subcapacities = bool(subcapacities) and may_see_subcapacities(ref)
     if shows_subcapacities:
         document["subcapacities"] = subcapacities
+    if ref in report.claims and capacities:
+        claims = report.claims[ref]
+        document["committable"] = {az: max(0, claims.room(az)) for az in committable_azs(behavior, context.catalog)}
     if context.per_az:
         azs = report.azs.get(ref, {})
         document["per_az"] = cluster_azs(
@@ -67,8 +72,13 @@ def _resource(
     return document
 
 
-def _add_capacity(document: ClusterResource, rows: Sequence[CapacityRow], overcommit: float) -> None:
-    """Capacity in all and by AZ. The breakdown is shown as soon as any capacity is bound to an AZ."""
+def _add_capacity(
+    document: ClusterResource, rows: Sequence[CapacityRow], usage: Mapping[str, int | None], overcommit: float
+) -> None:
+    """Capacity in all and by AZ. The breakdown is shown as soon as any capacity is bound to an AZ.
+
+    `usage` by AZ is that of all projects or, where none has reported on an AZ, the capacitor's own figure.
+    """
     if not rows:
         return
     raw = [row.raw_capacity for row in rows]
@@ -76,14 +86,14 @@ def _add_capacity(document: ClusterResource, rows: Sequence[CapacityRow], overco
     if overcommit:
         document["raw_capacity"] = sum(raw)
     if any(row.az != ANY_AZ for row in rows):
-        document["per_availability_zone"] = [_az(row, overcommit) for row in rows if row.az != ANY_AZ]
+        document["per_availability_zone"] = [_az(row, usage[row.az], overcommit) for row in rows if row.az != ANY_AZ]
 
 
-def _az(row: CapacityRow, overcommit: float) -> ClusterAZ:
+def _az(row: CapacityRow, usage: int | None, overcommit: float) -> ClusterAZ:
     capacity = effective(row.raw_capacity, overcommit)
     document: ClusterAZ = {"name": row.az, "capacity": capacity}
     if capacity != row.raw_capacity:
         document["raw_capacity"] = row.raw_capacity
-    if row.usage is not None:
-        document["usage"] = row.usage
+    if usage is not None:
+        document["usage"] = usage
     return document

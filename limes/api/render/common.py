@@ -14,7 +14,8 @@ from limes.api.shapes.common import (
     ServiceHead,
 )
 from limes.api.shapes.reports import ScrapeRange, Staleness
-from limes.core.catalog import ANY_AZ, Behavior, Catalog, Ref, ResourceDef, ServiceDef
+from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, ServiceDef
+from limes.core.commitment_request import committable_azs
 from limes.seams import Clock
 
 Json = dict[str, Any]
@@ -51,6 +52,11 @@ class RenderContext:
     def commitments_at(self) -> float | None:
         """The time at which commitments are to be summed up; None if they are not shown."""
         return self.now if self.per_az else None
+
+    @property
+    def stale_before(self) -> float:
+        """Figures that are older than this time are too old."""
+        return self.now - self.stale_after
 
     def add_staleness(self, document: Staleness, scraped_at: float) -> None:
         """Adds `is_stale` and the age to figures that are too old to be shown as if they were fresh."""
@@ -95,19 +101,14 @@ def resource_head(context: RenderContext, ref: Ref, resource: ResourceDef) -> Re
 
 
 def commitment_config(context: RenderContext, behavior: Behavior) -> Committable:
-    """`commitment_config`, where commitments are allowed; the earliest date only while it is ahead.
-
-    With the breakdown by AZ also where they can be.
-    """
+    """`commitment_config`, where commitments are allowed; the earliest date only while it is ahead."""
     if not behavior.commitment_durations:
         return {}
-    config: CommitmentConfig = {"durations": list(behavior.commitment_durations)}
+    azs = committable_azs(behavior, context.catalog)
+    config: CommitmentConfig = {"durations": list(behavior.commitment_durations), "availability_zones": list(azs)}
     earliest = behavior.commitment_min_confirm_date
     if earliest is not None and earliest > context.now:
         config["min_confirm_by"] = unix(earliest)
-    if context.per_az:
-        azs = context.catalog.availability_zones if behavior.commitment_is_az_aware else (ANY_AZ,)
-        config["availability_zones"] = list(azs)
     return {"commitment_config": config}
 
 

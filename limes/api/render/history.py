@@ -47,6 +47,8 @@ def render_explanation(catalog: Catalog, one: Explanation, *, with_origin: bool)
         document["min_nonzero_project_quota"] = rules.min_nonzero_quota
     document["min_acceptable_quota"] = _bound(one.bounds.minimum)
     document["max_acceptable_quota"] = _bound(one.bounds.maximum)
+    if one.warning is not None:
+        document["warnings"] = [one.warning]
     if with_origin and one.origin is not None:
         document["origin"] = render_change(catalog, one.origin)
     return document

@@ -82,7 +82,7 @@ def _capacity(row: CapacityRow | None, overcommit: float, *, subcapacities: bool
 def _projects(figures: AZFigures | None) -> Json:
     if figures is None:
         return {}
-    item: Json = {} if figures.usage is None else {"projects_usage": figures.usage}
+    item: Json = {"projects_usage": figures.usage} if figures.usage else {}
     if figures.physical_usage is not None:
         item["physical_usage"] = figures.physical_usage
     return item | _commitments(figures)

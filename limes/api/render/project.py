@@ -11,6 +11,8 @@ from limes.api.shapes.common import Named
 from limes.api.shapes.reports import Project, ProjectResource, ProjectService
 from limes.core.bursting import usable_quota
 from limes.core.catalog import Behavior, Ref, ResourceDef
+from limes.core.quota import is_forbidden
+from limes.core.scrape_problem import find_problem
 from limes.core.selection import Selection
 from limes.db.queries.reports import ProjectResourceRow
 
@@ -59,6 +61,11 @@ class ProjectRenderer:
             if scraped_at is not None:
                 item["scraped_at"] = unix(scraped_at)
                 context.add_staleness(item, scraped_at)
+            problem = find_problem(
+                service.type, scraped_at, report.failing_since.get(service.type), is_stale="is_stale" in item
+            )
+            if problem is not None:
+                item["scrape_problem"] = {"since": unix(problem.since), "message": problem.message}
             services.append(item)
         return document
 
@@ -68,7 +75,7 @@ class ProjectRenderer:
         return {"domain": domain, **self.render(placed.report)}
 
     def _resource(self, report: ProjectReport, column: "_Column", row: ProjectResourceRow) -> ProjectResource:
-        """Usable and backend quota only where they differ; burst usage only above zero."""
+        """The backend quota only where it is not the usable one; burst usage only above zero."""
         ref, resource, behavior, head = column
         context, project, quota = self._context, report.project, row.quota
         if behavior is None or head is None:
@@ -79,13 +86,13 @@ class ProjectRenderer:
         if quota is not None:
             multiplier = behavior.burst_multiplier if project.has_bursting else 0
             document["quota"] = quota
-            usable = usable_quota(quota, multiplier)
-            if usable != quota:
-                document["usable_quota"] = usable
+            usable = document["usable_quota"] = usable_quota(quota, multiplier)
             if row.backend_quota is not None and row.backend_quota != usable:
                 document["backend_quota"] = row.backend_quota
             if multiplier and row.usage > quota:
                 document["burst_usage"] = row.usage - quota
+        if is_forbidden(row.max_backend_quota):
+            document.pop("commitment_config", None)
         if row.physical_usage is not None:
             document["physical_usage"] = row.physical_usage
         if context.with_azs:

@@ -24,7 +24,7 @@ def status_of(outcome: QuotaOutcome, success: int) -> int:
 def render_simulation(outcome: QuotaOutcome) -> SimulationAnswer:
     """The document of simulate-put, sorted by service and resource."""
     if not outcome.refusals:
-        return {"success": True}
+        return {"success": True, "warnings": list(outcome.warnings)} if outcome.warnings else {"success": True}
     return {
         "success": False,
         "unacceptable_resources": [_unacceptable(ref, outcome.refusals[ref]) for ref in sorted(outcome.refusals)],
@@ -73,3 +73,8 @@ def render_backend_errors(outcome: QuotaOutcome) -> str:
         " services:"
     )
     return "\n".join([head, *outcome.backend_errors])
+
+
+def render_warnings(outcome: QuotaOutcome) -> str:
+    """The text that goes with a 202 where the caller should know something."""
+    return "\n".join(["quotas have been accepted, with a warning:", *outcome.warnings])

@@ -1,6 +1,6 @@
 """Parts that several answers share."""
 
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -11,6 +11,12 @@ Time = Annotated[int, Field(ge=0, description="UNIX timestamp, in whole seconds"
 Unit = Annotated[str, Field(description="only of measured resources")]
 QuotaModel = Annotated[str, Field(pattern="^hierarchical$")]
 ByDuration = Annotated[dict[str, Amount], Field(description="amounts by duration")]
+
+
+class Warned(TypedDict):
+    """What whoever asks should know. Not there where there is nothing."""
+
+    warnings: NotRequired[list[str]]
 
 
 class Link(TypedDict):
@@ -55,7 +61,7 @@ class CommitmentConfig(TypedDict):
 
     durations: list[str]
     min_confirm_by: NotRequired[Time]
-    availability_zones: NotRequired[Annotated[list[str], Field(description="shown with `per_az`")]]
+    availability_zones: Annotated[list[str], Field(description="where they can be made")]
 
 
 class Committable(TypedDict):
@@ -68,7 +74,7 @@ class Hints(TypedDict):
     """What is configured for user interfaces."""
 
     scales_with: NotRequired[ScalesWith]
-    annotations: NotRequired[dict[str, Any]]
+    annotations: NotRequired[dict[str, str]]
 
 
 class ResourceHead(Committable):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from limes.api.shapes.common import Amount, Link, Time, Unit
+from limes.api.shapes.common import Amount, Link, Time, Unit, Warned
 
 StoredAmount = Annotated[int, Field(ge=-1, description="-1 is a backend's unlimited quota")]
 
@@ -61,7 +61,7 @@ class QuotaBound(TypedDict):
     message: str
 
 
-class Explanation(TypedDict):
+class Explanation(Warned):
     """What decides on one quota."""
 
     service: str

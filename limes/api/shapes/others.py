@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from limes.api.shapes.common import Amount, Id, Link, Named, PlacedNamed, Time, Unit
+from limes.api.shapes.common import Amount, Id, Link, Named, PlacedNamed, Time, Unit, Warned
 
 Message = Annotated[str, Field(description="what is wrong")]
 Document = dict[str, Any]
@@ -95,7 +95,7 @@ class UnacceptableResource(TypedDict):
     unit: NotRequired[Unit]
 
 
-class SimulationAnswer(TypedDict):
+class SimulationAnswer(Warned):
     """What PUT would answer."""
 
     success: bool

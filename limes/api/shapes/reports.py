@@ -37,6 +37,9 @@ class ClusterResource(ResourceHead):
     raw_capacity: NotRequired[Amount]
     per_availability_zone: NotRequired[list[ClusterAZ]]
     per_az: NotRequired[dict[str, ClusterPerAZ]]
+    committable: NotRequired[
+        Annotated[dict[str, Amount], Field(description="What nobody has claimed yet, by AZ; shown with `per_az`")]
+    ]
     domains_quota: NotRequired[Amount]
     usage: Amount
     burst_usage: NotRequired[Amount]
@@ -149,11 +152,19 @@ class ProjectResource(ResourceHints):
     per_az: NotRequired[dict[str, ProjectPerAZ]]
 
 
+class ScrapeProblem(TypedDict):
+    """Why the figures of a service are old or missing."""
+
+    since: Time
+    message: Annotated[str, Field(description="for people")]
+
+
 class ProjectService(Staleness, ServiceHead):
     """A service of a project."""
 
     resources: list[ProjectResource]
     scraped_at: NotRequired[Time]
+    scrape_problem: NotRequired[ScrapeProblem]
 
 
 class Project(Named):

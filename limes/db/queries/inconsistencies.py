@@ -94,7 +94,7 @@ def scrape_errors(engine: Engine) -> list[ScrapeErrorRow]:
           JOIN services s ON s.id = ps.service_id
           JOIN projects p ON p.id = ps.project_id
           JOIN domains d ON d.id = p.domain_id
-         WHERE ps.scrape_error <> '' AND ps.checked_at IS NOT NULL
+         WHERE ps.scrape_error <> '' AND ps.checked_at IS NOT NULL AND s.vanished_at IS NULL
          ORDER BY s.type, d.name, p.name
         """
     )

@@ -1,6 +1,6 @@
 """What a decision about quota rests on, and how it is written. Locks are taken in the order of resource ids."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from limes.db.engine import Engine, placeholders
@@ -15,6 +15,8 @@ class ProjectQuotaRow(NamedTuple):
 
     quota: int | None
     usage: int
+    max_backend_quota: int | None
+    """The largest quota that the backend accepts, where it says so."""
 
 
 class ProjectDecisionRow(NamedTuple):
@@ -84,11 +86,21 @@ def projects_quota(engine: Engine, domain_id: int, resources: Sequence[int]) -> 
 def project_quotas(engine: Engine, project_id: int, resources: Sequence[int]) -> dict[int, ProjectQuotaRow]:
     """Quota and usage of a project, by resource id. Resources that were never scraped are missing."""
     rows = engine.rows(
-        "SELECT resource_id, quota, usage FROM project_resources"
+        "SELECT resource_id, quota, usage, max_backend_quota FROM project_resources"
         f" WHERE project_id = %s AND resource_id IN ({placeholders(len(resources))})",
         [project_id, *resources],
     )
-    return {resource: ProjectQuotaRow(quota, usage) for resource, quota, usage in rows}
+    return {resource: ProjectQuotaRow._make(row) for resource, *row in rows}
+
+
+def forbidden_projects(engine: Engine, resource_id: int, projects: Collection[int]) -> set[int]:
+    """Those among these projects that the resource's backend does not let have any of it."""
+    rows = engine.rows(
+        "SELECT project_id FROM project_resources WHERE resource_id = %s AND max_backend_quota = 0"
+        f" AND project_id IN ({placeholders(len(projects))})",
+        [resource_id, *projects],
+    )
+    return {row[0] for row in rows}
 
 
 def project_decisions(
@@ -147,6 +159,17 @@ def mark_desynced(engine: Engine, project_id: int, service_types: Sequence[str],
         f" AND service_id IN (SELECT id FROM services WHERE type IN ({placeholders(len(service_types))}))",
         [now, now, project_id, *service_types],
     )
+
+
+def drifted_services(engine: Engine, project_id: int, service_types: Sequence[str]) -> list[str]:
+    """Those of these services whose backend somebody else has changed, and that nobody is to put right yet."""
+    rows = engine.rows(
+        "SELECT s.type FROM project_services ps JOIN services s ON s.id = ps.service_id"
+        f" WHERE ps.project_id = %s AND s.type IN ({placeholders(len(service_types))})"
+        " AND ps.drifted_at IS NOT NULL AND ps.quota_desynced_at IS NULL",
+        [project_id, *service_types],
+    )
+    return [type_ for (type_,) in rows]
 
 
 def _case(quotas: Mapping[int, int]) -> str:

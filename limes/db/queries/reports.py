@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from limes.db.engine import Engine, placeholders
-from limes.db.queries.project_rows import in_projects, of_projects
+from limes.db.queries.project_rows import of_projects
+from limes.db.queries.scrape_failures import SINCE as FAILING_SINCE
 from limes.db.rows import named
 
 
@@ -74,6 +75,8 @@ class ProjectResourceRow(NamedTuple):
     backend_quota: int | None
     usage: int
     physical_usage: int | None
+    max_backend_quota: int | None
+    """The largest quota that the backend accepts of the project, where it says so."""
 
 
 def sums(
@@ -128,9 +131,14 @@ def capacities(engine: Engine, resources: Sequence[int]) -> list[CapacityRow]:
     return list(named(CapacityRow, rows))
 
 
-def capacity_scrape_range(engine: Engine) -> tuple[float | None, float | None]:
-    """Oldest and newest capacity scrape over all capacitors."""
-    row = engine.row("SELECT MIN(scraped_at), MAX(scraped_at) FROM capacitors")
+def capacity_scrape_range(engine: Engine, resources: Sequence[int] | None) -> tuple[float | None, float | None]:
+    """Oldest and newest capacity scrape over all capacitors, or over those that these resources belong to."""
+    if resources is not None and not resources:
+        return None, None
+    where = ""
+    if resources is not None:
+        where = f" WHERE id IN (SELECT capacitor_id FROM resources WHERE id IN ({placeholders(len(resources))}))"
+    row = engine.row(f"SELECT MIN(scraped_at), MAX(scraped_at) FROM capacitors{where}", resources or ())
     return (row[0], row[1]) if row else (None, None)
 
 
@@ -198,21 +206,6 @@ def project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow | None:
     return None if row is None else ProjectRow._make(row)
 
 
-def project_scrapes(
-    engine: Engine, services: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
-) -> list[tuple[int, int, float | None]]:
-    """When each project's services were scraped: project id, service id and time."""
-    if not services:
-        return []
-    where, params = in_projects(engine, domain_id, project_ids)
-    rows: list[Any] = engine.rows(
-        "SELECT project_id, service_id, scraped_at FROM project_services"
-        f" WHERE service_id IN ({placeholders(len(services))}) AND {where}",
-        [*services, *params],
-    )
-    return rows
-
-
 def project_resources(
     engine: Engine, resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
 ) -> Iterator[ProjectResourceRow]:
@@ -221,7 +214,7 @@ def project_resources(
         return iter(())
     where, params = of_projects(engine, resources, domain_id, project_ids)
     rows = engine.rows(
-        "SELECT project_id, resource_id, quota, backend_quota, usage, physical_usage"
+        "SELECT project_id, resource_id, quota, backend_quota, usage, physical_usage, max_backend_quota"
         f" FROM project_resources WHERE {where}",
         params,
     )
@@ -236,15 +229,16 @@ class ProjectFigureRow(NamedTuple):
     has_service: bool
     """Whether the project has a row for the service yet."""
     scraped_at: float | None
+    failing_since: float | None
     resource_name: str | None
     resource: ProjectResourceRow | None
 
 
 # A join along all services, so that one statement, which is its own snapshot, finds everything
-_PROJECT_FIGURES = """
+_PROJECT_FIGURES = f"""
     SELECT p.id, p.uuid, p.name, p.parent_uuid, p.has_bursting, d.id, d.name,
-           s.type, ps.project_id IS NOT NULL, ps.scraped_at, r.name,
-           pr.project_id, pr.resource_id, pr.quota, pr.backend_quota, pr.usage, pr.physical_usage
+           s.type, ps.project_id IS NOT NULL, ps.scraped_at, {FAILING_SINCE}, r.name,
+           pr.project_id, pr.resource_id, pr.quota, pr.backend_quota, pr.usage, pr.physical_usage, pr.max_backend_quota
       FROM projects p
       JOIN domains d ON d.id = p.domain_id
       JOIN services s ON 1 = 1
@@ -258,8 +252,9 @@ _PROJECT_FIGURES = """
 def project_figures(engine: Engine, domain_uuid: str, uuid: str) -> Iterator[ProjectFigureRow]:
     """All services and resources of one project; nothing if that domain has no such project. One statement."""
     for row in engine.read(_PROJECT_FIGURES, [uuid, domain_uuid]):
-        resource = None if row[11] is None else ProjectResourceRow._make(row[11:])
-        yield ProjectFigureRow(ProjectRow._make(row[:7]), row[7], bool(row[8]), row[9], row[10], resource)
+        resource = None if row[12] is None else ProjectResourceRow._make(row[12:])
+        project = ProjectRow._make(row[:7])
+        yield ProjectFigureRow(project, row[7], bool(row[8]), row[9], row[10], row[11], resource)
 
 
 class ProjectAZRow(NamedTuple):

@@ -1,8 +1,9 @@
-"""How the collector's work goes: what its gauges and `limes status` show."""
+"""How the collector's work goes: what its gauges and `limes status` show. Of services that are configured."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from limes.core.error_text import PLACEHOLDER
 from limes.db.engine import Engine
 
 
@@ -99,7 +100,7 @@ SELECT s.type, COUNT(ps.id), MIN(ps.scraped_at), MAX(ps.scraped_at),
        MIN(CASE WHEN ps.next_push_at <= %s THEN ps.next_push_at END),
        COUNT(ps.drifted_at)
   FROM services s LEFT JOIN project_services ps ON ps.service_id = s.id
- GROUP BY s.type ORDER BY s.type
+ WHERE s.vanished_at IS NULL GROUP BY s.type ORDER BY s.type
 """
 _AUDIT = "SELECT sink, COUNT(*), MIN(at) FROM audit_outbox WHERE delivered_at IS NULL GROUP BY sink ORDER BY sink"
 
@@ -127,7 +128,7 @@ def project_scrapes(engine: Engine) -> Iterator[ProjectScrape]:
           JOIN services s ON s.id = ps.service_id
           JOIN projects p ON p.id = ps.project_id
           JOIN domains d ON d.id = p.domain_id
-         WHERE ps.checked_at IS NOT NULL ORDER BY d.uuid, p.uuid, s.type
+         WHERE ps.checked_at IS NOT NULL AND s.vanished_at IS NULL ORDER BY d.uuid, p.uuid, s.type
         """
     )
     return (ProjectScrape._make([*row[:5], bool(row[5])]) for row in rows)
@@ -158,7 +159,7 @@ def leases(engine: Engine, now: float) -> list[Lease]:
         rows = engine.rows(
             f"""
             SELECT s.type, COUNT(*), MIN(ps.{column}) FROM project_services ps JOIN services s ON s.id = ps.service_id
-             WHERE ps.{column} > %s GROUP BY s.type ORDER BY s.type
+             WHERE ps.{column} > %s AND s.vanished_at IS NULL GROUP BY s.type ORDER BY s.type
             """,
             [now],
         )
@@ -172,9 +173,15 @@ def errors(engine: Engine) -> list[ErrorGroup]:
     for task, column in (("scrape-usage", "scrape_error"), ("push-quota", "push_error")):
         rows = engine.rows(
             f"""
-            SELECT s.type, ps.{column}, COUNT(*) FROM project_services ps JOIN services s ON s.id = ps.service_id
-             WHERE ps.{column} <> '' GROUP BY s.type, ps.{column}
-            """
+            SELECT type, message, COUNT(*)
+              FROM (SELECT s.type, REPLACE(ps.{column}, p.uuid, %s) AS message
+                      FROM project_services ps
+                      JOIN services s ON s.id = ps.service_id
+                      JOIN projects p ON p.id = ps.project_id
+                     WHERE ps.{column} <> '' AND s.vanished_at IS NULL) AS told
+             GROUP BY type, message
+            """,
+            [PLACEHOLDER],
         )
-        found += [ErrorGroup(task, *row) for row in rows]
+        found += [ErrorGroup(task, service, " ".join(text.split()), count) for service, text, count in rows]
     return sorted(found, key=lambda group: (-group.projects, group))

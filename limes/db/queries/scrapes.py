@@ -112,7 +112,7 @@ def record_success(
         values.append(scrape_state)
     found = engine.rows(
         "UPDATE project_services SET scraped_at = %s, checked_at = %s, next_scrape_at = %s, scrape_duration = %s,"
-        f" scrape_error = '', scrape_failures = 0, scrape_claimed_until = NULL{changes}"
+        f" scrape_error = '', scrape_failures = 0, failing_since = NULL, scrape_claimed_until = NULL{changes}"
         " WHERE id = %s AND scrape_claimed_until = %s RETURNING quota_desynced_at, drifted_at, pushed_at",
         [outcome.now, outcome.now, outcome.next_scrape_at, outcome.duration, *values, id_, lease],
     )
@@ -135,10 +135,12 @@ def lock_claim(engine: Engine, id_: int, lease: float) -> int | None:
 
 def record_failure(engine: Engine, id_: int, now: float, next_scrape_at: float, failures: int, error: str) -> None:
     """Says that a scrape has failed. The figures of the last success stay."""
+    # the time of a row without an error is left over: the previous release does not clear it
+    since = "CASE WHEN scrape_error = '' OR failing_since IS NULL THEN %s ELSE failing_since END"
     engine.execute(
-        "UPDATE project_services SET checked_at = %s, next_scrape_at = %s, scrape_error = %s, scrape_failures = %s,"
-        " scrape_claimed_until = NULL WHERE id = %s",
-        [now, next_scrape_at, error, failures, id_],
+        f"UPDATE project_services SET checked_at = %s, next_scrape_at = %s, failing_since = {since}, scrape_error = %s,"
+        " scrape_failures = %s, scrape_claimed_until = NULL WHERE id = %s",
+        [now, next_scrape_at, now, error, failures, id_],
     )
 
 
@@ -159,10 +161,10 @@ def write_figures(engine: Engine, project_id: int, stored: Figures, present: Fig
     _write_azs(engine, project_id, [row for row in present.azs.items() if row not in stored.azs.items()])
 
 
-def less_used(stored: Figures, present: Figures) -> set[tuple[int, str]]:
-    """In which resources, and in which AZs, less is used than before."""
+def less_used(stored: Figures, present: Figures) -> set[int]:
+    """Of which resources less is used than before, in any of the AZs."""
     return {
-        place
+        place[0]
         for place, row in stored.azs.items()
         if place[0] in present.resources and (place not in present.azs or present.azs[place].usage < row.usage)
     }

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from limes.core.catalog import ANY_AZ, UNKNOWN_AZ
 from limes.db.engine import Engine, placeholders
 
 
@@ -109,3 +110,14 @@ def record_failed_push(engine: Engine, id_: int, next_push_at: float, failures: 
 def request_scrape(engine: Engine, id_: int) -> None:
     """Asks for a scrape before all that is merely due."""
     engine.execute("UPDATE project_services SET is_stale = %s WHERE id = %s", [True, id_])
+
+
+def unplaced_usage(engine: Engine) -> dict[tuple[str, str], tuple[int, int]]:
+    """By service type and resource: what is used in AZs that are not known, and in how many projects."""
+    rows = engine.rows(
+        "SELECT s.type, r.name, SUM(az.usage), COUNT(DISTINCT az.project_id) FROM project_az_resources az"
+        " JOIN resources r ON r.id = az.resource_id JOIN services s ON s.id = r.service_id"
+        " WHERE az.az IN (%s, %s) AND az.usage > 0 GROUP BY s.type, r.name",
+        [ANY_AZ, UNKNOWN_AZ],
+    )
+    return {(service, name): (int(usage), int(projects)) for service, name, usage, projects in rows}

@@ -130,9 +130,7 @@ class Lab:
         """What is wrong with a service, which is the same for both projects."""
         error = self.errors[service_type]
         assert error["affected_projects"] == len(PROJECTS)
-        start = f"service {service_type}: "
-        assert error["message"].startswith(start)
-        return str(error["message"].removeprefix(start))
+        return str(error["message"].replace(error["project"]["id"], "{project_id}"))
 
     def scraped(self) -> dict[str, dict[str, int]]:
         """Usage by service, of those that could be scraped."""

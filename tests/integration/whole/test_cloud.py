@@ -91,7 +91,7 @@ class East:
 
     def drifts(self) -> dict[str, float]:
         """How often the collector has seen that a quota was changed behind its back, by service."""
-        text = requests.get(f"{self.house.collector_url}/metrics", timeout=30).text
+        text = requests.get(f"{self.house.collector_url}/metrics", timeout=120).text
         found = re.findall(r'^limes_quota_drift_found_total{.*service_type="(.*?)".*} (.*)$', text, re.MULTILINE)
         return {service: float(value) for service, value in found}
 
@@ -122,7 +122,7 @@ def east(
     yield east
     nova.clear()
     for name in ("collect", "api"):
-        assert cloud_house.processes[name].stop(timeout=60) == 0
+        assert cloud_house.processes[name].stop(timeout=200) == 0
     keystone.delete_project("potsdam")
     keystone.delete_domain("east")
 
@@ -145,7 +145,7 @@ def test_quota_set_through_limes_is_in_force_everywhere(east: East) -> None:
     answer = requests.get(
         f"{east.house.placement_url}/quotas/{east.id}",
         headers={"X-Auth-Token": east.cloud_admin, "OpenStack-API-Version": "placement 1.39"},
-        timeout=30,
+        timeout=120,
     )
     assert {name: one["limit"] for name, one in answer.json()["quotas"].items()} == {"VCPU": 7, "MEMORY_MB": 8000}
     assert east.mismatches() == []

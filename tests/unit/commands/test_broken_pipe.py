@@ -13,6 +13,6 @@ def test_output_that_nobody_reads(command):
     os.close(reader)
     with os.fdopen(writer) as nobody:
         done = subprocess.run(
-            [sys.executable, "-m", "limes", *command.split()], stdout=nobody, stderr=subprocess.PIPE, timeout=60
+            [sys.executable, "-m", "limes", *command.split()], stdout=nobody, stderr=subprocess.PIPE, timeout=200
         )
     assert (done.returncode, done.stderr) == (1, b"")

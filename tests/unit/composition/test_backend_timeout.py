@@ -33,7 +33,7 @@ def configuration(folder: Path, port: int) -> str:
     )
 
 
-@pytest.mark.timeout(30)
+@pytest.mark.timeout(200)
 def test_the_api_gives_up_early(tmp_path, monkeypatch):
     path = tmp_path / "limes.yaml"
     monkeypatch.setenv("LIMES_CONFIG", str(path))

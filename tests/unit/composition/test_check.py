@@ -1,5 +1,6 @@
 """`limes config check`, and every other start: all problems of all parts at once, and no traceback."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,33 @@ def test_the_example_policies_change_nothing():
 
     Policy(RULES, ROOT / "config" / "policy.yaml")
     PlacementPolicy(ROOT / "config" / "placement-policy.yaml")
+
+
+ZONELESS = """
+identity: {method: sample, sample: {}}
+availability_zones: [az-one]
+discovery: {method: static, params: {domains: [{id: d, name: d, projects: [{id: p, name: p, parent_id: d}]}]}}
+services:
+  - service_type: storage
+    type: static
+    params: {area: storage, resources: {capacity: {usage: {any: 3}}, shares: {usage: {az-one: 3}}}}
+resource_behavior:
+  - {resource: storage/.*, commitment_durations: [1 year], commitment_is_az_aware: AWARE}
+"""
+
+
+def test_commitments_for_one_zone_without_usage_by_zone(tmp_path, capsys):
+    path = tmp_path / "limes.yaml"
+    path.write_text(ZONELESS.replace("AWARE", "true"))
+    code, out, _ = run(capsys, "config", "check", "--config", str(path))
+    fine, *warnings = out.splitlines()
+    assert (code, fine) == (0, "The configuration is fine: 1 services with 2 resources.")
+    assert [text.partition(" are for one")[0] for text in warnings] == ["warning: commitments to storage/capacity"]
+    code, out, _ = run(capsys, "config", "check", "--json", "--config", str(path))
+    assert (code, len(json.loads(out)["warnings"])) == (0, 1)
+    path.write_text(ZONELESS.replace("AWARE", "false"))
+    code, out, _ = run(capsys, "config", "check", "--config", str(path))
+    assert (code, out) == (0, fine + "\n")
 
 
 @pytest.mark.parametrize("api", ["limes", "placement"])

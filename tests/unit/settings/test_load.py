@@ -29,6 +29,25 @@ def test_defaults_are_the_originals(tmp_path):
     assert settings.api.listen.startswith("127.0.0.1:")
 
 
+def test_annotations_are_texts(tmp_path):
+    text = """
+availability_zones: [az-one]
+services: [{service_type: a, type: static}]
+resource_behavior:
+  - resource: a/b
+    annotations: {word: yes please, number: 3, half: 0.5, flag: true, day: 2030-01-31, 7: seven}
+"""
+    (behavior,) = load(write(tmp_path, text), {}).resource_behavior
+    assert behavior.annotations == {
+        "word": "yes please",
+        "number": "3",
+        "half": "0.5",
+        "flag": "true",
+        "day": "2030-01-31",
+        "7": "seven",
+    }
+
+
 def test_every_problem_at_once(tmp_path):
     text = """
 availability_zones: [az-one]

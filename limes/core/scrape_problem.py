@@ -1,0 +1,52 @@
+"""Why the figures of a service are old or missing, in words for the people of a project.
+
+They say which service it is and since when. What the backend has answered, and where it is, they do not say: that is
+for those who run the cloud.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from limes.core.catalog import Ref
+
+
+@dataclass(frozen=True, slots=True)
+class ScrapeProblem:
+    """What is wrong with the figures of one service of one project, and since when (seconds since the epoch)."""
+
+    since: float
+    message: str
+
+
+def find_problem(
+    service_type: str, scraped_at: float | None, failing_since: float | None, *, is_stale: bool
+) -> ScrapeProblem | None:
+    """None where all is well. `is_stale` says whether the figures are older than they should be."""
+    if failing_since is not None and scraped_at is None:
+        consequence = "there are no figures, and no quota can be set, until a scrape succeeds"
+        return ScrapeProblem(failing_since, f"{_failing(service_type, failing_since)}; {consequence}")
+    if failing_since is not None and scraped_at is not None:
+        text = f"{_failing(service_type, failing_since)}; these figures are from {_moment(scraped_at)}"
+        return ScrapeProblem(failing_since, text)
+    if scraped_at is not None and is_stale:
+        text = f"service {service_type} was last scraped at {_moment(scraped_at)}: Limes is late"
+        return ScrapeProblem(scraped_at, text)
+    return None
+
+
+def no_report(ref: Ref, scraped_at: float | None, failing_since: float | None) -> str:
+    """Why nothing is known of a resource of a project, and when to try again (the original's words, where they fit)."""
+    head = f"no project report for resource {ref[0]}/{ref[1]}"
+    if failing_since is not None:
+        return f"{head}: {_failing(ref[0], failing_since)} (please retry after a scrape has succeeded)"
+    if scraped_at is not None:
+        return f"{head} (please retry after the next scrape of service {ref[0]})"
+    return f"{head} (please retry in a few seconds after initial scraping is done)"
+
+
+def _failing(service_type: str, since: float) -> str:
+    return f"the backend of service {service_type} has been failing since {_moment(since)}"
+
+
+def _moment(time: float) -> str:
+    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

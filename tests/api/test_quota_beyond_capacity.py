@@ -1,0 +1,108 @@
+"""Domain quotas above the capacity are accepted where no strict limit holds, and said to be so. cores: capacity 201."""
+
+import re
+
+import pytest
+
+from limes.core.catalog import BehaviorRule
+from tests.api.commitments import BEHAVIORS, PATHS, commit
+from tests.api.world import FRANCE, GERMANY
+from tests.support.rows import all_rows, changes
+
+DOMAIN = f"/v1/domains/{GERMANY}"
+TEXT = (
+    "the quotas of all domains for compute/cores add up to {}, but the capacity is 201:"
+    " not all of it can be used at the same time"
+)
+
+
+def body(**quotas):
+    resources = [{"name": name, "quota": quota} for name, quota in quotas.items()]
+    return {"domain": {"services": [{"type": "compute", "resources": resources}]}}
+
+
+def both(world, **quotas):
+    """What simulate-put says, and then PUT."""
+    simulated = world.request("POST", f"{DOMAIN}/simulate-put", json=body(**quotas))
+    assert simulated.status_code == 200
+    result = world.request("PUT", DOMAIN, json=body(**quotas))
+    assert result.status_code == 202
+    return simulated.json, result.text
+
+
+def test_what_is_given_beyond_the_capacity(world):
+    """france has 50."""
+    assert both(world, cores=151) == ({"success": True}, "")
+    told = TEXT.format(202)
+    assert both(world, cores=152) == (
+        {"success": True, "warnings": [told]},
+        f"quotas have been accepted, with a warning:\n{told}\n",
+    )
+    assert world.request("PUT", DOMAIN, json=body(cores=152)).headers.get("content-type") is None  # as it was
+    assert both(world, cores=151) == ({"success": True}, "")
+
+
+def test_lowering_makes_nothing_worse(world):
+    both(world, cores=1000)
+    assert both(world, cores=999) == ({"success": True}, "")
+
+
+def test_each_resource_for_itself_with_its_unit(world):
+    """ram: capacity 8 GiB."""
+    simulated, text = both(world, cores=300, ram=9000)
+    assert simulated["warnings"] == [
+        TEXT.format(350),
+        "the quotas of all domains for compute/ram add up to 9000 MiB, but the capacity is 8192 MiB:"
+        " not all of it can be used at the same time",
+    ]
+    assert text.splitlines()[1:] == simulated["warnings"]
+
+
+def test_where_no_capacity_is_known_nothing_is_said(world):
+    document = {"domain": {"services": [{"type": "volume", "resources": [{"name": "capacity", "quota": 10**6}]}]}}
+    result = world.request("PUT", DOMAIN, json=document)
+    assert (result.status_code, result.text) == (202, "")
+
+
+def test_overcommitted_capacity_counts_as_it_is(make):
+    world = make(behaviors=[BehaviorRule(re.compile("compute/cores"), overcommit_factor=2)])
+    assert both(world, cores=352) == ({"success": True}, "")
+    assert both(world, cores=353)[0]["warnings"][0].startswith(
+        "the quotas of all domains for compute/cores add up to 403"
+    )
+
+
+def test_what_is_refused_carries_no_warning(world):
+    before = all_rows(world.engine)
+    document = body(cores=1000, ram=1)
+    assert world.request("PUT", DOMAIN, json=document).status_code == 409
+    simulated = world.request("POST", f"{DOMAIN}/simulate-put", json=document)
+    assert (simulated.status_code, set(simulated.json)) == (409, {"success", "unacceptable_resources"})
+    assert changes(before, all_rows(world.engine)) == {}
+
+
+@pytest.mark.parametrize("domain", [GERMANY, FRANCE])
+def test_explanations(world, domain):
+    def warnings():
+        [one] = world.get(f"/v1/domains/{domain}/explain?resource=cores")["explanations"]
+        return one.get("warnings")
+
+    assert warnings() is None
+    both(world, cores=152)
+    assert warnings() == [TEXT.format(202)]
+
+
+def test_the_explanation_of_a_project_that_has_committed_beyond_its_quota(make):
+    world = make(behaviors=BEHAVIORS)
+
+    def warnings():
+        [one] = world.get(f"{PATHS['berlin']}/explain?resource=cores")["explanations"]
+        return one.get("warnings")
+
+    commit(world, amount=20)
+    assert warnings() is None
+    commit(world, amount=1)
+    assert warnings() == [
+        "the project's commitments to compute/cores add up to 21, but its quota is 20:"
+        " what is beyond it cannot be used before the quota is raised"
+    ]

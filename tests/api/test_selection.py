@@ -1,0 +1,107 @@
+"""`service`, `area` and `resource` select on every GET that has something of services and resources to show."""
+
+import pytest
+
+from limes.api import parameters
+from limes.api.openapi.operations import OPERATIONS
+from limes.core.commitment_rules import CommitmentRules
+from tests.api.commitments import BEHAVIORS, commit
+
+WITHOUT = {"/", "/v1/", "/v1/openapi.json", "/v1/identity", "/v1/commitments/by-token"}
+"""What is one thing, whatever is selected."""
+
+
+def test_every_get_takes_them():
+    selection = {parameters.SERVICE, parameters.AREA, parameters.RESOURCE}
+    gets = {path: set(one.parameters) for (method, path), one in OPERATIONS.items() if method == "GET"}
+    assert {path for path, taken in gets.items() if not selection <= taken} == WITHOUT
+
+
+SELECTIONS = {
+    "": {"compute", "volume"},
+    "service=volume": {"volume"},
+    "area=storage": {"volume"},
+    "resource=capacity": {"volume"},
+    "service=compute&service=volume&resource=cores": {"compute"},
+    "service=volume&area=compute": set(),
+    "service=": set(),
+    "resource=nothing": set(),
+}
+
+
+@pytest.mark.parametrize("query", SELECTIONS)
+def test_scrape_errors(world, query):
+    fail = "UPDATE project_services SET scrape_error = 'down', checked_at = 1234"
+    world.engine.atomic(lambda: world.engine.execute(fail))
+    found = world.get(f"/v1/admin/scrape-errors?{query}")["scrape_errors"]
+    assert [(one["service_type"], one["affected_projects"]) for one in found] == [
+        (service, 3) for service in sorted(SELECTIONS[query])
+    ]
+
+
+def test_capacity_is_as_old_as_the_capacitors_of_what_is_selected(world):
+    def fill():
+        world.engine.execute(
+            "INSERT INTO capacitors (name, scraped_at, next_scrape_at, scrape_error) VALUES ('disks', 500, 0, '')"
+        )
+        for capacitor, resource in (("inventory", "cores"), ("inventory", "ram"), ("disks", "capacity")):
+            world.engine.execute(
+                "UPDATE resources SET capacitor_id = (SELECT id FROM capacitors WHERE name = %s) WHERE name = %s",
+                [capacitor, resource],
+            )
+
+    world.engine.atomic(fill)
+
+    def range_of(query):
+        cluster = world.get(f"/v1/clusters/current?{query}")["cluster"]
+        return cluster.get("min_scraped_at"), cluster.get("max_scraped_at")
+
+    assert range_of("") == (500, 900)
+    assert range_of("service=compute") == (900, 900)
+    assert range_of("area=storage") == (500, 500)
+    assert range_of("resource=capacity&resource=cores") == (500, 900)
+    assert range_of("resource=gpus") == (None, None), "nobody reports its capacity"
+    assert range_of("service=nothing") == (None, None)
+
+
+def test_changes_of_commitments(make):
+    world = make(behaviors=BEHAVIORS)
+    for _ in range(3):
+        commit(world)
+        commit(world, resource_name="ram", availability_zone="any", duration="1 year")
+
+    def changes(query):
+        found = world.get(f"/v1/commitments?{query}")
+        return [(one["number"], one["commitment"]["resource_name"]) for one in found["events"]], found["next"]
+
+    assert changes("resource=ram") == ([(2, "ram"), (4, "ram"), (6, "ram")], 6)
+    assert changes("resource=cores") == ([(1, "cores"), (3, "cores"), (5, "cores")], 6), "the last one was looked at"
+    assert changes("resource=cores&limit=2") == ([(1, "cores"), (3, "cores")], 3)
+    assert changes("service=compute&resource=ram&since=4") == ([(6, "ram")], 6)
+    assert changes("area=storage") == ([], 6)
+    assert changes("area=storage&since=6") == ([], 6)
+
+
+def test_a_selection_is_looked_for_until_there_is_something_to_tell(make, monkeypatch):
+    """An answer without changes is the end for who follows them."""
+    monkeypatch.setattr("limes.actions.commitments.reading._EVENTS_AT_ONCE", 2)
+    world = make(behaviors=BEHAVIORS)
+    for _ in range(5):
+        commit(world)
+    commit(world, resource_name="ram", availability_zone="any", duration="1 year")
+    found = world.get("/v1/commitments?resource=ram")
+    assert ([one["number"] for one in found["events"]], found["next"]) == ([6], 6)
+
+
+def test_conversions(make):
+    worth = {("compute", "cores"): 1, ("compute", "ram"): 4, ("volume", "capacity"): 2}
+    rules = CommitmentRules(conversions=(worth,))
+    world = make(behaviors=BEHAVIORS, commitment_rules=rules)
+
+    def targets(query):
+        found = world.get(f"/v1/commitment-conversion/compute/cores?{query}")["conversions"]
+        return {one["target_resource"] for one in found}
+
+    assert targets("") == {"ram", "capacity"}
+    assert targets("service=volume") == {"capacity"}
+    assert targets("resource=ram") == {"ram"}

@@ -1,0 +1,130 @@
+"""Backends that are told their quota again because somebody asks for it: by a sync, or by setting it to what it is.
+
+With `authoritative: false` nothing else puts them right.
+"""
+
+import pytest
+
+from tests.api.world import make_world
+from tests.support.rows import all_rows, changes
+
+PROJECT = "/v1/domains/d-germany/projects/p-berlin"
+
+
+def push_all(lab):
+    while lab.push().run_next("compute") is not None:
+        pass
+
+
+@pytest.fixture(params=[False, True], ids=["left alone", "authoritative"])
+def lab(make_lab, request):
+    """Berlin has 8 cores, and the backend agrees."""
+    lab = make_lab(authoritative=request.param, catalog_options={"burst_multiplier": 0.5})
+    lab.discover().everything()
+    lab.compute.quota["berlin"] = {"cores": 8, "ram": 0}
+    lab.scrape_all()
+    lab.scrape_all("volume")
+    push_all(lab)
+    lab.clock.advance(1800)
+    return lab
+
+
+@pytest.fixture
+def api(lab):
+    world = make_world(lab.engine, fill=False, burst_multiplier=0.5)
+    world.clock = lab.clock
+    return world
+
+
+def change_the_backend(lab):
+    """Somebody gives 50 cores past Limes, and a scrape that nobody asked for sees it."""
+    lab.compute.quota["berlin"] = {"cores": 50, "ram": 0}
+    lab.scrape_all()
+    lab.compute.written.clear()
+
+
+def backend_quotas(lab):
+    """What the history says of it."""
+    return lab.rows("SELECT old, new FROM quota_history WHERE what = 'backend_quota' ORDER BY number")
+
+
+def put(api, token="cloud-admin", quota=8, *more):
+    resources = [{"name": "cores", "quota": quota}, *more]
+    body = {"project": {"services": [{"type": "compute", "resources": resources}]}}
+    return api.request("PUT", PROJECT, token, json=body)
+
+
+def test_a_sync(lab):
+    change_the_backend(lab)
+    lab.clock.advance(60)
+    lab.discover().request_sync("d-germany", "p-berlin")
+    assert lab.scrape().run_next("compute") is True
+    push_all(lab)
+    assert lab.compute.written[-1] == ("berlin", {"cores": 8, "ram": 0})
+    assert lab.service("quota_desynced_at", "drifted_at") == (None, None)
+    assert backend_quotas(lab) == [(50, 8)]
+
+
+def test_a_sync_that_is_the_first_to_see_it(lab):
+    lab.compute.quota["berlin"] = {"cores": 50, "ram": 0}
+    lab.discover().request_sync("d-germany", "p-berlin")
+    lab.scrape().run_next("compute")
+    push_all(lab)
+    assert lab.compute.written[-1] == ("berlin", {"cores": 8, "ram": 0})
+    assert backend_quotas(lab) == [(50, 8)]
+
+
+def test_a_sync_of_a_backend_that_agrees_writes_nothing(lab):
+    lab.compute.written.clear()
+    lab.discover().request_sync("d-germany", "p-berlin")
+    lab.scrape().run_next("compute")
+    push_all(lab)
+    assert (lab.compute.written, backend_quotas(lab)) == ([], [])
+
+
+def test_a_first_look_overwrites_nothing_that_is_left_alone(make_lab):
+    lab = make_lab(authoritative=False)
+    lab.discover().everything()
+    lab.compute.quota["berlin"] = {"cores": 77, "ram": 5}
+    lab.discover().request_sync("d-germany", "p-berlin")
+    assert lab.scrape().run_next("compute") is True
+    push_all(lab)
+    assert lab.compute.written == []
+    assert lab.quotas()["cores"] == (0, 77)
+
+
+def test_the_same_quota_again(lab, api):
+    change_the_backend(lab)
+    before, recorded = all_rows(lab.engine), backend_quotas(lab)
+    answer = put(api)
+    assert (answer.status_code, answer.text) == (202, "")
+    assert api.pushed == [(lab.project_id(), ("compute",))]
+    assert recorded == ([(50, 8)] if lab.authoritative else [])
+    assert backend_quotas(lab) == [(50, 8)], "once, whoever puts it right"
+    assert lab.rows("SELECT COUNT(*) FROM quota_history WHERE what = 'quota' AND old = new") == [(0,)]
+    assert set(changes(before, all_rows(lab.engine))) <= {"project_services", "quota_history"}
+    push_all(lab)
+    assert lab.compute.written == [("berlin", {"cores": 8, "ram": 0})]
+    assert lab.service("quota_desynced_at", "drifted_at") == (None, None)
+
+
+def test_the_same_quota_where_the_backend_agrees(lab, api):
+    before = all_rows(lab.engine)
+    assert put(api).status_code == 202
+    assert (api.pushed, changes(before, all_rows(lab.engine))) == ([], {})
+
+
+@pytest.mark.parametrize("lab", [False], indirect=True, ids=["left alone"])
+def test_who_may_not_set_quota_has_nothing_written(lab, api, monkeypatch):
+    from limes.auth.context import Identity
+    from tests.api import world
+
+    member = Identity("u7", project_id="p-berlin", project_domain_id="d-germany", roles=("member",))
+    monkeypatch.setitem(world.IDENTITIES, "berlin-member", member)
+    change_the_backend(lab)
+    before = all_rows(lab.engine)
+    assert put(api, "berlin-member").status_code == 202, "as ever: it is no change"
+    assert put(api, "cloud-admin", 8, {"name": "ram", "quota": 10**9}).status_code == 409, "all or nothing"
+    body = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 8}]}]}}
+    assert api.request("POST", f"{PROJECT}/simulate-put", json=body).status_code == 200
+    assert (api.pushed, changes(before, all_rows(lab.engine))) == ([], {})

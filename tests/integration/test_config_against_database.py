@@ -1,0 +1,134 @@
+"""`limes config check --against-database`: what a change of the configuration drops, before a collector starts with it."""
+
+import json
+
+import pytest
+import yaml
+
+from limes.actions.sync_catalog import SyncCatalog
+from limes.cli import main
+from limes.core.catalog import Catalog, ServiceDef
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from tests.api.commitments import BEHAVIORS, commit
+from tests.api.world import SERVICES, make_world
+from tests.support.rows import all_rows, changes
+
+SAMPLE = {
+    "own_token": "limes",
+    "domains": [{"name": "d", "id": "d"}],
+    "projects": [{"name": "p", "id": "p", "domain": "d"}],
+    "users": [{"name": "limes", "domain": "d", "assignments": [{"project": "p", "roles": ["admin"]}]}],
+    "tokens": [{"token": "limes", "user": "limes", "project": "p"}],
+}
+PROJECT = {"id": "p", "name": "p", "parent_id": "d"}
+CORES = {"quota": 20, "usage": {"az-one": 2}}
+WHOLE = {
+    "compute": {
+        "area": "compute",
+        "resources": {"cores": CORES, "ram": {**CORES, "unit": "MiB"}, "gpus": CORES},
+    },
+    "volume": {"area": "storage", "resources": {"capacity": {**CORES, "unit": "GiB"}}},
+}
+
+
+@pytest.fixture
+def world(database_url_with, monkeypatch):
+    """The small cloud with two commitments, of which one is in az-two, which the configurations below do not have."""
+    url = database_url_with(limes_migrations)
+    engine = Engine(url)
+    monkeypatch.setenv("LIMES_CONFIG", "")
+    monkeypatch.setenv("LIMES_DATABASE_URL", url)
+    world = make_world(engine, behaviors=BEHAVIORS)
+    commit(world, amount=4, availability_zone="az-two", duration="1 year")
+    with engine.connection():  # the clock of these commitments is not that of the command
+        engine.execute("UPDATE project_commitments SET expires_at = 4102444800")
+    yield world
+    engine.close()
+
+
+@pytest.fixture
+def check(world, tmp_path, capsys):
+    """Runs the command with a configuration of these services and availability zones."""
+
+    def run(services, azs=("az-one", "az-two"), *options):
+        document = {
+            "availability_zones": list(azs),
+            "discovery": {"method": "static", "params": {"domains": [{"id": "d", "name": "d", "projects": [PROJECT]}]}},
+            "services": [
+                {"service_type": type_, "type": "static", "params": params} for type_, params in services.items()
+            ],
+            "identity": {"method": "sample", "sample": SAMPLE},
+        }
+        path = tmp_path / "limes.yaml"
+        path.write_text(yaml.safe_dump(document))
+        before = all_rows(world.engine)
+        code = main(["config", "check", "--against-database", "--config", str(path), *options])
+        assert changes(before, all_rows(world.engine)) == {}
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def test_nothing_is_dropped(check):
+    code, out, errors = check(WHOLE)
+    assert (code, errors) == (0, "")
+    assert out.splitlines()[1:] == ["It drops nothing that is in the database."]
+
+
+def test_a_service(check):
+    code, out, _ = check({"compute": WHOLE["compute"]})
+    assert code == 3
+    assert out.splitlines()[1:4] == [
+        "It drops what is in the database:",
+        "service volume: 1 project has quota or usage, 0 commitments",
+        "  resource volume/capacity: quota of domains 0, of 1 project 10, usage 3, 0 commitments of 0",
+    ]
+    assert out.splitlines()[4].startswith("  hidden at once; kept, and back with the service, at least until 20")
+    assert len(out.splitlines()) == 5
+
+
+def test_a_service_with_commitments_is_kept_until_they_end(check):
+    code, out, _ = check({"volume": WHOLE["volume"]}, ["az-one", "az-two"], "--json")
+    assert code == 3
+    [service] = json.loads(out)["dropped"]["services"]
+    assert service["type"] == "compute"
+    assert (service["projects"], service["commitments"], service["missing_since"]) == (2, 1, None)
+    assert service["deleted_at"] == 4102444800
+    cores = next(one["holdings"] for one in service["resources"] if one["ref"] == ["compute", "cores"])
+    assert cores == {
+        "projects": 2, "projects_quota": 50, "usage": 36, "domains_quota": 150, "commitments": 1, "committed": 4,
+    }  # fmt: skip
+
+
+def test_a_resource_and_a_zone(check):
+    resources = {name: one for name, one in WHOLE["compute"]["resources"].items() if name != "ram"}
+    code, out, _ = check(WHOLE | {"compute": {"area": "compute", "resources": resources}}, ["az-one"])
+    assert code == 3
+    assert out.splitlines()[1:] == [
+        "It drops what is in the database:",
+        "resource compute/ram: quota of domains 4096, of 1 project 1024, usage 512, 0 commitments of 0",
+        "  hidden at once; kept, and back with the resource",
+        "availability zone az-two: used by 1 project, capacity of 1 resource, 1 commitment",
+        '  usage and capacity go to the zone "unknown" with the next scrapes; commitments stay until they end',
+    ]
+
+
+def test_what_is_missing_already_is_said_but_is_no_reason_to_stop(world, check):
+    catalog = Catalog(["az-one", "az-two"], [ServiceDef("compute", "compute", SERVICES[0].resources)])
+    SyncCatalog(world.engine, catalog, ["inventory"], world.clock, grace=86400).run(prune=True)
+    code, out, _ = check({"compute": WHOLE["compute"]})
+    assert code == 0
+    assert out.splitlines()[1:] == [
+        "It drops nothing that is in the database.",
+        "Missing already: service volume: 1 project has quota or usage, 0 commitments",
+        "  resource volume/capacity: quota of domains 0, of 1 project 10, usage 3, 0 commitments of 0",
+        "  kept, and back with the service, at least until 2026-01-31 00:00 UTC",
+    ]
+
+
+def test_a_configuration_that_is_wrong_is_not_compared(check):
+    code, out, errors = check({"compute": {"area": "compute", "resources": {}}})
+    assert (code, out) == (1, "")
+    assert "services[0].params.resources" in errors

@@ -1,0 +1,224 @@
+"""Answers end: in bytes before and after decompression, in depth, and in time."""
+
+import gzip
+import itertools
+import json
+import time
+import tracemalloc
+import zlib
+from collections.abc import Iterator
+
+import pytest
+import requests
+from keystoneauth1.token_endpoint import Token
+
+from limes.auth.build import build_authenticator
+from limes.auth.session import open_session
+from limes.backends import BackendError, BackendOutage
+from limes.backends.loader import BackendSpec, load
+from limes.errors import StartupError, Unavailable
+from limes.outgoing import AnswerLimits, GuardedSession, keystone_session
+from limes.outgoing.body import is_deeper
+from limes.placement.transfer.api import RemoteApi
+from limes.seams import SystemClock
+from limes.settings.identity import IdentitySettings
+from limes.ui.keystone_door import KeystoneDoor
+from limes.ui.requests import PasswordSignIn
+from tests.backends.conftest import STATIC_DISCOVERY
+from tests.support.web_server import Answer, Request, WebServer, web_server
+
+MIB = 1024 * 1024
+SMALL = AnswerLimits(max_transferred=MIB, max_size=2 * MIB, max_depth=20, timeout=30)
+
+
+@pytest.fixture
+def server() -> Iterator[WebServer]:
+    with web_server() as running:
+        yield running
+
+
+def bomb(mebibytes: int) -> bytes:
+    """So much JSON, in a thousandth of the bytes."""
+    packer = zlib.compressobj(9, wbits=zlib.MAX_WBITS | 16)
+    return b"".join(
+        [packer.compress(b"[" + b" " * MIB), *(packer.compress(b" " * MIB) for _ in range(mebibytes - 1))]
+    ) + (packer.compress(b"]") + packer.flush())
+
+
+def test_bytes_on_the_wire(server: WebServer) -> None:
+    server.answer = lambda _: Answer(200, b"x" * (MIB + 1))
+    with pytest.raises(BackendError, match=r"more than 1048576 bytes \(answers.max_transferred\)"):
+        GuardedSession(SMALL).get(server.url)
+
+
+def test_bytes_on_the_wire_without_a_length(server: WebServer) -> None:
+    sent: list[int] = []
+    server.answer = lambda _: Answer(200, (sent.append(1) or b"x" * 65536 for _ in itertools.count()))
+    with pytest.raises(BackendError, match="max_transferred"):
+        GuardedSession(SMALL).get(server.url)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_bytes_after_decompression(encoding: str, server: WebServer) -> None:
+    body = bomb(300) if encoding == "gzip" else zlib.compress(b" " * 300 * MIB, 9)
+    assert len(body) < MIB
+    server.answer = lambda _: Answer(200, body, {"Content-Encoding": encoding})
+    tracemalloc.start()
+    try:
+        with pytest.raises(BackendError, match=r"more than 2097152 bytes after decompression \(answers.max_size\)"):
+            GuardedSession(SMALL).get(server.url)
+        assert tracemalloc.get_traced_memory()[1] < 16 * MIB
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "deflate", "GZIP", ""])
+def test_whole_answers_arrive(encoding: str, server: WebServer) -> None:
+    document = json.dumps({"a": ["x" * 10] * 40_000}).encode()
+    pack = {"": bytes, "deflate": zlib.compress}.get(encoding, gzip.compress)
+    server.answer = lambda _: Answer(200, pack(document), {"Content-Encoding": encoding} if encoding else {})
+    session = GuardedSession(SMALL)
+    for _ in range(3):
+        answer = session.get(server.url)
+        assert answer.content == document
+        assert answer.json() == json.loads(document)
+
+
+def test_several_members(server: WebServer) -> None:
+    server.answer = lambda _: Answer(200, gzip.compress(b"one ") + gzip.compress(b"two"), {"Content-Encoding": "gzip"})
+    assert GuardedSession(SMALL).get(server.url).text == "one two"
+
+
+@pytest.mark.parametrize(("encoding", "body"), [("gzip", b"no gzip"), ("br", b"x"), ("gzip, gzip", b"x")])
+def test_what_cannot_be_decompressed(encoding: str, body: bytes, server: WebServer) -> None:
+    server.answer = lambda _: Answer(200, body, {"Content-Encoding": encoding})
+    with pytest.raises(BackendError, match="compress"):
+        GuardedSession(SMALL).get(server.url)
+
+
+def test_depth(server: WebServer) -> None:
+    server.answer = lambda _: Answer(200, b'{"a":' * 21 + b"1" + b"}" * 21)
+    with pytest.raises(BackendError, match=r"deeper than 20 levels \(answers.max_depth\)"):
+        GuardedSession(SMALL).get(server.url)
+    server.answer = lambda _: Answer(200, b'{"a":' * 20 + b"1" + b"}" * 20)
+    assert GuardedSession(SMALL).get(server.url).json()
+
+
+@pytest.mark.parametrize(
+    ("document", "depth"),
+    [
+        ({}, 1),
+        ([[], [[]], {"a": [1, {"b": 2}]}], 4),
+        ({"a[[[": ']]{{"[', "b": ["\\", "[[", '"', '\\"', "\\\\"]}, 2),
+        ([[[1, 2], [3]], [[4]]], 3),
+    ],
+)
+def test_how_deep_documents_are(document: object, depth: int) -> None:
+    raw = json.dumps(document).encode()
+    assert not is_deeper(raw, depth)
+    assert is_deeper(raw, depth - 1)
+
+
+@pytest.mark.parametrize("garbage", [b'{"quota": {"a": oops', b"[[]", b"]]]", b'{"a": [1, 2'])
+def test_what_is_no_json_is_left_to_the_parser(garbage: bytes) -> None:
+    assert not is_deeper(garbage, 3)
+    assert is_deeper(b"[" * 8 + garbage, 3)
+
+
+def trickle(head: bytes) -> Iterator[bytes]:
+    """Never silent for long, and never done."""
+    yield head
+    for _ in range(600):
+        time.sleep(0.05)
+        yield b" "
+
+
+@pytest.mark.parametrize("timeout", [0.5, (0.2, 0.3)])
+def test_time(timeout: object, server: WebServer) -> None:
+    server.answer = lambda _: Answer(200, trickle(b"{"))
+    with pytest.raises(BackendOutage, match=r"not complete after 0.5 s"):
+        GuardedSession(SMALL).get(server.url, timeout=timeout)
+
+
+def test_time_of_the_head(server: WebServer) -> None:
+    class Slow(dict):
+        def items(self) -> Iterator[tuple[str, str]]:  # type: ignore[override]
+            for number in range(80):
+                time.sleep(0.1)
+                yield f"X-{number}", "x" * 2000
+
+    server.answer = lambda _: Answer(200, b"{}", Slow())
+    with pytest.raises(requests.Timeout):
+        GuardedSession(SMALL).get(server.url, timeout=0.5)
+
+
+def test_a_cut_answer_is_told_as_ever(server: WebServer) -> None:
+    server.answer = lambda _: Answer(200, iter([b"{"]), {"Content-Length": "10"})
+    with pytest.raises(requests.exceptions.ChunkedEncodingError):
+        GuardedSession(SMALL).get(server.url)
+
+
+# -- everybody who asks ------------------------------------------------------------------------------------------------
+
+
+def settings(url: str, **more: object) -> IdentitySettings:
+    login = {"username": "limes", "user_domain_name": "d", "project_name": "p", "project_domain_name": "d"}
+    return IdentitySettings.model_validate(
+        {"keystone": {"auth_url": f"{url}/v3", "password": "x" * 8, **login}, **more}
+    )
+
+
+def big(request: Request) -> Answer:
+    return Answer(
+        201 if request.method == "POST" else 200, bomb(4), {"Content-Encoding": "gzip", "X-Subject-Token": "t"}
+    )
+
+
+def test_our_own_login(server: WebServer) -> None:
+    server.answer = big
+    with pytest.raises(StartupError, match=r"answers.max_size"):
+        open_session(settings(server.url), SMALL).check()
+
+
+@pytest.mark.parametrize("validator", ["own", "keystonemiddleware"])
+def test_token_validation(validator: str, server: WebServer, caplog: pytest.LogCaptureFixture) -> None:
+    server.answer = big
+    identity = settings(server.url, validator=validator)
+    with pytest.raises(Unavailable):
+        build_authenticator(identity, open_session(identity, SMALL), SystemClock()).authenticate(
+            {"HTTP_X_AUTH_TOKEN": "t"}
+        )
+    assert "answers.max_size" in caplog.text
+
+
+def test_sign_in(server: WebServer, caplog: pytest.LogCaptureFixture) -> None:
+    server.answer = big
+    door = KeystoneDoor(open_session(settings(server.url), SMALL), "Default")
+    body = {"method": "password", "user": "ada", "user_domain": "d", "password": "x" * 8}
+    with pytest.raises(Unavailable):
+        door.sign_in(PasswordSignIn.model_validate(body))
+    assert "answers.max_size" in caplog.text
+
+
+def test_import_of_a_placement(server: WebServer) -> None:
+    server.answer = big
+    adapter = open_session(IdentitySettings(method="noauth"), SMALL).adapter("placement", server.url)
+    with pytest.raises(BackendError, match=r"answers.max_size"):
+        RemoteApi(adapter, server.url)
+
+
+def test_capacity_of_prometheus(server: WebServer) -> None:
+    server.answer = big
+    spec = BackendSpec("capacitors[0]", "p", "prometheus", {"api": {"url": server.url}, "queries": {"a": {"b": "1"}}})
+    backends = load([], [spec], STATIC_DISCOVERY, availability_zones=["a"], limits=SMALL)
+    with pytest.raises(BackendError, match=r"answers.max_size"):
+        backends.capacity["p"].report_capacity()
+
+
+def test_discovery(server: WebServer) -> None:
+    server.answer = big
+    session = keystone_session(Token(server.url, "t"), limits=SMALL)
+    spec = BackendSpec("discovery", "list", "list", {"endpoint_override": f"{server.url}/v3"}, "method")
+    discovery = load([], [], spec, availability_zones=["a"], session_factory=lambda: session).discovery
+    with pytest.raises(BackendError, match=r"answers.max_size"):
+        list(discovery.list_domains())
