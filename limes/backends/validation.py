@@ -9,6 +9,7 @@ figures.
 
 import logging
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -71,9 +72,9 @@ def _checked_usage(usage: ResourceUsage, definition: ResourceDef, where: str, ca
         here = f"{where}, AZ {az}"
         _check_amount(reported.usage, here, "usage")
         _check_optional(reported.physical_usage, here, "physical usage")
-        _check_json(reported.subresources, here, "subresources")
+        checked = replace(reported, subresources=_json_items(reported.subresources, here, "subresources"))
         known = catalog.az_of(az)
-        per_az[known] = add_usage(per_az[known], reported) if known in per_az else reported
+        per_az[known] = add_usage(per_az[known], checked) if known in per_az else checked
     shown = {
         az: AZUsage(_at_most(item.usage), _at_most_or_none(item.physical_usage), item.subresources)
         for az, item in per_az.items()
@@ -117,9 +118,9 @@ def _checked_capacity(per_az: Mapping[str, AZCapacity], where: str, catalog: Cat
         here = f"{where}, AZ {az}"
         _check_amount(reported.capacity, here, "capacity")
         _check_optional(reported.usage, here, "usage")
-        _check_json(reported.subcapacities, here, "subcapacities")
+        item = replace(reported, subcapacities=_json_items(reported.subcapacities, here, "subcapacities"))
         known = catalog.az_of(az)
-        checked[known] = add_capacity(checked[known], reported) if known in checked else reported
+        checked[known] = add_capacity(checked[known], item) if known in checked else item
     return {
         az: AZCapacity(_at_most(total.capacity), _at_most_or_none(total.usage), total.subcapacities)
         for az, total in checked.items()
@@ -153,15 +154,30 @@ def _at_most_or_none(value: int | None) -> int | None:
     return None if value is None else min(value, MAX_AMOUNT)
 
 
-def _check_json(items: Any, where: str, what: str) -> None:
+def _json_items(items: Any, where: str, what: str) -> tuple[Mapping[str, Any], ...]:
+    """The items, as they can be written as JSON."""
     if items == ():  # nearly always
-        return
+        return ()
     valid = isinstance(items, tuple | list) and all(isinstance(item, Mapping) for item in items)
     _require(valid, where, f"the {what} are no sequence of mappings")
     try:
-        orjson.dumps(list(items))
-    except (TypeError, ValueError) as error:
+        try:
+            orjson.dumps(list(items))
+        except (TypeError, ValueError):
+            items = _without_huge_numbers(items)
+            orjson.dumps(items)
+    except (TypeError, ValueError, RecursionError) as error:
         raise BackendError(f"{where}: the {what} cannot be written as JSON: {error}") from None
+    return tuple(items)
+
+
+def _without_huge_numbers(value: Any) -> Any:
+    """One number beyond any amount, such as a capacity with a huge overcommitment, is no reason to lose the others."""
+    if isinstance(value, Mapping):
+        return {key: _without_huge_numbers(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_without_huge_numbers(item) for item in value]
+    return max(-MAX_AMOUNT, min(value, MAX_AMOUNT)) if type(value) is int else value
 
 
 def _require(condition: bool, where: str, problem: str) -> None:

@@ -24,5 +24,6 @@ def check_zones(name: str, engine: Engine, settings: Settings) -> Iterator[Findi
     for ref, (usage, projects) in sorted(unplaced_usage(engine).items()):
         resource = catalog.find(ref)
         if ref in wanted and resource is not None:
-            text = f"{resource.unit.render(usage)} of {'/'.join(ref)} are used in unknown zones, in {projects} projects"
-            yield warning(f"{name}.zones", f"{text}; commitments are for one zone, so this much is never sold", _MEND)
+            used = f"{resource.unit.render(usage)} of {'/'.join(ref)} used in unknown zones"
+            text = f"{used} (projects: {projects}); commitments are for one zone, so this much is never sold"
+            yield warning(f"{name}.zones", text, _MEND)

@@ -24,6 +24,7 @@ from limes.backends import (
 )
 from limes.backends.validation import validate_capacity, validate_usage
 from limes.core.catalog import Catalog
+from limes.core.units import MAX_AMOUNT
 
 SERVICE = ServiceDef(
     "compute", "compute", {"cores": ResourceDef("cores"), "disks": ResourceDef("disks", tracks_quota=False)}
@@ -133,6 +134,17 @@ def test_wrong_capacity_reports_are_refused(per_az, problem):
     with pytest.raises(BackendError, match=re.escape(problem)) as error:
         validate_capacity(CapacityReport({"compute": {"cores": per_az}}), "nova", CATALOG)
     assert str(error.value).startswith("capacitor nova")
+
+
+def test_a_number_beyond_any_amount_in_a_detail_is_the_largest_amount():
+    detail = {"name": "huge", "capacity": 10**20, "parts": [{"used": -(10**20)}, 7]}
+    shown = {"name": "huge", "capacity": MAX_AMOUNT, "parts": [{"used": -MAX_AMOUNT}, 7]}
+    capacity = CapacityReport({"compute": {"cores": {"az-one": AZCapacity(10**20, None, (detail,))}}})
+    assert validate_capacity(capacity, "nova", CATALOG).services["compute"]["cores"] == {
+        "az-one": AZCapacity(MAX_AMOUNT, None, (shown,))
+    }
+    usage = validate_usage(cores(per_az={"az-one": AZUsage(1, None, (detail,))}), SERVICE, CATALOG)
+    assert usage.resources["cores"].per_az["az-one"].subresources == (shown,)
 
 
 class Raising(QuotaBackend):

@@ -33,7 +33,7 @@ def test_usage_in_unknown_zones(patient):
     level, message, mend = patient.ailment("database.zones")
     assert (level, message) == (
         "warning",
-        "7 GiB of storage/capacity are used in unknown zones, in 1 projects; commitments are for one zone, so this much is"
+        "7 GiB of storage/capacity used in unknown zones (projects: 1); commitments are for one zone, so this much is"
         " never sold",
     )
     assert "commitment_is_az_aware: false" in mend

@@ -143,7 +143,7 @@ class TestDatabase:
         engine.close()
 
     def test_a_collector_goes_on_from_there(self, run, source, config):
-        """It finds the same projects, scrapes them, ends what is over, and leaves quotas alone."""
+        """It finds the same projects, scrapes them, ends what is over, confirms what fits, and leaves quotas alone."""
         path, url = config
         source.run("UPDATE project_commitments SET created_at = NOW() - INTERVAL '9 days'")
         source.run("UPDATE project_commitments SET expires_at = NOW() + INTERVAL '3 days'")
@@ -162,9 +162,9 @@ class TestDatabase:
             (0,)
         ]
         statuses = dict(engine.rows("SELECT id, status FROM project_commitments"))
-        assert (statuses[4], statuses[5], statuses[7], statuses[8]) == ("expired", "expired", "expired", "pending")
+        assert (statuses[4], statuses[5], statuses[7], statuses[8]) == ("expired", "expired", "expired", "confirmed")
         events = [event for (event,) in engine.rows("SELECT event FROM commitment_events ORDER BY number")]
-        assert (events.count("created"), events.count("expired")) == (4, 3)
+        assert (events.count("created"), events.count("expired"), events.count("confirmed")) == (4, 3, 1)
         engine.close()
 
     def test_the_url_from_the_environment(self, run, source, config, monkeypatch):
