@@ -68,7 +68,7 @@ class BackendError(LimesError):
     """A backend could not be asked, or gave an answer that is not a valid report."""
 
     observed: str = ""
-    """What the error said before we put the service in front of it (`limes.backends.ask`), line by line."""
+    """What the error said before we put the service in front of it (`limes.backends.calls`), line by line."""
 
 
 class BackendOutage(BackendError):

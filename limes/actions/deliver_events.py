@@ -16,7 +16,7 @@ from limes.db.engine import Engine
 from limes.db.queries import history, outbox, tasks
 from limes.db.queries.outbox import OutboxEvent
 from limes.errors import Unavailable
-from limes.seams import Clock, Jitter
+from limes.system import Clock, Jitter
 
 log = logging.getLogger(__name__)
 

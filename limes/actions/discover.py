@@ -20,14 +20,14 @@ from limes.actions.reports.domains import find_domain
 from limes.actions.reports.projects import find_project
 from limes.actions.trail import Trail
 from limes.audit.cadf import Scope
-from limes.backends import DiscoveryBackend, DomainInfo, ProjectInfo, ask
+from limes.backends import DiscoveryBackend, DomainInfo, ProjectInfo, calls
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraint_set import ConstraintSet
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import discovery as queries
 from limes.errors import BackendError, NotFound
-from limes.seams import Clock
+from limes.system import Clock
 
 log = logging.getLogger(__name__)
 
@@ -108,7 +108,7 @@ class Discover:
 
     def _merge_domains(self) -> tuple[list[DomainInfo], list[str]]:
         known = set(self.engine.snapshot(lambda: queries.domain_ids(self.engine)))
-        found = ask.list_domains(self.backend, self.except_domains, self.only_domains)
+        found = calls.list_domains(self.backend, self.except_domains, self.only_domains)
         if known and not found:
             raise BackendError(
                 "while listing domains: there are none at all, which is not believed; nothing is deleted"
@@ -170,7 +170,7 @@ class Discover:
             return set(queries.projects_of(self.engine, id_)) if id_ is not None else set()
 
         known = self.engine.snapshot(read)
-        found = ask.list_projects(self.backend, domain)
+        found = calls.list_projects(self.backend, domain)
         vanished = known - {project.id for project in found}
         self.commitments.forsake(vanished)
         return self.engine.atomic(lambda: self._write_projects(domain, vanished, found))

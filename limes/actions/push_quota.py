@@ -19,7 +19,7 @@ from functools import partial
 
 from limes.actions.project_tasks import never, next_pause, project_info, wanted_quotas
 from limes.actions.telemetry import SILENT, Telemetry
-from limes.backends import BackendError, QuotaBackend, ResourceDef, ask
+from limes.backends import BackendError, QuotaBackend, ResourceDef, calls
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
@@ -27,7 +27,7 @@ from limes.db.queries import tasks
 from limes.db.queries import usage as queries
 from limes.db.queries.tasks import ProjectTask
 from limes.errors import BackendPaused
-from limes.seams import Clock, Jitter
+from limes.system import Clock, Jitter
 
 log = logging.getLogger(__name__)
 
@@ -123,7 +123,7 @@ class PushQuota:
         service = self.catalog.services[task.service_type]
         error: str | None = None
         try:
-            ask.set_quota(self.backends[task.service_type], service, project_info(task), quotas)
+            calls.set_quota(self.backends[task.service_type], service, project_info(task), quotas)
         except BackendPaused:
             self._give_back(task)
             raise

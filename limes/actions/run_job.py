@@ -8,7 +8,7 @@ from limes.actions.project_tasks import never
 from limes.db.engine import Engine
 from limes.db.queries import tasks
 from limes.errors import LimesError
-from limes.seams import Clock, Jitter
+from limes.system import Clock, Jitter
 
 log = logging.getLogger(__name__)
 

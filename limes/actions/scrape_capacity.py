@@ -15,7 +15,7 @@ import orjson
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.project_tasks import never
 from limes.actions.read_demand import read_demand
-from limes.backends import BackendError, CapacityBackend, CapacityReport, ask
+from limes.backends import BackendError, CapacityBackend, CapacityReport, calls
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.db.queries import capacity as queries
@@ -23,7 +23,7 @@ from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import quotas as quota_queries
 from limes.db.queries import tasks
 from limes.db.queries.tasks import CapacitorTask
-from limes.seams import Clock, Jitter
+from limes.system import Clock, Jitter
 
 log = logging.getLogger(__name__)
 
@@ -74,9 +74,9 @@ class ScrapeCapacity:
     def _ask(self, name: str) -> CapacityReport:
         """The report of a capacitor, which is told the demand that it needs to know."""
         backend = self.backends[name]
-        wanted = ask.needs_demand(backend, name)
+        wanted = calls.needs_demand(backend, name)
         demand = read_demand(self.engine, self.catalog, wanted, self._now())
-        return ask.report_capacity(backend, name, self.catalog, demand)
+        return calls.report_capacity(backend, name, self.catalog, demand)
 
     def _record_failure(self, task: CapacitorTask, message: str) -> None:
         if self._still_ours(task):

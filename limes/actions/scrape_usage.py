@@ -21,7 +21,7 @@ from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.project_tasks import never, next_pause, project_info, scope, wanted_quotas
 from limes.actions.telemetry import SILENT, Telemetry
 from limes.actions.trail import Trail
-from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, ask
+from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, calls
 from limes.core.catalog import Catalog
 from limes.core.constraint_set import ConstraintSet
 from limes.core.quota import to_stored
@@ -33,7 +33,7 @@ from limes.db.queries import tasks
 from limes.db.queries.scrapes import AZRow, Figures, Outcome, ResourceRow
 from limes.db.queries.tasks import ProjectTask
 from limes.errors import BackendPaused
-from limes.seams import Clock, Jitter
+from limes.system import Clock, Jitter
 
 log = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ class ScrapeUsage:
         begun, started = self._now(), self.clock.monotonic()
         service = self.catalog.services[task.service_type]
         try:
-            report = ask.report_usage(self.backends[task.service_type], service, project_info(task), self.catalog)
+            report = calls.report_usage(self.backends[task.service_type], service, project_info(task), self.catalog)
         except BackendPaused:
             self.give_back([claimed])
             return None

@@ -19,7 +19,7 @@ from limes.db.queries import bursting as queries
 from limes.db.queries import quotas as quota_queries
 from limes.db.queries.reports import ProjectRow
 from limes.errors import BadRequest, Conflict
-from limes.seams import Clock
+from limes.system import Clock
 
 
 @dataclass(frozen=True, slots=True)

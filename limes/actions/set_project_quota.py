@@ -36,7 +36,7 @@ from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import quotas as queries
 from limes.db.queries.reports import ProjectRow
-from limes.seams import Clock
+from limes.system import Clock
 
 PushQuota = Callable[[int, Sequence[str]], Sequence[str]]
 """Tells the backends of these service types a project's quota (by the project's id); answers one line an error."""

@@ -17,7 +17,7 @@ from limes.core.catalog import Catalog
 from limes.db.engine import Engine, placeholders
 from limes.db.queries import catalog as queries
 from limes.db.queries import commitments, vanished_services
-from limes.seams import Clock
+from limes.system import Clock
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from limes.core.history import QuotaStep, Reason, What
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.db.queries import history, outbox
-from limes.seams import Clock, IdSource
+from limes.system import Clock, IdSource
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
-from limes.seams import Clock, IdSource
+from limes.system import Clock, IdSource
 from limes.web.client_address import ClientAddress
 from limes.web.mount import Mount
 

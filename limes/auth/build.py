@@ -6,8 +6,8 @@ from limes.auth.keystone import KeystoneAuthenticator
 from limes.auth.sample import SampleIdentities
 from limes.auth.session import CloudSession
 from limes.auth.token_cache import TokenCache
-from limes.seams import Clock
 from limes.settings.identity import IdentitySettings
+from limes.system import Clock
 
 
 def build_authenticator(

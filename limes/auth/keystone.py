@@ -16,7 +16,7 @@ from limes.auth.session import CloudSession, describe
 from limes.auth.token_body import identity_from_body
 from limes.auth.token_cache import TokenCache, Verdict, cache_key
 from limes.errors import BackendError, Unauthorized, Unavailable
-from limes.seams import Clock
+from limes.system import Clock
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from typing import Any
 from limes.auth.context import Authenticator, Identity
 from limes.auth.token_cache import cache_key
 from limes.errors import Unauthorized
-from limes.seams import Clock
+from limes.system import Clock
 
 _HASH = 32
 _MOST = 100_000

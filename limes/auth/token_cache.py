@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from limes.auth.context import Identity
 from limes.auth.gate import Gate
 from limes.errors import LimesError, Unavailable
-from limes.seams import Clock
+from limes.system import Clock
 
 Verdict = Identity | None
 """An identity, or None for "this token is not valid"."""

@@ -22,7 +22,7 @@ import requests
 from keystoneauth1 import exceptions as ksa_errors
 
 from limes.errors import BackendOutage, BackendPaused
-from limes.seams import Jitter, RandomJitter
+from limes.system import Jitter, RandomJitter
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from limes.backends import ask
+from limes.backends import calls
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
 from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
 from limes.core.catalog import Catalog, ServiceDef
@@ -63,20 +63,20 @@ class QuotaBackendContract:
     ) -> None:
         """The report passes validation, and has nothing that was not declared."""
         assert set(backend.report_usage(project).resources) == set(service.resources)
-        ask.report_usage(backend, service, project, catalog)
+        calls.report_usage(backend, service, project, catalog)
 
     def test_reading_changes_nothing(
         self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
     ) -> None:
         """Two reports in a row say the same."""
-        first = ask.report_usage(backend, service, project, catalog)
-        assert ask.report_usage(backend, service, project, catalog) == first
+        first = calls.report_usage(backend, service, project, catalog)
+        assert calls.report_usage(backend, service, project, catalog) == first
 
     def test_a_new_project_uses_nothing(
         self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, new_project: ProjectInfo
     ) -> None:
         """A project that the backend does not know is no error."""
-        report = ask.report_usage(backend, service, new_project, catalog)
+        report = calls.report_usage(backend, service, new_project, catalog)
         assert {az.usage for resource in report.resources.values() for az in resource.per_az.values()} == {0}
 
     def test_quota_is_in_force_after_it_was_set(
@@ -88,37 +88,37 @@ class QuotaBackendContract:
         other_project: ProjectInfo,
     ) -> None:
         """What was set is reported, also if it is set twice, lower, or to 0; other projects keep theirs."""
-        others = _quotas(ask.report_usage(backend, service, other_project, catalog))
+        others = _quotas(calls.report_usage(backend, service, other_project, catalog))
         names = [name for name, resource in service.resources.items() if resource.tracks_quota]
         higher = {name: 1000 + position for position, name in enumerate(names)}
         lower = {name: 500 + position for position, name in enumerate(names)}
         for quotas in (higher, higher, lower, dict.fromkeys(names, 0), higher):
-            ask.set_quota(backend, service, project, quotas)
-            assert _quotas(ask.report_usage(backend, service, project, catalog)) == quotas
-        assert _quotas(ask.report_usage(backend, service, other_project, catalog)) == others
+            calls.set_quota(backend, service, project, quotas)
+            assert _quotas(calls.report_usage(backend, service, project, catalog)) == quotas
+        assert _quotas(calls.report_usage(backend, service, other_project, catalog)) == others
 
     def test_quota_of_a_new_project(
         self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, new_project: ProjectInfo
     ) -> None:
         """Quota can be set before the project uses anything."""
         quotas = {name: 7 for name, resource in service.resources.items() if resource.tracks_quota}
-        ask.set_quota(backend, service, new_project, quotas)
-        assert _quotas(ask.report_usage(backend, service, new_project, catalog)) == quotas
+        calls.set_quota(backend, service, new_project, quotas)
+        assert _quotas(calls.report_usage(backend, service, new_project, catalog)) == quotas
 
     def test_works_in_many_threads(
         self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
     ) -> None:
         """Reports that are made at the same time are the same."""
-        reports = _in_threads(lambda: ask.report_usage(backend, service, project, catalog))
+        reports = _in_threads(lambda: calls.report_usage(backend, service, project, catalog))
         assert all(report == reports[0] for report in reports)
 
     def test_failures_are_errors(self, broken_backend: QuotaBackend, catalog: Catalog, project: ProjectInfo) -> None:
         """A backend that does not answer is a `BackendError` of one line, and not a report of zeros."""
         service = broken_backend.describe()
-        _fails(lambda: ask.report_usage(broken_backend, service, project, catalog))
+        _fails(lambda: calls.report_usage(broken_backend, service, project, catalog))
         quotas = {name: 1 for name, resource in service.resources.items() if resource.tracks_quota}
         if quotas:
-            _fails(lambda: ask.set_quota(broken_backend, service, project, quotas))
+            _fails(lambda: calls.set_quota(broken_backend, service, project, quotas))
 
 
 class CapacityBackendContract:
@@ -126,14 +126,14 @@ class CapacityBackendContract:
 
     def test_reports_capacity(self, backend: CapacityBackend, catalog: Catalog) -> None:
         """The report passes validation, and says something of a configured resource."""
-        report = ask.report_capacity(backend, "under-test", catalog)
+        report = calls.report_capacity(backend, "under-test", catalog)
         assert any(report.services.values())
 
     def test_reading_changes_nothing(self, backend: CapacityBackend, catalog: Catalog) -> None:
         """Reports that are made at the same time are the same."""
 
         def report() -> CapacityReport:
-            return ask.report_capacity(backend, "under-test", catalog)
+            return calls.report_capacity(backend, "under-test", catalog)
 
         first = report()
         assert all(another == first for another in _in_threads(report))
@@ -144,7 +144,7 @@ class BrokenCapacityContract:
 
     def test_failures_are_errors(self, broken_backend: CapacityBackend, catalog: Catalog) -> None:
         """A backend that does not answer is a `BackendError` of one line, and not an empty report."""
-        _fails(lambda: ask.report_capacity(broken_backend, "under-test", catalog))
+        _fails(lambda: calls.report_capacity(broken_backend, "under-test", catalog))
 
 
 class DiscoveryBackendContract:
@@ -152,11 +152,11 @@ class DiscoveryBackendContract:
 
     def test_lists_domains_and_projects(self, backend: DiscoveryBackend) -> None:
         """There is something, ids are unique, and every project has a parent in its domain."""
-        domains = ask.list_domains(backend, None, None)
+        domains = calls.list_domains(backend, None, None)
         assert domains
         ids: list[str] = []
         for domain in domains:
-            projects = ask.list_projects(backend, domain)
+            projects = calls.list_projects(backend, domain)
             known = {domain.id, *(project.id for project in projects)}
             assert all(project.parent_id in known for project in projects)
             ids += [project.id for project in projects]
@@ -166,8 +166,8 @@ class DiscoveryBackendContract:
         """Lists that are made at the same time are the same."""
 
         def everything() -> set[DomainInfo | ProjectInfo]:
-            domains: Iterable[DomainInfo] = ask.list_domains(backend, None, None)
-            return {*domains, *(project for domain in domains for project in ask.list_projects(backend, domain))}
+            domains: Iterable[DomainInfo] = calls.list_domains(backend, None, None)
+            return {*domains, *(project for domain in domains for project in calls.list_projects(backend, domain))}
 
         found = _in_threads(everything)
         assert all(again == found[0] for again in found)
@@ -176,7 +176,7 @@ class DiscoveryBackendContract:
         """For a domain that does not exist there is an error or nothing, and never the projects of another."""
         nowhere = DomainInfo("no-such-domain", "nowhere")
         try:
-            projects = ask.list_projects(backend, nowhere)
+            projects = calls.list_projects(backend, nowhere)
         except BackendError:
             return
         assert projects == []
@@ -187,5 +187,5 @@ class BrokenDiscoveryContract:
 
     def test_failures_are_errors(self, broken_backend: DiscoveryBackend) -> None:
         """A backend that does not answer is a `BackendError` of one line, and not an empty list."""
-        _fails(lambda: ask.list_domains(broken_backend, None, None))
-        _fails(lambda: ask.list_projects(broken_backend, DomainInfo("d", "domain")))
+        _fails(lambda: calls.list_domains(broken_backend, None, None))
+        _fails(lambda: calls.list_projects(broken_backend, DomainInfo("d", "domain")))

@@ -68,11 +68,11 @@ def _describe(plugins: "Plugins", name: str) -> dict[str, Any]:
 
 def get_usage(options: argparse.Namespace) -> int:
     """Prints a validated usage report."""
-    from limes.backends import ask
+    from limes.backends import calls
 
     with progress_console().status(f"asking {options.service} ..."):
         backend, service, project, catalog = _find(options.service, options.project)
-        report = ask.report_usage(backend, service, project, catalog)
+        report = calls.report_usage(backend, service, project, catalog)
     if options.json:
         print_json(report)
     else:
@@ -82,7 +82,7 @@ def get_usage(options: argparse.Namespace) -> int:
 
 def set_quota(options: argparse.Namespace) -> int:
     """Writes quotas. Backends expect all quota-tracking resources of a service at once."""
-    from limes.backends import ask
+    from limes.backends import calls
 
     cluster = _cluster()
     service = _service(cluster, options.service)
@@ -95,19 +95,19 @@ def set_quota(options: argparse.Namespace) -> int:
     expected = {name for name, resource in service.resources.items() if resource.tracks_quota}
     if set(wanted) != expected:
         raise ConfigError([f"expected a value for each of: {', '.join(sorted(expected))}"])
-    ask.set_quota(cluster.backends.quota[service.type], service, _project(cluster, options.project), wanted)
+    calls.set_quota(cluster.backends.quota[service.type], service, _project(cluster, options.project), wanted)
     return 0
 
 
 def scan_capacity(options: argparse.Namespace) -> int:
     """Prints a validated capacity report."""
-    from limes.backends import ask
+    from limes.backends import calls
 
     cluster = _cluster()
     if options.capacitor not in cluster.backends.capacity:
         raise NotFound(f"no capacitor {options.capacitor!r}; there are: {', '.join(cluster.backends.capacity)}")
     with progress_console().status(f"asking {options.capacitor} ..."):
-        report = ask.report_capacity(cluster.backends.capacity[options.capacitor], options.capacitor, cluster.catalog)
+        report = calls.report_capacity(cluster.backends.capacity[options.capacitor], options.capacitor, cluster.catalog)
     if options.json:
         print_json(report)
         return 0
@@ -145,10 +145,10 @@ def _service(cluster: Any, service_type: str) -> Any:
 
 def _project(cluster: Any, uuid: str) -> Any:
     """Looks for the project in all domains that discovery finds."""
-    from limes.backends import ask
+    from limes.backends import calls
 
-    for domain in ask.list_domains(cluster.backends.discovery, None, None):
-        for project in ask.list_projects(cluster.backends.discovery, domain):
+    for domain in calls.list_domains(cluster.backends.discovery, None, None):
+        for project in calls.list_projects(cluster.backends.discovery, domain):
             if project.id == uuid:
                 return project
     raise NotFound(f"discovery finds no project {uuid}")

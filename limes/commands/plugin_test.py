@@ -28,13 +28,13 @@ def add_to(actions: Commands, find: Any) -> None:
 def run(options: argparse.Namespace, find: Any) -> int:
     """Prints the report."""
     from limes import logs
-    from limes.backends import ask
+    from limes.backends import calls
 
     logs.set_up(level="ERROR")  # libraries warn of each request that they repeat
     with progress_console().status(f"asking {options.service} ..."):
         backend, service, project, catalog = find(options.service, options.project)
         started = time.monotonic()
-        report = ask.report_usage(backend, service, project, catalog)
+        report = calls.report_usage(backend, service, project, catalog)
         seconds = time.monotonic() - started
     if options.json:
         print_json({"project": project, "service": service.type, "seconds": round(seconds, 3), **_document(report)})

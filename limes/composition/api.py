@@ -16,8 +16,8 @@ from limes.composition.dashboard import dashboard_mounts
 from limes.composition.identity import client_address, open_authenticator, open_cloud, open_revoked, refuse_exposure
 from limes.composition.policy import limes_policy
 from limes.composition.use_cases import discover, open_trail, push_quota
-from limes.seams import SystemClock, SystemIds
 from limes.settings import Settings
+from limes.system import SystemClock, SystemIds
 
 
 def build_api(settings: Settings) -> ApiCollaborators:

@@ -9,9 +9,9 @@ from limes.audit.sinks.rabbitmq import RabbitMQSink
 from limes.collector.jobs.audit import AuditJob
 from limes.db.engine import Engine
 from limes.metrics.audit import AuditCounters
-from limes.seams import Clock, Jitter
 from limes.settings import Settings
 from limes.settings.audit import AuditSettings
+from limes.system import Clock, Jitter
 
 
 @dataclass(frozen=True, slots=True)

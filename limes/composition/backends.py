@@ -6,8 +6,8 @@ from typing import Any
 
 from limes.auth.session import CloudSession
 from limes.backends.breaker import BreakerRules, CircuitBreaker
-from limes.backends.guard import GuardedQuotaBackend, TimedCapacityBackend, TimedDiscoveryBackend
 from limes.backends.loader import Backends, BackendSpec, load
+from limes.backends.timeouts import GuardedQuotaBackend, TimedCapacityBackend, TimedDiscoveryBackend
 from limes.errors import ConfigError
 from limes.outgoing import keystone_session
 from limes.settings import Settings

@@ -12,8 +12,8 @@ from limes.composition.policy import limes_policy, placement_policy
 from limes.core.catalog import Ref
 from limes.core.commitment_zones import refs_without_zones
 from limes.errors import ConfigError, LimesError
-from limes.seams import SystemClock
 from limes.settings import Settings
+from limes.system import SystemClock
 
 
 @dataclass(frozen=True, slots=True)

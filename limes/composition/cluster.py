@@ -10,7 +10,7 @@ from datetime import UTC
 from typing import TypeVar
 
 from limes.auth.session import CloudSession
-from limes.backends import ask
+from limes.backends import calls
 from limes.backends.loader import Backends
 from limes.composition.backends import open_backends
 from limes.core.catalog import BehaviorRule, Catalog, DistributionRule, Ref, ServiceDef
@@ -82,7 +82,7 @@ def _services(backends: Backends, problems: list[str]) -> list[ServiceDef]:
     found = []
     for service_type, backend in backends.quota.items():
         try:
-            found.append(ask.describe(backend, service_type))
+            found.append(calls.describe(backend, service_type))
         except BackendError as error:
             problems.append(str(error))
     return found

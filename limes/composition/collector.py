@@ -31,8 +31,8 @@ from limes.metrics.data import DataMetrics
 from limes.metrics.jobs import JobMetrics
 from limes.metrics.outcomes import OutcomeCounter
 from limes.metrics.scrapes import ScrapeGauges
-from limes.seams import Clock, Jitter, RandomJitter, SystemClock
 from limes.settings import Settings
+from limes.system import Clock, Jitter, RandomJitter, SystemClock
 
 _DAY = 86400.0
 

@@ -11,8 +11,8 @@ from limes.auth.revoked import RevocationsFirst, RevokedTokens
 from limes.auth.session import CloudSession, open_session
 from limes.errors import StartupError
 from limes.outgoing import AnswerLimits
-from limes.seams import SystemClock
 from limes.settings import Settings
+from limes.system import SystemClock
 from limes.web.client_address import ClientAddress
 
 

@@ -6,7 +6,7 @@ from limes.composition.common import load_settings, open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.importer.run import Import, Progress
 from limes.importer.source import open_source
-from limes.seams import SystemClock, SystemIds
+from limes.system import SystemClock, SystemIds
 
 
 def open_import(url: str, progress: Progress) -> Import:

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from pydantic import ValidationError
 
 from limes.auth.policy import Policy
-from limes.backends import ask
+from limes.backends import calls
 from limes.composition.backends import open_backends
 from limes.composition.identity import client_address, open_authenticator, open_cloud, refuse_exposure
 from limes.errors import ConfigError
 from limes.liquid import LISTEN_VARIABLE, SERVICE_VARIABLE
 from limes.liquid.endpoints import LiquidCollaborators
 from limes.liquid.policy import RULES
-from limes.seams import SystemClock, SystemIds
 from limes.settings import Settings
+from limes.system import SystemClock, SystemIds
 
 
 def liquid_settings(settings: Settings, environ: Mapping[str, str] = os.environ) -> Settings:
@@ -40,7 +40,7 @@ def build_liquid(settings: Settings, environ: Mapping[str, str] = os.environ) ->
     if backend is None:
         known = ", ".join(sorted(backends.quota))
         raise ConfigError([f"there is no service of type {service_type!r} under services (there are: {known})"])
-    service = ask.describe(backend, service_type)
+    service = calls.describe(backend, service_type)
     refs = {name: set(capacitor.resources()) for name, capacitor in backends.capacity.items()}
     concerned = {name: {ref[1] for ref in found if ref[0] == service_type} for name, found in refs.items()}
     known_capacity: set[str] = set().union(*concerned.values())
@@ -54,7 +54,7 @@ def build_liquid(settings: Settings, environ: Mapping[str, str] = os.environ) ->
             name
             for id_, names in concerned.items()
             if names
-            for of, name in ask.needs_demand(backends.capacity[id_], id_)
+            for of, name in calls.needs_demand(backends.capacity[id_], id_)
             if of == service_type
         ),
         authenticator=open_authenticator(settings, cloud, threads=settings.liquid.threads),

@@ -6,8 +6,8 @@ from limes.composition.policy import placement_policy
 from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.index import ProviderIndex
 from limes.placement.startup import prepare
-from limes.seams import SystemClock, SystemIds
 from limes.settings import Settings
+from limes.system import SystemClock, SystemIds
 
 
 def build_placement(settings: Settings) -> PlacementCollaborators:

@@ -7,7 +7,7 @@ import requests
 from keystoneauth1 import exceptions as ksa_errors
 
 from limes.auth.session import CloudSession, describe
-from limes.backends import DiscoveryBackend, ask
+from limes.backends import DiscoveryBackend, calls
 from limes.composition.cluster import build_cluster
 from limes.composition.identity import open_cloud
 from limes.errors import BackendError
@@ -35,8 +35,8 @@ def open_find_gone(settings: Settings) -> FindGone:
 
 def _existing(backend: DiscoveryBackend) -> set[str]:
     """All ids of projects, and those of domains, which can own things as well. Raises `BackendError`."""
-    domains = ask.list_domains(backend, None, None)
-    projects = {project.id for domain in domains for project in ask.list_projects(backend, domain)}
+    domains = calls.list_domains(backend, None, None)
+    projects = {project.id for domain in domains for project in calls.list_projects(backend, domain)}
     if not projects:
         raise BackendError("discovery finds no project at all, so it cannot be right that projects are gone")
     return projects | {domain.id for domain in domains}

@@ -10,7 +10,7 @@ from limes.composition.common import load_settings, open_checked_engine
 from limes.errors import BackendError
 from limes.metrics.circuits import NAME, STATES
 from limes.outgoing import GuardedSession
-from limes.seams import SystemClock
+from limes.system import SystemClock
 
 _PATIENCE = 3.0
 

@@ -15,8 +15,8 @@ from limes.placement.index import ProviderIndex
 from limes.placement.policy import PlacementPolicy
 from limes.placement.startup import prepare
 from limes.placement.transfer.api import LocalApi, RemoteApi
-from limes.seams import SystemClock, SystemIds
 from limes.settings import Settings
+from limes.system import SystemClock, SystemIds
 
 _RETRIES = 3
 

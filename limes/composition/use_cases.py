@@ -8,8 +8,8 @@ from limes.actions.push_quota import PushQuota
 from limes.actions.trail import Trail
 from limes.composition.cluster import Cluster
 from limes.db.engine import Engine
-from limes.seams import Clock, RandomJitter, SystemClock, SystemIds
 from limes.settings import Settings
+from limes.system import Clock, RandomJitter, SystemClock, SystemIds
 
 
 def open_trail(settings: Settings, engine: Engine, clock: Clock) -> Trail:

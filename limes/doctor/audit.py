@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from limes.backends.guard import within
+from limes.backends.timeouts import within
 from limes.composition.audit import open_sink
 from limes.doctor.case import Case
 from limes.doctor.finding import Finding, ok, problem, skipped

@@ -13,7 +13,7 @@ from limes.backends import (
     BackendRefusal,
     DiscoveryBackend,
     ProjectInfo,
-    ask,
+    calls,
 )
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.identity import open_cloud
@@ -50,8 +50,8 @@ def _find_project(case: Case, cluster: Cluster) -> ProjectInfo | None:
     """The project that was asked for, or the first one. Raises `BackendError`."""
     discovery = case.settings.discovery
     backend: DiscoveryBackend = cluster.backends.discovery
-    for domain in ask.list_domains(backend, discovery.except_domains, discovery.only_domains):
-        for project in ask.list_projects(backend, domain):
+    for domain in calls.list_domains(backend, discovery.except_domains, discovery.only_domains):
+        for project in calls.list_projects(backend, domain):
             if case.project in (None, project.id):
                 return project
     return None
@@ -72,7 +72,7 @@ def _about_service(cluster: Cluster, project: ProjectInfo | None, service_type: 
     if project is None:
         return skipped(name, "there is no project to ask about")
     try:
-        report = ask.report_usage(
+        report = calls.report_usage(
             cluster.backends.quota[service_type], cluster.catalog.services[service_type], project, cluster.catalog
         )
     except BackendError as error:
@@ -84,7 +84,7 @@ def _about_service(cluster: Cluster, project: ProjectInfo | None, service_type: 
 def _about_capacitor(cluster: Cluster, capacitor: str) -> Finding:
     name = f"backends.capacitor.{capacitor}"
     try:
-        report = ask.report_capacity(cluster.backends.capacity[capacitor], capacitor, cluster.catalog)
+        report = calls.report_capacity(cluster.backends.capacity[capacitor], capacitor, cluster.catalog)
     except BackendError as error:
         return problem(name, str(error), _mend(error))
     count = sum(map(len, report.services.values()))

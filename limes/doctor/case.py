@@ -4,8 +4,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from limes.seams import Clock, SystemClock
 from limes.settings import Settings
+from limes.system import Clock, SystemClock
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from limes.doctor.case import Case
 from limes.doctor.finding import Finding, Level, problem, skipped
 from limes.doctor.secrets import Redactor
 from limes.errors import ConfigError, LimesError
-from limes.seams import Clock, SystemClock
+from limes.system import Clock, SystemClock
 
 log = logging.getLogger(__name__)
 

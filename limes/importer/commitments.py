@@ -8,7 +8,7 @@ from limes.core.commitments import Commitment, Status
 from limes.core.durations import DurationError, parse_duration
 from limes.errors import ConfigError
 from limes.importer.source import CommitmentRow
-from limes.seams import IdSource
+from limes.system import IdSource
 
 _ENDED = (Status.SUPERSEDED, Status.EXPIRED)
 

@@ -16,7 +16,7 @@ from limes.importer.compare import differences
 from limes.importer.source import Source
 from limes.importer.survey import survey
 from limes.importer.target import Target
-from limes.seams import IdSource
+from limes.system import IdSource
 
 Progress = Callable[[str, Iterable[Any], int], Iterable[Any]]
 """Gives the items (the second one) while it shows how far it is; knows what they are, and how many there are."""

@@ -24,7 +24,7 @@ from limes.importer.source import (
     ServiceRow,
     UsageRow,
 )
-from limes.seams import IdSource
+from limes.system import IdSource
 
 T = TypeVar("T", CapacityRow, DomainQuotaRow, QuotaRow, UsageRow, CommitmentRow)
 

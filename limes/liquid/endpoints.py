@@ -10,13 +10,13 @@ import falcon
 from limes.api.bodies import parse_body, read_json
 from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
-from limes.backends import CapacityBackend, CapacityReport, QuotaBackend, ServiceDef, ask
+from limes.backends import CapacityBackend, CapacityReport, QuotaBackend, ServiceDef, calls
 from limes.core.catalog import Catalog
 from limes.errors import Forbidden, Unprocessable
 from limes.liquid import render
 from limes.liquid.bodies import CapacityRequest, QuotaRequest, UsageRequest, project_of
 from limes.liquid.version import derived_version, kept_version
-from limes.seams import Clock, IdSource
+from limes.system import Clock, IdSource
 from limes.web.client_address import ClientAddress
 from limes.web.json import dump
 
@@ -89,7 +89,7 @@ class CapacityEndpoint(_Endpoint):
         found: dict[str, Any] = {}
         demand = {(deps.service.type, name): one.demand() for name, one in body.demandByResource.items()}
         for name, backend in deps.capacity.items():
-            found |= ask.report_capacity(backend, name, catalog, demand).services.get(deps.service.type, {})
+            found |= calls.report_capacity(backend, name, catalog, demand).services.get(deps.service.type, {})
         report = CapacityReport({deps.service.type: found})
         self._answer(resp, render.capacity(deps.service, report, body.allAZs, deps.info["version"]))
 
@@ -103,7 +103,7 @@ class UsageEndpoint(_Endpoint):
         body = parse_body(UsageRequest, self._read(req))
         project = project_of(project_id, body.projectMetadata)
         deps = self._deps
-        report = ask.report_usage(deps.backend, deps.service, project, Catalog(body.allAZs, [deps.service]))
+        report = calls.report_usage(deps.backend, deps.service, project, Catalog(body.allAZs, [deps.service]))
         self._answer(resp, render.usage(deps.service, report, body.allAZs, deps.info["version"]))
 
 
@@ -122,5 +122,5 @@ class QuotaEndpoint(_Endpoint):
             what = [*(f"{name}: is missing" for name in missing), *(f"{name}: has no quota here" for name in others)]
             raise Unprocessable(f"resources: {'; '.join(what)}")
         quotas = {name: wanted.quota for name, wanted in body.resources.items()}
-        ask.set_quota(self._deps.backend, service, project, quotas)
+        calls.set_quota(self._deps.backend, service, project, quotas)
         resp.status = falcon.HTTP_204

@@ -10,7 +10,7 @@ from limes.db.engine import Engine
 from limes.db.queries import scrape_state as queries
 from limes.db.queries.scrape_state import ServiceState, WorkState
 from limes.errors import Unavailable
-from limes.seams import Clock
+from limes.system import Clock
 
 log = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ from limes.db.engine import Engine
 from limes.placement.index import ProviderIndex
 from limes.placement.policy import PlacementPolicy
 from limes.placement.search.memory import AnswerMemory
-from limes.seams import Clock, IdSource
 from limes.settings.placement import PlacementSettings
+from limes.system import Clock, IdSource
 from limes.web.client_address import ClientAddress
 
 

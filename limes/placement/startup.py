@@ -5,7 +5,7 @@ import os_traits
 
 from limes.db.engine import Engine
 from limes.placement.objects import change, resource_class, trait
-from limes.seams import Clock
+from limes.system import Clock
 
 
 def prepare(engine: Engine, clock: Clock) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import falcon
 
 from limes.errors import Unauthorized
-from limes.seams import Clock
+from limes.system import Clock
 
 _FORGET_AFTER = 900.0
 """Seconds after the last failure."""

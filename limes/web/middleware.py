@@ -11,7 +11,7 @@ from limes import logs
 from limes.auth.context import Authenticator, Identity
 from limes.db.engine import Engine
 from limes.errors import Unauthorized
-from limes.seams import Clock, IdSource
+from limes.system import Clock, IdSource
 from limes.web import metrics
 from limes.web.stream import BodyStream
 

@@ -8,7 +8,7 @@ from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.core.catalog import BehaviorRule
 from limes.core.commitment_rules import CommitmentRules
 from limes.db.queries import commitments as queries
-from limes.seams import SystemIds
+from limes.system import SystemIds
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
 from tests.support.clock import FrozenClock
 

@@ -15,7 +15,7 @@ from limes.core.commitment_rules import CommitmentRules
 from limes.core.selection import select
 from limes.db.queries import commitments as queries
 from limes.errors import NotFound
-from limes.seams import SystemIds
+from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, commit, events, listed, offer, take
 from tests.api.world import BERLIN, DRESDEN, GERMANY, SERVICES
 from tests.support.rows import all_rows, changes

@@ -32,7 +32,7 @@ from limes.core.permissions import LowPrivRules
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.errors import NotFound, Unauthorized, Unavailable
-from limes.seams import SystemIds
+from limes.system import SystemIds
 from limes.web.mount import Mount
 from tests.api.contract import check_answer
 from tests.support.clock import FrozenClock

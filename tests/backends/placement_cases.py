@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from limes.backends import AZCapacity, BackendError, DomainInfo, ProjectInfo, ResourceDef, ServiceDef, Unit, ask
+from limes.backends import AZCapacity, BackendError, DomainInfo, ProjectInfo, ResourceDef, ServiceDef, Unit, calls
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
@@ -43,7 +43,7 @@ def params(url, **others):
 
 def usage(backend, project):
     service = backend.describe()
-    report = ask.report_usage(backend, service, project, Catalog(AZS, [service]))
+    report = calls.report_usage(backend, service, project, Catalog(AZS, [service]))
     return {name: resource.per_az["any"].usage for name, resource in report.resources.items()}
 
 
@@ -159,7 +159,7 @@ class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
         return Catalog(AZS, [ServiceDef("compute", "compute", resources)])
 
     def test_capacity(self, backend, catalog, hosts):
-        compute = ask.report_capacity(backend, "c", catalog).services["compute"]
+        compute = calls.report_capacity(backend, "c", catalog).services["compute"]
         figures = {
             (resource, az): (item.capacity, item.usage)
             for resource, by_az in compute.items()
@@ -188,7 +188,7 @@ class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
     def test_without_subcapacities_and_zones(self, cloud, catalog, hosts):
         settings = self.settings(cloud.url, hosts, subcapacities=False, availability_zones={}, traits={})
         backend = load_capacity("placement", settings).capacity["under-test"]
-        assert ask.report_capacity(backend, "c", catalog).services["compute"] == {
+        assert calls.report_capacity(backend, "c", catalog).services["compute"] == {
             "cores": {"any": AZCapacity(8 + 10 + 64 + 2)},
             "ram": {"any": AZCapacity(1000)},
         }
@@ -197,10 +197,10 @@ class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
         settings = self.settings(cloud.url, hosts, traits={"required": ["CUSTOM_LIMES_NOWHERE"]})
         backend = load_capacity("placement", settings).capacity["under-test"]
         with pytest.raises(BackendError, match="CUSTOM_LIMES_NOWHERE"):
-            ask.report_capacity(backend, "c", catalog)
+            calls.report_capacity(backend, "c", catalog)
 
     def test_a_report_that_takes_too_long_is_an_error(self, cloud, catalog, hosts):
         settings = self.settings(cloud.url, hosts)
         backend = load_capacity("placement", settings, time_limit=1e-6).capacity["under-test"]
         with pytest.raises(BackendError):
-            ask.report_capacity(backend, "c", catalog)
+            calls.report_capacity(backend, "c", catalog)

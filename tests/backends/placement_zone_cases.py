@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from limes.backends import UNKNOWN_AZ, BackendError, ask
+from limes.backends import UNKNOWN_AZ, BackendError, calls
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef, Unit
 from tests.backends.conftest import AZS, load_capacity, load_quota
 from tests.backends.placement_cases import TOKEN, project_named
@@ -29,7 +29,7 @@ def load(cloud, zones, **params):
 
 def report(backend, project):
     service = backend.describe()
-    return ask.report_usage(backend, service, project, Catalog(AZS, [service])).resources
+    return calls.report_usage(backend, service, project, Catalog(AZS, [service])).resources
 
 
 def used(backend, project):
@@ -133,7 +133,7 @@ class ZoneCases:
             capacitor = load_capacity("placement", {**params, "availability_zones": zones}).capacity["under-test"]
             resources = {name: ResourceDef(name) for name in ("cores", "disk")} | {"ram": ResourceDef("ram", Unit.MIB)}
             catalog = Catalog(AZS, [ServiceDef("compute", "compute", resources)])
-            capacity = ask.report_capacity(capacitor, "c", catalog).services["compute"]
+            capacity = calls.report_capacity(capacitor, "c", catalog).services["compute"]
             seen = {
                 (one["uuid"], name): az
                 for name, by_az in capacity.items()

@@ -6,7 +6,7 @@ import pytest
 from keystoneauth1.identity import v3
 from keystoneauth1.session import Session
 
-from limes.backends import DomainInfo, ProjectInfo, ask
+from limes.backends import DomainInfo, ProjectInfo, calls
 from limes.backends.contract import QuotaBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS
@@ -30,7 +30,7 @@ def session_of(keystone, user="limes", project="service"):
 def report(backend, project):
     """The resources of a valid report."""
     service = backend.describe()
-    return ask.report_usage(backend, service, project, Catalog(AZS, [service])).resources
+    return calls.report_usage(backend, service, project, Catalog(AZS, [service])).resources
 
 
 class QuotaCases(QuotaBackendContract):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.backends import BackendError, ask
+from limes.backends import BackendError, calls
 from tests.backends.conftest import load_quota
 from tests.backends.quota_cases import QuotaCases
 from tests.support.processes import free_port
@@ -77,7 +77,7 @@ class TestDns(QuotaCases):
         return load(f"http://127.0.0.1:{free_port()}")
 
     def report(self, backend, service, catalog, project):
-        report = ask.report_usage(backend, service, project, catalog)
+        report = calls.report_usage(backend, service, project, catalog)
         return {name: (one.per_az["any"].usage, one.quota) for name, one in report.resources.items()}
 
     def test_usage(self, backend, service, catalog, project, other_project, new_project):
@@ -97,7 +97,7 @@ class TestDns(QuotaCases):
         assert designate.service.count("GET", "/v2/zones") == 4
 
     def test_records_follow_recordsets(self, designate, backend, service, project):
-        ask.set_quota(backend, service, project, {"zones": 3, "recordsets": 40})
+        calls.set_quota(backend, service, project, {"zones": 3, "recordsets": 40})
         assert designate.quotas["p1"] == {"zones": 3, "zone_recordsets": 40, "zone_records": 800}
 
     @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ class TestDns(QuotaCases):
     def test_odd_answers(self, designate, backend, service, catalog, project, answer, message):
         designate.service.routes[("GET", "/v2/quotas/(.+)")] = lambda request, project: answer
         with pytest.raises(BackendError, match=message) as caught:
-            ask.report_usage(backend, service, project, catalog)
+            calls.report_usage(backend, service, project, catalog)
         assert "secret-token" not in str(caught.value)
 
     def test_a_list_that_turns_in_circles(self, designate, backend, service, catalog, project):
@@ -125,4 +125,4 @@ class TestDns(QuotaCases):
         zones = [{"id": "z1", "project_id": "p1"}]
         designate.service.routes[("GET", "/v2/zones")] = lambda request: (200, {"zones": zones, "links": link})
         with pytest.raises(BackendError, match="names the same page again"):
-            ask.report_usage(backend, service, project, catalog)
+            calls.report_usage(backend, service, project, catalog)

@@ -6,7 +6,7 @@ import pytest
 from keystoneauth1.identity import v3
 from keystoneauth1.session import Session
 
-from limes.backends import UNLIMITED, BackendError, DomainInfo, ProjectInfo, ask
+from limes.backends import UNLIMITED, BackendError, DomainInfo, ProjectInfo, calls
 from limes.backends.contract import BrokenDiscoveryContract, DiscoveryBackendContract
 from limes.backends.loader import BackendSpec, load
 from tests.backends.conftest import AZS, load_quota
@@ -43,12 +43,12 @@ class TestList(DiscoveryBackendContract, BrokenDiscoveryContract):
         return self.load(no_session)
 
     def test_lists_everything(self, backend, keystone):
-        domains = {domain.name: domain for domain in ask.list_domains(backend, None, None)}
+        domains = {domain.name: domain for domain in calls.list_domains(backend, None, None)}
         assert {name: domain.id for name, domain in domains.items() if name in ("north", "south")} == {
             name: keystone.ids.domains[name] for name in ("north", "south")
         }
         north, ids = domains["north"], keystone.ids.projects
-        found = {project.name: project for project in ask.list_projects(backend, north)}
+        found = {project.name: project for project in calls.list_projects(backend, north)}
         assert {name: found[name] for name in ("berlin", "dresden", "hamburg")} == {
             "berlin": ProjectInfo(ids["berlin"], "berlin", north.id, north),
             "dresden": ProjectInfo(ids["dresden"], "dresden", ids["berlin"], north),
@@ -86,13 +86,13 @@ class TestList(DiscoveryBackendContract, BrokenDiscoveryContract):
     def test_who_may_not_list_gets_an_error_and_not_an_empty_list(self, keystone):
         backend = self.load(session_of(keystone, "berlin-member", "berlin"))
         with pytest.raises(BackendError, match="403"):
-            ask.list_domains(backend, None, None)
+            calls.list_domains(backend, None, None)
         with pytest.raises(BackendError, match="403"):
-            ask.list_projects(backend, DomainInfo(keystone.ids.domains["north"], "north"))
+            calls.list_projects(backend, DomainInfo(keystone.ids.domains["north"], "north"))
 
     def test_the_password_is_in_no_error(self, broken_backend, caplog):
         with pytest.raises(BackendError) as error:
-            ask.list_domains(broken_backend, None, None)
+            calls.list_domains(broken_backend, None, None)
         assert "secret-word" not in str(error.value) + caplog.text
 
 
@@ -147,14 +147,14 @@ class TestKeystoneLimits(QuotaCases):
 
     def test_limits_are_made_once_and_changed_afterwards(self, keystone, backend, service, project, limits_service):
         assert self.quotas(backend, project) == {"cores": 0, "ram": 0}
-        ask.set_quota(backend, service, project, {"cores": 5, "ram": 100})
+        calls.set_quota(backend, service, project, {"cores": 5, "ram": 100})
         registered = {
             item["resource_name"]: (item["default_limit"], item["region_id"])
             for item in self.limits(keystone, limits_service, "registered_limits")
         }
         assert registered == {"class:VCPU": (0, None), "class:MEMORY_MB": (0, None)}
         first = self.limits(keystone, limits_service, "limits")
-        ask.set_quota(backend, service, project, {"cores": 6, "ram": 100})
+        calls.set_quota(backend, service, project, {"cores": 6, "ram": 100})
         second = self.limits(keystone, limits_service, "limits")
         assert {item["id"] for item in first} == {item["id"] for item in second}
         assert {(item["resource_name"], item["resource_limit"], item["project_id"]) for item in second} == {
@@ -167,7 +167,7 @@ class TestKeystoneLimits(QuotaCases):
         options = {"region_id": region, "limit_names": {"cores": "gold-cores"}, "default_limit": -1}
         in_region = self.load(upstream_placement, session, limits_service, **options)
         elsewhere = self.load(upstream_placement, session, limits_service)
-        ask.set_quota(in_region, in_region.describe(), project, {"cores": 5, "ram": 100})
+        calls.set_quota(in_region, in_region.describe(), project, {"cores": 5, "ram": 100})
         assert self.quotas(in_region, project) == {"cores": 5, "ram": 100}
         assert self.quotas(elsewhere, project) == {"cores": 0, "ram": 0}
         assert self.quotas(in_region, project_of(keystone, "hamburg")) == {"cores": UNLIMITED, "ram": UNLIMITED}
@@ -177,11 +177,11 @@ class TestKeystoneLimits(QuotaCases):
     def test_a_service_that_is_not_in_the_catalog_is_an_error(self, upstream_placement, session, project):
         backend = self.load(upstream_placement, session, {"type": "no-such-service"})
         with pytest.raises(BackendError, match="0 services of type 'no-such-service'"):
-            ask.set_quota(backend, backend.describe(), project, {"cores": 5, "ram": 100})
+            calls.set_quota(backend, backend.describe(), project, {"cores": 5, "ram": 100})
 
     def test_what_keystone_refuses_is_an_error(self, backend, service, project):
         with pytest.raises(BackendError, match="400"):
-            ask.set_quota(backend, service, project, {"cores": 2**31, "ram": 100})
+            calls.set_quota(backend, service, project, {"cores": 2**31, "ram": 100})
 
 
 def test_with_the_session_of_keystone_and_placement_from_its_catalog(keystone, upstream_placement_with_keystone):

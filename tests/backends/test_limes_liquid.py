@@ -9,7 +9,7 @@ import pytest
 import requests
 import yaml
 
-from limes.backends import AZCapacity, DomainInfo, ProjectInfo, ask
+from limes.backends import AZCapacity, DomainInfo, ProjectInfo, calls
 from limes.backends.contract import CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
@@ -111,7 +111,7 @@ class TestThroughThePlugin(QuotaCases):
             "objects": ("", "", True, False),
             "files": ("", "", False, False),
         }
-        usage = ask.report_usage(backend, service, PROJECT, catalog).resources
+        usage = calls.report_usage(backend, service, PROJECT, catalog).resources
         amounts = {name: {az: found.usage for az, found in one.per_az.items()} for name, one in usage.items()}
         assert amounts == {
             "capacity": {"any": 0, AZS[0]: 20, AZS[1]: 0, "unknown": 5},
@@ -131,7 +131,7 @@ class TestCapacityThroughThePlugin(CapacityBackendContract):
         return Catalog(AZS, [quota.describe()])
 
     def test_capacity(self, backend, catalog):
-        assert ask.report_capacity(backend, "under-test", catalog).services == {
+        assert calls.report_capacity(backend, "under-test", catalog).services == {
             "storage": {
                 "capacity": {AZS[0]: AZCapacity(100), AZS[1]: AZCapacity(50)},
                 "objects": {"any": AZCapacity(1000)},

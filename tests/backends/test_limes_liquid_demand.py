@@ -16,7 +16,7 @@ from limes.backends import (
 from limes.liquid.app import create_app
 from limes.liquid.endpoints import LiquidCollaborators
 from limes.liquid.policy import RULES
-from limes.seams import SystemClock, SystemIds
+from limes.system import SystemClock, SystemIds
 from tests.backends.conftest import AZS, load_quota
 
 OBJECTS = ("storage", "objects")

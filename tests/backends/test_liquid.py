@@ -17,7 +17,7 @@ from limes.backends import (
     ResourceDemand,
     ServiceDef,
     Unit,
-    ask,
+    calls,
 )
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
@@ -142,7 +142,7 @@ class TestService(QuotaCases):
         assert service == ServiceDef("sharev2", "storage", DEFINITIONS)
 
     def test_usage(self, backend, service, catalog, project):
-        found = ask.report_usage(backend, service, project, catalog).resources
+        found = calls.report_usage(backend, service, project, catalog).resources
         here = found["capacity"].per_az[AZS[0]]
         assert (here.usage, here.physical_usage) == (10, 4)
         assert here.subresources == ({"id": "s1", "name": "daily", "status": "ok"},)
@@ -156,20 +156,20 @@ class TestService(QuotaCases):
     def test_numbers_that_mean_unlimited(self, liquid, backend, service, catalog, project, number):
         by_az = {az: {"quota": number} for az in AZS}
         liquid.quotas["p1"] = {"capacity": {"perAZ": by_az}, "shares": {"quota": number}}
-        found = ask.report_usage(backend, service, project, catalog).resources
+        found = calls.report_usage(backend, service, project, catalog).resources
         assert (found["capacity"].quota, found["shares"].quota) == (UNLIMITED, UNLIMITED)
 
     def test_the_state_goes_back_with_the_next_request(self, liquid, backend, service, catalog, project):
         liquid.state = {"counters": [1, None, "\0ü"]}
-        first = ask.report_usage(backend, service, project, catalog)
+        first = calls.report_usage(backend, service, project, catalog)
         assert liquid.told is None
         liquid.state = None
-        second = ask.report_usage(backend, service, replace(project, scrape_state=first.state), catalog)
+        second = calls.report_usage(backend, service, replace(project, scrape_state=first.state), catalog)
         assert liquid.told == {"counters": [1, None, "\0ü"]}
         assert second.state == ""
 
     def test_quota_by_az(self, liquid, backend, service, project):
-        ask.set_quota(backend, service, project, {"capacity": 21, "shares": 5})
+        calls.set_quota(backend, service, project, {"capacity": 21, "shares": 5})
         assert liquid.quotas["p1"] == {
             "capacity": {"quota": 21, "perAZ": {AZS[0]: {"quota": 16}, AZS[1]: {"quota": 5}}},
             "shares": {"quota": 5},
@@ -178,14 +178,14 @@ class TestService(QuotaCases):
     def test_a_new_version_with_the_same_resources(self, liquid, backend, service, catalog, project, caplog):
         liquid.version, liquid.info = 8, INFO | {"version": 8, "displayName": "Other"}
         for _ in range(3):
-            ask.report_usage(backend, service, project, catalog)
+            calls.report_usage(backend, service, project, catalog)
         assert liquid.service.count("GET", "/v1/info") == 2
         assert "restart" not in caplog.text
 
     def test_a_new_version_with_other_resources(self, liquid, backend, service, catalog, project, caplog):
         more = INFO["resources"] | {"snapshots": {"hasQuota": True}}
         liquid.version, liquid.info = 8, INFO | {"version": 8, "resources": more}
-        ask.report_usage(backend, service, project, catalog)
+        calls.report_usage(backend, service, project, catalog)
         assert "restart Limes to take them over" in caplog.text
         assert backend.describe() == service
 
@@ -202,7 +202,7 @@ class TestService(QuotaCases):
         liquid.service.routes[("POST", "/v1/projects/(.+)/report-usage")] = lambda request, project: answer
         backend.describe()
         with pytest.raises(BackendError, match=message):
-            ask.report_usage(backend, service, project, catalog)
+            calls.report_usage(backend, service, project, catalog)
 
 
 class TestInfoFile:
@@ -253,7 +253,7 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
         return Catalog(AZS, [ServiceDef("sharev2", "storage", DEFINITIONS)])
 
     def test_capacity(self, backend, catalog):
-        found = ask.report_capacity(backend, "under-test", catalog).services["sharev2"]
+        found = calls.report_capacity(backend, "under-test", catalog).services["sharev2"]
         here = found["capacity"][AZS[0]]
         assert (here.capacity, here.usage) == (100, 30)
         assert here.subcapacities == ({"name": "pool1", "capacity": 100, "usage": 30, "exclusion_reason": ""},)
@@ -261,11 +261,11 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
         assert "networks" not in found
 
     def test_demand_is_sent_for_what_needs_it(self, liquid, backend, catalog):
-        assert ask.needs_demand(backend, "under-test") == (("sharev2", "capacity"),)
-        ask.report_capacity(backend, "under-test", catalog)
+        assert calls.needs_demand(backend, "under-test") == (("sharev2", "capacity"),)
+        calls.report_capacity(backend, "under-test", catalog)
         assert liquid.demand == {"capacity": {"overcommitFactor": 0, "perAZ": {}}}
         demand = ResourceDemand(1.5, {AZS[0]: AZDemand(10, 6, 50), AZS[1]: AZDemand()})
-        ask.report_capacity(backend, "under-test", catalog, {("sharev2", "capacity"): demand})
+        calls.report_capacity(backend, "under-test", catalog, {("sharev2", "capacity"): demand})
         nothing = {"usage": 0, "unusedCommitments": 0, "pendingCommitments": 0}
         some = {"usage": 10, "unusedCommitments": 6, "pendingCommitments": 50}
         assert liquid.demand == {"capacity": {"overcommitFactor": 1.5, "perAZ": {AZS[0]: some, AZS[1]: nothing}}}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.backends import BackendError, ask
+from limes.backends import BackendError, calls
 from tests.backends.conftest import load_quota
 from tests.backends.quota_cases import QuotaCases
 from tests.support.processes import free_port
@@ -79,7 +79,7 @@ class TestLoadBalancing(QuotaCases):
         return load(f"http://127.0.0.1:{free_port()}")
 
     def usage(self, backend, service, catalog, project):
-        report = ask.report_usage(backend, service, project, catalog)
+        report = calls.report_usage(backend, service, project, catalog)
         return {name: one.per_az["any"].usage for name, one in report.resources.items()}
 
     def test_usage(self, backend, service, catalog, project, other_project):
@@ -99,4 +99,4 @@ class TestLoadBalancing(QuotaCases):
         answer = 200, {"pools": [{"id": "1", "project_id": "p1"}]}
         octavia.service.routes = {("GET", "/v2/lbaas/pools"): lambda request: answer, **octavia.service.routes}
         with pytest.raises(BackendError, match="GET /lbaas/pools: an entry lacks one of project_id, members"):
-            ask.report_usage(backend, service, project, catalog)
+            calls.report_usage(backend, service, project, catalog)

@@ -5,7 +5,7 @@ from importlib.metadata import EntryPoint
 import pytest
 from limes_plugins.static import plugin as static_plugin
 
-from limes.backends import BackendError, ConfigError, NoParams, Offer, Plugin, ask
+from limes.backends import BackendError, ConfigError, NoParams, Offer, Plugin, calls
 from limes.backends.loader import ENTRY_POINT_GROUP, BackendSpec, Plugins, load
 from tests.backends.conftest import AZS, STATIC_DISCOVERY, load_capacity, load_quota
 
@@ -84,7 +84,7 @@ def test_without_keystone_plugins_that_need_one_load_but_fail_to_answer():
     spec = BackendSpec("discovery", "list", "list", {}, "method")
     backend = load([], [], spec, availability_zones=AZS).discovery
     with pytest.raises(BackendError) as error:
-        ask.list_domains(backend, None, None)
+        calls.list_domains(backend, None, None)
     assert str(error.value) == ("while listing domains: a Keystone session is needed, but no Keystone is configured")
 
 

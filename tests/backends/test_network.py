@@ -5,7 +5,7 @@ import subprocess
 import pytest
 from keystoneauth1.adapter import Adapter
 
-from limes.backends import BackendError, ask
+from limes.backends import BackendError, calls
 from tests.backends.conftest import load_quota
 from tests.backends.quota_cases import QuotaCasesOfNewProjects, project_of, report, session_of
 from tests.backends.test_loadbalancing import Octavia
@@ -64,7 +64,7 @@ class TestNeutron(QuotaCasesOfNewProjects):
 
     def test_quota_is_enforced_and_shown_to_others(self, backend, service, api, berlin, keystone, real_venv):
         used = usage(backend, berlin)
-        ask.set_quota(backend, service, berlin, used | {"networks": used["networks"] + 1, "security_groups": 7})
+        calls.set_quota(backend, service, berlin, used | {"networks": used["networks"] + 1, "security_groups": 7})
         api.post("/v2.0/networks", json={"network": {"name": "last"}})
         refused = api.post("/v2.0/networks", json={"network": {"name": "too-much"}}, raise_exc=False)
         assert (refused.status_code, refused.json()["NeutronError"]["type"]) == (409, "OverQuota")
@@ -77,7 +77,7 @@ class TestNeutron(QuotaCasesOfNewProjects):
         assert "secgroups 7" in shown.stdout.replace("security_groups", "secgroups"), shown.stdout + shown.stderr
 
     def test_a_quota_changed_behind_our_back_is_seen(self, backend, service, berlin, session):
-        ask.set_quota(backend, service, berlin, dict.fromkeys(service.resources, 50))
+        calls.set_quota(backend, service, berlin, dict.fromkeys(service.resources, 50))
         admin = Adapter(session, service_type="network")
         admin.put(f"/v2.0/quotas/{berlin.id}", json={"quota": {"router": 1, "port": -1}})
         quotas = {name: one.quota for name, one in report(backend, berlin).items()}
@@ -104,7 +104,7 @@ class TestNeutron(QuotaCasesOfNewProjects):
             service = backend.describe()
             assert {one.category for one in service.resources.values()} == {"networking", "loadbalancing"}
             quotas = {name: 100 + position for position, name in enumerate(service.resources)}
-            ask.set_quota(backend, service, berlin, quotas)
+            calls.set_quota(backend, service, berlin, quotas)
             assert {name: one.quota for name, one in report(backend, berlin).items()} == quotas
         finally:
             octavia.service.close()

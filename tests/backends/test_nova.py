@@ -7,7 +7,7 @@ import pytest
 from keystoneauth1.identity import v3
 from keystoneauth1.session import Session
 
-from limes.backends import AZDemand, BackendError, DomainInfo, ProjectInfo, ResourceDemand, ask
+from limes.backends import AZDemand, BackendError, DomainInfo, ProjectInfo, ResourceDemand, calls
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from tests.backends.compute_cases import quotas, usage
@@ -113,7 +113,7 @@ class TestQuotaSets(RealNovaContract):
     def test_quota_is_enforced(self, nova, berlin):
         backend = load(nova.session)
         wanted = {"cores": 3, "instances": 5, "ram": 10_000, "server_groups": 1, "server_group_members": 1}
-        ask.set_quota(backend, backend.describe(), berlin, wanted)
+        calls.set_quota(backend, backend.describe(), berlin, wanted)
         assert nova.boot("wide", "az-one", "m1.wide").status_code == 202
         refused = nova.boot("tiny", "az-one")
         assert refused.status_code == 403
@@ -124,13 +124,13 @@ class TestQuotaSets(RealNovaContract):
         backend = load(nova.session)
         nova.boot("one", "az-one")
         zero = dict.fromkeys(quotas(backend, berlin), 0)
-        ask.set_quota(backend, backend.describe(), berlin, zero)
+        calls.set_quota(backend, backend.describe(), berlin, zero)
         assert quotas(backend, berlin) == zero
         assert usage(backend, berlin)["instances"] == {"az-one": 1}
 
     def test_a_quota_changed_behind_our_back_is_seen(self, nova, berlin):
         backend = load(nova.session)
-        ask.set_quota(backend, backend.describe(), berlin, dict.fromkeys(quotas(backend, berlin), 50))
+        calls.set_quota(backend, backend.describe(), berlin, dict.fromkeys(quotas(backend, berlin), 50))
         nova.admin.put(f"/os-quota-sets/{berlin.id}", json={"quota_set": {"ram": -1, "cores": 7}})
         found = quotas(backend, berlin)
         assert (str(found["ram"]), found["cores"], found["instances"]) == ("Unlimited.UNLIMITED", 7, 50)
@@ -166,7 +166,7 @@ class TestPlacementZones:
             "under-test"
         ]
         catalog = Catalog(AZS, [ServiceDef("compute", "compute", {"cores": ResourceDef("cores")})])
-        cores = ask.report_capacity(capacitor, "placement", catalog).services["compute"]["cores"]
+        cores = calls.report_capacity(capacitor, "placement", catalog).services["compute"]["cores"]
         assert {az: part.usage for az, part in cores.items() if part.usage} == {"az-one": 1, "az-two": 3}
 
 
@@ -196,7 +196,7 @@ class TestUnifiedLimits(RealNovaContract):
 
     def test_nova_counts_against_them(self, nova, limited_nova, backend, berlin):
         wanted = {"cores": 3, "instances": 5, "ram": 10_000}
-        ask.set_quota(backend, backend.describe(), berlin, wanted)
+        calls.set_quota(backend, backend.describe(), berlin, wanted)
         shown = nova.admin.get(f"{limited_nova.url}/os-quota-sets/{berlin.id}").json()["quota_set"]
         assert {name: shown[name] for name in wanted} == wanted
         assert usage(backend, berlin)["server_groups"] == {}

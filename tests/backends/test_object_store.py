@@ -3,7 +3,7 @@
 import pytest
 import requests
 
-from limes.backends import UNLIMITED, BackendError, DomainInfo, ProjectInfo, ask
+from limes.backends import UNLIMITED, BackendError, DomainInfo, ProjectInfo, calls
 from tests.backends.conftest import load_quota
 from tests.backends.quota_cases import QuotaCasesOfNewProjects, project_of, report, session_of
 from tests.support.processes import free_port
@@ -76,10 +76,10 @@ class TestSwift(QuotaCasesOfNewProjects):
         account.put("plain")
         account.put("plain/one", b"x" * 1000)
         backend = load(session, unit="KiB", physical_factors={})
-        ask.set_quota(backend, backend.describe(), berlin, {"capacity": 10})
+        calls.set_quota(backend, backend.describe(), berlin, {"capacity": 10})
         by_bytes = report(load(session), berlin)["capacity"]
         assert by_bytes.quota == 10 * 1024
-        ask.set_quota(load(session), service, berlin, {"capacity": 10 * 1024 + 500})
+        calls.set_quota(load(session), service, berlin, {"capacity": 10 * 1024 + 500})
         capacity = report(backend, berlin)["capacity"]
         assert (capacity.quota, capacity.per_az["any"].physical_usage) == (10, None)
         assert capacity.per_az["any"].usage == -(-by_bytes.per_az["any"].usage // 1024)
@@ -87,18 +87,18 @@ class TestSwift(QuotaCasesOfNewProjects):
     def test_quota_is_enforced(self, backend, service, account, berlin):
         account.put("plain")
         used = report(backend, berlin)["capacity"].per_az["any"].usage
-        ask.set_quota(backend, service, berlin, {"capacity": used + 10})
+        calls.set_quota(backend, service, berlin, {"capacity": used + 10})
         assert account.put("plain/little", b"x" * 10) == 201
         assert account.put("plain/much", b"x" * 11) == 413
-        ask.set_quota(backend, service, berlin, {"capacity": 10**6})
+        calls.set_quota(backend, service, berlin, {"capacity": 10**6})
         assert account.put("plain/much", b"x" * 11) == 201
 
     @pytest.mark.parametrize("number", [2**63 - 1, 2**64 - 1])
     def test_a_quota_that_means_unlimited(self, session, service, berlin, number):
-        ask.set_quota(load(session), service, berlin, {"capacity": number})
+        calls.set_quota(load(session), service, berlin, {"capacity": number})
         for unit in ("B", "GiB"):
             assert report(load(session, unit=unit), berlin)["capacity"].quota is UNLIMITED
-        ask.set_quota(load(session), service, berlin, {"capacity": 2**63 - 2})
+        calls.set_quota(load(session), service, berlin, {"capacity": 2**63 - 2})
         assert report(load(session), berlin)["capacity"].quota == 2**63 - 2
 
     def test_no_quota_was_ever_set(self, backend, keystone, swift):

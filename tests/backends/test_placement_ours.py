@@ -6,11 +6,11 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import pytest
 
-from limes.backends import UNLIMITED, ask
+from limes.backends import UNLIMITED, calls
 from limes.db.engine import Engine
 from limes.placement.migrations import placement_migrations
 from limes.placement.startup import prepare
-from limes.seams import SystemClock
+from limes.system import SystemClock
 from tests.backends.conftest import load_quota
 from tests.backends.placement_cases import CapacityCases, Hosts, ServiceCases, make_projects, params, project_named
 from tests.backends.placement_cloud import PlacementCloud
@@ -82,13 +82,13 @@ class TestQuota(QuotaCases):
         return project_named("new")
 
     def test_without_limits_all_is_unlimited(self, backend, service, catalog, project):
-        report = ask.report_usage(backend, service, project, catalog)
+        report = calls.report_usage(backend, service, project, catalog)
         assert {resource.quota for resource in report.resources.values()} == {UNLIMITED}
 
     def test_limits_of_other_classes_stay(self, cloud, backend, service, catalog, project):
         limits = {"DISK_GB": {"limit": 5}, "VCPU": {"limit": 3}, "PCPU": {"limit": None}}
         cloud.request("PUT", f"/quotas/{project.id}", json={"quotas": limits})
-        ask.set_quota(backend, service, project, {"cores": 20, "ram": 1024, "gold": 0})
+        calls.set_quota(backend, service, project, {"cores": 20, "ram": 1024, "gold": 0})
         quotas = cloud.request("GET", f"/quotas/{project.id}").json()["quotas"]
         assert {class_: entry["limit"] for class_, entry in quotas.items() if entry["limit"] is not None} == {
             "VCPU": 20,
@@ -98,7 +98,7 @@ class TestQuota(QuotaCases):
         }
 
     def test_a_limit_that_somebody_lifts_is_seen(self, cloud, backend, service, catalog, project):
-        ask.set_quota(backend, service, project, {"cores": 20, "ram": 1024, "gold": 0})
+        calls.set_quota(backend, service, project, {"cores": 20, "ram": 1024, "gold": 0})
         cloud.request("DELETE", f"/quotas/{project.id}")
-        report = ask.report_usage(backend, service, project, catalog)
+        report = calls.report_usage(backend, service, project, catalog)
         assert {resource.quota for resource in report.resources.values()} == {UNLIMITED}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.backends import BackendError, ask
+from limes.backends import BackendError, calls
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_quota
 from tests.backends.placement_cases import CapacityCases, Hosts, ServiceCases, make_projects, params
@@ -28,8 +28,8 @@ class TestService(ServiceCases):
     def test_upstream_has_no_quota_extension(self, cloud, project):
         backend = load_quota("placement", params(cloud.url, quota={"store": "placement"})).quota["compute"]
         for call in (
-            lambda: ask.report_usage(backend, backend.describe(), project, Catalog(AZS, [])),
-            lambda: ask.set_quota(backend, backend.describe(), project, {"cores": 1}),
+            lambda: calls.report_usage(backend, backend.describe(), project, Catalog(AZS, [])),
+            lambda: calls.set_quota(backend, backend.describe(), project, {"cores": 1}),
         ):
             with pytest.raises(BackendError, match=r"only Limes.s own Placement has the quota extension"):
                 call()

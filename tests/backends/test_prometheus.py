@@ -5,7 +5,7 @@ import time
 import pytest
 import requests
 
-from limes.backends import AZCapacity, BackendError, ConfigError, ResourceDef, ServiceDef, ask
+from limes.backends import AZCapacity, BackendError, ConfigError, ResourceDef, ServiceDef, calls
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity
@@ -55,7 +55,7 @@ def load(url, queries, **api):
 
 
 def capacity(backend):
-    return ask.report_capacity(backend, "under-test", CATALOG).services["compute"]
+    return calls.report_capacity(backend, "under-test", CATALOG).services["compute"]
 
 
 class TestPrometheus(CapacityBackendContract, BrokenCapacityContract):

@@ -4,7 +4,7 @@ recorded shapes, because pools need a scheduler."""
 import pytest
 from keystoneauth1.adapter import Adapter
 
-from limes.backends import AZCapacity, BackendError, ConfigError, ResourceDef, ServiceDef, ask
+from limes.backends import AZCapacity, BackendError, ConfigError, ResourceDef, ServiceDef, calls
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
@@ -85,7 +85,7 @@ class TestManila(QuotaCasesOfNewProjects):
         }
 
     def test_quota_of_types_and_of_all(self, backend, service, project, admin):
-        ask.set_quota(
+        calls.set_quota(
             backend, service, project, {name: number for number, name in enumerate(sorted(service.resources))}
         )
         names = sorted(service.resources)
@@ -103,7 +103,7 @@ class TestManila(QuotaCasesOfNewProjects):
         backend = load(session, share_types=[{"name": "gold"}, {"name": "silver", "mapping_rules": rules}])
         special, forbidden = some_project("special"), some_project("none")
         quotas = dict.fromkeys(backend.describe().resources, 5)
-        ask.set_quota(backend, backend.describe(), special, quotas)
+        calls.set_quota(backend, backend.describe(), special, quotas)
         shown = admin.get(f"/quota-sets/{special.id}?share_type=silver-special").json()["quota_set"]
         assert shown["shares"] == 5
         manila.insert_share(special.id, types["silver-special"], "az-one", 3)
@@ -111,7 +111,7 @@ class TestManila(QuotaCasesOfNewProjects):
             "shares_silver": {"az-one": 1},
             "share_capacity_silver": {"az-one": 3},
         }
-        ask.set_quota(backend, backend.describe(), forbidden, quotas)
+        calls.set_quota(backend, backend.describe(), forbidden, quotas)
         found = report(backend, forbidden)
         assert (found["shares"].quota, found["shares_silver"].quota) == (5, 0)
         assert (found["shares"].max_quota, found["shares_silver"].max_quota) == (None, 0)
@@ -191,7 +191,7 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
         return Catalog(AZS, [ServiceDef("sharev2", "storage", {name: ResourceDef(name) for name in names})])
 
     def test_capacity(self, backend, catalog):
-        found = ask.report_capacity(backend, "under-test", catalog).services["sharev2"]
+        found = calls.report_capacity(backend, "under-test", catalog).services["sharev2"]
         assert found["shares"] == {"az-one": AZCapacity(95), "az-two": AZCapacity(95)}
         assert found["share_snapshots"] == {"az-one": AZCapacity(475), "az-two": AZCapacity(475)}
         here, there = found["share_capacity"]["az-one"], found["share_capacity"]["az-two"]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from limes.backends import UNLIMITED, AZCapacity, BackendError, DomainInfo, ProjectInfo, Unit, ask
+from limes.backends import UNLIMITED, AZCapacity, BackendError, DomainInfo, ProjectInfo, Unit, calls
 from limes.backends.contract import CapacityBackendContract, DiscoveryBackendContract
 from limes.backends.loader import BackendSpec, load
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
@@ -51,7 +51,7 @@ class TestInMemory(StaticContract):
         )
 
     def test_figures_of_a_project_come_before_the_common_ones(self, backend, service, catalog, project, other_project):
-        report = ask.report_usage(backend, service, project, catalog).resources
+        report = calls.report_usage(backend, service, project, catalog).resources
         assert {az: usage.usage for az, usage in report["capacity"].per_az.items()} == {
             "any": 0,
             "az-one": 20,
@@ -59,7 +59,7 @@ class TestInMemory(StaticContract):
         }
         assert (report["capacity"].quota, report["objects"].quota, report["files"].quota) == (UNLIMITED, 50, None)
         assert report["objects"].per_az["any"].usage == 12
-        other = ask.report_usage(backend, service, other_project, catalog).resources
+        other = calls.report_usage(backend, service, other_project, catalog).resources
         assert (other["files"].per_az["any"].usage, other["objects"].quota) == (3, 100)
 
 
@@ -73,22 +73,22 @@ class TestInFile(StaticContract):
         return load_quota("static", {**PARAMS, "state_file": str(path)}).quota["compute"]
 
     def test_the_file_is_shared_and_can_be_edited(self, backend, service, catalog, path, project):
-        ask.set_quota(backend, service, project, {"capacity": 10, "objects": 20})
+        calls.set_quota(backend, service, project, {"capacity": 10, "objects": 20})
         assert json.loads(path.read_text()) == {"p1": {"capacity": {"quota": 10}, "objects": {"quota": 20}}}
         path.write_text(json.dumps({"p1": {"objects": {"quota": "unlimited", "usage": 77}}}))
         other_process = load_quota("static", {**PARAMS, "state_file": str(path)}).quota["compute"]
         for process in (backend, other_process):
-            objects = ask.report_usage(process, service, project, catalog).resources["objects"]
+            objects = calls.report_usage(process, service, project, catalog).resources["objects"]
             assert (objects.quota, objects.per_az["any"].usage) == (UNLIMITED, 77)
 
     @pytest.mark.parametrize("number", [2**63 - 1, 2**64, 10**30])
     def test_numbers_that_mean_unlimited(self, backend, service, catalog, path, project, number):
         path.write_text(json.dumps({"p1": {"objects": {"quota": number, "usage": number}}}))
-        objects = ask.report_usage(backend, service, project, catalog).resources["objects"]
+        objects = calls.report_usage(backend, service, project, catalog).resources["objects"]
         assert (objects.quota, objects.per_az["any"].usage) == (UNLIMITED, 2**63 - 2)
         params = {"area": "storage", "resources": {"objects": {"quota": number, "usage": number}}}
         configured = load_quota("static", params).quota["compute"]
-        (objects,) = ask.report_usage(configured, configured.describe(), project, catalog).resources.values()
+        (objects,) = calls.report_usage(configured, configured.describe(), project, catalog).resources.values()
         assert (objects.quota, objects.per_az["any"].usage) == (UNLIMITED, 2**63 - 2)
 
     @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ class TestInFile(StaticContract):
     def test_a_wrong_file_is_an_error(self, backend, service, catalog, path, project, content, message):
         path.write_text(content)
         with pytest.raises(BackendError) as error:
-            ask.report_usage(backend, service, project, catalog)
+            calls.report_usage(backend, service, project, catalog)
         assert message in str(error.value)
 
 
@@ -114,8 +114,8 @@ class TestStaticDiscovery(DiscoveryBackendContract):
 
     def test_lists_what_is_configured(self, backend):
         domain = DomainInfo("d1", "one")
-        assert ask.list_domains(backend, None, None) == [domain]
-        assert ask.list_projects(backend, domain) == [ProjectInfo("p1", "alpha", "d1", domain)]
+        assert calls.list_domains(backend, None, None) == [domain]
+        assert calls.list_projects(backend, domain) == [ProjectInfo("p1", "alpha", "d1", domain)]
 
 
 class TestManual(CapacityBackendContract):
@@ -131,7 +131,7 @@ class TestManual(CapacityBackendContract):
         )
 
     def test_values(self, backend, catalog):
-        assert ask.report_capacity(backend, "manual", catalog).services == {
+        assert calls.report_capacity(backend, "manual", catalog).services == {
             "compute": {
                 "cores": {"any": AZCapacity(4800)},
                 "ram": {"az-one": AZCapacity(10), "az-two": AZCapacity(20)},

@@ -20,7 +20,7 @@ from limes.backends import (
     ResourceUsage,
     ServiceDef,
     UsageReport,
-    ask,
+    calls,
 )
 from limes.backends.validation import validate_capacity, validate_usage
 from limes.core.catalog import Catalog
@@ -179,8 +179,8 @@ def test_a_state_that_cannot_be_kept(state):
 def test_every_failure_is_a_backend_error_of_one_line(error, message, project):
     backend = Raising(error)
     for call in (
-        lambda: ask.report_usage(backend, SERVICE, project, CATALOG),
-        lambda: ask.set_quota(backend, SERVICE, project, {"cores": 1}),
+        lambda: calls.report_usage(backend, SERVICE, project, CATALOG),
+        lambda: calls.set_quota(backend, SERVICE, project, {"cores": 1}),
     ):
         with pytest.raises(BackendError) as raised:
             call()
@@ -215,7 +215,7 @@ class Listing(DiscoveryBackend):
 def test_domains_are_chosen_by_name(except_domains, only_domains, expected):
     backend = Listing(["Default", "sales", "sales-test", "test"])
     patterns = [pattern and re.compile(pattern) for pattern in (except_domains, only_domains)]
-    assert [domain.name for domain in ask.list_domains(backend, *patterns)] == expected
+    assert [domain.name for domain in calls.list_domains(backend, *patterns)] == expected
 
 
 def test_wrong_lists_are_refused():
@@ -230,7 +230,7 @@ def test_wrong_lists_are_refused():
         ([ProjectInfo("p", "x", None, domain)], "the project p has no parent_id"),
     ):
         with pytest.raises(BackendError, match='while listing projects in domain "domain": ' + re.escape(problem)):
-            ask.list_projects(Listing([], projects), domain)
+            calls.list_projects(Listing([], projects), domain)
 
 
 @pytest.mark.parametrize(

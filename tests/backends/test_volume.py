@@ -6,7 +6,7 @@ import time
 import pytest
 from keystoneauth1.adapter import Adapter
 
-from limes.backends import BackendError, ConfigError, ResourceDef, ServiceDef, Unit, ask
+from limes.backends import BackendError, ConfigError, ResourceDef, ServiceDef, Unit, calls
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
@@ -153,7 +153,7 @@ class TestCinder(QuotaCases):
         self, backend, service, volumes, stored, berlin, keystone, real_venv
     ):
         quotas = dict.fromkeys(service.resources, 100)
-        ask.set_quota(backend, service, berlin, quotas | {"volumes": 1, "capacity_slow": 21})
+        calls.set_quota(backend, service, berlin, quotas | {"volumes": 1, "capacity_slow": 21})
         assert volumes.create("fast", 1, "too-many").status_code == 413
         assert volumes.create("slow", 2, "too-large").status_code == 413
         credentials = {f"OS_{key.upper()}": value for key, value in keystone.credentials("operator").items()}
@@ -165,7 +165,7 @@ class TestCinder(QuotaCases):
         assert {"volumes_fast 1", "gigabytes_slow 21", "volumes 101"} <= set(shown.stdout.splitlines()), shown.stderr
 
     def test_a_quota_changed_behind_our_back_is_seen(self, backend, service, berlin, admin):
-        ask.set_quota(backend, service, berlin, dict.fromkeys(service.resources, 50))
+        calls.set_quota(backend, service, berlin, dict.fromkeys(service.resources, 50))
         admin.put(f"/os-quota-sets/{berlin.id}", json={"quota_set": {"volumes_slow": 7, "gigabytes_fast": -1}})
         found = report(backend, berlin)
         assert (found["volumes_slow"].quota, str(found["capacity"].quota)) == (7, "Unlimited.UNLIMITED")
@@ -216,7 +216,7 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
         return Catalog(AZS, [ServiceDef("volumev2", "storage", {name: ResourceDef(name) for name in names})])
 
     def test_capacity(self, backend, catalog):
-        found = ask.report_capacity(backend, "under-test", catalog).services["volumev2"]
+        found = calls.report_capacity(backend, "under-test", catalog).services["volumev2"]
         assert {name: {az: one.capacity for az, one in per_az.items()} for name, per_az in found.items()} == {
             "capacity": {"az-one": 1000}, "capacity_slow": {"az-two": 5000},
         }  # fmt: skip

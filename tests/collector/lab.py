@@ -35,7 +35,7 @@ from limes.backends import (
 from limes.core.catalog import Catalog
 from limes.core.constraint_set import ConstraintSet
 from limes.db.engine import Engine
-from limes.seams import SystemIds
+from limes.system import SystemIds
 from tests.support.clock import FrozenClock
 
 COMPUTE = ServiceDef(

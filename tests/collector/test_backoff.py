@@ -7,9 +7,9 @@ import pytest
 import requests
 from keystoneauth1 import exceptions as ksa_errors
 
-from limes.backends import BackendError, BackendOutage, ask
+from limes.backends import BackendError, BackendOutage, calls
 from limes.backends.breaker import BreakerRules, CircuitBreaker, CircuitState, is_outage
-from limes.backends.guard import GuardedQuotaBackend
+from limes.backends.timeouts import GuardedQuotaBackend
 from limes.collector.jobs.push import PushJob
 from limes.collector.jobs.usage import UsageJob
 from limes.errors import BackendPaused
@@ -154,9 +154,9 @@ def test_a_plugin_that_never_comes_back_does_not_hold_its_caller(breaker):
     try:
         for _ in range(3):
             with pytest.raises(BackendError, match=r"service compute: no answer within 0\.05 s"):
-                ask.set_quota(guarded, COMPUTE, BERLIN, {"cores": 1, "ram": 2})
+                calls.set_quota(guarded, COMPUTE, BERLIN, {"cores": 1, "ram": 2})
         with pytest.raises(BackendPaused):
-            ask.set_quota(guarded, COMPUTE, BERLIN, {"cores": 1, "ram": 2})
+            calls.set_quota(guarded, COMPUTE, BERLIN, {"cores": 1, "ram": 2})
     finally:
         released.set()
 

@@ -22,7 +22,7 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.db.queries import discovery
 from limes.errors import LimesError, NotFound, NotReady
-from limes.seams import SystemIds
+from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS, NOW
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, SERVICES, make_world
 from tests.concurrency.test_quota import CLIENTS, at_once

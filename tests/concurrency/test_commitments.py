@@ -11,7 +11,7 @@ from limes.actions.commitments.ledger import Ledger
 from limes.actions.commitments.settle import SettleCommitments
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.seams import SystemIds
+from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS, ask, commit, listed, offer, take
 from tests.api.world import World, make_world
 from tests.concurrency.test_quota import CLIENTS, at_once

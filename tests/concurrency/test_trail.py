@@ -17,7 +17,7 @@ from limes.actions.deliver_events import DeliverEvents
 from limes.audit.sinks.base import Delivery
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.seams import SystemClock
+from limes.system import SystemClock
 from tests.api.world import BERLIN, DRESDEN, GERMANY, World, make_world
 from tests.collector.lab import NoJitter
 from tests.support.databases import PostgresDatabases, SQLiteDatabases

@@ -8,7 +8,7 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.importer.run import Import
 from limes.importer.source import open_source
-from limes.seams import SystemIds
+from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS
 from tests.api.world import SERVICES, make_world
 from tests.importer.go_limes import GoLimes

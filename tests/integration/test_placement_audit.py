@@ -13,7 +13,7 @@ from limes.cli import build_parser, main
 from limes.db.engine import Engine
 from limes.placement.migrations import placement_migrations
 from limes.placement.startup import prepare
-from limes.seams import SystemClock
+from limes.system import SystemClock
 from tests.placement.world import World, all_rows, changes, claim, uuid_of
 from tests.support.databases import MigratedUrlFactory
 from tests.support.keystone import RealKeystone

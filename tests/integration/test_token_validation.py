@@ -13,8 +13,8 @@ from limes.auth.build import build_authenticator
 from limes.auth.context import Authenticator, Identity
 from limes.auth.session import open_session
 from limes.errors import Unauthorized, Unavailable
-from limes.seams import SystemClock
 from limes.settings.identity import IdentitySettings
+from limes.system import SystemClock
 from tests.support.keystone import RealKeystone
 
 pytestmark = pytest.mark.real

@@ -20,8 +20,8 @@ from limes.placement.index import ProviderIndex
 from limes.placement.migrations import placement_migrations
 from limes.placement.policy import PlacementPolicy
 from limes.placement.startup import prepare
-from limes.seams import SystemClock, SystemIds
 from limes.settings.placement import PlacementSettings
+from limes.system import SystemClock, SystemIds
 from limes.web.memory import settle
 
 

@@ -13,8 +13,8 @@ from limes.placement.app import create_app
 from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.index import ProviderIndex
 from limes.placement.policy import PlacementPolicy
-from limes.seams import SystemIds
 from limes.settings.placement import PlacementSettings
+from limes.system import SystemIds
 from tests.support.clock import FrozenClock
 
 Rows = dict[str, Counter[tuple[Any, ...]]]

@@ -13,8 +13,8 @@ import pytest
 from limes.api.errors import install_error_handlers
 from limes.auth.build import build_authenticator
 from limes.auth.session import open_session
-from limes.seams import SystemClock
 from limes.settings.identity import IdentitySettings
+from limes.system import SystemClock
 from limes.ui.keystone_door import KeystoneDoor
 from limes.ui.mount import dashboard as make_mount
 from limes.ui.session import ScopesEndpoint, SessionEndpoint

@@ -28,7 +28,7 @@ from limes.db.queries import commitments as queries
 from limes.db.queries import projects as project_queries
 from limes.db.queries import quotas as quota_queries
 from limes.errors import NotFound, Unprocessable
-from limes.seams import Clock, IdSource
+from limes.system import Clock, IdSource
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from limes.actions.trail import Trail
 from limes.core.catalog import Catalog
 from limes.core.commitment_rules import CommitmentRules
 from limes.db.engine import Engine
-from limes.seams import Clock, IdSource
+from limes.system import Clock, IdSource
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _open_journal(source: "RemoteApi", options: argparse.Namespace) -> "Journal":
     from limes.placement.transfer.journal import Journal
-    from limes.seams import SystemClock
+    from limes.system import SystemClock
 
     url, clock = options.source.rstrip("/"), SystemClock()
     try:

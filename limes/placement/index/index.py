@@ -11,7 +11,7 @@ from limes.placement.index.load import ProviderLoader, Vocabulary, load_vocabula
 from limes.placement.index.look import BEGINNING, Look, Mark, look
 from limes.placement.objects.change import TOMBSTONE_SECONDS
 from limes.placement.search.model import Cloud
-from limes.seams import Clock
+from limes.system import Clock
 
 log = logging.getLogger(__name__)
 

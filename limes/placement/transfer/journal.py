@@ -13,7 +13,7 @@ from typing import IO, Any
 import orjson
 
 from limes.placement.transfer.api import ReadableApi
-from limes.seams import Clock
+from limes.system import Clock
 
 FRESH = timedelta(hours=1)
 

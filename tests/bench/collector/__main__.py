@@ -18,7 +18,7 @@ from limes.actions.sync_catalog import SyncCatalog
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.seams import SystemClock
+from limes.system import SystemClock
 from tests.bench.collector import cloud
 from tests.bench.statements import statements_of
 from tests.setup.needs import POSTGRESQL

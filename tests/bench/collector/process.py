@@ -3,8 +3,8 @@
 import sys
 
 from limes.backends.breaker import CircuitBreaker
-from limes.backends.guard import GuardedQuotaBackend
 from limes.backends.loader import Backends
+from limes.backends.timeouts import GuardedQuotaBackend
 from limes.collector.runner import run_until_signal
 from limes.composition.cluster import Cluster
 from limes.composition.collector import build_collector

@@ -21,7 +21,7 @@ from limes.actions.sync_catalog import SyncCatalog
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.seams import SystemClock
+from limes.system import SystemClock
 from tests.bench.awake import processors_awake
 from tests.bench.client import Client
 from tests.bench.limes import data

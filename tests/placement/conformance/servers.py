@@ -11,7 +11,7 @@ from limes.placement.migrations import placement_migrations
 from limes.placement.objects import change
 from limes.placement.policy import rules
 from limes.placement.startup import prepare
-from limes.seams import SystemClock
+from limes.system import SystemClock
 from tests.support.processes import ServerProcess, free_port, http_answers
 
 

@@ -9,7 +9,7 @@ import pytest
 from limes.db.engine import Engine
 from limes.placement.index import ProviderIndex
 from limes.placement.migrations import placement_migrations
-from limes.seams import SystemClock
+from limes.system import SystemClock
 from tests.placement.index.describe import describe
 from tests.placement.index.writer import Writer
 

@@ -8,7 +8,7 @@ from limes.db.engine import Engine
 from limes.placement.index import ProviderIndex
 from limes.placement.migrations import placement_migrations
 from limes.placement.objects.change import TOMBSTONE_SECONDS
-from limes.seams import SystemClock
+from limes.system import SystemClock
 from tests.placement.index.describe import describe
 from tests.placement.index.writer import Writer
 

@@ -11,8 +11,8 @@ import pytest
 from limes.placement.app import create_app
 from limes.placement.index import ProviderIndex
 from limes.placement.search.memory import AnswerMemory
-from limes.seams import SystemClock
 from limes.settings.placement import PlacementSettings
+from limes.system import SystemClock
 from tests.placement.index.describe import describe
 from tests.placement.search.clouds import identity
 from tests.placement.server import collaborators

@@ -11,7 +11,7 @@ from limes.auth.gate import Gate
 from limes.auth.session import open_session
 from limes.auth.token_cache import TokenCache
 from limes.errors import Unavailable
-from limes.seams import SystemClock
+from limes.system import SystemClock
 from tests.support.faulty_keystone import token_body
 from tests.support.web_server import Answer, Request, web_server
 from tests.unit.auth.test_keystone_faults import settings_for

@@ -11,7 +11,7 @@ from limes.auth.build import build_authenticator
 from limes.auth.revoked import RevocationsFirst, RevokedTokens
 from limes.auth.session import open_session
 from limes.errors import Unauthorized, Unavailable
-from limes.seams import SystemClock
+from limes.system import SystemClock
 from limes.ui.keystone_door import KeystoneDoor
 from tests.support.clock import FrozenClock
 from tests.support.web_server import Answer, Request, web_server
@@ -56,7 +56,7 @@ def test_signing_out_reaches_every_worker(validator: str, tmp_path: Path) -> Non
 
 def test_another_process(tmp_path: Path) -> None:
     code = (
-        "import sys, pathlib; from limes.auth.revoked import RevokedTokens; from limes.seams import SystemClock;"
+        "import sys, pathlib; from limes.auth.revoked import RevokedTokens; from limes.system import SystemClock;"
         "RevokedTokens(SystemClock(), 300, pathlib.Path(sys.argv[1])).add('of-ada')"
     )
     here = RevokedTokens(SystemClock(), 300, tmp_path / "made" / "by-add")

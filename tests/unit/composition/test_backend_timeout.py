@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from limes.backends import BackendError, DomainInfo, ProjectInfo, ask
+from limes.backends import BackendError, DomainInfo, ProjectInfo, calls
 from limes.composition.api import build_api
 from limes.composition.common import load_settings
 from limes.composition.databases import all_databases
@@ -44,5 +44,5 @@ def test_the_api_gives_up_early(tmp_path, monkeypatch):
         deps = build_api(load_settings())
         push = deps.set_project_quota.push.__self__
         with pytest.raises(BackendError, match=r"timed out|no answer within"):
-            ask.set_quota(push.backends["compute"], deps.catalog.services["compute"], BERLIN, {"cores": 5})
+            calls.set_quota(push.backends["compute"], deps.catalog.services["compute"], BERLIN, {"cores": 5})
     deps.engine.close()

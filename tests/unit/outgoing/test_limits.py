@@ -20,8 +20,8 @@ from limes.errors import StartupError, Unavailable
 from limes.outgoing import AnswerLimits, GuardedSession, keystone_session
 from limes.outgoing.body import is_deeper
 from limes.placement.transfer.api import RemoteApi
-from limes.seams import SystemClock
 from limes.settings.identity import IdentitySettings
+from limes.system import SystemClock
 from limes.ui.keystone_door import KeystoneDoor
 from limes.ui.requests import PasswordSignIn
 from tests.backends.conftest import STATIC_DISCOVERY

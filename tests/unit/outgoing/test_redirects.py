@@ -14,8 +14,8 @@ from limes.backends.reports import DomainInfo
 from limes.errors import StartupError, Unavailable
 from limes.outgoing import GuardedSession, keystone_session
 from limes.placement.transfer.api import RemoteApi
-from limes.seams import SystemClock
 from limes.settings.identity import IdentitySettings
+from limes.system import SystemClock
 from limes.ui.keystone_door import KeystoneDoor
 from limes.ui.requests import PasswordSignIn
 from tests.backends.conftest import STATIC_DISCOVERY

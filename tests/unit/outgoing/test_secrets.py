@@ -10,14 +10,14 @@ from keystoneauth1.token_endpoint import Token
 
 from limes.auth.build import build_authenticator
 from limes.auth.session import open_session
-from limes.backends import BackendError, DomainInfo, ProjectInfo, ask
+from limes.backends import BackendError, DomainInfo, ProjectInfo, calls
 from limes.backends.loader import BackendSpec, load
 from limes.cli import main
 from limes.errors import LimesError, StartupError, Unavailable
 from limes.outgoing import GuardedSession, keystone_session
 from limes.placement.transfer.api import RemoteApi
-from limes.seams import SystemClock
 from limes.settings.identity import IdentitySettings
+from limes.system import SystemClock
 from limes.ui.keystone_door import KeystoneDoor
 from limes.ui.requests import PasswordSignIn
 from tests.backends.conftest import STATIC_DISCOVERY
@@ -77,7 +77,7 @@ def test_discovery(server: WebServer, caplog: pytest.LogCaptureFixture) -> None:
     spec = BackendSpec("discovery", "list", "list", {"endpoint_override": f"{server.url}/v3"}, "method")
     discovery = load([], [], spec, availability_zones=["a"], session_factory=lambda: session).discovery
     with pytest.raises(BackendError) as caught:
-        ask.list_domains(discovery, None, None)
+        calls.list_domains(discovery, None, None)
     assert server.saw(SECRET)
     assert SECRET not in everything(caught.value, caplog)
 
