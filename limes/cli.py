@@ -17,8 +17,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"limes {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for module in (serve, http, collect, status, doctor, db, config, plugin, import_limes, completion):
+    for module in (serve, http, collect, status, doctor, db, config, plugin, import_limes):
         module.add_to(commands)
+    completion.add_to(commands, parser)
     return parser
 
 

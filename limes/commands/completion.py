@@ -1,14 +1,15 @@
 """`limes completion`: scripts by which shells complete our command line."""
 
 import argparse
+from functools import partial
 
 from limes.commands.options import Commands, add_exit_codes
 
 _SHELLS = ("bash", "zsh", "fish")
 
 
-def add_to(commands: Commands) -> None:
-    """Adds `completion`."""
+def add_to(commands: Commands, whole: argparse.ArgumentParser) -> None:
+    """Adds `completion`, of the whole command line."""
     parser = commands.add_parser(
         "completion",
         help="print a script that completes this command in a shell",
@@ -16,14 +17,12 @@ def add_to(commands: Commands) -> None:
     )
     parser.add_argument("shell", choices=_SHELLS, help="the shell")
     add_exit_codes(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=partial(run, whole))
 
 
-def run(options: argparse.Namespace) -> int:
+def run(whole: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Prints the script."""
     import shtab
 
-    from limes.cli import build_parser
-
-    print(shtab.complete(build_parser(), options.shell))
+    print(shtab.complete(whole, options.shell))
     return 0

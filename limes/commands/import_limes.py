@@ -71,11 +71,12 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], other: str) -> No
 def _configuration(options: argparse.Namespace) -> int:
     import yaml
 
+    from limes.composition.backends import backend_problems
     from limes.importer.configuration.convert import convert
     from limes.settings import read_yaml
 
     path = Path(options.config_from)
-    converted = convert(read_yaml(path), path.parent)
+    converted = convert(read_yaml(path), path.parent, backend_problems)
     text = yaml.safe_dump(converted.document, sort_keys=False, allow_unicode=True, width=120)
     if options.output:
         _write_new(Path(options.output), text)

@@ -38,16 +38,9 @@ def build_api(settings: Settings) -> ApiCollaborators:
     ids = SystemIds()
     revoked = open_revoked(settings)
     authenticator = open_authenticator(settings, cloud, threads=settings.api.threads, revoked=revoked)
-    set_domain_quota = SetDomainQuota(engine, cluster.catalog, cluster.constraints, cluster.lowpriv, trail)
-    set_project_quota = SetProjectQuota(
-        engine,
-        cluster.catalog,
-        cluster.constraints,
-        cluster.lowpriv,
-        clock,
-        push,
-        trail,
-    )
+    quota_rules = (engine, cluster.catalog, cluster.constraints, cluster.lowpriv)
+    set_domain_quota = SetDomainQuota(*quota_rules, trail)
+    set_project_quota = SetProjectQuota(*quota_rules, clock, push, trail)
     return ApiCollaborators(
         client_address=client_address(settings),
         engine=engine,

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from limes.composition.backends import backend_problems
 from limes.errors import ConfigError
 from limes.importer.configuration.convert import convert
 from limes.settings import parse, read_yaml
@@ -18,7 +19,7 @@ def original():
 
 
 def converted(original):
-    return convert(original, ORIGINAL.parent)
+    return convert(original, ORIGINAL.parent, backend_problems)
 
 
 def notes(original):
@@ -152,7 +153,7 @@ def test_mistakes_of_the_original_are_said(original):
 @pytest.mark.parametrize("document", [None, [], {"availability_zones": []}, {"liquids": {}}])
 def test_something_else(document):
     with pytest.raises(ConfigError, match="expected the YAML file of a Go Limes of 2024"):
-        convert(document, Path())
+        convert(document, Path(), backend_problems)
 
 
 def test_the_original_is_not_changed(original):

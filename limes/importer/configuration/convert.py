@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from limes.composition.backends import backend_problems
 from limes.errors import ConfigError
 from limes.importer.configuration.notes import Note, Notes, mapping, mappings
 from limes.importer.configuration.plugins import CAPACITY, NO_COUNTERPART, QUOTA, Converter
@@ -29,8 +28,10 @@ class Converted:
     problems: tuple[str, ...]
 
 
-def convert(original: Any, folder: Path) -> Converted:
-    """Converts a document; relative paths count from `folder`. Raises `ConfigError` if it is none of the original."""
+def convert(original: Any, folder: Path, backend_problems: Callable[[Any], list[str]]) -> Converted:
+    """Converts a document; relative paths count from `folder`. `backend_problems` tells what plugins find wrong with
+    the result. Raises `ConfigError` if it is none of the original.
+    """
     if not isinstance(original, dict) or "services" not in original:
         kind = "its configuration of 2025 and later (liquids)" if "liquids" in mapping(original) else "something else"
         raise ConfigError([f"expected the YAML file of a Go Limes of 2024, with `services`; this is {kind}"])
@@ -42,17 +43,16 @@ def convert(original: Any, folder: Path) -> Converted:
             document[key] = change(source[key], notes)
     document["database"] = {"url": _DATABASE}
     notes.to_do("database.url", "a new, empty database: the original's has tables of the same names. Mind LIMES_DB_*")
-    return Converted(document, tuple(notes.found), tuple(_problems(document, folder)))
+    return Converted(document, tuple(notes.found), (*_problems(document, folder), *backend_problems(document)))
 
 
 def _problems(document: dict[str, Any], folder: Path) -> list[str]:
     """What is wrong with the document as it stands, without looking at the environment."""
-    problems = []
     try:
         parse(copy.deepcopy(document), {}, folder)
     except ConfigError as error:
-        problems += error.problems
-    return [*problems, *backend_problems(document)]
+        return error.problems
+    return []
 
 
 def _as_it_is(value: Any, notes: Notes) -> Any:

@@ -1,0 +1,100 @@
+"""`make house`: how large the product is, file by file and function by function, and whether its packages form circles."""
+
+import ast
+import re
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import grimp
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = {
+    "limes": ROOT / "limes",
+    "limes_osc": ROOT / "plugins/limes_osc",
+    "limes_plugins": ROOT / "plugins/limes_plugins",
+}
+SHORT = 40
+"""Lines of a file that is hardly one."""
+LONGEST_FILE = 350
+LONGEST_FUNCTION = 50
+
+_SQL = re.compile(r"\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH)\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Something with its number of lines."""
+
+    lines: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.lines} {self.name}"
+
+
+def files() -> dict[Path, str]:
+    """The text of each Python file of the product."""
+    return {path: path.read_text() for folder in PACKAGES.values() for path in sorted(folder.rglob("*.py"))}
+
+
+def file_sizes() -> list[Size]:
+    """All files, the longest first."""
+    sizes = [Size(len(text.splitlines()), str(path.relative_to(ROOT))) for path, text in files().items()]
+    return sorted(sizes, key=lambda size: -size.lines)
+
+
+def function_sizes() -> list[Size]:
+    """All functions with their docstrings, but those of migrations, the longest first."""
+    sizes = [
+        Size((node.end_lineno or 0) - node.lineno + 1, f"{path.relative_to(ROOT)}:{node.lineno} {node.name}")
+        for path, text in files().items()
+        if "migrations" not in path.parts
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    return sorted(sizes, key=lambda size: -size.lines)
+
+
+def sql_texts() -> list[str]:
+    """Where SQL stands as text, besides migrations."""
+    return [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path, text in files().items()
+        if "migrations" not in path.parts
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _SQL.match(node.value)
+    ]
+
+
+def cycles() -> Iterator[str]:
+    """Packages (or modules) beside each other of which each imports the other, if only by way of others."""
+    graph = grimp.build_graph(*PACKAGES)
+    for parent in sorted(graph.modules):
+        for one, other in combinations(sorted(graph.find_children(parent)), 2):
+            if graph.chain_exists(one, other, as_packages=True) and graph.chain_exists(other, one, as_packages=True):
+                yield f"{one} <-> {other}"
+
+
+def main() -> None:
+    """Prints the figures."""
+    sizes, functions, circles = file_sizes(), function_sizes(), list(cycles())
+    lines = [size.lines for size in sizes]
+    for name, figure in (
+        ("files", len(sizes)),
+        ("lines", sum(lines)),
+        ("median lines of a file", f"{statistics.median(lines):g}"),
+        (f"files of {SHORT} lines or less", sum(count <= SHORT for count in lines)),
+        ("SQL texts", len(sql_texts())),
+        ("longest file", sizes[0]),
+        ("longest function", functions[0]),
+        ("package cycles", len(circles)),
+        *(("", circle) for circle in circles),
+    ):
+        print(f"{name:<28}{figure}")
+
+
+if __name__ == "__main__":
+    main()
