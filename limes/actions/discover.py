@@ -12,7 +12,7 @@ have used is free for commitments that wait.
 import logging
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from limes.actions.automatic_steps import constrained, write_off
 from limes.actions.commitments.settle import SettleCommitments
@@ -20,6 +20,7 @@ from limes.actions.reports.domains import find_domain
 from limes.actions.reports.projects import find_project
 from limes.actions.trail import Trail
 from limes.audit.cadf import Scope
+from limes.audit.initiator import Initiator
 from limes.backends import DiscoveryBackend, DomainInfo, ProjectInfo, calls
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraint_set import ConstraintSet
@@ -45,6 +46,10 @@ class Discover:
     trail: Trail
     except_domains: re.Pattern[str] | None = None
     only_domains: re.Pattern[str] | None = None
+
+    def by(self, initiator: Initiator) -> "Discover":
+        """The same use case for changes that `initiator` makes."""
+        return replace(self, trail=self.trail.by(initiator), commitments=self.commitments.by(initiator))
 
     def everything(self) -> None:
         """All domains and all of their projects.

@@ -11,7 +11,7 @@ original did, and they showed up as inconsistencies). Quota can be set as soon a
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import orjson
@@ -21,6 +21,7 @@ from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.project_tasks import never, next_pause, project_info, scope, wanted_quotas
 from limes.actions.telemetry import SILENT, Telemetry
 from limes.actions.trail import Trail
+from limes.audit.initiator import Initiator
 from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, calls
 from limes.core.catalog import Catalog
 from limes.core.constraint_set import ConstraintSet
@@ -65,6 +66,10 @@ class ScrapeUsage:
     retry_max: float = 1800.0
     lease: float = 300.0
     telemetry: Telemetry = SILENT
+
+    def by(self, initiator: Initiator) -> "ScrapeUsage":
+        """The same use case for changes that `initiator` makes."""
+        return replace(self, trail=self.trail.by(initiator), commitments=self.commitments.by(initiator))
 
     def claim(self, service_type: str, limit: int) -> list[ScrapeTask]:
         """Claims up to `limit` projects whose turn it is. Each is to be given to `run`, or back."""

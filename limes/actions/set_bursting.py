@@ -13,6 +13,7 @@ from limes.actions.reports.projects import find_project
 from limes.actions.scopes import scope_of
 from limes.actions.set_project_quota import PushQuota
 from limes.actions.trail import Trail
+from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog, Ref
 from limes.db.engine import Engine
 from limes.db.queries import bursting as queries
@@ -36,6 +37,7 @@ class SetBursting:
         self,
         domain_uuid: str,
         project_uuid: str,
+        initiator: Initiator,
         *,
         enabled: bool,
         dry_run: bool,
@@ -49,6 +51,8 @@ class SetBursting:
         if not self.catalog.burst_multiplier:
             raise BadRequest("bursting is not available for this cluster")
 
+        trail = self.trail.by(initiator)
+
         def work() -> tuple[int, Sequence[str]]:
             project = find_project(self.engine, domain_uuid, project_uuid)
             present = queries.lock_project(self.engine, project.id, lock=not dry_run)
@@ -58,7 +62,7 @@ class SetBursting:
                 return project.id, ()
             if not enabled:
                 self._refuse_while_bursted(project.id)
-            return project.id, () if dry_run else self._write(project, domain_uuid, enabled)
+            return project.id, () if dry_run else self._write(trail, project, domain_uuid, enabled)
 
         if dry_run:
             self.engine.snapshot(work)
@@ -66,26 +70,26 @@ class SetBursting:
         try:
             project_id, services = self.engine.atomic(work)
         except Conflict as error:
-            self._write_refusal(domain_uuid, project_uuid, enabled, str(error))
+            self._write_refusal(trail, domain_uuid, project_uuid, enabled, str(error))
             raise
         return self.push(project_id, services) if services else ()
 
-    def _write(self, project: ProjectRow, domain_uuid: str, enabled: bool) -> Sequence[str]:
+    def _write(self, trail: Trail, project: ProjectRow, domain_uuid: str, enabled: bool) -> Sequence[str]:
         project_id = project.id
         queries.write_bursting(self.engine, project_id, enabled)
-        self.trail.bursting(scope_of(project, domain_uuid), enabled)
+        trail.bursting(scope_of(project, domain_uuid), enabled)
         services = list(self.catalog.services)
         quota_queries.mark_desynced(self.engine, project_id, services, self.clock.now().timestamp())
         return services
 
-    def _write_refusal(self, domain_uuid: str, project_uuid: str, enabled: bool, message: str) -> None:
+    def _write_refusal(self, trail: Trail, domain_uuid: str, project_uuid: str, enabled: bool, message: str) -> None:
         """In a transaction of its own, as that of the request is undone."""
 
         def work() -> None:
             project = find_project(self.engine, domain_uuid, project_uuid)
-            self.trail.bursting_refused(scope_of(project, domain_uuid), enabled, message)
+            trail.bursting_refused(scope_of(project, domain_uuid), enabled, message)
 
-        if self.trail.has_sinks:
+        if trail.has_sinks:
             self.engine.atomic(work)
 
     def _refuse_while_bursted(self, project_id: int) -> None:

@@ -15,6 +15,7 @@ from limes.actions.quota_state import domain_tag
 from limes.actions.reports.domains import find_domain
 from limes.actions.scopes import scope_of_domain
 from limes.actions.trail import Trail
+from limes.audit.initiator import Initiator
 from limes.core.capacity import beyond_capacity, effective
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraint_set import ConstraintSet
@@ -41,6 +42,7 @@ class SetDomainQuota:
         domain_uuid: str,
         changes: Iterable[QuotaChange],
         permissions: PermissionSource,
+        initiator: Initiator,
         *,
         dry_run: bool,
         condition: Unchanged | None = None,
@@ -48,6 +50,7 @@ class SetDomainQuota:
         """Sets the quotas, or says why not. Raises `NotFound` for an unknown domain, and `PreconditionFailed`."""
         wanted, refusals = read_changes(self.catalog, changes)
         allowed = {ref: permissions(ref) for ref in wanted}
+        trail = self.trail.by(initiator)
 
         def work() -> QuotaOutcome:
             domain = find_domain(self.engine, domain_uuid)
@@ -55,7 +58,7 @@ class SetDomainQuota:
             self._lock(domain, [ids[ref] for ref in wanted], condition, dry_run)
             outcome = self._decide(domain, ids, wanted, refusals, allowed, dry_run)
             if not dry_run:
-                write_trail(self.trail, self.catalog, scope_of_domain(domain), outcome)
+                write_trail(trail, self.catalog, scope_of_domain(domain), outcome)
             return outcome
 
         return self.engine.snapshot(work) if dry_run else self.engine.atomic(work)

@@ -27,6 +27,7 @@ from limes.actions.repair_backend import repair
 from limes.actions.reports.projects import find_project
 from limes.actions.scopes import scope_of
 from limes.actions.trail import Trail
+from limes.audit.initiator import Initiator
 from limes.core.capacity import effective
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraint_set import ConstraintSet
@@ -60,6 +61,7 @@ class SetProjectQuota:
         project_uuid: str,
         changes: Iterable[QuotaChange],
         permissions: PermissionSource,
+        initiator: Initiator,
         *,
         dry_run: bool,
         condition: Unchanged | None = None,
@@ -70,6 +72,7 @@ class SetProjectQuota:
         """
         wanted, refusals = read_changes(self.catalog, changes)
         allowed = {ref: permissions(ref) for ref in wanted}
+        trail = self.trail.by(initiator)
 
         def work() -> tuple[ProjectRow, QuotaOutcome]:
             project = find_project(self.engine, domain_uuid, project_uuid)
@@ -77,8 +80,8 @@ class SetProjectQuota:
             self._lock(project, [ids[ref] for ref in wanted], condition, dry_run)
             outcome = self._decide(project, ids, wanted, refusals, allowed, dry_run)
             if not dry_run:
-                outcome = self._repair(project, domain_uuid, ids, wanted, allowed, outcome)
-                write_trail(self.trail, self.catalog, scope_of(project, domain_uuid), outcome)
+                outcome = self._repair(trail, project, domain_uuid, ids, wanted, allowed, outcome)
+                write_trail(trail, self.catalog, scope_of(project, domain_uuid), outcome)
             return project, outcome
 
         if dry_run:
@@ -120,6 +123,7 @@ class SetProjectQuota:
 
     def _repair(
         self,
+        trail: Trail,
         project: ProjectRow,
         domain_uuid: str,
         ids: Mapping[Ref, int],
@@ -133,7 +137,7 @@ class SetProjectQuota:
         if outcome.refusals or not same:
             return outcome
         now = self.clock.now().timestamp()
-        services = repair(self.engine, self.catalog, self.trail, project, domain_uuid, same, now)
+        services = repair(self.engine, self.catalog, trail, project, domain_uuid, same, now)
         return replace(outcome, repaired=services)
 
     def _write(self, project: ProjectRow, ids: Mapping[Ref, int], changed: Sequence[ChangedQuota]) -> None:

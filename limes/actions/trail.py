@@ -6,12 +6,12 @@ for the events, whatever the number of changes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from limes.audit import events
 from limes.audit.cadf import Event, Scope, render
 from limes.audit.events import CommitmentStep
-from limes.audit.initiator import Initiator, current
+from limes.audit.initiator import LIMES, Initiator
 from limes.core.catalog import Ref
 from limes.core.history import QuotaStep, Reason, What
 from limes.core.units import Unit
@@ -33,7 +33,7 @@ class RefusedQuota:
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """Everything here is to be called inside the transaction of the change. Who it was is `initiator.current`."""
+    """Everything here is to be called inside the transaction of the change."""
 
     engine: Engine
     clock: Clock
@@ -42,6 +42,12 @@ class Trail:
     """Where events go to. Without any, only the history is written."""
     observer: str = "limes"
     """The id of this process in the events."""
+    initiator: Initiator = LIMES
+    """Who makes the changes."""
+
+    def by(self, initiator: Initiator) -> "Trail":
+        """The same trail for changes that `initiator` makes."""
+        return replace(self, initiator=initiator)
 
     @property
     def has_sinks(self) -> bool:
@@ -52,32 +58,32 @@ class Trail:
         """Quotas have changed. What only brings a backend back into line is history, but no event."""
         if not steps:
             return
-        who, now = current.get(), self.clock.now().timestamp()
+        who, now = self.initiator, self.clock.now().timestamp()
         history.append(self.engine, [_row(scope, step, who, now) for step in steps])
         changed = [step for step in steps if step.what is What.QUOTA]
         self._emit([events.quota_changed(scope, step, who) for step in changed])
 
     def refused(self, scope: Scope, attempts: Sequence[RefusedQuota]) -> None:
         """A request for quotas was refused as a whole."""
-        who = current.get()
+        who = self.initiator
         self._emit(
             [events.quota_refused(scope, one.ref, one.unit, one.old, one.new, one.message, who) for one in attempts]
         )
 
     def bursting(self, scope: Scope, enabled: bool) -> None:
         """Bursting was switched."""
-        who, now = current.get(), self.clock.now().timestamp()
+        who, now = self.initiator, self.clock.now().timestamp()
         step = QuotaStep(("", ""), Unit.COUNT, int(not enabled), int(enabled), Reason.REQUEST, what=What.BURSTING)
         history.append(self.engine, [_row(scope, step, who, now)])
         self._emit([events.bursting_changed(scope, enabled, who)])
 
     def bursting_refused(self, scope: Scope, enabled: bool, message: str) -> None:
         """Bursting was not switched."""
-        self._emit([events.bursting_refused(scope, enabled, message, current.get())])
+        self._emit([events.bursting_refused(scope, enabled, message, self.initiator)])
 
     def commitments(self, steps: Sequence[CommitmentStep]) -> None:
         """Commitments have changed. Their history is kept elsewhere (`limes.db.queries.commitment_events`)."""
-        who = current.get()
+        who = self.initiator
         self._emit([events.commitment_changed(step, who) for step in steps])
 
     def _emit(self, found: Sequence[Event]) -> None:

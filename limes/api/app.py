@@ -7,7 +7,6 @@ import falcon
 
 from limes.api.collaborators import ApiCollaborators
 from limes.api.errors import UNAUTHORIZED, install_error_handlers
-from limes.api.initiator import InitiatorMiddleware
 from limes.api.parameters import CLUSTER
 from limes.api.routes import PUBLIC_PATHS, routes
 from limes.errors import BadRequest
@@ -84,7 +83,6 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
             PathMiddleware(public),
             ClusterHeaderMiddleware(),
             AuthMiddleware(deps.authenticator, public.__contains__, UNAUTHORIZED),
-            InitiatorMiddleware(),
             ConnectionMiddleware(deps.engine, "limes", without=public),
         ],
         router=Router(head=True),

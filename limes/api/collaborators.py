@@ -10,6 +10,7 @@ from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.actions.show_history import ShowHistory
+from limes.audit.initiator import Initiator
 from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
 from limes.core.catalog import Catalog
@@ -35,11 +36,11 @@ class ApiCollaborators:
     commitments: CommitmentUseCases
     history: ShowHistory
     explain: ExplainQuota
-    discover_domains: Callable[[], Sequence[str]]
+    discover_domains: Callable[[Initiator], Sequence[str]]
     """Looks for domains in Keystone and answers the UUIDs of the new ones."""
-    discover_projects: Callable[[str], Sequence[str]]
+    discover_projects: Callable[[str, Initiator], Sequence[str]]
     """Looks for projects of the domain of that UUID and answers the UUIDs of the new ones. Raises `NotFound`."""
-    request_sync: Callable[[str, str], None]
+    request_sync: Callable[[str, str, Initiator], None]
     """Asks for a scrape of the project of that domain and UUID, after looking for it in Keystone if it is not known."""
     catalog_url: str = ""
     allowed_origins: tuple[str, ...] = ("*",)

@@ -3,23 +3,10 @@
 import falcon
 
 from limes import logs
-from limes.audit.initiator import LIMES, Initiator, current
+from limes.audit.initiator import Initiator
 from limes.auth.context import Identity
 
 _LONGEST = 255
-
-
-class InitiatorMiddleware:
-    """Lays what is written in the course of a request to the account of its user. Comes after the token's."""
-
-    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Sets it for this thread, for each request anew."""
-        identity: Identity | None = getattr(req.context, "identity", None)
-        current.set(initiator_of(req, identity) if identity else LIMES)
-
-    def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:
-        """The thread does other things from now on."""
-        current.set(LIMES)
 
 
 def initiator_of(req: falcon.Request, identity: Identity) -> Initiator:

@@ -1,10 +1,5 @@
-"""Who is at work: the user behind a request, or a job. What is written in their course is laid to their account.
+"""Who makes a change: the user behind a request, or a job."""
 
-It is a context variable, like the id of the request: every change has to name its initiator, and none of the layers in
-between has any use for it.
-"""
-
-from contextvars import ContextVar
 from dataclasses import dataclass
 
 
@@ -26,10 +21,10 @@ class Initiator:
     address: str = ""
     """The host that the request came from."""
     agent: str = ""
-    """The program that made the request, in its own words."""
+    """The client's `User-Agent`."""
     request_id: str = ""
     global_request_id: str = ""
-    """The id of the client's larger undertaking, if it gave one."""
+    """The global request id that the client sent, if any."""
     path: str = ""
     """Of the request, without its query, which may hold secrets."""
 
@@ -45,7 +40,4 @@ def of_job(name: str) -> Initiator:
 
 
 LIMES = of_job("limes")
-"""Whoever does not say who it is: commands at a terminal, for example."""
-
-current: ContextVar[Initiator] = ContextVar("initiator", default=LIMES)
-"""Who is at work in this thread."""
+"""Limes itself, outside of any job: a command at a terminal, for example."""

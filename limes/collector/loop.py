@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from limes.audit import initiator
 from limes.errors import LimesError
 from limes.logs import request_id
 
@@ -98,7 +97,6 @@ class Loop:
 
     def _work(self) -> None:
         request_id.set(f"job-{self.job.name}")
-        initiator.current.set(initiator.of_job(self.job.name))
         try:
             while not self._stopping.is_set() and self._may_work() and self._step():
                 self._start_worker()

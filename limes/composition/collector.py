@@ -11,6 +11,7 @@ from limes.actions.scrape_usage import ScrapeUsage
 from limes.actions.sync_catalog import SyncCatalog
 from limes.actions.telemetry import Telemetry
 from limes.actions.trail import Trail
+from limes.audit.initiator import of_job
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.alone import claim_sqlite_file
 from limes.collector.clocks import ClockWatch
@@ -144,7 +145,8 @@ def _service_jobs(
     for service, name in services:
         breaker = cluster.backends.breakers.get(service) or CircuitBreaker(f"service {service}")
         scrapes, pushes = counters["limes_resource_scrapes"], counters["limes_quota_pushes"]
-        jobs.append(UsageJob(service, name, scrape, scrapes, breaker, workers=threads[service], batch=collector.batch))
+        action = scrape.by(of_job(f"scrape-usage:{service}"))
+        jobs.append(UsageJob(service, name, action, scrapes, breaker, workers=threads[service], batch=collector.batch))
         jobs.append(PushJob(service, name, push, pushes, breaker, threads[service]))
     return jobs
 
@@ -165,7 +167,7 @@ def _capacity_job(
         cluster.backends.capacity,
         clock,
         jitter,
-        settle_commitments(engine, cluster, clock, trail),
+        settle_commitments(engine, cluster, clock, trail.by(of_job("scrape-capacity"))),
         interval=collector.capacity_interval,
         retry=collector.capacity_retry,
         lease=collector.lease,
@@ -186,18 +188,24 @@ def _cluster_wide_jobs(
     collector = settings.collector
     settle = settle_commitments(engine, cluster, clock, trail)
     discovery = replace(discover(settings, engine, cluster, trail), clock=clock, commitments=settle)
-    consistency = CheckConsistency(engine, cluster.catalog, cluster.constraints, sync_catalog, trail)
-
+    consistency = CheckConsistency(
+        engine, cluster.catalog, cluster.constraints, sync_catalog, trail.by(of_job("consistency"))
+    )
     forget = ForgetHistory(engine, clock, settings.audit.history_retention)
 
     def job(name: str, work: Callable[[], object], interval: float, counter: str) -> Job:
         return ClusterWideJob(RunJob(engine, clock, jitter, name, work, interval, collector.lease), counters[counter])
 
     return [
-        job("discovery", discovery.everything, collector.discovery_interval, "limes_keystone_syncs"),
+        job(
+            "discovery",
+            discovery.by(of_job("discovery")).everything,
+            collector.discovery_interval,
+            "limes_keystone_syncs",
+        ),
         job(
             "commitments",
-            settle.run,
+            settle.by(of_job("commitments")).run,
             collector.commitment_interval,
             "limes_commitment_runs",
         ),

@@ -10,6 +10,7 @@ from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.sync_catalog import SyncCatalog
 from limes.actions.trail import Trail
+from limes.audit.initiator import LIMES
 from limes.core.catalog import BehaviorRule, Catalog
 from limes.core.commitment_rules import CommitmentRules
 from limes.core.selection import select
@@ -65,16 +66,16 @@ def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud):
     assert cases.read.of_project(GERMANY, BERLIN, select(catalog)) == []
     wanted = Conversion(("volume", "capacity"), 3, 2)
     for deed in (
-        lambda: cases.transfer.start(GERMANY, BERLIN, made["id"], 5, "public"),
-        lambda: cases.transfer.take(GERMANY, DRESDEN, made["id"], token),
+        lambda: cases.transfer.start(GERMANY, BERLIN, made["id"], 5, "public", LIMES),
+        lambda: cases.transfer.take(GERMANY, DRESDEN, made["id"], token, LIMES),
         lambda: cases.read.by_token(token),
-        lambda: cases.reshape.change_duration(GERMANY, BERLIN, made["id"], "1 year"),
-        lambda: cases.reshape.convert(GERMANY, BERLIN, made["id"], wanted),
+        lambda: cases.reshape.change_duration(GERMANY, BERLIN, made["id"], "1 year", LIMES),
+        lambda: cases.reshape.convert(GERMANY, BERLIN, made["id"], wanted, LIMES),
     ):
         with pytest.raises(NotFound, match="resource compute/cores is not configured any more"):
             deed()
     assert all_rows(cloud.engine)["project_commitments"] == before
-    cases.delete.run(GERMANY, BERLIN, planned["id"], as_admin=True)
+    cases.delete.run(GERMANY, BERLIN, planned["id"], LIMES, as_admin=True)
     cloud.clock.advance(3600)
     SettleCommitments(cases.create.ledger).run()
     assert events(cloud)[-2:] == [("deleted", 3), ("expired", 10)]

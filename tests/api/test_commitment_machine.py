@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from limes.actions.commitments.create import Creator
 from limes.actions.commitments.reshape import Conversion
+from limes.audit.initiator import Initiator
 from limes.core.commitment_request import CommitmentRequest
 from limes.core.commitments import Commitment, Status
 from limes.core.conversion import rates
@@ -25,7 +25,7 @@ from limes.errors import LimesError
 from tests.api.commitment_cloud import AZS, BEHAVIORS, CORES, PROJECTS, RULES, UNKNOWN, VOLUME, WORTH, Cloud
 from tests.api.commitment_invariants import check_capacity, check_lists, check_transitions
 
-JANE = Creator("u1", "jane@germany")
+JANE = Initiator("jane", "u1", "germany")
 HOUR = 3600
 
 which = st.integers(0, 15)
@@ -81,13 +81,13 @@ class Life(RuleBasedStateMachine):
     @rule(index=which, amount=st.integers(1, 20), status=st.sampled_from(["", "unlisted", "public"]))
     def offer(self, index, amount, status):
         _, number, owner = self.pick(index)
-        self.attempt(lambda: self.cases.transfer.start(*owner, number, amount, status))
+        self.attempt(lambda: self.cases.transfer.start(*owner, number, amount, status, JANE))
 
     @rule(index=which, project=projects, token=st.sampled_from(["right", "right", "wrong", "of another"]))
     def take(self, index, project, token):
         one, number, owner = self.pick(index)
         if one and one.is_confirmed and not one.transfer_token:
-            self.attempt(lambda: self.cases.transfer.start(*owner, number, one.amount, "unlisted"))
+            self.attempt(lambda: self.cases.transfer.start(*owner, number, one.amount, "unlisted", JANE))
             self.all_is_well()
         offered = [one for _, one in sorted(self.seen.items()) if one.transfer_token]
         if not offered:
@@ -95,7 +95,7 @@ class Life(RuleBasedStateMachine):
         held = next((one for one in offered if one.id == number), offered[0])
         other = offered[index % len(offered)]
         given = {"right": held.transfer_token, "wrong": "0" * 48, "of another": other.transfer_token}[token]
-        taken = self.attempt(lambda: self.cases.transfer.take(*PROJECTS[project], held.id, given))
+        taken = self.attempt(lambda: self.cases.transfer.take(*PROJECTS[project], held.id, given, JANE))
         if taken:
             assert given == held.transfer_token
             moved = replace(held, project_id=project, transfer_status="", transfer_token=None)
@@ -113,13 +113,13 @@ class Life(RuleBasedStateMachine):
                 if other[0] and (other[0].project_id, other[0].resource_id, other[0].az, other[0].status) == place
             ]  # fmt: skip
         numbers = [number for _, number, _ in fellows]
-        made = self.attempt(lambda: self.cases.reshape.merge(*owner, numbers))
+        made = self.attempt(lambda: self.cases.reshape.merge(*owner, numbers, JANE))
         assert made is None or made.commitment.amount == sum(self.seen[number].amount for number in set(numbers))
 
     @rule(index=which)
     def renew(self, index):
         one, number, owner = self.pick(index)
-        made = self.attempt(lambda: self.cases.reshape.renew(*owner, number))
+        made = self.attempt(lambda: self.cases.reshape.renew(*owner, number, JANE))
         if made:
             self.worth += WORTH[made.ref] * made.commitment.amount
             assert (made.commitment.status, made.commitment.confirm_by) == (Status.PLANNED, one.expires_at)
@@ -127,7 +127,7 @@ class Life(RuleBasedStateMachine):
     @rule(index=which, duration=st.sampled_from(["1 hour", "1 year"]))
     def change_duration(self, index, duration):
         _, number, owner = self.pick(index)
-        self.attempt(lambda: self.cases.reshape.change_duration(*owner, number, duration))
+        self.attempt(lambda: self.cases.reshape.change_duration(*owner, number, duration, JANE))
 
     @rule(index=which, part=st.integers(1, 6), whole=st.booleans())
     def convert(self, index, part, whole):
@@ -138,13 +138,13 @@ class Life(RuleBasedStateMachine):
         amount = one.amount if whole and one else max(1, min(part, most)) * rate.source
         wanted = amount * rate.target // rate.source
         conversion = Conversion(target, amount, wanted)
-        self.attempt(lambda: self.cases.reshape.convert(*owner, number, conversion))
+        self.attempt(lambda: self.cases.reshape.convert(*owner, number, conversion, JANE))
 
     @rule(index=which, as_admin=st.booleans())
     def delete(self, index, as_admin):
         one, number, owner = self.pick(index)
         before = self.cloud.stored()
-        done = self.attempt(lambda: self.cases.delete.run(*owner, number, as_admin=as_admin) or True)
+        done = self.attempt(lambda: self.cases.delete.run(*owner, number, JANE, as_admin=as_admin) or True)
         if done:
             # what was renewed stays; what was split, merged or converted is superseded, and would be lost
             old = before.get(one.predecessor_id)

@@ -23,6 +23,7 @@ from limes.actions.trail import Trail
 from limes.api.app import create_app
 from limes.api.collaborators import ApiCollaborators
 from limes.api.policy import RULES
+from limes.audit.initiator import Initiator
 from limes.auth.context import Identity
 from limes.auth.policy import Policy
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
@@ -117,7 +118,7 @@ class World:
         self.pushed.append((project_id, tuple(services)))
         return self.push_errors
 
-    def request_sync(self, domain_uuid: str, project_uuid: str) -> None:
+    def request_sync(self, domain_uuid: str, project_uuid: str, initiator: Initiator) -> None:
         if project_uuid == "nowhere":
             raise NotFound("no such project")
         self.synced.append((domain_uuid, project_uuid))
@@ -178,8 +179,8 @@ def make_world(
         commitments=commitments,
         history=ShowHistory(engine),
         explain=ExplainQuota(catalog, set_project_quota, set_domain_quota),
-        discover_domains=lambda: world.new_domains,
-        discover_projects=lambda domain_uuid: world.new_projects,
+        discover_domains=lambda initiator: world.new_domains,
+        discover_projects=lambda domain_uuid, initiator: world.new_projects,
         request_sync=world.request_sync,
         catalog_url=catalog_url,
         allowed_origins=allowed_origins,

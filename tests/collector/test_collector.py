@@ -73,6 +73,14 @@ def cloud(database_url_with):
     cloud.engine.close()
 
 
+def test_a_job_is_the_initiator_of_what_it_changes(cloud):
+    cloud.compute.quota["berlin"] = {"cores": 8}
+    with cloud.collector(lease=300):
+        cloud.wait_until(SCRAPED, [(6,)])
+    found = cloud.rows("SELECT initiator_id, initiator_name, request_id FROM quota_history")
+    assert found == [("", "scrape-usage:compute", "job-scrape-usage:compute")]
+
+
 def test_from_an_empty_database_to_quota_in_force(cloud):
     cloud.compute.default_quota = {"cores": 99, "ram": 0}
     with cloud.collector(lease=300):

@@ -6,9 +6,7 @@ import pytest
 
 from limes.actions.check_consistency import CheckConsistency
 from limes.actions.sync_catalog import SyncCatalog
-from limes.audit import initiator
 from limes.backends import AZUsage
-from limes.collector.loop import Loop
 from limes.core.constraint_set import ConstraintSet
 from limes.core.constraints import Constraint
 from tests.collector.lab import DRESDEN, GERMANY, PARIS
@@ -128,22 +126,6 @@ def test_nothing_is_written_for_a_scrape_whose_lease_is_lost(make_audited):
     lab.compute.during = lambda: lab.execute("UPDATE project_services SET next_scrape_at = 1, scrape_claimed_until = 1")
     lab.scrape().run_next("compute")
     assert (history(lab), events(lab)) == ([], [])
-
-
-def test_a_job_is_the_initiator_in_its_own_threads():
-    seen = []
-
-    class Job:
-        name = "scrape-usage:compute"
-        workers = 1
-
-        def step(self):
-            seen.append(initiator.current.get())
-            return False
-
-    Loop(Job()).drain()
-    assert seen == [initiator.of_job("scrape-usage:compute")]
-    assert (seen[0].is_user, seen[0].request_id) == (False, "job-scrape-usage:compute")
 
 
 def test_a_backend_that_was_changed_by_somebody_else(make_audited):

@@ -11,10 +11,10 @@ from datetime import UTC, datetime, timedelta
 import orjson
 import pytest
 
-from limes.actions.commitments.create import Creator
 from limes.actions.commitments.reshape import Conversion
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.commitments.use_cases import CommitmentUseCases
+from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog
 from limes.core.commitment_request import CommitmentRequest
 from limes.core.commitment_rules import CommitmentRules
@@ -32,7 +32,7 @@ RULES = CommitmentRules(
     self_delete_grace=3600, conversions=({("compute", "cores"): 1, ("volume", "capacity"): 1},), renewal_window=1e9
 )
 CATALOG = Catalog(["az-one", "az-two"], SERVICES, behaviors=BEHAVIORS)
-JANE = Creator("u1", "jane@germany")
+JANE = Initiator("jane", "u1", "germany")
 DOMAINS = {BERLIN: GERMANY, DRESDEN: GERMANY, PARIS: FRANCE}
 
 
@@ -160,9 +160,9 @@ def test_the_job_in_many_places_and_new_ones_meanwhile(race):
 def test_one_token_is_taken_once(race):
     for _ in range(5):
         made = race.commit(amount=5)
-        token = race.cases.transfer.start(GERMANY, BERLIN, made["id"], 5, "unlisted").commitment.transfer_token
+        token = race.cases.transfer.start(GERMANY, BERLIN, made["id"], 5, "unlisted", JANE).commitment.transfer_token
         deeds = [
-            functools.partial(race.cases.transfer.take, DOMAINS[project], project, made["id"], token)
+            functools.partial(race.cases.transfer.take, DOMAINS[project], project, made["id"], token, JANE)
             for project in (DRESDEN, PARIS) * (CLIENTS // 2)
         ]
         assert race.race(*deeds) == {"done": 1, "NotFound": CLIENTS - 1}
@@ -179,10 +179,10 @@ def test_of_all_that_can_become_of_a_commitment_one_thing_does(race):
         one, two = race.commit(amount=4)["id"], race.commit(amount=4)["id"]
         part = Conversion(("volume", "capacity"), 4, 4)
         deeds = [
-            functools.partial(cases.reshape.merge, GERMANY, BERLIN, [one, two]),
-            functools.partial(cases.delete.run, GERMANY, BERLIN, one, as_admin=False),
-            functools.partial(cases.transfer.start, GERMANY, BERLIN, one, 1, "public"),
-            functools.partial(cases.reshape.convert, GERMANY, BERLIN, one, part),
+            functools.partial(cases.reshape.merge, GERMANY, BERLIN, [one, two], JANE),
+            functools.partial(cases.delete.run, GERMANY, BERLIN, one, JANE, as_admin=False),
+            functools.partial(cases.transfer.start, GERMANY, BERLIN, one, 1, "public", JANE),
+            functools.partial(cases.reshape.convert, GERMANY, BERLIN, one, part, JANE),
         ]
         outcomes = race.race(*deeds * (CLIENTS // len(deeds)))
         assert set(outcomes) <= {"done", "NotFound", "Conflict"}
@@ -197,7 +197,7 @@ def test_of_all_that_can_become_of_a_commitment_one_thing_does(race):
 
 def test_a_commitment_is_renewed_once(race):
     made = race.commit(amount=4)
-    outcomes = race.race(*[lambda: race.cases.reshape.renew(GERMANY, BERLIN, made["id"])] * CLIENTS)
+    outcomes = race.race(*[lambda: race.cases.reshape.renew(GERMANY, BERLIN, made["id"], JANE)] * CLIENTS)
     assert outcomes == {"done": 1, "Conflict": CLIENTS - 1}
     assert race.rows("SELECT status, amount FROM project_commitments ORDER BY id") == [("confirmed", 4), ("planned", 4)]
 
@@ -256,7 +256,7 @@ def test_conversions_there_and_back(race):
     volume = CommitmentRequest(("volume", "capacity"), "az-one", 1, "1 year")
     volumes = [race.cases.create.run(GERMANY, BERLIN, volume, JANE).document["id"] for _ in range(CLIENTS)]
     deeds = [
-        functools.partial(race.cases.reshape.convert, GERMANY, BERLIN, number, wanted)
+        functools.partial(race.cases.reshape.convert, GERMANY, BERLIN, number, wanted, JANE)
         for numbers in zip(cores, volumes, strict=True)
         for number, wanted in zip(numbers, (there, back), strict=True)
     ]

@@ -10,6 +10,7 @@ import orjson
 from limes.actions.commitments.guarantee import with_warnings
 from limes.actions.commitments.ledger import Change, Described, Ledger
 from limes.actions.reports.projects import find_project
+from limes.audit.initiator import Initiator
 from limes.core.catalog import Behavior
 from limes.core.commitment_document import describe
 from limes.core.commitment_request import (
@@ -39,15 +40,6 @@ def no_capacity(claims: Claims, az: str, unit: Unit) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Creator:
-    """Who makes a commitment."""
-
-    uuid: str
-    name: str
-    """`user@domain`."""
-
-
-@dataclass(frozen=True, slots=True)
 class Created:
     """A new commitment as it is shown, and what whoever has asked for it should know."""
 
@@ -62,7 +54,12 @@ class CreateCommitment:
     ledger: Ledger
 
     def run(
-        self, domain_uuid: str, project_uuid: str, request: CommitmentRequest, creator: Creator, key: str | None = None
+        self,
+        domain_uuid: str,
+        project_uuid: str,
+        request: CommitmentRequest,
+        initiator: Initiator,
+        key: str | None = None,
     ) -> Created:
         """Makes the commitment and answers how it is shown, with the warnings.
 
@@ -76,7 +73,7 @@ class CreateCommitment:
             if key is not None and (answered := self._answered(project, key, request)):
                 return answered
             made = with_warnings(
-                ledger, self._create(project, request, check_request(request, ledger.catalog), creator)
+                ledger, self._create(project, request, check_request(request, ledger.catalog), initiator)
             )
             document = describe(made.commitment, made.ref, made.unit)
             if key is not None:
@@ -121,9 +118,9 @@ class CreateCommitment:
         return Created(document, made.warnings)
 
     def _create(
-        self, project: ProjectRow, request: CommitmentRequest, behavior: Behavior, creator: Creator
+        self, project: ProjectRow, request: CommitmentRequest, behavior: Behavior, initiator: Initiator
     ) -> Described:
-        ledger, now = self.ledger, self.ledger.now()
+        ledger, now = self.ledger.by(initiator), self.ledger.now()
         check_times(request, behavior, now)
         resource_id = self._resource_id(project, request)
         changes = ledger.lock([resource_id], now)  # who waits for capacity already comes first
@@ -142,8 +139,8 @@ class CreateCommitment:
                 duration=canonical_duration(request.duration),
                 status=Status.CONFIRMED if request.confirm_by is None else Status.PLANNED,
                 created_at=now,
-                creator_uuid=creator.uuid,
-                creator_name=creator.name,
+                creator_uuid=initiator.id,
+                creator_name=f"{initiator.name}@{initiator.user_domain}",
                 confirm_by=None if request.confirm_by is None else float(request.confirm_by),
                 confirmed_at=now if request.confirm_by is None else None,
                 expires_at=expiry(request, now),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from limes.actions.commitments.ledger import Change, Ledger
 from limes.actions.reports.projects import find_project
+from limes.audit.initiator import Initiator
 from limes.core.commitments import Commitment, Status
 from limes.db.queries import commitments as queries
 from limes.errors import Forbidden
@@ -16,12 +17,12 @@ class DeleteCommitment:
     ledger: Ledger
     grace: float = 0.0
 
-    def run(self, domain_uuid: str, project_uuid: str, id_: int, *, as_admin: bool) -> None:
+    def run(self, domain_uuid: str, project_uuid: str, id_: int, initiator: Initiator, *, as_admin: bool) -> None:
         """Deletes the commitment. Raises `NotFound` and `Forbidden`.
 
         `as_admin`: by somebody who may delete unconfirmed ones at any time.
         """
-        ledger = self.ledger
+        ledger = self.ledger.by(initiator)
 
         def work() -> None:
             now = ledger.now()

@@ -15,6 +15,7 @@ from limes.actions.first_scrape import not_ready
 from limes.actions.trail import Trail
 from limes.audit.cadf import Scope
 from limes.audit.events import CommitmentStep
+from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog, Ref
 from limes.core.commitment_document import describe
 from limes.core.commitments import Commitment, Reshaped, Status, advance, confirm
@@ -63,6 +64,10 @@ class Ledger:
     clock: Clock
     ids: IdSource
     trail: Trail
+
+    def by(self, initiator: Initiator) -> "Ledger":
+        """The same ledger for changes that `initiator` makes."""
+        return replace(self, trail=self.trail.by(initiator))
 
     def now(self) -> float:
         """The present, in seconds since the epoch."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from limes.actions.commitments.guarantee import with_warnings
 from limes.actions.commitments.ledger import Change, Described, Ledger
 from limes.actions.reports.projects import find_project
+from limes.audit.initiator import Initiator
 from limes.core import commitments as life
 from limes.core.catalog import Ref
 from limes.core.commitment_request import (
@@ -40,9 +41,9 @@ class ReshapeCommitments:
     ledger: Ledger
     rules: CommitmentRules
 
-    def merge(self, domain_uuid: str, project_uuid: str, numbers: Sequence[int]) -> Described:
+    def merge(self, domain_uuid: str, project_uuid: str, numbers: Sequence[int], initiator: Initiator) -> Described:
         """Makes one of several, which ends when the last of them would."""
-        ledger = self.ledger
+        ledger = self.ledger.by(initiator)
 
         def work() -> Described:
             now = ledger.now()
@@ -59,9 +60,9 @@ class ReshapeCommitments:
 
         return ledger.engine.atomic(work)
 
-    def renew(self, domain_uuid: str, project_uuid: str, id_: int) -> Described:
+    def renew(self, domain_uuid: str, project_uuid: str, id_: int, initiator: Initiator) -> Described:
         """Makes the one that follows when this one ends."""
-        ledger = self.ledger
+        ledger = self.ledger.by(initiator)
 
         def work() -> Described:
             now = ledger.now()
@@ -79,9 +80,11 @@ class ReshapeCommitments:
 
         return ledger.engine.atomic(work)
 
-    def change_duration(self, domain_uuid: str, project_uuid: str, id_: int, duration: str) -> Described:
+    def change_duration(
+        self, domain_uuid: str, project_uuid: str, id_: int, duration: str, initiator: Initiator
+    ) -> Described:
         """Lets it last longer, counted from the same start."""
-        ledger, wanted = self.ledger, canonical_duration(duration)
+        ledger, wanted = self.ledger.by(initiator), canonical_duration(duration)
 
         def work() -> Described:
             now = ledger.now()
@@ -108,9 +111,11 @@ class ReshapeCommitments:
     def _is_committable(self, ref: Ref) -> bool:
         return bool(self.ledger.catalog.find(ref) and self.ledger.catalog.behavior(ref).commitment_durations)
 
-    def convert(self, domain_uuid: str, project_uuid: str, id_: int, wanted: Conversion) -> Described:
+    def convert(
+        self, domain_uuid: str, project_uuid: str, id_: int, wanted: Conversion, initiator: Initiator
+    ) -> Described:
         """Makes it, or a part of it, one of another resource. A confirmed one stays so, and needs capacity there."""
-        ledger = self.ledger
+        ledger = self.ledger.by(initiator)
 
         def work() -> Described:
             now = ledger.now()

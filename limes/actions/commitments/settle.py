@@ -2,10 +2,11 @@
 
 import logging
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from limes.actions.commitments.ledger import Change, Ledger
+from limes.audit.initiator import Initiator
 from limes.core.commitments import Commitment, advance
 from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
@@ -23,6 +24,10 @@ class SettleCommitments:
 
     ledger: Ledger
     retention: float = 30 * 86400.0
+
+    def by(self, initiator: Initiator) -> "SettleCommitments":
+        """The same use case for changes that `initiator` makes."""
+        return replace(self, ledger=self.ledger.by(initiator))
 
     def locked(self, resources: Iterable[int]) -> None:
         """For resources that the present transaction has locked, after their capacity has changed. Its last deed."""

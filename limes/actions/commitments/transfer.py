@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from limes.actions.commitments.guarantee import with_warnings
 from limes.actions.commitments.ledger import Change, Described, Ledger
 from limes.actions.reports.projects import find_project
+from limes.audit.initiator import Initiator
 from limes.core.commitments import hand_over, offer, split, withdraw
 from limes.db.queries import commitments as queries
 from limes.errors import Conflict, NotFound
@@ -19,13 +20,21 @@ class TransferCommitment:
 
     ledger: Ledger
 
-    def start(self, domain_uuid: str, project_uuid: str, id_: int, amount: int, transfer_status: str) -> Described:
+    def start(
+        self,
+        domain_uuid: str,
+        project_uuid: str,
+        id_: int,
+        amount: int,
+        transfer_status: str,
+        initiator: Initiator,
+    ) -> Described:
         """Marks a commitment, or a part of it, for transfer, and answers it with its token.
 
         An empty status withdraws the mark. An amount that is not less than the commitment's means all of it. Raises
         `NotFound`, and `Unprocessable` for one that is not confirmed.
         """
-        ledger = self.ledger
+        ledger = self.ledger.by(initiator)
 
         def work() -> Described:
             now = ledger.now()
@@ -48,13 +57,13 @@ class TransferCommitment:
 
         return ledger.engine.atomic(work)
 
-    def take(self, domain_uuid: str, project_uuid: str, id_: int, token: str) -> Described:
+    def take(self, domain_uuid: str, project_uuid: str, id_: int, token: str, initiator: Initiator) -> Described:
         """Makes the commitment of that number and token the project's own.
 
         Raises `NotFound`, and `Conflict` where the move would claim more capacity than there is: usage that the
         commitment has covered in its old project needs capacity on its own afterwards.
         """
-        ledger = self.ledger
+        ledger = self.ledger.by(initiator)
 
         def work() -> Described:
             now = ledger.now()

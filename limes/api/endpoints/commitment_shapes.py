@@ -6,6 +6,7 @@ from limes.api.bodies import parse_body, read_json
 from limes.api.collaborators import ApiCollaborators
 from limes.api.commitment_bodies import DurationBody, MergeBody, read_conversion
 from limes.api.endpoints.commitments import answer_commitment, commitment_number, enter
+from limes.api.initiator import initiator_of
 from limes.api.policy import Access
 from limes.api.query import answer_json, selection_of
 from limes.api.render.commitment import render_rates
@@ -21,7 +22,9 @@ class ReshapeEndpoint:
         """Makes one of several: 202."""
         enter(self._deps, req, domain_id, project_id, "project:edit")
         body = parse_body(MergeBody, read_json(req, self._deps.max_body_size))
-        shown = self._deps.commitments.reshape.merge(domain_id, project_id, body.commitment_ids)
+        shown = self._deps.commitments.reshape.merge(
+            domain_id, project_id, body.commitment_ids, initiator_of(req, req.context.identity)
+        )
         answer_commitment(resp, shown, 202)
 
     def on_post_renew(
@@ -29,7 +32,9 @@ class ReshapeEndpoint:
     ) -> None:
         """Makes the one that follows: 202."""
         enter(self._deps, req, domain_id, project_id, "project:edit")
-        shown = self._deps.commitments.reshape.renew(domain_id, project_id, commitment_number(id))
+        shown = self._deps.commitments.reshape.renew(
+            domain_id, project_id, commitment_number(id), initiator_of(req, req.context.identity)
+        )
         answer_commitment(resp, shown, 202)
 
     def on_post_duration(
@@ -39,7 +44,9 @@ class ReshapeEndpoint:
         enter(self._deps, req, domain_id, project_id, "project:edit")
         body = parse_body(DurationBody, read_json(req, self._deps.max_body_size))
         number = commitment_number(id)
-        shown = self._deps.commitments.reshape.change_duration(domain_id, project_id, number, body.duration)
+        shown = self._deps.commitments.reshape.change_duration(
+            domain_id, project_id, number, body.duration, initiator_of(req, req.context.identity)
+        )
         answer_commitment(resp, shown, 200)
 
     def on_post_convert(
@@ -48,7 +55,9 @@ class ReshapeEndpoint:
         """Makes it one of another resource: 202."""
         enter(self._deps, req, domain_id, project_id, "project:edit")
         wanted = read_conversion(read_json(req, self._deps.max_body_size))
-        shown = self._deps.commitments.reshape.convert(domain_id, project_id, commitment_number(id), wanted)
+        shown = self._deps.commitments.reshape.convert(
+            domain_id, project_id, commitment_number(id), wanted, initiator_of(req, req.context.identity)
+        )
         answer_commitment(resp, shown, 202)
 
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import falcon
 import orjson
 
-from limes.actions.commitments.create import Creator
 from limes.actions.commitments.ledger import Described
 from limes.actions.reports.projects import find_project
 from limes.api import parameters
 from limes.api.bodies import read_json
 from limes.api.collaborators import ApiCollaborators
 from limes.api.commitment_bodies import read_commitment, read_transfer
+from limes.api.initiator import initiator_of
 from limes.api.policy import Access
 from limes.api.query import answer_json, selection_of, transfer_token_of
 from limes.api.render.commitment import render_plan, render_utilisation
@@ -47,12 +47,6 @@ def _warnings(texts: Sequence[str]) -> Warned:
     return {"warnings": list(texts)} if texts else {}
 
 
-def creator_of(req: falcon.Request) -> Creator:
-    """Who makes this request."""
-    identity = req.context.identity
-    return Creator(identity.user_id, f"{identity.user_name}@{identity.user_domain_name or ''}")
-
-
 class ProjectCommitmentsEndpoint:
     """`/v1/domains/{domain_id}/projects/{project_id}/commitments`, new and can-confirm."""
 
@@ -76,7 +70,9 @@ class ProjectCommitmentsEndpoint:
         if key is not None and not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
             raise BadRequest("header Idempotency-Key: expected 1 to 255 printable ASCII characters")
         request = read_commitment(read_json(req, self._deps.max_body_size))
-        made = self._deps.commitments.create.run(domain_id, project_id, request, creator_of(req), key)
+        made = self._deps.commitments.create.run(
+            domain_id, project_id, request, initiator_of(req, req.context.identity), key
+        )
         answer_json(resp, {"commitment": made.document, **_warnings(made.warnings)}, 201)
 
     def on_post_can_confirm(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
@@ -117,7 +113,9 @@ class ProjectCommitmentEndpoint:
         as_admin = access.allows("project:uncommit")
         if not as_admin and not (delete.grace and access.allows("project:edit")):
             raise Forbidden("Forbidden")
-        delete.run(domain_id, project_id, commitment_number(id), as_admin=as_admin)
+        delete.run(
+            domain_id, project_id, commitment_number(id), initiator_of(req, req.context.identity), as_admin=as_admin
+        )
         resp.status = falcon.HTTP_204
 
     def on_post_start_transfer(
@@ -137,7 +135,12 @@ class ProjectCommitmentEndpoint:
             answer_json(resp, "Delivered amount needs to be a positive value.", 400)
         else:
             shown = self._deps.commitments.transfer.start(
-                domain_id, project_id, commitment_number(id), wanted.amount, wanted.transfer_status
+                domain_id,
+                project_id,
+                commitment_number(id),
+                wanted.amount,
+                wanted.transfer_status,
+                initiator_of(req, req.context.identity),
             )
             answer_commitment(resp, shown, 202)
 
@@ -151,8 +154,8 @@ class ProjectCommitmentEndpoint:
     ) -> None:
         """Takes the commitment of that number and token into the project of the path: 202."""
         enter(self._deps, req, domain_id, project_id, "project:edit")
-        token = transfer_token_of(req)
-        shown = self._deps.commitments.transfer.take(domain_id, project_id, commitment_number(id), token)
+        token, initiator = transfer_token_of(req), initiator_of(req, req.context.identity)
+        shown = self._deps.commitments.transfer.take(domain_id, project_id, commitment_number(id), token, initiator)
         answer_commitment(resp, shown, 202)
 
 

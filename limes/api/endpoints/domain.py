@@ -7,6 +7,7 @@ from limes.actions.reports import domains as report_domains
 from limes.api.bodies import quota_changes, read_domain_quotas, read_json
 from limes.api.collaborators import ApiCollaborators
 from limes.api.errors import answer
+from limes.api.initiator import initiator_of
 from limes.api.lowpriv_metrics import LowPrivCounter
 from limes.api.policy import Access
 from limes.api.preconditions import answer_unchanged, condition_of
@@ -45,7 +46,7 @@ class DomainDiscoverEndpoint:
     def on_post(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Looks for new domains in Keystone: 204 if there are none, else 202 and their ids."""
         Access(self._deps.policy, req, {}).require("domain:discover")
-        found = self._deps.discover_domains()
+        found = self._deps.discover_domains(initiator_of(req, req.context.identity))
         if found:
             answer_json(resp, {"new_domains": [{"id": uuid} for uuid in found]}, status=202)
         else:
@@ -97,6 +98,7 @@ class DomainEndpoint:
             domain_id,
             quota_changes(body.services or ()),
             permissions,
+            initiator_of(req, req.context.identity),
             dry_run=dry_run,
             condition=condition_of(req),
         )

@@ -7,6 +7,7 @@ from limes.actions.reports import projects as report_projects
 from limes.api.bodies import quota_changes, read_json, read_project_quotas
 from limes.api.collaborators import ApiCollaborators
 from limes.api.errors import answer
+from limes.api.initiator import initiator_of
 from limes.api.lowpriv_metrics import LowPrivCounter
 from limes.api.policy import Access
 from limes.api.preconditions import answer_unchanged, condition_of
@@ -55,7 +56,7 @@ class ProjectDiscoverEndpoint:
     def on_post(self, req: falcon.Request, resp: falcon.Response, domain_id: str) -> None:
         """Looks for new projects in Keystone: 204 if there are none, else 202 and their ids."""
         Access(self._deps.policy, req, {"domain_id": domain_id}).require("project:discover")
-        found = self._deps.discover_projects(domain_id)
+        found = self._deps.discover_projects(domain_id, initiator_of(req, req.context.identity))
         if found:
             answer_json(resp, {"new_projects": [{"id": uuid} for uuid in found]}, status=202)
         else:
@@ -103,14 +104,14 @@ class ProjectEndpoint:
     def on_post_sync(self, req: falcon.Request, resp: falcon.Response, domain_id: str, project_id: str) -> None:
         """Asks for a scrape as soon as possible: 202 without a body."""
         self._access(req, domain_id, project_id).require("project:sync")
-        self._deps.request_sync(domain_id, project_id)
+        self._deps.request_sync(domain_id, project_id, initiator_of(req, req.context.identity))
         resp.status = falcon.HTTP_202
 
     def _access(self, req: falcon.Request, domain_id: str, project_id: str) -> Access:
         return Access(self._deps.policy, req, {"domain_id": domain_id, "project_id": project_id})
 
     def _set(self, req: falcon.Request, domain_id: str, project_id: str, *, dry_run: bool) -> QuotaOutcome:
-        access = self._access(req, domain_id, project_id)
+        access, initiator = self._access(req, domain_id, project_id), initiator_of(req, req.context.identity)
         access.require("project:show")
         report_projects.find_project(self._deps.engine, domain_id, project_id)
         body = read_project_quotas(read_json(req, self._deps.max_body_size))
@@ -119,7 +120,12 @@ class ProjectEndpoint:
             if body.services:
                 raise BadRequest("it is currently not allowed to set bursting.enabled and quotas in the same request")
             errors = self._deps.set_bursting.run(
-                domain_id, project_id, enabled=body.bursting.enabled, dry_run=dry_run, condition=condition_of(req)
+                domain_id,
+                project_id,
+                initiator,
+                enabled=body.bursting.enabled,
+                dry_run=dry_run,
+                condition=condition_of(req),
             )
             return QuotaOutcome(backend_errors=errors)
         permissions = LowPrivCounter("project", lambda ref: access.quota_permissions("project", ref))
@@ -128,6 +134,7 @@ class ProjectEndpoint:
             project_id,
             quota_changes(body.services or ()),
             permissions,
+            initiator,
             dry_run=dry_run,
             condition=condition_of(req),
         )
