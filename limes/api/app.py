@@ -6,15 +6,15 @@ from typing import Any
 import falcon
 
 from limes.api.collaborators import ApiCollaborators
-from limes.api.errors import UNAUTHORIZED, install_error_handlers
 from limes.api.parameters import CLUSTER
 from limes.api.routes import PUBLIC_PATHS, routes
 from limes.errors import BadRequest
 from limes.web import operational
+from limes.web.errors import UNAUTHORIZED, PlainErrors
 from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, ConnectionMiddleware, RequestIdMiddleware
 from limes.web.mount import MountMiddleware, PublicPaths
-from limes.web.router import Router
+from limes.web.operation import Router
 
 _CORS_HEADERS = (
     "Content-Type, User-Agent, X-Auth-Token, X-Limes-Cluster-Id, X-Limes-V2-Api-Preview,"
@@ -91,7 +91,7 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
     # an answer without a body has no type
     app.resp_options.default_media_type = None  # type: ignore[assignment]  # falcon takes None, its types do not
     install_json(app)
-    install_error_handlers(app)
+    PlainErrors().install(app)
     operational.add_operational_routes(app, deps.engine)
     for path, endpoint, suffix in routes(deps):
         if suffix is None:

@@ -16,8 +16,8 @@ from limes.db.engine import Engine
 from limes.errors import StartupError
 from limes.metrics.data import DataMetrics
 from limes.metrics.text import spool
+from limes.web.operation import Router
 from limes.web.operational import HealthcheckEndpoint, render_metrics
-from limes.web.router import Router
 
 log = logging.getLogger(__name__)
 

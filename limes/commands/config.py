@@ -67,8 +67,10 @@ def policy(options: argparse.Namespace) -> int:
     """Prints the rules as a policy file that changes nothing."""
     from limes.api.policy import RULES
     from limes.placement.policy import rules as placement_rules
+    from limes.placement.routes import ROUTES
+    from limes.web.operation import document_rules
 
-    rules = RULES if options.api == "limes" else placement_rules(True)
+    rules = RULES if options.api == "limes" else document_rules(placement_rules(True), ROUTES)
     if options.json:
         print_json(rules)
         return 0

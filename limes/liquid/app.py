@@ -4,12 +4,12 @@ from typing import Any
 
 import falcon
 
-from limes.api.errors import UNAUTHORIZED, install_error_handlers
 from limes.liquid.endpoints import CapacityEndpoint, InfoEndpoint, LiquidCollaborators, QuotaEndpoint, UsageEndpoint
+from limes.web.errors import UNAUTHORIZED, PlainErrors
 from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware
+from limes.web.operation import Router
 from limes.web.operational import PUBLIC_PATHS, MetricsEndpoint
-from limes.web.router import Router
 
 
 class HealthcheckEndpoint:
@@ -33,7 +33,7 @@ def create_app(deps: LiquidCollaborators) -> falcon.App[Any, Any]:
         router=Router(head=True),
     )
     install_json(app)
-    install_error_handlers(app)
+    PlainErrors().install(app)
     app.add_route("/healthcheck", HealthcheckEndpoint())
     app.add_route("/metrics", MetricsEndpoint())
     app.add_route("/v1/info", InfoEndpoint(deps))

@@ -5,21 +5,21 @@ from typing import Any
 import falcon
 
 from limes.placement.collaborators import PlacementCollaborators
-from limes.placement.endpoint import add_routes
-from limes.placement.error_rendering import install_error_handlers
+from limes.placement.error_rendering import PlacementErrors
 from limes.placement.middleware import (
     CorsMiddleware,
     HeadersMiddleware,
     MicroversionMiddleware,
     PrefixMiddleware,
 )
+from limes.placement.operation import PlacementApi
 from limes.placement.routes import ROUTES
 from limes.web import operational
 from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, ConnectionMiddleware, RequestIdMiddleware
-from limes.web.router import Router
+from limes.web.operation import Router, add_routes, public_paths
 
-_WITHOUT_TOKEN = operational.PUBLIC_PATHS | {"/"}
+_WITHOUT_TOKEN = operational.PUBLIC_PATHS | public_paths(ROUTES)
 
 
 def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
@@ -44,7 +44,7 @@ def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
     # an answer without a body has no type
     app.resp_options.default_media_type = None  # type: ignore[assignment]  # falcon takes None, its types do not
     install_json(app)
-    install_error_handlers(app)
+    PlacementErrors().install(app)
     operational.add_operational_routes(app, deps.engine)
-    add_routes(app, deps, ROUTES)
+    add_routes(app, PlacementApi(deps), ROUTES)
     return app

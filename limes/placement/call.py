@@ -1,8 +1,8 @@
-"""One request as handlers see it, and their answer. Handlers know nothing else of HTTP: they answer or raise."""
+"""One request as Placement's handlers see it, and their answer."""
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
@@ -10,13 +10,13 @@ import falcon
 import orjson
 import peewee
 
-from limes.auth.context import Identity
 from limes.db.engine import Engine
 from limes.db.failures import first_line
 from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.errors import ConcurrentUpdate, InvalidBody, TooLarge
 from limes.placement.schemas.common import Schema, oversize
 from limes.placement.search.querystring import last_values, parse_pairs
+from limes.web import call as web
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -24,34 +24,21 @@ _TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a handler answers. Without a document the answer has no body."""
+class Answer(web.Answer):
+    """What a handler answers. Without a document or data the answer has no body."""
 
-    status: int = 200
-    document: Any = None
-    data: bytes | None = None
-    """The body, for those who render JSON themselves; instead of `document`."""
     location: str | None = None
     """A path of this API, which becomes an absolute URL."""
     last_modified: float | None = None
     """Seconds since the epoch. Sent from microversion 1.15, with `cache-control: no-cache`."""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    """What else clients are told."""
 
 
 @dataclass(slots=True)
-class Call:
-    """One request: the microversion agreed on, who asks, and what for."""
+class Call(web.Call[PlacementCollaborators]):
+    """One request, with the microversion agreed on."""
 
-    req: falcon.Request
-    deps: PlacementCollaborators
     version: int
-    identity: Identity
-    params: Mapping[str, str]
-    """The variable parts of the path."""
-    rule: str
-    """The policy rule that belongs to the operation."""
-    now: float = field(default=0.0)
+    now: float
     """When the request came in, in seconds since the epoch."""
 
     @property
@@ -78,7 +65,8 @@ class Call:
         raise ConcurrentUpdate("Others keep changing what this is about; try again.")
 
     def authorize(self, project_id: str | None = None) -> None:
-        """Raises `Forbidden` unless the policy lets the identity do this to what belongs to `project_id`."""
+        """Raises `Forbidden` unless the caller may do this to what belongs to `project_id`."""
+        assert self.rule is not None
         self.deps.policy.check(self.rule, self.identity, project_id)
 
     def body(self, schema: Schema) -> Any:
@@ -92,7 +80,10 @@ class Call:
 
     def json(self) -> Any:
         """The JSON body. Raises `InvalidBody` or `TooLarge`."""
-        data = read_body(self.req, self.deps.settings.bounds.max_body_size)
+        limit = self.deps.settings.bounds.max_body_size
+        data = web.read_body(self.req, limit)
+        if data is None:
+            raise TooLarge(f"The body may have at most {limit} bytes.")
         if rb"\u0000" in data:
             raise InvalidBody("Malformed JSON: the character NUL is not allowed")
         try:
@@ -106,24 +97,11 @@ class Call:
 
     def query(self, schema: Schema) -> dict[str, str]:
         """The query string's parameters, valid by the schema. Raises `InvalidBody`."""
-        found = self.parameters()
-        problem = schema.problem(found)
+        parameters = self.parameters()
+        problem = schema.problem(parameters)
         if problem is not None:
             raise InvalidBody(f"Invalid query string parameters: {problem}")
-        return found
-
-
-def read_body(req: falcon.Request, limit: int) -> bytes:
-    """At most `limit` bytes of body. Raises `TooLarge` beyond. A body in chunks comes without its length."""
-    length = req.content_length
-    if length is not None and length > limit:
-        raise TooLarge(f"The body may have at most {limit} bytes.")
-    chunked = length is None and "HTTP_TRANSFER_ENCODING" in req.env
-    stream: Any = req.env["wsgi.input"] if chunked else req.bounded_stream
-    data: bytes = stream.read(limit + 1)
-    if len(data) > limit:
-        raise TooLarge(f"The body may have at most {limit} bytes.")
-    return data
+        return parameters
 
 
 def root_path(req: falcon.Request, prefix: str) -> str:

@@ -1,11 +1,8 @@
-"""Errors over HTTP: JSON, HTML or plain text by the request's Accept header. All errors of the app come through here.
-
-What went wrong inside reaches the client only as the id of the request, which is also in the log.
-"""
+"""Placement's errors over HTTP: JSON, HTML or plain text, by the request's Accept header."""
 
 import html
-import logging
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import falcon
 import orjson
@@ -20,22 +17,7 @@ from limes.placement.errors import (
     UnsupportedMediaType,
     UriTooLong,
 )
-
-log = logging.getLogger(__name__)
-
-STATUS: dict[type[errors.LimesError], int] = {
-    UnacceptableVersion: 406,
-    NotAcceptable: 406,
-    UnsupportedMediaType: 415,
-    TooLarge: 413,
-    UriTooLong: 414,
-    errors.BadRequest: 400,
-    errors.Unauthorized: 401,
-    errors.Forbidden: 403,
-    errors.NotFound: 404,
-    errors.Conflict: 409,
-    errors.Unavailable: 503,
-}
+from limes.web.errors import PlainErrors
 
 _TITLES = {
     400: "Bad Request",
@@ -72,80 +54,62 @@ _TEXT = "text/plain; charset=utf-8"
 _HTML = "text/html; charset=utf-8"
 
 
-def install_error_handlers(app: falcon.App[Any, Any]) -> None:
-    """Makes this module answer for everything that is raised."""
-    app.add_error_handler(Exception, _unexpected)
-    app.add_error_handler(errors.LimesError, _ours)
-    app.add_error_handler(falcon.HTTPError, _falcons)
+class PlacementErrors(PlainErrors):
+    """Answers everything that is raised in the form that the client accepts."""
+
+    statuses: ClassVar[Mapping[type[errors.LimesError], int]] = {
+        UnacceptableVersion: 406,
+        NotAcceptable: 406,
+        UnsupportedMediaType: 415,
+        TooLarge: 413,
+        UriTooLong: 414,
+        errors.BadRequest: 400,
+        errors.Unauthorized: 401,
+        errors.Forbidden: 403,
+        errors.NotFound: 404,
+        errors.Conflict: 409,
+        errors.Unavailable: 503,
+    }
+    unexpected = "The log has more under {request_id}."
+    reasons: ClassVar[Mapping[int, str]] = {404: "", 405: "The method specified is not allowed for this resource."}
+
+    def answer(
+        self, req: falcon.Request, resp: falcon.Response, status: int, message: str, error: Exception | None = None
+    ) -> None:
+        """Makes the response an error with the last line `message`."""
+        resp.status = falcon.code_to_http_status(status)
+        sentence = _SENTENCES.get(status, "").replace("{method}", req.method)
+        detail = f"{sentence}\n\n {message}" if message else sentence
+        title = _TITLES.get(status, "Error")
+        kind = accept.error_type(req.accept)
+        if kind == "html":
+            resp.content_type = _HTML
+            lines = "<br />".join(html.escape(detail).split("\n"))
+            resp.text = (
+                f"<html>\n <head>\n  <title>{status} {title}</title>\n </head>\n <body>\n  <h1>{status} {title}</h1>\n"
+                f"  {lines}\n </body>\n</html>\n"
+            )
+        elif kind == "text":
+            resp.content_type = _TEXT
+            resp.text = f"{status} {title}\n\n{detail}\n"
+        else:
+            resp.content_type = falcon.MEDIA_JSON
+            resp.data = orjson.dumps(_document(req, status, detail, error))
 
 
-def answer(
-    req: falcon.Request, resp: falcon.Response, status: int, message: str, code: str = UNDEFINED, **more: str
-) -> None:
-    """Makes the response an error with the last line `message`. `more` goes into the JSON form."""
-    resp.status = falcon.code_to_http_status(status)
-    sentence = _SENTENCES.get(status, "").replace("{method}", req.method)
-    detail = f"{sentence}\n\n {message}" if message else sentence
-    kind = accept.error_type(req.accept)
-    if kind == "html":
-        resp.content_type = _HTML
-        lines = "<br />".join(html.escape(detail).split("\n"))
-        title = f"{status} {_TITLES.get(status, 'Error')}"
-        resp.text = (
-            f"<html>\n <head>\n  <title>{title}</title>\n </head>\n <body>\n  <h1>{title}</h1>\n"
-            f"  {lines}\n </body>\n</html>\n"
-        )
-    elif kind == "text":
-        resp.content_type = _TEXT
-        resp.text = f"{status} {_TITLES.get(status, 'Error')}\n\n{detail}\n"
-    else:
-        resp.content_type = falcon.MEDIA_JSON
-        resp.data = orjson.dumps(_document(req, status, detail, code, more))
-
-
-def _document(req: falcon.Request, status: int, detail: str, code: str, more: dict[str, str]) -> dict[str, Any]:
+def _document(req: falcon.Request, status: int, detail: str, error: Exception | None) -> dict[str, Any]:
     title = _TITLES.get(status, "Error")
     if status == 401:
         return {"message": detail, "code": f"401 {title}", "title": title}
-    error: dict[str, Any] = {
+    document: dict[str, Any] = {
         "status": status,
         "title": title,
         "detail": detail,
         "request_id": getattr(req.context, "request_id", ""),
     }
     if getattr(req.context, "version", 0) >= 23:
-        error["code"] = code
-    return {"errors": [error | more]}
-
-
-def _ours(req: falcon.Request, resp: falcon.Response, error: errors.LimesError, params: dict[str, Any]) -> None:
-    status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), None)
-    if status is None:
-        _unexpected(req, resp, error, params)
-        return
-    more = {}
+        document["code"] = getattr(error, "code", UNDEFINED)
     if isinstance(error, UnacceptableVersion):
-        more = {
-            "max_version": microversion.text(microversion.MAX),
-            "min_version": microversion.text(microversion.MIN),
-        }
-    if status == 503:
-        log.error("%s %s: %s", req.method, req.path, error)
-        resp.set_header("retry-after", "5")
-    answer(req, resp, status, str(error), getattr(error, "code", UNDEFINED), **more)
-
-
-def _falcons(req: falcon.Request, resp: falcon.Response, error: falcon.HTTPError, params: dict[str, Any]) -> None:
-    resp.set_headers(error.headers or {})
-    if error.status_code == 404:
-        answer(req, resp, 404, "")
-    elif error.status_code == 405:
-        answer(req, resp, 405, "The method specified is not allowed for this resource.")
-    else:
-        answer(req, resp, error.status_code, error.description or error.title or "")
-
-
-def _unexpected(req: falcon.Request, resp: falcon.Response, error: Exception, params: dict[str, Any]) -> None:
-    log.exception("%s %s failed", req.method, req.path, exc_info=error)
-    request_id = getattr(req.context, "request_id", "-")
-    answer(req, resp, 500, f"The log has more under {request_id}.")
+        document["max_version"] = microversion.text(microversion.MAX)
+        document["min_version"] = microversion.text(microversion.MIN)
+    return {"errors": [document]}

@@ -23,87 +23,58 @@ _HELPERS = (
     ),
 )
 
-_OPERATIONS: tuple[tuple[str, str, str, str], ...] = (
-    ("resource_providers:list", "GET", "/resource_providers", "List providers."),
-    ("resource_providers:create", "POST", "/resource_providers", "Create a provider."),
-    ("resource_providers:show", "GET", "/resource_providers/{uuid}", "Show a provider."),
-    ("resource_providers:update", "PUT", "/resource_providers/{uuid}", "Rename or move a provider."),
-    ("resource_providers:delete", "DELETE", "/resource_providers/{uuid}", "Delete a provider."),
-    ("resource_classes:list", "GET", "/resource_classes", "List resource classes."),
-    ("resource_classes:create", "POST", "/resource_classes", "Create a resource class."),
-    ("resource_classes:show", "GET", "/resource_classes/{name}", "Show a resource class."),
-    ("resource_classes:update", "PUT", "/resource_classes/{name}", "Create or rename a resource class."),
-    ("resource_classes:delete", "DELETE", "/resource_classes/{name}", "Delete a resource class."),
-    ("resource_providers:inventories:list", "GET", "/resource_providers/{uuid}/inventories", "List inventory."),
-    ("resource_providers:inventories:create", "POST", "/resource_providers/{uuid}/inventories", "Add inventory."),
-    (
-        "resource_providers:inventories:show",
-        "GET",
-        "/resource_providers/{uuid}/inventories/{resource_class}",
-        "Show the inventory of one class.",
-    ),
-    (
-        "resource_providers:inventories:update",
-        "PUT",
-        "/resource_providers/{uuid}/inventories[/{resource_class}]",
-        "Replace inventory.",
-    ),
-    (
-        "resource_providers:inventories:delete",
-        "DELETE",
-        "/resource_providers/{uuid}/inventories[/{resource_class}]",
-        "Delete inventory.",
-    ),
-    ("resource_providers:aggregates:list", "GET", "/resource_providers/{uuid}/aggregates", "List aggregates."),
-    ("resource_providers:aggregates:update", "PUT", "/resource_providers/{uuid}/aggregates", "Replace aggregates."),
-    ("resource_providers:usages", "GET", "/resource_providers/{uuid}/usages", "Show a provider's usages."),
-    ("traits:list", "GET", "/traits", "List traits."),
-    ("traits:show", "GET", "/traits/{name}", "Show whether a trait exists."),
-    ("traits:update", "PUT", "/traits/{name}", "Create a trait."),
-    ("traits:delete", "DELETE", "/traits/{name}", "Delete a trait."),
-    ("resource_providers:traits:list", "GET", "/resource_providers/{uuid}/traits", "List a provider's traits."),
-    ("resource_providers:traits:update", "PUT", "/resource_providers/{uuid}/traits", "Replace a provider's traits."),
-    ("resource_providers:traits:delete", "DELETE", "/resource_providers/{uuid}/traits", "Remove all traits."),
-    ("allocations:manage", "POST", "/allocations", "Write the allocations of several consumers."),
-    ("allocations:list", "GET", "/allocations/{consumer_uuid}", "Show a consumer's allocations."),
-    ("allocations:update", "PUT", "/allocations/{consumer_uuid}", "Replace a consumer's allocations."),
-    ("allocations:delete", "DELETE", "/allocations/{consumer_uuid}", "Delete a consumer's allocations."),
-    (
-        "resource_providers:allocations:list",
-        "GET",
-        "/resource_providers/{uuid}/allocations",
-        "Show the allocations against a provider.",
-    ),
-    ("allocation_candidates:list", "GET", "/allocation_candidates", "Find providers for a request."),
-    ("usage_groups:list", "GET", "/usage_groups", "Show what projects use of groups of providers (extension)."),
-    ("quotas:show", "GET", "/quotas/{project_id}", "Show a project's limits (extension)."),
-    ("quotas:update", "PUT", "/quotas/{project_id}", "Set a project's limits (extension)."),
-    ("quotas:delete", "DELETE", "/quotas/{project_id}", "Remove a project's limits (extension)."),
-)
+_RULES = {
+    "resource_providers:list": "List providers.",
+    "resource_providers:create": "Create a provider.",
+    "resource_providers:show": "Show a provider.",
+    "resource_providers:update": "Rename or move a provider.",
+    "resource_providers:delete": "Delete a provider.",
+    "resource_classes:list": "List resource classes.",
+    "resource_classes:create": "Create a resource class.",
+    "resource_classes:show": "Show a resource class.",
+    "resource_classes:update": "Create or rename a resource class.",
+    "resource_classes:delete": "Delete a resource class.",
+    "resource_providers:inventories:list": "List inventory.",
+    "resource_providers:inventories:create": "Add inventory.",
+    "resource_providers:inventories:show": "Show the inventory of one class.",
+    "resource_providers:inventories:update": "Replace inventory.",
+    "resource_providers:inventories:delete": "Delete inventory.",
+    "resource_providers:aggregates:list": "List aggregates.",
+    "resource_providers:aggregates:update": "Replace aggregates.",
+    "resource_providers:usages": "Show a provider's usages.",
+    "traits:list": "List traits.",
+    "traits:show": "Show whether a trait exists.",
+    "traits:update": "Create a trait.",
+    "traits:delete": "Delete a trait.",
+    "resource_providers:traits:list": "List a provider's traits.",
+    "resource_providers:traits:update": "Replace a provider's traits.",
+    "resource_providers:traits:delete": "Remove all traits.",
+    "allocations:manage": "Write the allocations of several consumers.",
+    "allocations:list": "Show a consumer's allocations.",
+    "allocations:update": "Replace a consumer's allocations.",
+    "allocations:delete": "Delete a consumer's allocations.",
+    "resource_providers:allocations:list": "Show the allocations against a provider.",
+    "allocation_candidates:list": "Find providers for a request.",
+    "usage_groups:list": "Show what projects use of groups of providers (extension).",
+    "quotas:show": "Show a project's limits (extension).",
+    "quotas:update": "Set a project's limits (extension).",
+    "quotas:delete": "Remove a project's limits (extension).",
+}
+"""Rules that ask for an operator or a service, below `placement:`, and what they let one do."""
 
 
 def rules(enforce_new_defaults: bool) -> tuple[Rule, ...]:
     """All rules with their defaults: the newer ones, or the older ones, where the role `admin` may do everything."""
-    # each older default is the newer one or "role:admin", as an overlap for those who move from one to the other
+    # each older default is the newer one or "role:admin", so that operators can move from one to the other
     older = "" if enforce_new_defaults else " or rule:admin_api"
-    listed = [
-        Rule(f"placement:{name}", _ADMIN_OR_SERVICE, text, ((method, path),))
-        for name, method, path, text in _OPERATIONS
-    ]
     return (
         *_HELPERS,
-        *listed,
-        Rule(
-            "placement:usages",
-            "rule:admin_or_project_reader_or_service_api",
-            "Show a project's usages.",
-            (("GET", "/usages"),),
-        ),
+        *(Rule(f"placement:{name}", _ADMIN_OR_SERVICE, text) for name, text in _RULES.items()),
+        Rule("placement:usages", "rule:admin_or_project_reader_or_service_api", "Show a project's usages."),
         Rule(
             "placement:reshaper:reshape",
             f"rule:service_api{older}",
             "Move inventory and allocations between providers.",
-            (("POST", "/reshaper"),),
         ),
     )
 

@@ -1,6 +1,5 @@
 """The whole API on one page: path, method, function. 404, 405 and the `allow` header follow from it."""
 
-from limes.placement.endpoint import Operation, every_version
 from limes.placement.handlers import (
     aggregate,
     allocation,
@@ -16,8 +15,9 @@ from limes.placement.handlers import (
     usage,
     usage_group,
 )
+from limes.placement.operation import Operation, every_version
 
-_ONE = "placement:resource_providers"
+_PROVIDERS = "placement:resource_providers"
 _INVENTORIES = "placement:resource_providers:inventories"
 _TRAITS = "placement:resource_providers:traits"
 _CLASSES = "placement:resource_classes"
@@ -29,7 +29,7 @@ def _below_7(version: int) -> bool:
 
 ROUTES = {
     "/": {
-        "GET": Operation(root.show, None),
+        "GET": Operation(root.show, None, public=True),
     },
     "/resource_classes": {
         "GET": Operation(resource_class.list_all, f"{_CLASSES}:list", since=2, renders=True),
@@ -41,13 +41,13 @@ ROUTES = {
         "DELETE": Operation(resource_class.delete, f"{_CLASSES}:delete", since=2),
     },
     "/resource_providers": {
-        "GET": Operation(resource_provider_list.list_providers, f"{_ONE}:list", renders=True),
-        "POST": Operation(resource_provider.create, f"{_ONE}:create", body=every_version),
+        "GET": Operation(resource_provider_list.list_providers, f"{_PROVIDERS}:list", renders=True),
+        "POST": Operation(resource_provider.create, f"{_PROVIDERS}:create", body=every_version),
     },
     "/resource_providers/{uuid}": {
-        "GET": Operation(resource_provider.show, f"{_ONE}:show", renders=True),
-        "PUT": Operation(resource_provider.update, f"{_ONE}:update", body=every_version),
-        "DELETE": Operation(resource_provider.delete, f"{_ONE}:delete"),
+        "GET": Operation(resource_provider.show, f"{_PROVIDERS}:show", renders=True),
+        "PUT": Operation(resource_provider.update, f"{_PROVIDERS}:update", body=every_version),
+        "DELETE": Operation(resource_provider.delete, f"{_PROVIDERS}:delete"),
     },
     "/resource_providers/{uuid}/inventories": {
         "GET": Operation(inventory.list_all, f"{_INVENTORIES}:list", renders=True),
@@ -61,11 +61,11 @@ ROUTES = {
         "DELETE": Operation(inventory.delete, f"{_INVENTORIES}:delete"),
     },
     "/resource_providers/{uuid}/usages": {
-        "GET": Operation(usage.show_of_provider, f"{_ONE}:usages", renders=True),
+        "GET": Operation(usage.show_of_provider, f"{_PROVIDERS}:usages", renders=True),
     },
     "/resource_providers/{uuid}/aggregates": {
-        "GET": Operation(aggregate.show, f"{_ONE}:aggregates:list", since=1, renders=True),
-        "PUT": Operation(aggregate.replace, f"{_ONE}:aggregates:update", since=1, body=every_version),
+        "GET": Operation(aggregate.show, f"{_PROVIDERS}:aggregates:list", since=1, renders=True),
+        "PUT": Operation(aggregate.replace, f"{_PROVIDERS}:aggregates:update", since=1, body=every_version),
     },
     "/resource_providers/{uuid}/traits": {
         "GET": Operation(trait.list_of_provider, f"{_TRAITS}:list", since=6, renders=True),
@@ -73,7 +73,7 @@ ROUTES = {
         "DELETE": Operation(trait.delete_of_provider, f"{_TRAITS}:delete", since=6),
     },
     "/resource_providers/{uuid}/allocations": {
-        "GET": Operation(allocation.list_of_provider, f"{_ONE}:allocations:list", renders=True),
+        "GET": Operation(allocation.list_of_provider, f"{_PROVIDERS}:allocations:list", renders=True),
     },
     "/allocation_candidates": {
         "GET": Operation(
@@ -97,7 +97,7 @@ ROUTES = {
         "DELETE": Operation(trait.delete, "placement:traits:delete", since=6),
     },
     "/usages": {
-        "GET": Operation(usage.show_of_project, "placement:usages", since=9, asks_target=True, renders=True),
+        "GET": Operation(usage.show_of_project, "placement:usages", since=9, authorizes=True, renders=True),
     },
     "/reshaper": {
         "POST": Operation(reshaper.reshape, "placement:reshaper:reshape", since=30, body=every_version),

@@ -3,7 +3,6 @@
 import logging
 import re
 from collections.abc import Callable, Container
-from typing import Any
 
 import falcon
 
@@ -13,21 +12,12 @@ from limes.db.engine import Engine
 from limes.errors import Unauthorized
 from limes.system import Clock, IdSource
 from limes.web import metrics
-from limes.web.stream import BodyStream
+from limes.web.call import BodyStream
 
 log = logging.getLogger(__name__)
 access_log = logging.getLogger("limes.access")
 
 _REQUEST_ID = re.compile(r"req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z", re.IGNORECASE)
-
-
-class RequestContext(falcon.Context):
-    """`req.context`: what the middleware found out about a request."""
-
-    request_id: str
-    identity: Identity
-    started: float
-    held: Any
 
 
 class RequestIdMiddleware:

@@ -37,7 +37,7 @@ def test_an_internal_error_in_plain_lines(world, own_logs, capsys):
     request_id = breaks(world)
     text = capsys.readouterr().err
     (failed,) = [line for line in text.splitlines() if f"GET {DOMAIN} failed" in line]
-    assert f"ERROR   [{request_id}] limes.api.errors: " in failed
+    assert f"ERROR   [{request_id}] limes.web.errors: " in failed
     (access,) = [line for line in text.splitlines() if "limes.access" in line]
     assert f"ERROR   [{request_id}] limes.access: " in access
     assert "domain_resources" in text, "the stack trace says what is missing"
@@ -48,7 +48,7 @@ def test_an_internal_error_in_json(world, own_logs, capsys):
     request_id = breaks(world)
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert {line["request_id"] for line in lines} == {request_id}
-    (failed,) = [line for line in lines if line["logger"] == "limes.api.errors"]
+    (failed,) = [line for line in lines if line["logger"] == "limes.web.errors"]
     assert (failed["level"], failed["message"]) == ("ERROR", f"GET {DOMAIN} failed")
     assert "domain_resources" in failed["exception"]
 

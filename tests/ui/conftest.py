@@ -4,13 +4,13 @@ import falcon
 import falcon.testing
 import pytest
 
-from limes.api.errors import install_error_handlers
 from limes.auth.sample import SampleIdentities
 from limes.settings.sample import SampleSettings
 from limes.ui.mount import dashboard as make_mount
 from limes.ui.sample_door import SampleDoor
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.throttle import Throttle
+from limes.web.errors import PlainErrors
 from tests.support.clock import FrozenClock
 
 SAMPLE = SampleSettings.model_validate(
@@ -51,7 +51,7 @@ def dashboard(clock: FrozenClock) -> falcon.testing.TestClient:
     door, identities = SampleDoor(SAMPLE), SampleIdentities(SAMPLE)
     session = SessionEndpoint(door, identities, Throttle(clock), title="Test", at_once=2)
     app = falcon.App()
-    install_error_handlers(app)
+    PlainErrors().install(app)
     for path, endpoint in make_mount(session, ScopesEndpoint(door)).routes:
         app.add_route(path, endpoint)
     return falcon.testing.TestClient(app)

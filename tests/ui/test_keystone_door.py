@@ -10,7 +10,6 @@ import falcon
 import falcon.testing
 import pytest
 
-from limes.api.errors import install_error_handlers
 from limes.auth.build import build_authenticator
 from limes.auth.session import open_session
 from limes.settings.identity import IdentitySettings
@@ -19,6 +18,7 @@ from limes.ui.keystone_door import KeystoneDoor
 from limes.ui.mount import dashboard as make_mount
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.throttle import Throttle
+from limes.web.errors import PlainErrors
 from tests.support.keystone_seed import PASSWORD
 
 OWN = {"X-Limes-Dashboard": "1"}
@@ -30,7 +30,7 @@ def _client(credentials):
     door = KeystoneDoor(cloud, "north")
     session = SessionEndpoint(door, build_authenticator(identity, cloud, clock), Throttle(clock), title="T", at_once=2)
     app = falcon.App()
-    install_error_handlers(app)
+    PlainErrors().install(app)
     for path, endpoint in make_mount(session, ScopesEndpoint(door)).routes:
         app.add_route(path, endpoint)
     return falcon.testing.TestClient(app)

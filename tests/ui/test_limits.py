@@ -3,11 +3,11 @@
 import falcon
 import falcon.testing
 
-from limes.api.errors import install_error_handlers
 from limes.auth.sample import SampleIdentities
 from limes.ui.sample_door import SampleDoor
 from limes.ui.session import SessionEndpoint
 from limes.ui.throttle import Throttle
+from limes.web.errors import PlainErrors
 from tests.ui.conftest import SAMPLE
 
 OWN = {"X-Limes-Dashboard": "1"}
@@ -29,7 +29,7 @@ class BusyDoor(SampleDoor):
 
 def test_threads_of_the_api_do_not_all_wait_for_keystone(clock):
     door, app = BusyDoor(), falcon.App()
-    install_error_handlers(app)
+    PlainErrors().install(app)
     session = SessionEndpoint(door, SampleIdentities(SAMPLE), Throttle(clock), title="T", at_once=1)
     app.add_route("/ui/session", session)
     door.client = falcon.testing.TestClient(app)

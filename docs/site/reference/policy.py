@@ -6,6 +6,8 @@ from limes.api.policy import RULES
 from limes.auth.policy import Rule
 from limes.liquid.policy import RULES as LIQUID_RULES
 from limes.placement.policy import rules as placement_rules
+from limes.placement.routes import ROUTES as PLACEMENT_ROUTES
+from limes.web.operation import document_rules
 from reference.markdown import code, table
 
 _HEAD = """# Policy rules
@@ -21,8 +23,8 @@ def render() -> str:
     lines = [_HEAD]
     for title, rules in (
         ("Limes API", RULES),
-        ("Placement API", placement_rules(True)),
-        ("Placement API with the older defaults", placement_rules(False)),
+        ("Placement API", document_rules(placement_rules(True), PLACEMENT_ROUTES)),
+        ("Placement API with the older defaults", document_rules(placement_rules(False), PLACEMENT_ROUTES)),
         ("LIQUID", LIQUID_RULES),
     ):
         lines += [f"## {title}", "", *_rules(rules)]

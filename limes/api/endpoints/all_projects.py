@@ -11,8 +11,8 @@ from limes.api.policy import Access
 from limes.api.query import answer_json, next_link, page_of, render_context_of, selection_of
 from limes.api.render.project import ProjectRenderer
 from limes.db.queries.reports import Page
+from limes.web.call import BodyStream
 from limes.web.json import dump_part
-from limes.web.stream import BodyStream
 
 _LINES = 20
 """Projects of a part of the body: enough that sending one is worth it."""

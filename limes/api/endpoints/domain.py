@@ -6,7 +6,6 @@ from limes.actions.quota import QuotaOutcome
 from limes.actions.reports import domains as report_domains
 from limes.api.bodies import quota_changes, read_domain_quotas, read_json
 from limes.api.collaborators import ApiCollaborators
-from limes.api.errors import answer
 from limes.api.initiator import initiator_of
 from limes.api.lowpriv_metrics import LowPrivCounter
 from limes.api.policy import Access
@@ -15,6 +14,7 @@ from limes.api.query import answer_json, next_link, page_of, render_context_of, 
 from limes.api.render.domain import render_domain
 from limes.api.render.quota import render_refusals, render_simulation, render_warnings, status_of
 from limes.api.shapes.reports import DomainsAnswer
+from limes.web.errors import answer_text
 
 
 class DomainListEndpoint:
@@ -77,9 +77,9 @@ class DomainEndpoint:
         """Sets quotas: 202, perhaps with a warning, or a text that says what is not acceptable."""
         outcome = self._set(req, domain_id, dry_run=False)
         if outcome.refusals:
-            answer(resp, status_of(outcome, 202), render_refusals(outcome, "domain"))
+            answer_text(resp, status_of(outcome, 202), render_refusals(outcome, "domain"))
         elif outcome.warnings:
-            answer(resp, 202, render_warnings(outcome))
+            answer_text(resp, 202, render_warnings(outcome))
         else:
             resp.status = falcon.HTTP_202
 

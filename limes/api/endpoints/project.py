@@ -6,7 +6,6 @@ from limes.actions.quota import QuotaOutcome
 from limes.actions.reports import projects as report_projects
 from limes.api.bodies import quota_changes, read_json, read_project_quotas
 from limes.api.collaborators import ApiCollaborators
-from limes.api.errors import answer
 from limes.api.initiator import initiator_of
 from limes.api.lowpriv_metrics import LowPrivCounter
 from limes.api.policy import Access
@@ -15,6 +14,7 @@ from limes.api.query import answer_json, next_link, page_of, render_context_of, 
 from limes.api.render.project import ProjectRenderer
 from limes.api.render.quota import render_backend_errors, render_refusals, render_simulation, status_of
 from limes.errors import BadRequest
+from limes.web.errors import answer_text
 from limes.web.json import dump_items, dump_part
 
 
@@ -90,9 +90,9 @@ class ProjectEndpoint:
         """Sets quotas or switches bursting: 202, or a text that says what is not acceptable."""
         outcome = self._set(req, domain_id, project_id, dry_run=False)
         if outcome.refusals:
-            answer(resp, status_of(outcome, 202), render_refusals(outcome, "project"))
+            answer_text(resp, status_of(outcome, 202), render_refusals(outcome, "project"))
         elif outcome.backend_errors:
-            answer(resp, 202, render_backend_errors(outcome))
+            answer_text(resp, 202, render_backend_errors(outcome))
         else:
             resp.status = falcon.HTTP_202
 

@@ -1,0 +1,94 @@
+"""A request as handlers see it, and their answer. Handlers know nothing else of HTTP: they answer or raise."""
+
+import itertools
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import falcon
+
+from limes.auth.context import Identity
+
+Deps = TypeVar("Deps")
+
+
+@dataclass(slots=True)
+class Call(Generic[Deps]):
+    """One request. Each API has a subclass, with what else its handlers need."""
+
+    req: falcon.Request
+    deps: Deps
+    rule: str | None
+    """The policy rule of the operation; None if there is none."""
+    params: Mapping[str, str]
+    """The variables of the path."""
+    identity: Identity
+    """The caller, from the token."""
+
+    def authorize(self) -> None:
+        """Raises `Forbidden` unless the caller passes the operation's rule."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a handler answers. Without a document or data the answer has no body."""
+
+    status: int = 200
+    document: Any = None
+    data: bytes | None = None
+    """JSON that the handler has rendered itself; instead of `document`."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class BodyStream:
+    """An answer's body that is made while it is sent, because it is too large for memory.
+
+    The first part is made at once, so an early failure gets a status of its own. A later failure breaks the connection
+    off: the client sees an answer without an end and never takes it for a whole one.
+
+    The server always calls `close()`: after the last part, after an error, and when the client has gone away. Until
+    then the parts may use what `on_close` gives back, such as the request's database connection.
+    """
+
+    def __init__(self, parts: Generator[bytes, None, None]) -> None:
+        self._parts = parts
+        self._closers: list[Callable[[], object]] = []
+        self._is_closed = False
+        self.sent = 0
+        """How many bytes the server has taken."""
+        self._first = next(parts, b"")
+
+    def __iter__(self) -> Iterator[bytes]:
+        for part in itertools.chain([self._first], self._parts):
+            self.sent += len(part)
+            yield part
+
+    def on_close(self, action: Callable[[], object]) -> None:
+        """Runs `action` when nothing more will be read; at once if that is already so."""
+        if self._is_closed:
+            action()
+        else:
+            self._closers.append(action)
+
+    def close(self) -> None:
+        """Ends the reading. May be called twice."""
+        self._is_closed = True
+        closers, self._closers = self._closers, []
+        try:
+            self._parts.close()
+        finally:
+            for action in closers:
+                action()
+
+
+def read_body(req: falcon.Request, limit: int) -> bytes | None:
+    """The request's body, or None if it has more than `limit` bytes."""
+    length = req.content_length
+    if length is not None and length > limit:
+        return None
+    # a chunked body has no length, which Falcon takes for an empty body
+    is_chunked = length is None and "HTTP_TRANSFER_ENCODING" in req.env
+    stream: Any = req.env["wsgi.input"] if is_chunked else req.bounded_stream
+    data: bytes = stream.read(limit + 1)
+    return data if len(data) <= limit else None

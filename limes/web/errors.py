@@ -1,0 +1,87 @@
+"""Errors over HTTP. Handlers raise `LimesError`s; what goes wrong inside reaches the client only as the request's id.
+
+The log has more under the same id. Most APIs answer plain text with one trailing newline, as Limes' clients know it.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import falcon
+
+from limes import errors
+
+log = logging.getLogger(__name__)
+
+UNAUTHORIZED = "Unauthorized"
+"""What a 401 says, whatever is wrong with the token: clients compare it."""
+
+_PLAIN = "text/plain; charset=utf-8"
+
+
+class PlainErrors:
+    """Answers everything that is raised, as plain text. Subclasses answer in another form."""
+
+    statuses: ClassVar[Mapping[type[errors.LimesError], int]] = {
+        errors.BadRequest: 400,
+        errors.Unauthorized: 401,
+        errors.Forbidden: 403,
+        errors.NotFound: 404,
+        errors.Conflict: 409,
+        errors.PreconditionFailed: 412,
+        errors.Unprocessable: 422,
+        errors.NotReady: 423,
+        errors.BackendError: 500,
+        errors.Unavailable: 503,
+    }
+    """Errors of other types are answered with 500, and the client is not told what they say."""
+    unexpected = "internal error; the log has more under {request_id}"
+    reasons: ClassVar[Mapping[int, str]] = {404: "404 page not found", 405: "Method Not Allowed"}
+    """What is said where Falcon refuses with these statuses."""
+
+    def install(self, app: falcon.App[Any, Any]) -> None:
+        """Makes this object answer for everything that the app raises."""
+        app.add_error_handler(Exception, self._unexpected)
+        app.add_error_handler(errors.LimesError, self._ours)
+        app.add_error_handler(falcon.HTTPError, self._falcons)
+
+    def answer(
+        self, req: falcon.Request, resp: falcon.Response, status: int, message: str, error: Exception | None = None
+    ) -> None:
+        """Makes the response an error."""
+        answer_text(resp, status, message)
+
+    def _ours(
+        self, req: falcon.Request, resp: falcon.Response, error: errors.LimesError, params: dict[str, Any]
+    ) -> None:
+        status = next((code for kind, code in self.statuses.items() if isinstance(error, kind)), None)
+        if status is None:
+            self._unexpected(req, resp, error, params)
+            return
+        if status >= 500:
+            log.error("%s %s: %s", req.method, req.path, error)
+        self.answer(req, resp, status, str(error), error)
+        if status == 503:
+            resp.set_header("retry-after", "5")
+
+    def _falcons(
+        self, req: falcon.Request, resp: falcon.Response, error: falcon.HTTPError, params: dict[str, Any]
+    ) -> None:
+        resp.set_headers(error.headers or {})
+        message = self.reasons.get(error.status_code)
+        if message is None:
+            message = error.description or error.title or str(error.status_code)
+        self.answer(req, resp, error.status_code, message)
+
+    def _unexpected(self, req: falcon.Request, resp: falcon.Response, error: Exception, params: dict[str, Any]) -> None:
+        log.exception("%s %s failed", req.method, req.path, exc_info=error)
+        request_id = getattr(req.context, "request_id", "-")
+        self.answer(req, resp, 500, self.unexpected.format(request_id=request_id))
+
+
+def answer_text(resp: falcon.Response, status: int, text: str) -> None:
+    """Makes the response a plain text of one or more lines."""
+    resp.status = falcon.code_to_http_status(status)
+    resp.content_type = _PLAIN
+    resp.text = text if text.endswith("\n") else f"{text}\n"
+    resp.set_header("x-content-type-options", "nosniff")

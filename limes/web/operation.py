@@ -1,0 +1,130 @@
+"""One table per API: path, method, operation. Falcon's resources, 404, 405 and `Allow` follow from it.
+
+So do the paths that need no token, and the requests that the documentation of the policy rules lists.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+import falcon
+from falcon.constants import COMBINED_METHODS
+from falcon.routing import CompiledRouter
+
+from limes.auth.policy import Rule
+from limes.web.call import Answer, Call
+
+Responder = Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One method of one path. APIs that say more about theirs have a subclass."""
+
+    handler: Callable[[Any], Answer]
+    """Takes the API's own `Call`."""
+    rule: str | None
+    """The policy rule; None for what everybody may do."""
+    also: tuple[str, ...] = ()
+    """Further rules that the handler asks about."""
+    authorizes: bool = False
+    """Whether the handler itself authorizes the call, because the path alone does not say on what."""
+    public: bool = False
+    """Whether no token is needed."""
+
+
+AnyOperation = TypeVar("AnyOperation", bound=Operation)
+AnyCall = TypeVar("AnyCall", bound=Call[Any])
+Table = Mapping[str, Mapping[str, AnyOperation]]
+"""By path and method."""
+
+
+class Api(ABC, Generic[AnyOperation, AnyCall]):
+    """What differs between the APIs. There is one for each app."""
+
+    @abstractmethod
+    def call(self, req: falcon.Request, operation: AnyOperation, params: Mapping[str, str]) -> AnyCall:
+        """The request as the handler sees it. Raises for what is refused before the policy is asked."""
+
+    @abstractmethod
+    def render(self, call: AnyCall, resp: falcon.Response, answer: Any) -> None:
+        """Puts the handler's answer into the response."""
+
+    def responder(self, operation: AnyOperation, siblings: Mapping[str, AnyOperation]) -> Responder:
+        """Falcon's responder for one operation. `siblings` are all operations of the path."""
+        handler = operation.handler
+        must_authorize = operation.rule is not None and not operation.authorizes
+
+        def respond(req: falcon.Request, resp: falcon.Response, **params: str) -> None:
+            call = self.call(req, operation, params)
+            if must_authorize:
+                call.authorize()
+            self.render(call, resp, handler(call))
+
+        return respond
+
+    def refusal(self, operations: Mapping[str, AnyOperation]) -> Responder | None:
+        """Answers the methods that a path does not have. None: as Falcon does, which answers OPTIONS with `Allow`."""
+        return None
+
+
+def add_routes(app: falcon.App[Any, Any], api: Api[AnyOperation, Any], table: Table[AnyOperation]) -> None:
+    """Adds all paths of a table to an app."""
+    for path, operations in table.items():
+        resource = _Resource()
+        refusal = api.refusal(operations)
+        for method in COMBINED_METHODS:
+            operation = operations.get(method)
+            responder = refusal if operation is None else api.responder(operation, operations)
+            if responder is not None:
+                setattr(resource, f"on_{method.lower()}", responder)
+        app.add_route(path, resource)
+
+
+class _Resource:
+    """The Falcon resource of one path."""
+
+
+def operations_of(table: Table[AnyOperation]) -> Iterator[tuple[str, str, AnyOperation]]:
+    """(method, path, operation) of the whole table."""
+    return ((method, path, operation) for path, methods in table.items() for method, operation in methods.items())
+
+
+def public_paths(table: Table[AnyOperation]) -> frozenset[str]:
+    """The paths that need no token."""
+    return frozenset(path for _, path, operation in operations_of(table) if operation.public)
+
+
+def document_rules(rules: Iterable[Rule], table: Table[AnyOperation]) -> tuple[Rule, ...]:
+    """The rules, each with the requests that it guards."""
+    requests: dict[str | None, list[tuple[str, str]]] = {}
+    for method, path, operation in operations_of(table):
+        for name in (operation.rule, *operation.also):
+            requests.setdefault(name, []).append((method, path))
+    return tuple(replace(rule, operations=tuple(requests.get(rule.name, ()))) for rule in rules)
+
+
+class Router(CompiledRouter):
+    """Falcon's, except that an unknown method is one that the path does not have: 405 instead of 400."""
+
+    def __init__(self, *, head: bool = False) -> None:
+        """With `head`, HEAD is answered wherever GET is; Falcon leaves the body out."""
+        super().__init__()
+        self._head = head
+
+    def map_http_methods(self, resource: object, **kwargs: Any) -> dict[str, Any]:
+        """The responders of a resource by method."""
+        responders: dict[str, Any] = super().map_http_methods(resource, **kwargs)
+        if self._head and "GET" in responders:
+            responders.setdefault("HEAD", responders["GET"])
+        return responders
+
+    def find(self, uri: str, req: falcon.Request | None = None) -> Any:
+        """As Falcon's."""
+        route = super().find(uri, req)
+        if route is None or req is None or req.method in route[1]:
+            return route
+        resource, responders, params, template = route
+        # no resource answers TRACE, so its responder refuses and says what is allowed
+        return resource, {**responders, req.method: responders["TRACE"]}, params, template
