@@ -17,6 +17,7 @@ from tests.support.databases import Databases, MigratedUrlFactory, PostgresDatab
 from tests.support.keystone import RealKeystone
 from tests.support.keystone_server import KeystoneServer
 from tests.support.machine import in_one_line, require
+from tests.support.memory_folder import remove_memory_folder, use_memory_folder
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.rabbitmq import RabbitMQ, rabbitmq_server
 from tests.support.real import RealVenv
@@ -31,6 +32,23 @@ pytest_plugins = ["tests.support.cloud"]
 
 SLOW_FOLDERS = ("placement", "integration", "faults", "backends", "concurrency", "e2e", "prometheus", "docs")
 """Whole files go to one worker each: with the long ones first, no worker is left with one of them at the end."""
+
+
+_MEMORY_FOLDER = pytest.StashKey[Path]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """What tests write goes to memory where there is enough of it. Workers have their folder from whoever starts them."""
+    if not hasattr(config, "workerinput") and (folder := use_memory_folder()) is not None:
+        config.stash[_MEMORY_FOLDER] = folder
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The memory is given back once all workers have ended."""
+    if (folder := config.stash.get(_MEMORY_FOLDER, None)) is not None:
+        remove_memory_folder(folder)
 
 
 @pytest.hookimpl(tryfirst=True)
