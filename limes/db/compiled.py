@@ -153,19 +153,23 @@ def _list_value(values: Collection[Any], dialect: str) -> Any:
 
 
 class _AnyOf(peewee.ColumnBase):
-    def __init__(self, column: peewee.Node, values: peewee.Value | Collection[Any]) -> None:
+    def __init__(self, column: peewee.Node, values: peewee.Value | peewee.Query | Collection[Any]) -> None:
         self._column = column
         self._values = values
 
     def __sql__(self, ctx: peewee.Context) -> peewee.Context:
         dialect = ctx.state.dialect
-        if isinstance(self._values, peewee.Value):
-            values: Any = Param(self._values.value.name, is_list=True)
+        if isinstance(self._values, peewee.Query):
+            before, after = (" IN ", "") if dialect == "sqlite" else (" = ANY(ARRAY", ")")
+            values: Any = self._values
         else:
-            values = _list_value(self._values, dialect)
-        before, after = (" IN (SELECT value FROM json_each(", "))") if dialect == "sqlite" else (" = ANY(", ")")
-        ctx.literal("(").sql(self._column).literal(before)
-        ctx.sql(peewee.Value(values, converter=False, unpack=False)).literal(after + ")")
+            before, after = (" IN (SELECT value FROM json_each(", "))") if dialect == "sqlite" else (" = ANY(", ")")
+            if isinstance(self._values, peewee.Value):
+                values = Param(self._values.value.name, is_list=True)
+            else:
+                values = _list_value(self._values, dialect)
+            values = peewee.Value(values, converter=False, unpack=False)
+        ctx.literal("(").sql(self._column).literal(before).sql(values).literal(after + ")")
         return ctx
 
 
@@ -181,8 +185,12 @@ class _Locked(peewee.Node):
         return ctx
 
 
-def any_of(column: peewee.Node, values: peewee.Value | Collection[Any]) -> peewee.ColumnBase:
-    """Whether the column's value is among these: a parameter that is a list, or the values themselves."""
+def any_of(column: peewee.Node, values: peewee.Value | peewee.Query | Collection[Any]) -> peewee.ColumnBase:
+    """Whether the column's value is among these: a parameter that is a list, the values themselves, or a SELECT.
+
+    PostgreSQL runs such a SELECT first and looks up each of its values, rather than plan a join with it. So it is for
+    those that give few values.
+    """
     return _AnyOf(column, values)
 
 

@@ -85,3 +85,12 @@ def test_rows_are_locked_until_the_transaction_ends(traits: Engine, words: Any) 
 
     assert traits.atomic(while_held) == ([1, 3] if traits.dialect == "postgresql" else [1, 2, 3])
     assert traits.atomic(lambda: traits.column(free)) == [1, 2, 3]
+
+
+def test_a_column_may_be_looked_up_among_what_a_query_gives(traits: Engine) -> None:
+    late = Trait.alias()
+    ids = late.select(late.id).where(late.id > 1)
+    query = Trait.select(Trait.id).order_by(Trait.id)
+    assert traits.column(query.where(any_of(Trait.id, ids))) == [2, 3]
+    assert traits.column(query.where(any_of(Trait.id, ids), Trait.name == "B")) == [2]
+    assert traits.column(query.where(~any_of(Trait.id, ids))) == [1]

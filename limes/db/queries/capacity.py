@@ -3,7 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from limes.db.engine import Engine, placeholders
+from limes.db.compiled import any_of, compiled, compiled_insert, lock
+from limes.db.engine import Engine
+from limes.db.models import AZResource, Capacitor, Resource
 
 
 class CapacityRow(NamedTuple):
@@ -15,53 +17,74 @@ class CapacityRow(NamedTuple):
     subcapacities: str
 
 
+_LOCK_CAPACITOR = compiled(lambda p: lock(Capacitor.select(Capacitor.next_scrape_at).where(Capacitor.id == p.id)))
+
+
 def lock_capacitor(engine: Engine, id_: int) -> float | None:
     """The time of the next scrape, of the locked row; None if the capacitor is gone."""
-    row = engine.row(f"SELECT next_scrape_at FROM capacitors WHERE id = %s{engine.for_update}", [id_])
-    return None if row is None else float(row[0])
+    times = engine.column(_LOCK_CAPACITOR, id=id_)
+    return times[0] if times else None
+
+
+_RESOURCES_OF = compiled(lambda p: Resource.select(Resource.id).where(Resource.capacitor == p.capacitor))
 
 
 def resources_of(engine: Engine, capacitor_id: int) -> set[int]:
     """The resources whose capacity comes from this capacitor."""
-    return {row[0] for row in engine.rows("SELECT id FROM resources WHERE capacitor_id = %s", [capacitor_id])}
+    return set(engine.column(_RESOURCES_OF, capacitor=capacitor_id))
+
+
+_FIGURES = [getattr(AZResource, name) for name in CapacityRow._fields if name != "az"]
+_ASSIGN = compiled(lambda p: Resource.update(capacitor=p.capacitor).where(Resource.id == p.resource))
+_DELETE_OTHER_AZS = compiled(
+    lambda p: AZResource.delete().where(AZResource.resource == p.resource, ~any_of(AZResource.az, p.azs))
+)
+_WRITE_AZS = compiled_insert(
+    AZResource,
+    AZResource.resource,
+    AZResource.az,
+    *_FIGURES,
+    finish=lambda insert: insert.on_conflict(conflict_target=[AZResource.resource, AZResource.az], preserve=_FIGURES),
+)
 
 
 def replace_capacity(engine: Engine, capacitor_id: int, capacity: Mapping[int, Sequence[CapacityRow]]) -> None:
     """Gives these resources to the capacitor, with exactly these AZs."""
     for resource, rows in sorted(capacity.items()):
-        engine.execute("UPDATE resources SET capacitor_id = %s WHERE id = %s", [capacitor_id, resource])
-        azs = [row.az for row in rows]
-        condition = f" AND az NOT IN ({placeholders(len(azs))})" if azs else ""
-        engine.execute(f"DELETE FROM az_resources WHERE resource_id = %s{condition}", [resource, *azs])
+        engine.write(_ASSIGN, capacitor=capacitor_id, resource=resource)
+        engine.write(_DELETE_OTHER_AZS, resource=resource, azs=[row.az for row in rows])
         if rows:
-            engine.execute(
-                "INSERT INTO az_resources (resource_id, az, raw_capacity, usage, subcapacities) VALUES "
-                + ", ".join(["(%s, %s, %s, %s, %s)"] * len(rows))
-                + " ON CONFLICT (resource_id, az) DO UPDATE SET raw_capacity = excluded.raw_capacity,"
-                " usage = excluded.usage, subcapacities = excluded.subcapacities",
-                [value for row in rows for value in (resource, *row)],
-            )
+            engine.write(_WRITE_AZS, rows=[(resource, *row) for row in rows])
 
 
 def drop_capacity(engine: Engine, resources: Collection[int]) -> None:
     """Forgets the capacity of resources that no capacitor reports any more."""
     for resource in sorted(resources):
-        engine.execute("DELETE FROM az_resources WHERE resource_id = %s", [resource])
-        engine.execute("UPDATE resources SET capacitor_id = NULL WHERE id = %s", [resource])
+        engine.write(_DELETE_OTHER_AZS, resource=resource, azs=())
+        engine.write(_ASSIGN, capacitor=None, resource=resource)
+
+
+_RECORD_SUCCESS = compiled(
+    lambda p: Capacitor.update(
+        scraped_at=p.now,
+        checked_at=p.now,
+        next_scrape_at=p.next_scrape_at,
+        scrape_duration=p.duration,
+        scrape_error="",
+    ).where(Capacitor.id == p.id)
+)
+_RECORD_FAILURE = compiled(
+    lambda p: Capacitor.update(checked_at=p.now, next_scrape_at=p.next_scrape_at, scrape_error=p.error).where(
+        Capacitor.id == p.id
+    )
+)
 
 
 def record_scrape(engine: Engine, id_: int, now: float, next_scrape_at: float, duration: float) -> None:
     """Says that a scrape has succeeded."""
-    engine.execute(
-        "UPDATE capacitors SET scraped_at = %s, checked_at = %s, next_scrape_at = %s, scrape_duration = %s,"
-        " scrape_error = '' WHERE id = %s",
-        [now, now, next_scrape_at, duration, id_],
-    )
+    engine.write(_RECORD_SUCCESS, id=id_, now=now, next_scrape_at=next_scrape_at, duration=duration)
 
 
 def record_failed_scrape(engine: Engine, id_: int, now: float, next_scrape_at: float, error: str) -> None:
     """Says that a scrape has failed. The figures of the last success stay."""
-    engine.execute(
-        "UPDATE capacitors SET checked_at = %s, next_scrape_at = %s, scrape_error = %s WHERE id = %s",
-        [now, next_scrape_at, error, id_],
-    )
+    engine.write(_RECORD_FAILURE, id=id_, now=now, next_scrape_at=next_scrape_at, error=error)

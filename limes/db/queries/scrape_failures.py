@@ -1,14 +1,21 @@
 """Which backends cannot be read, and since when: for those who are told so, not for those who mend it."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from limes.db.engine import Engine, placeholders
-from limes.db.queries.project_rows import in_projects
-from limes.db.rows import named
+from peewee import Case, fn
+
+from limes.db.compiled import any_of, compiled
+from limes.db.engine import Engine
+from limes.db.models import Project, ProjectService, Service
 
 SINCE = "CASE WHEN ps.scrape_error <> '' THEN COALESCE(ps.failing_since, ps.checked_at) END"
-"""Since when the scrapes of a row of `project_services`, called `ps`, fail; null if the last one did not."""
+"""As `failing_since`, in SQL, where `project_services` is called `ps`."""
+
+
+def failing_since(row: Any = ProjectService) -> Any:
+    """Since when the scrapes of a row of `ProjectService`, or of an alias of it, fail; null if the last one did not."""
+    return Case(None, [(row.scrape_error != "", fn.COALESCE(row.failing_since, row.checked_at))])
 
 
 class ScrapeState(NamedTuple):
@@ -28,29 +35,41 @@ class ProjectScrapeRow(NamedTuple):
     failing_since: float | None
 
 
+_COLUMNS = (ProjectService.project, ProjectService.service, ProjectService.scraped_at, failing_since())
+_IN_PROJECTS = compiled(
+    lambda p: ProjectService.select(*_COLUMNS).where(
+        any_of(ProjectService.service, p.services), any_of(ProjectService.project, p.projects)
+    )
+)
+_IN_DOMAIN = compiled(
+    lambda p: ProjectService.select(*_COLUMNS).where(
+        any_of(ProjectService.service, p.services),
+        any_of(ProjectService.project, Project.select(Project.id).where(Project.domain == p.domain)),
+    )
+)
+
+
 def project_scrapes(
     engine: Engine, services: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
-) -> Iterator[ProjectScrapeRow]:
-    """How the scrapes of each project's services go."""
-    if not services:
-        return iter(())
-    where, params = in_projects(engine, domain_id, project_ids)
-    rows = engine.rows(
-        f"SELECT project_id, service_id, scraped_at, {SINCE} FROM project_services ps"
-        f" WHERE service_id IN ({placeholders(len(services))}) AND {where}",
-        [*services, *params],
+) -> list[ProjectScrapeRow]:
+    """How the scrapes of each project's services go: of these projects, or of all in the domain."""
+    query = _IN_DOMAIN if project_ids is None else _IN_PROJECTS
+    return engine.all(query, ProjectScrapeRow, services=services, domain=domain_id, projects=project_ids)
+
+
+_OF_PROJECT = compiled(
+    lambda p: (
+        ProjectService.select(Service.type, ProjectService.scraped_at, failing_since())
+        .join(Service)
+        .where(ProjectService.project == p.project, any_of(Service.type, p.services))
+        .order_by(Service.type)
     )
-    return named(ProjectScrapeRow, rows)
+)
 
 
 def of_project(engine: Engine, project_id: int, service_types: Sequence[str]) -> list[ScrapeState]:
     """The state of these services in a project."""
-    rows = engine.rows(
-        f"SELECT s.type, ps.scraped_at, {SINCE} FROM project_services ps JOIN services s ON s.id = ps.service_id"
-        f" WHERE ps.project_id = %s AND s.type IN ({placeholders(len(service_types))}) ORDER BY s.type",
-        [project_id, *service_types],
-    )
-    return [ScrapeState._make(row) for row in rows]
+    return engine.all(_OF_PROJECT, ScrapeState, project=project_id, services=service_types)
 
 
 def everywhere(engine: Engine, service_types: Sequence[str]) -> dict[str, float]:
@@ -61,16 +80,18 @@ def everywhere(engine: Engine, service_types: Sequence[str]) -> dict[str, float]
     """
     if not service_types:
         return {}
-    rows = engine.rows(
-        f"""
-        SELECT latest.type, MIN({SINCE})
-          FROM (SELECT s.id, s.type, MAX(ps.scraped_at) AS scraped_at
-                  FROM services s JOIN project_services ps ON ps.service_id = s.id
-                 WHERE s.type IN ({placeholders(len(service_types))}) GROUP BY s.id, s.type) latest
-          JOIN project_services ps ON ps.service_id = latest.id AND ps.scrape_error <> ''
-         WHERE COALESCE(ps.failing_since, ps.checked_at) > COALESCE(latest.scraped_at, 0)
-         GROUP BY latest.type
-        """,
-        service_types,
+    scraped = ProjectService.alias()
+    latest = (
+        Service.select(Service.id, Service.type, fn.MAX(scraped.scraped_at).alias("scraped_at"))
+        .join(scraped, on=scraped.service == Service.id)
+        .where(any_of(Service.type, service_types))
+        .group_by(Service.id, Service.type)
     )
-    return {service_type: since for service_type, since in rows if since is not None}
+    began = fn.COALESCE(ProjectService.failing_since, ProjectService.checked_at)
+    outages = (
+        ProjectService.select(latest.c.type, fn.MIN(began))
+        .join(latest, on=ProjectService.service == latest.c.id)
+        .where(ProjectService.scrape_error != "", began > fn.COALESCE(latest.c.scraped_at, 0))
+        .group_by(latest.c.type)
+    )
+    return dict(engine.tuples(outages))

@@ -3,10 +3,15 @@
 The order of locks is that of all transactions: `project_resources` before `project_services`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
-from limes.db.engine import Engine, placeholders
+import peewee
+from peewee import JOIN, Case, fn
+
+from limes.db.compiled import Parameters, any_of, compiled, compiled_insert, lock
+from limes.db.engine import Engine
+from limes.db.models import ProjectAZResource, ProjectResource, ProjectService
 
 
 class ResourceRow(NamedTuple):
@@ -60,27 +65,86 @@ class ServiceState(NamedTuple):
     pushed_at: float | None
 
 
+_PR = ProjectResource.alias("pr")
+_LOCK_FIGURES = compiled(
+    lambda p: lock(
+        _PR.select(
+            *(_PR.resource, _PR.quota, _PR.backend_quota, _PR.usage, _PR.physical_usage),
+            *(_PR.min_backend_quota, _PR.max_backend_quota),
+            *(ProjectAZResource.az, ProjectAZResource.usage, ProjectAZResource.physical_usage),
+            ProjectAZResource.subresources,
+        )
+        .join(
+            ProjectAZResource,
+            JOIN.LEFT_OUTER,
+            on=(ProjectAZResource.project_id == _PR.project) & (ProjectAZResource.resource_id == _PR.resource),
+        )
+        .where(_PR.project == p.project, any_of(_PR.resource, p.resources))
+        .order_by(_PR.resource),
+        of="pr",
+    )
+)
+
+
 def lock_figures(engine: Engine, project_id: int, resources: Collection[int]) -> Figures:
     """The stored figures. Until the transaction ends, nobody else changes them."""
     if not resources:
         return Figures({}, {})
-    of_table = " FOR UPDATE OF pr" if engine.for_update else ""
-    rows = engine.rows(
-        f"""
-        SELECT pr.resource_id, pr.quota, pr.backend_quota, pr.usage, pr.physical_usage,
-               pr.min_backend_quota, pr.max_backend_quota,
-               az.az, az.usage, az.physical_usage, az.subresources
-          FROM project_resources pr LEFT JOIN project_az_resources az
-            ON az.project_id = pr.project_id AND az.resource_id = pr.resource_id
-         WHERE pr.project_id = %s AND pr.resource_id IN ({placeholders(len(resources))})
-         ORDER BY pr.resource_id{of_table}
-        """,
-        [project_id, *resources],
-    )
+    rows = engine.tuples(_LOCK_FIGURES, project=project_id, resources=resources)
     return Figures(
         {row[0]: ResourceRow._make(row[1:7]) for row in rows},
         {(row[0], row[7]): AZRow._make(row[8:]) for row in rows if row[7] is not None},
     )
+
+
+def _record_success(p: Parameters, **changes: Any) -> peewee.Node:
+    return (
+        ProjectService.update(
+            scraped_at=p.now,
+            checked_at=p.now,
+            next_scrape_at=p.next_scrape_at,
+            scrape_duration=p.duration,
+            scrape_error="",
+            scrape_failures=0,
+            failing_since=None,
+            scrape_claimed_until=None,
+            scrape_state=fn.COALESCE(p.scrape_state, ProjectService.scrape_state),
+            **changes,
+        )
+        .where(ProjectService.id == p.id, ProjectService.scrape_claimed_until == p.lease)
+        .returning(ProjectService.quota_desynced_at, ProjectService.drifted_at, ProjectService.pushed_at)
+    )
+
+
+def _unless_in_sync(p: Parameters, cleared: Any, column: peewee.Field) -> Any:
+    """`cleared`, but the column's present value if a desync mark was made after the claim."""
+    unchanged = fn.COALESCE(ProjectService.quota_desynced_at, p.seen_mark) == p.seen_mark
+    return Case(None, [(unchanged, cleared)], column)
+
+
+_RECORD_AS_IT_IS = compiled(_record_success)
+_RECORD_AND_MARK = compiled(
+    lambda p: _record_success(
+        p,
+        quota_desynced_at=fn.COALESCE(ProjectService.quota_desynced_at, p.mark_at),
+        next_push_at=fn.COALESCE(ProjectService.next_push_at, p.mark_at),
+    )
+)
+_RECORD_IN_SYNC = compiled(
+    lambda p: _record_success(
+        p, drifted_at=Case(None, [(ProjectService.quota_desynced_at.is_null(), None)], ProjectService.drifted_at)
+    )
+)
+_RECORD_AND_CLEAR_MARK = compiled(
+    lambda p: _record_success(
+        p,
+        next_push_at=_unless_in_sync(p, None, ProjectService.next_push_at),
+        drifted_at=_unless_in_sync(p, None, ProjectService.drifted_at),
+        push_failures=_unless_in_sync(p, 0, ProjectService.push_failures),
+        push_error=_unless_in_sync(p, "", ProjectService.push_error),
+        quota_desynced_at=_unless_in_sync(p, None, ProjectService.quota_desynced_at),
+    )
+)
 
 
 def record_success(
@@ -92,73 +156,104 @@ def record_success(
     was made after the claim stays: the report may be older than the change that it stands for. A `scrape_state` of None
     stays as it is.
     """
-    changes = ""
-    values: list[float | str | None] = []
     if outcome.mark_at is not None:
-        changes = ", quota_desynced_at = COALESCE(quota_desynced_at, %s), next_push_at = COALESCE(next_push_at, %s)"
-        values = [outcome.mark_at] * 2
-    elif outcome.in_sync and seen_mark is None:
-        changes = ", drifted_at = CASE WHEN quota_desynced_at IS NULL THEN NULL ELSE drifted_at END"
-    elif outcome.in_sync:
-        synced = "CASE WHEN COALESCE(quota_desynced_at, %s) = %s THEN"
-        changes = (
-            f", next_push_at = {synced} NULL ELSE next_push_at END, drifted_at = {synced} NULL ELSE drifted_at END,"
-            f" push_failures = {synced} 0 ELSE push_failures END, push_error = {synced} '' ELSE push_error END,"
-            f" quota_desynced_at = {synced} NULL ELSE quota_desynced_at END"
-        )
-        values = [seen_mark] * 10
-    if scrape_state is not None:
-        changes += ", scrape_state = %s"
-        values.append(scrape_state)
-    found = engine.rows(
-        "UPDATE project_services SET scraped_at = %s, checked_at = %s, next_scrape_at = %s, scrape_duration = %s,"
-        f" scrape_error = '', scrape_failures = 0, failing_since = NULL, scrape_claimed_until = NULL{changes}"
-        " WHERE id = %s AND scrape_claimed_until = %s RETURNING quota_desynced_at, drifted_at, pushed_at",
-        [outcome.now, outcome.now, outcome.next_scrape_at, outcome.duration, *values, id_, lease],
+        query = _RECORD_AND_MARK
+    elif not outcome.in_sync:
+        query = _RECORD_AS_IT_IS
+    else:
+        query = _RECORD_IN_SYNC if seen_mark is None else _RECORD_AND_CLEAR_MARK
+    return engine.first(
+        query,
+        ServiceState,
+        id=id_,
+        lease=lease,
+        seen_mark=seen_mark,
+        scrape_state=scrape_state,
+        **outcome._asdict(),
     )
-    return ServiceState._make(found[0]) if found else None
+
+
+_SET_DRIFT = compiled(lambda p: ProjectService.update(drifted_at=p.since).where(ProjectService.id == p.id))
 
 
 def set_drift(engine: Engine, id_: int, since: float) -> None:
     """Says since when the backend enforces another quota than it was told."""
-    engine.execute("UPDATE project_services SET drifted_at = %s WHERE id = %s", [since, id_])
+    engine.write(_SET_DRIFT, id=id_, since=since)
+
+
+_LOCK_CLAIM = compiled(
+    lambda p: lock(
+        ProjectService.select(ProjectService.scrape_failures).where(
+            ProjectService.id == p.id, ProjectService.scrape_claimed_until == p.lease
+        )
+    )
+)
+_RECORD_FAILURE = compiled(
+    lambda p: ProjectService.update(
+        checked_at=p.now,
+        next_scrape_at=p.next_scrape_at,
+        # the time of a row without an error is left over: the previous release does not clear it
+        failing_since=Case(
+            None,
+            [((ProjectService.scrape_error == "") | ProjectService.failing_since.is_null(), p.now)],
+            ProjectService.failing_since,
+        ),
+        scrape_error=p.error,
+        scrape_failures=p.failures,
+        scrape_claimed_until=None,
+    ).where(ProjectService.id == p.id)
+)
 
 
 def lock_claim(engine: Engine, id_: int, lease: float) -> int | None:
     """How many scrapes have failed in a row, of the locked row; None if the claim is lost."""
-    row = engine.row(
-        f"SELECT scrape_failures FROM project_services WHERE id = %s AND scrape_claimed_until = %s{engine.for_update}",
-        [id_, lease],
-    )
-    return None if row is None else int(row[0])
+    failures = engine.column(_LOCK_CLAIM, id=id_, lease=lease)
+    return failures[0] if failures else None
 
 
 def record_failure(engine: Engine, id_: int, now: float, next_scrape_at: float, failures: int, error: str) -> None:
     """Says that a scrape has failed. The figures of the last success stay."""
-    # the time of a row without an error is left over: the previous release does not clear it
-    since = "CASE WHEN scrape_error = '' OR failing_since IS NULL THEN %s ELSE failing_since END"
-    engine.execute(
-        f"UPDATE project_services SET checked_at = %s, next_scrape_at = %s, failing_since = {since}, scrape_error = %s,"
-        " scrape_failures = %s, scrape_claimed_until = NULL WHERE id = %s",
-        [now, next_scrape_at, now, error, failures, id_],
+    engine.write(_RECORD_FAILURE, id=id_, now=now, next_scrape_at=next_scrape_at, failures=failures, error=error)
+
+
+_QUOTA_FIELDS = [getattr(ProjectResource, name) for name in ResourceRow._fields]
+_WRITE_RESOURCES = compiled_insert(
+    ProjectResource,
+    *(ProjectResource.project, ProjectResource.resource, *_QUOTA_FIELDS),
+    finish=lambda insert: insert.on_conflict(
+        conflict_target=[ProjectResource.project, ProjectResource.resource], preserve=_QUOTA_FIELDS
+    ),
+)
+_USAGE_FIELDS = [getattr(ProjectAZResource, name) for name in AZRow._fields]
+_WRITE_AZS = compiled_insert(
+    ProjectAZResource,
+    *(ProjectAZResource.project_id, ProjectAZResource.resource_id, ProjectAZResource.az, *_USAGE_FIELDS),
+    finish=lambda insert: insert.on_conflict(
+        conflict_target=[ProjectAZResource.project_id, ProjectAZResource.resource_id, ProjectAZResource.az],
+        preserve=_USAGE_FIELDS,
+    ),
+)
+_DELETE_AZS = compiled(
+    lambda p: ProjectAZResource.delete().where(
+        ProjectAZResource.project_id == p.project,
+        any_of(ProjectAZResource.resource_id.cast("TEXT").concat(":").concat(ProjectAZResource.az), p.keys),
     )
+)
 
 
 def write_figures(engine: Engine, project_id: int, stored: Figures, present: Figures) -> None:
     """Makes the rows of the resources in `present` what that says: at most three statements, and none for what is the
     same. All figures of these resources have to be in `stored`, which is locked."""
-    _write_resources(
-        engine, project_id, [row for row in present.resources.items() if row not in stored.resources.items()]
-    )
+    resources = [row for row in present.resources.items() if row not in stored.resources.items()]
+    if resources:
+        engine.write(_WRITE_RESOURCES, rows=[(project_id, resource, *row) for resource, row in sorted(resources)])
     gone = [key for key in stored.azs if key[0] in present.resources and key not in present.azs]
     if gone:
-        engine.execute(
-            "DELETE FROM project_az_resources WHERE project_id = %s AND (resource_id, az) IN (VALUES "
-            + ", ".join(["(%s, %s)"] * len(gone))
-            + ")",
-            [project_id, *(value for key in gone for value in key)],
-        )
-    _write_azs(engine, project_id, [row for row in present.azs.items() if row not in stored.azs.items()])
+        engine.write(_DELETE_AZS, project=project_id, keys=[f"{resource}:{az}" for resource, az in gone])
+    azs = [row for row in present.azs.items() if row not in stored.azs.items()]
+    if azs:
+        rows = [(project_id, *key, *row) for key, row in sorted(azs, key=lambda item: item[0])]
+        engine.write(_WRITE_AZS, rows=rows)
 
 
 def less_used(stored: Figures, present: Figures) -> set[int]:
@@ -168,27 +263,3 @@ def less_used(stored: Figures, present: Figures) -> set[int]:
         for place, row in stored.azs.items()
         if place[0] in present.resources and (place not in present.azs or present.azs[place].usage < row.usage)
     }
-
-
-def _write_resources(engine: Engine, project_id: int, rows: Sequence[tuple[int, ResourceRow]]) -> None:
-    if rows:
-        engine.execute(
-            "INSERT INTO project_resources"
-            f" (project_id, resource_id, {', '.join(ResourceRow._fields)}) VALUES "
-            + ", ".join([f"({placeholders(2 + len(ResourceRow._fields))})"] * len(rows))
-            + " ON CONFLICT (project_id, resource_id) DO UPDATE SET "
-            + ", ".join(f"{column} = excluded.{column}" for column in ResourceRow._fields),
-            [value for resource, row in sorted(rows) for value in (project_id, resource, *row)],
-        )
-
-
-def _write_azs(engine: Engine, project_id: int, rows: Sequence[tuple[tuple[int, str], AZRow]]) -> None:
-    if rows:
-        engine.execute(
-            "INSERT INTO project_az_resources"
-            " (project_id, resource_id, az, usage, physical_usage, subresources) VALUES "
-            + ", ".join(["(%s, %s, %s, %s, %s, %s)"] * len(rows))
-            + " ON CONFLICT (project_id, resource_id, az) DO UPDATE SET usage = excluded.usage,"
-            " physical_usage = excluded.physical_usage, subresources = excluded.subresources",
-            [value for key, row in sorted(rows, key=lambda item: item[0]) for value in (project_id, *key, *row)],
-        )

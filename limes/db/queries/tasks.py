@@ -11,7 +11,12 @@ the row is due.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from limes.db.engine import Engine, placeholders
+import peewee
+from peewee import Case
+
+from limes.db.compiled import Compiled, Parameters, any_of, compiled, lock
+from limes.db.engine import Engine
+from limes.db.models import Capacitor, Domain, Job, Project, ProjectService, Service
 
 
 class ProjectTask(NamedTuple):
@@ -50,6 +55,57 @@ class CapacitorTask(NamedTuple):
     lease: float
 
 
+_PS = ProjectService.alias("ps")
+
+
+def _tasks(p: Parameters, due_at: peewee.Field, claimed_until: peewee.Field, *conditions: Any) -> peewee.Node:
+    """The rows that fulfil the conditions and that nobody else has locked, those that have waited longest first."""
+    query = (
+        _PS.select(
+            _PS.id,
+            *(Project.id, Project.uuid, Project.name, Project.parent_uuid, Project.has_bursting),
+            *(Domain.uuid, Domain.name, Service.id, Service.type),
+            *(_PS.quota_desynced_at, due_at, _PS.is_stale, _PS.scrape_state, claimed_until),
+        )
+        .join(Project, on=_PS.project == Project.id)
+        .join(Domain, on=Project.domain == Domain.id)
+        .join(Service, on=_PS.service == Service.id)
+        .where(*conditions)
+        .order_by(due_at)
+        .limit(p.limit)
+    )
+    return lock(query, of="ps", skip_locked=True)
+
+
+def _scrapes(p: Parameters, *conditions: Any, asked_for: bool) -> peewee.Node:
+    kind = (_of_service(p), _PS.is_stale == asked_for)
+    return _tasks(p, _PS.next_scrape_at, _PS.scrape_claimed_until, *kind, *conditions)
+
+
+def _pushes(p: Parameters, *conditions: Any) -> peewee.Node:
+    return _tasks(p, _PS.next_push_at, _PS.push_claimed_until, *conditions)
+
+
+def _of_service(p: Parameters) -> Any:
+    """As a subquery, so that the index of `project_services` gives the rows in order."""
+    service = Service.alias()
+    return _PS.service == service.select(service.id).where(service.type == p.service_type)
+
+
+def _unclaimed(p: Parameters, claimed_until: Any) -> Any:
+    return claimed_until.is_null() | (claimed_until <= p.now) | (claimed_until > p.never)
+
+
+_SCRAPES_ASKED_FOR = compiled(lambda p: _scrapes(p, _unclaimed(p, _PS.scrape_claimed_until), asked_for=True))
+_DUE_SCRAPES = compiled(lambda p: _scrapes(p, _PS.next_scrape_at <= p.now, asked_for=False))
+_LOST_SCRAPES = compiled(lambda p: _scrapes(p, _PS.next_scrape_at > p.never, asked_for=False))
+_LEASE_SCRAPES = compiled(
+    lambda p: ProjectService.update(is_stale=False, next_scrape_at=p.lease, scrape_claimed_until=p.lease).where(
+        any_of(ProjectService.id, p.ids)
+    )
+)
+
+
 def claim_scrapes(
     engine: Engine, service_type: str, now: float, lease: float, never: float, limit: int
 ) -> list[ProjectTask]:
@@ -58,47 +114,109 @@ def claim_scrapes(
     A scrape that is asked for while one is running comes after it: else a user who asks again and again would take
     each scrape's lease away, and none would ever be recorded.
     """
-    idle = "(ps.scrape_claimed_until IS NULL OR ps.scrape_claimed_until <= %s OR ps.scrape_claimed_until > %s)"
-    of_service = "ps.service_id = (SELECT id FROM services WHERE type = %s) AND ps.is_stale = %s"
-    found = _find(engine, _SCRAPE, f"{of_service} AND {idle}", [service_type, True, now, never], lease, limit)
-    if len(found) < limit:
-        due = f"{of_service} AND ps.next_scrape_at <= %s"
-        found += _find(engine, _SCRAPE, due, [service_type, False, now], lease, limit - len(found))
-    if not found:
-        lost = f"{of_service} AND ps.next_scrape_at > %s"
-        found = _find(engine, _SCRAPE, lost, [service_type, False, never], lease, limit)
-    if found:
+    times = {"service_type": service_type, "now": now, "never": never}
+    tasks = _find(engine, _SCRAPES_ASKED_FOR, lease, limit=limit, **times)
+    if len(tasks) < limit:
+        tasks += _find(engine, _DUE_SCRAPES, lease, limit=limit - len(tasks), **times)
+    if not tasks:
+        tasks = _find(engine, _LOST_SCRAPES, lease, limit=limit, **times)
+    if tasks:
         # a sync that is asked for from now on is about newer figures: it marks the row again
-        engine.execute(
-            "UPDATE project_services SET is_stale = %s, next_scrape_at = %s, scrape_claimed_until = %s"
-            f" WHERE id IN ({placeholders(len(found))})",
-            [False, lease, lease, *(task.id for task in found)],
-        )
-    return found
+        engine.write(_LEASE_SCRAPES, ids=[task.id for task in tasks], lease=lease)
+    return tasks
+
+
+_RELEASE_SCRAPE = compiled(
+    lambda p: ProjectService.update(
+        next_scrape_at=p.due_at, is_stale=ProjectService.is_stale | p.asked_for, scrape_claimed_until=None
+    ).where(ProjectService.id == p.id, ProjectService.scrape_claimed_until == p.lease)
+)
+
+
+def release_scrapes(engine: Engine, claimed: Sequence[ProjectTask]) -> None:
+    """Gives claims back that were not begun: the rows are due as they were. What is lost already stays so."""
+    for task in claimed:
+        engine.write(_RELEASE_SCRAPE, id=task.id, due_at=task.due_at, asked_for=task.asked_for, lease=task.lease)
+
+
+_DUE_PUSHES = compiled(
+    lambda p: _pushes(p, _of_service(p), _PS.next_push_at <= p.now, _unclaimed(p, _PS.push_claimed_until))
+)
+_LOST_PUSHES = compiled(lambda p: _pushes(p, _of_service(p), _PS.next_push_at > p.never))
+_PUSHES_OF_PROJECT = compiled(
+    lambda p: _pushes(
+        p,
+        _PS.project == p.project,
+        any_of(Service.type, p.service_types),
+        (_PS.next_push_at <= p.now) | (_PS.next_push_at > p.never),
+        _unclaimed(p, _PS.push_claimed_until),
+    )
+)
+_LEASE_PUSHES = compiled(
+    lambda p: ProjectService.update(next_push_at=p.lease, push_claimed_until=p.lease).where(
+        any_of(ProjectService.id, p.ids)
+    )
+)
 
 
 def claim_push(engine: Engine, service_type: str, now: float, lease: float, never: float) -> ProjectTask | None:
     """The project whose quota has to be written and that has been due for the longest."""
-    of_service = "ps.service_id = (SELECT id FROM services WHERE type = %s)"
-    due = f"{of_service} AND ps.next_push_at <= %s AND {_NOT_BEING_PUSHED}"
-    lost = f"{of_service} AND ps.next_push_at > %s"
-    found = _find(engine, _PUSH, due, [service_type, now, now, never], lease, 1) or _find(
-        engine, _PUSH, lost, [service_type, never], lease, 1
-    )
-    _lease_pushes(engine, found, lease)
-    return found[0] if found else None
+    times = {"service_type": service_type, "now": now, "never": never}
+    tasks = _find(engine, _DUE_PUSHES, lease, limit=1, **times)
+    if not tasks:
+        tasks = _find(engine, _LOST_PUSHES, lease, limit=1, **times)
+    _lease_pushes(engine, tasks, lease)
+    return tasks[0] if tasks else None
 
 
 def claim_push_of(
     engine: Engine, project_id: int, service_types: Sequence[str], now: float, lease: float, never: float
 ) -> list[ProjectTask]:
     """The services of this project, among these, whose quota has to be written and that nobody has claimed."""
-    due = f"(ps.next_push_at <= %s OR ps.next_push_at > %s) AND {_NOT_BEING_PUSHED}"
-    wanted = f"ps.project_id = %s AND s.type IN ({placeholders(len(service_types))}) AND {due}"
-    params = [project_id, *service_types, now, never, now, never]
-    found = _find(engine, _PUSH, wanted, params, lease, len(service_types))
-    _lease_pushes(engine, found, lease)
-    return found
+    times = {"now": now, "never": never}
+    limit = len(service_types)
+    tasks = _find(
+        engine, _PUSHES_OF_PROJECT, lease, project=project_id, service_types=service_types, limit=limit, **times
+    )
+    _lease_pushes(engine, tasks, lease)
+    return tasks
+
+
+def _lease_pushes(engine: Engine, claimed: Sequence[ProjectTask], lease: float) -> None:
+    if claimed:
+        engine.write(_LEASE_PUSHES, ids=[task.id for task in claimed], lease=lease)
+
+
+_RELEASE_PUSH = compiled(
+    lambda p: ProjectService.update(
+        next_push_at=Case(None, [(ProjectService.quota_desynced_at.is_null(False), p.now)]), push_claimed_until=None
+    ).where(ProjectService.id == p.id, ProjectService.push_claimed_until == p.lease)
+)
+
+
+def release_push(engine: Engine, id_: int, lease: float, now: float) -> None:
+    """Gives a claim back, so that whoever looks next finds the row due. Nothing happens if the claim is lost."""
+    engine.write(_RELEASE_PUSH, id=id_, lease=lease, now=now)
+
+
+def _find(engine: Engine, query: Compiled, lease: float, **values: Any) -> list[ProjectTask]:
+    """The rows as tasks, which are now locked."""
+    rows = engine.tuples(query, **values)
+    return [ProjectTask._make([*row[:12], bool(row[12]), row[13], row[14] is not None, lease]) for row in rows]
+
+
+_DUE_CAPACITOR = compiled(
+    lambda p: lock(
+        Capacitor.select(Capacitor.id, Capacitor.name)
+        .where(
+            (Capacitor.next_scrape_at <= p.now) | (Capacitor.next_scrape_at > p.never), any_of(Capacitor.name, p.names)
+        )
+        .order_by(Capacitor.next_scrape_at, Capacitor.id)
+        .limit(1),
+        skip_locked=True,
+    )
+)
+_LEASE_CAPACITOR = compiled(lambda p: Capacitor.update(next_scrape_at=p.lease).where(Capacitor.id == p.id))
 
 
 def claim_capacity(
@@ -107,90 +225,40 @@ def claim_capacity(
     """The capacitor, among these, that has been due for the longest."""
     if not names:
         return None
-    row = engine.row(
-        "SELECT id, name FROM capacitors WHERE (next_scrape_at <= %s OR next_scrape_at > %s)"
-        f" AND name IN ({placeholders(len(names))}) ORDER BY next_scrape_at, id LIMIT 1{engine.skip_locked}",
-        [now, never, *names],
-    )
-    if row is None:
+    capacitors = engine.tuples(_DUE_CAPACITOR, names=names, now=now, never=never)
+    if not capacitors:
         return None
-    engine.execute("UPDATE capacitors SET next_scrape_at = %s WHERE id = %s", [lease, row[0]])
-    return CapacitorTask(row[0], row[1], lease)
+    ((id_, name),) = capacitors
+    engine.write(_LEASE_CAPACITOR, id=id_, lease=lease)
+    return CapacitorTask(id_, name, lease)
+
+
+_MAKE_JOB = compiled(
+    lambda p: Job.insert(name=p.name, next_run_at=p.now).on_conflict("NOTHING", conflict_target=[Job.name])
+)
+_DUE_JOB = compiled(
+    lambda p: lock(
+        Job.select(Job.name).where(Job.name == p.name, (Job.next_run_at <= p.now) | (Job.next_run_at > p.never)),
+        skip_locked=True,
+    )
+)
+_LEASE_JOB = compiled(lambda p: Job.update(next_run_at=p.lease).where(Job.name == p.name))
+_FINISH_JOB = compiled(
+    lambda p: Job.update(ran_at=p.now, next_run_at=p.next_run_at, error=p.error).where(
+        Job.name == p.name, Job.next_run_at == p.lease
+    )
+)
 
 
 def claim_job(engine: Engine, name: str, now: float, lease: float, never: float) -> bool:
     """Whether the cluster-wide job of this name is due and nobody else has claimed it. Makes its row if needed."""
-    engine.execute(
-        "INSERT INTO jobs (name, next_run_at, error) VALUES (%s, %s, '') ON CONFLICT (name) DO NOTHING", [name, now]
-    )
-    row = engine.row(
-        "SELECT name FROM jobs WHERE name = %s AND (next_run_at <= %s OR next_run_at > %s)" + engine.skip_locked,
-        [name, now, never],
-    )
-    if row is None:
+    engine.write(_MAKE_JOB, name=name, now=now)
+    if not engine.column(_DUE_JOB, name=name, now=now, never=never):
         return False
-    engine.execute("UPDATE jobs SET next_run_at = %s WHERE name = %s", [lease, name])
+    engine.write(_LEASE_JOB, name=name, lease=lease)
     return True
 
 
 def finish_job(engine: Engine, name: str, lease: float, now: float, next_run_at: float, error: str) -> bool:
     """Records the outcome of a job. False if the lease has been lost meanwhile: then nothing is recorded."""
-    touched = engine.execute(
-        "UPDATE jobs SET ran_at = %s, next_run_at = %s, error = %s WHERE name = %s AND next_run_at = %s",
-        [now, next_run_at, error, name, lease],
-    )
-    return touched == 1
-
-
-def release_scrapes(engine: Engine, claimed: Sequence[ProjectTask]) -> None:
-    """Gives claims back that were not begun: the rows are due as they were. What is lost already stays so."""
-    for task in claimed:
-        engine.execute(
-            "UPDATE project_services SET next_scrape_at = %s, is_stale = (is_stale OR %s), scrape_claimed_until = NULL"
-            " WHERE id = %s AND scrape_claimed_until = %s",
-            [task.due_at, task.asked_for, task.id, task.lease],
-        )
-
-
-def release_push(engine: Engine, id_: int, lease: float, now: float) -> None:
-    """Gives a claim back, so that whoever looks next finds the row due. Nothing happens if the claim is lost."""
-    engine.execute(
-        "UPDATE project_services SET next_push_at = CASE WHEN quota_desynced_at IS NOT NULL THEN %s END,"
-        " push_claimed_until = NULL WHERE id = %s AND push_claimed_until = %s",
-        [now, id_, lease],
-    )
-
-
-def _lease_pushes(engine: Engine, claimed: Sequence[ProjectTask], lease: float) -> None:
-    if claimed:
-        engine.execute(
-            "UPDATE project_services SET next_push_at = %s, push_claimed_until = %s"
-            f" WHERE id IN ({placeholders(len(claimed))})",
-            [lease, lease, *(task.id for task in claimed)],
-        )
-
-
-_NOT_BEING_PUSHED = "(ps.push_claimed_until IS NULL OR ps.push_claimed_until <= %s OR ps.push_claimed_until > %s)"
-_SCRAPE = ("next_scrape_at", "scrape_claimed_until")
-_PUSH = ("next_push_at", "push_claimed_until")
-
-
-def _find(
-    engine: Engine, kind: tuple[str, str], condition: str, params: Sequence[Any], lease: float, limit: int
-) -> list[ProjectTask]:
-    """Locks rows that nobody else has locked. `kind` names the columns with the time when due and with the claim."""
-    due, claimed_until = kind
-    rows = engine.rows(
-        f"""
-        SELECT ps.id, p.id, p.uuid, p.name, p.parent_uuid, p.has_bursting, d.uuid, d.name, s.id, s.type,
-               ps.quota_desynced_at, ps.{due}, ps.is_stale, ps.scrape_state, ps.{claimed_until}
-          FROM project_services ps
-          JOIN projects p ON p.id = ps.project_id
-          JOIN domains d ON d.id = p.domain_id
-          JOIN services s ON s.id = ps.service_id
-         WHERE {condition}
-         ORDER BY ps.{due} LIMIT %s{engine.skip_locked_of("ps")}
-        """,
-        [*params, limit],
-    )
-    return [ProjectTask._make([*row[:12], bool(row[12]), row[13], row[14] is not None, lease]) for row in rows]
+    return engine.write(_FINISH_JOB, name=name, now=now, next_run_at=next_run_at, error=error, lease=lease) == 1
