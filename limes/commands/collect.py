@@ -3,8 +3,17 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from limes.commands.options import Commands, add_config_option, add_exit_codes
-from limes.commands.output import add_json_option, print_json, print_table, progress_console, result_console, warn
+from limes.commands.terminal import (
+    Commands,
+    add_config_option,
+    add_exit_codes,
+    add_json_option,
+    print_json,
+    print_table,
+    progress_console,
+    result_console,
+    warn,
+)
 
 if TYPE_CHECKING:
     from limes.collector.once import Outcome

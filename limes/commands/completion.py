@@ -3,7 +3,7 @@
 import argparse
 from functools import partial
 
-from limes.commands.options import Commands, add_exit_codes
+from limes.commands.terminal import Commands, add_exit_codes
 
 _SHELLS = ("bash", "zsh", "fish")
 

@@ -1,11 +1,15 @@
 """`limes config`: checks the configuration file, and shows settings and policy rules."""
 
 import argparse
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from limes.commands.dropped import lines_of
-from limes.commands.options import Commands, add_config_option, add_exit_codes
-from limes.commands.output import add_json_option, print_json
+from limes.commands.terminal import Commands, add_config_option, add_exit_codes, add_json_option, print_json
 from limes.errors import ConfigError
+
+if TYPE_CHECKING:
+    from limes.actions.compare_catalog import Comparison, DroppedResource, DroppedService
 
 
 def add_to(commands: Commands) -> None:
@@ -36,7 +40,8 @@ def add_to(commands: Commands) -> None:
 def check(options: argparse.Namespace) -> int:
     """Reads everything that the configuration names, and asks nobody but, if told so, the database. Problems are raised
     as `ConfigError`."""
-    from limes.composition.check import check_configuration, compare_with_database
+    from limes.composition.checks import counted
+    from limes.composition.operator_commands import check_configuration, compare_with_database
 
     try:
         checked = check_configuration()
@@ -53,7 +58,8 @@ def check(options: argparse.Namespace) -> int:
     elif not checked.services:
         print("The configuration is fine, for `limes placement` alone: it has no services.")
     else:
-        print(f"The configuration is fine: {checked.services} services with {checked.resources} resources.")
+        services, resources = counted(checked.services, "service"), counted(checked.resources, "resource")
+        print(f"The configuration is fine: {services} with {resources}.")
     if not options.json:
         print("".join(f"warning: {text}\n" for text in checked.warnings), end="")
     if comparison is None:
@@ -91,3 +97,58 @@ def options_page(options: argparse.Namespace) -> int:
     else:
         print(render_page(), end="")
     return 0
+
+
+def lines_of(comparison: "Comparison") -> Iterator[str]:
+    """What the configuration drops, and what becomes of it."""
+    if not comparison.drops_anything:
+        yield "It drops nothing that is in the database."
+    else:
+        yield "It drops what is in the database:"
+    for service in comparison.services:
+        yield f"service {service.type}: {_of_service(service)}"
+        yield from _resources(service)
+        yield f"  hidden at once; kept, and back with the service, at least until {_moment(service.deleted_at)}"
+    for resource in comparison.resources:
+        yield _of_resource(resource)
+        yield "  hidden at once; kept, and back with the resource"
+    for zone in comparison.availability_zones:
+        held = zone.holdings
+        yield (
+            f"availability zone {zone.name}: used by {_count(held.projects, 'project')},"
+            f" capacity of {_count(held.resources, 'resource')}, {_count(held.commitments, 'commitment')}"
+        )
+        yield '  usage and capacity go to the zone "unknown" with the next scrapes; commitments stay until they end'
+    for service in comparison.missing:
+        yield f"Missing already: service {service.type}: {_of_service(service)}"
+        yield from _resources(service)
+        yield f"  kept, and back with the service, at least until {_moment(service.deleted_at)}"
+
+
+def _of_service(service: "DroppedService") -> str:
+    projects = _count(service.projects, "project")
+    have = "has" if service.projects == 1 else "have"
+    return f"{projects} {have} quota or usage, {_count(service.commitments, 'commitment')}"
+
+
+def _resources(service: "DroppedService") -> Iterator[str]:
+    for resource in service.resources:
+        if any(resource.holdings):
+            yield f"  {_of_resource(resource)}"
+
+
+def _of_resource(resource: "DroppedResource") -> str:
+    held = resource.holdings
+    projects, commitments = _count(held.projects, "project"), _count(held.commitments, "commitment")
+    return (
+        f"resource {'/'.join(resource.ref)}: quota of domains {held.domains_quota},"
+        f" of {projects} {held.projects_quota}, usage {held.usage}, {commitments} of {held.committed}"
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _moment(time: float) -> str:
+    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -4,11 +4,19 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from limes.commands.options import Commands, add_config_option, add_exit_codes
-from limes.commands.output import add_json_option, print_json, print_table, progress_console, result_console
+from limes.commands.terminal import (
+    Commands,
+    add_config_option,
+    add_exit_codes,
+    add_json_option,
+    print_json,
+    print_table,
+    progress_console,
+    result_console,
+)
 
 if TYPE_CHECKING:
-    from limes.composition.databases import Database
+    from limes.composition.common import Database
 
 
 def add_to(commands: Commands) -> None:
@@ -40,7 +48,7 @@ def status(options: argparse.Namespace) -> int:
 
 def _report(options: argparse.Namespace, what: str, nothing: str, names_of: "Callable[[Database], list[str]]") -> int:
     """Shows the names that each half gives, and answers how many there are."""
-    from limes.composition.databases import all_databases
+    from limes.composition.common import all_databases
 
     with progress_console().status("looking at migrations ..."):
         found = [(one.migrations.name, one.engine.location, names_of(one)) for one in all_databases()]

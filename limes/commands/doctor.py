@@ -4,8 +4,16 @@ import argparse
 import math
 from typing import TYPE_CHECKING
 
-from limes.commands.options import Commands, add_config_option, add_exit_codes
-from limes.commands.output import add_json_option, print_json, print_table, progress_console, result_console
+from limes.commands.terminal import (
+    Commands,
+    add_config_option,
+    add_exit_codes,
+    add_json_option,
+    print_json,
+    print_table,
+    progress_console,
+    result_console,
+)
 
 if TYPE_CHECKING:
     from rich.text import Text

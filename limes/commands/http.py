@@ -4,8 +4,8 @@ import argparse
 import os
 import sys
 
-from limes.commands import placement
-from limes.commands.options import Commands, add_config_option, add_exit_codes
+from limes.commands import placement_audit, placement_import
+from limes.commands.terminal import Commands, add_config_option, add_exit_codes
 from limes.liquid import LISTEN_VARIABLE, SERVICE_VARIABLE
 
 _APPS = {
@@ -26,13 +26,21 @@ def add_to(commands: Commands) -> None:
         add_exit_codes(parser, _CODES)
         parser.set_defaults(run=run, process=name)
         if name == "placement":
-            placement.add_to(parser)
+            _add_placement_actions(parser)
     parser = commands.add_parser("liquid", help="serve the LIQUID protocol for one of the configured services")
     parser.add_argument("service_type", metavar="SERVICE_TYPE", help="one of services[].service_type")
     parser.add_argument("--listen", metavar="HOST:PORT", help="instead of the configured liquid.listen")
     add_config_option(parser)
     add_exit_codes(parser, _CODES)
     parser.set_defaults(run=run_liquid, process="liquid")
+
+
+def _add_placement_actions(parser: argparse.ArgumentParser) -> None:
+    """Adds `placement audit` and `placement import`, which tend a Placement instead of serving it."""
+    parser.usage = "%(prog)s [-h] [--config FILE] [ACTION ...]"  # argparse shows ACTION as required, which it is not
+    actions = parser.add_subparsers(metavar="ACTION", required=False, prog=parser.prog)
+    placement_audit.add_to(actions)
+    placement_import.add_to(actions)
 
 
 def run_liquid(options: argparse.Namespace) -> int:

@@ -6,8 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from limes.commands.options import Commands, add_config_option, add_exit_codes, add_file_option
-from limes.commands.output import add_json_option, print_json, print_table, progress, result_console
+from limes.commands.terminal import (
+    Commands,
+    add_config_option,
+    add_exit_codes,
+    add_file_option,
+    add_json_option,
+    print_json,
+    print_table,
+    progress,
+    result_console,
+)
 from limes.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -71,7 +80,7 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], other: str) -> No
 def _configuration(options: argparse.Namespace) -> int:
     import yaml
 
-    from limes.composition.backends import backend_problems
+    from limes.composition.cluster import backend_problems
     from limes.importer.configuration.convert import convert
     from limes.settings import read_yaml
 
@@ -107,7 +116,7 @@ def _print_notes(converted: "Converted", *, stderr: bool) -> None:
 
 
 def _database(options: argparse.Namespace) -> int:
-    from limes.composition.importer import open_import
+    from limes.composition.operator_commands import open_import
 
     url = options.database or os.environ.get(_URL_VARIABLE)
     if not url:

@@ -3,14 +3,23 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from limes.commands.options import Commands, add_config_option, add_exit_codes
-from limes.commands.output import add_json_option, duration, print_json, print_table, result_console, warn
+from limes.commands.terminal import (
+    Commands,
+    add_config_option,
+    add_exit_codes,
+    add_json_option,
+    duration,
+    print_json,
+    print_table,
+    result_console,
+    warn,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from limes.actions.reports.status import StatusReport
-    from limes.composition.status import Status
+    from limes.composition.operator_commands import Status
 
 _LATE = 600.0
 """Seconds of lag that are shown in red."""
@@ -34,7 +43,7 @@ def add_to(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the report."""
-    from limes.composition.status import read_status
+    from limes.composition.operator_commands import read_status
 
     status = read_status(options.collector)
     if options.json:

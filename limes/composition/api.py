@@ -1,4 +1,4 @@
-"""The Limes API's collaborators."""
+"""The collaborators of the Limes API, and of the dashboard within it."""
 
 from dataclasses import replace
 
@@ -10,14 +10,29 @@ from limes.actions.set_project_quota import SetProjectQuota
 from limes.actions.show_history import ShowHistory
 from limes.actions.sync_catalog import SyncCatalog
 from limes.api.collaborators import ApiCollaborators
+from limes.auth.context import Authenticator
+from limes.auth.revoked import RevokedTokens
+from limes.auth.session import CloudSession
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
-from limes.composition.dashboard import dashboard_mounts
-from limes.composition.identity import client_address, open_authenticator, open_cloud, open_revoked, refuse_exposure
-from limes.composition.policy import limes_policy
+from limes.composition.identity import (
+    client_address,
+    limes_policy,
+    open_authenticator,
+    open_cloud,
+    open_revoked,
+    refuse_exposure,
+)
 from limes.composition.use_cases import discover, open_trail, push_quota
 from limes.settings import Settings
-from limes.system import SystemClock, SystemIds
+from limes.system import Clock, SystemClock, SystemIds
+from limes.ui.doors import Door
+from limes.ui.keystone_door import KeystoneDoor
+from limes.ui.mount import dashboard
+from limes.ui.sample_door import SampleDoor
+from limes.ui.session import ScopesEndpoint, SessionEndpoint
+from limes.ui.throttle import Throttle
+from limes.web.mount import Mount
 
 
 def build_api(settings: Settings) -> ApiCollaborators:
@@ -64,3 +79,25 @@ def build_api(settings: Settings) -> ApiCollaborators:
         stale_after=settings.collector.stale_after,
         mounts=dashboard_mounts(settings, cloud, authenticator, revoked, clock),
     )
+
+
+def dashboard_mounts(
+    settings: Settings, cloud: CloudSession, authenticator: Authenticator, revoked: RevokedTokens, clock: Clock
+) -> tuple[Mount, ...]:
+    """The mount of the dashboard, or none. Raises `StartupError` if it is not built."""
+    if not settings.ui.enabled:
+        return ()
+    door: Door
+    if settings.identity.method == "sample":
+        door = SampleDoor(settings.identity.sample)
+    else:
+        door = KeystoneDoor(cloud, settings.ui.user_domain, revoked)
+    at_once = max(1, settings.api.threads // 2)
+    session = SessionEndpoint(
+        door,
+        authenticator,
+        Throttle(clock),
+        title=settings.ui.title,
+        at_once=at_once,
+    )
+    return (dashboard(session, ScopesEndpoint(door, at_once)),)

@@ -1,10 +1,10 @@
 """From the configured cluster to a collector with all of its jobs."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from limes.actions.check_consistency import CheckConsistency
-from limes.actions.deliver_events import ForgetHistory
+from limes.actions.deliver_events import DeliverEvents, ForgetHistory
 from limes.actions.run_job import RunJob
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
@@ -12,27 +12,32 @@ from limes.actions.sync_catalog import SyncCatalog
 from limes.actions.telemetry import Telemetry
 from limes.actions.trail import Trail
 from limes.audit.initiator import of_job
+from limes.audit.sinks.base import Sink
+from limes.audit.sinks.log import LogSink
+from limes.audit.sinks.rabbitmq import RabbitMQSink
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.alone import claim_sqlite_file
 from limes.collector.clocks import ClockWatch
+from limes.collector.jobs.audit import AuditJob
 from limes.collector.jobs.capacity import CapacityJob
 from limes.collector.jobs.cluster_wide import ClusterWideJob
 from limes.collector.jobs.push import PushJob
 from limes.collector.jobs.usage import UsageJob
 from limes.collector.loop import Job
 from limes.collector.runner import Collector
-from limes.composition.audit import audit_jobs
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.use_cases import discover, measure_utilisation, open_trail, push_quota, settle_commitments
 from limes.db.engine import Engine
+from limes.metrics.audit import AuditCounters
 from limes.metrics.circuits import CircuitGauge
 from limes.metrics.data import DataMetrics
 from limes.metrics.jobs import JobMetrics
 from limes.metrics.outcomes import OutcomeCounter
 from limes.metrics.scrapes import ScrapeGauges
 from limes.settings import Settings
+from limes.settings.audit import AuditSettings
 from limes.system import Clock, Jitter, RandomJitter, SystemClock
 
 _DAY = 86400.0
@@ -218,3 +223,42 @@ def _cluster_wide_jobs(
         job("consistency", consistency.run, collector.consistency_interval, "limes_cron_consistency_runs"),
         job("history", forget.run, _DAY, "limes_history_runs"),
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditJobs:
+    """One job for each sink, with their common counters."""
+
+    jobs: list[AuditJob]
+    counters: AuditCounters
+
+
+def audit_jobs(settings: Settings, engine: Engine, clock: Clock, jitter: Jitter) -> AuditJobs:
+    """The jobs for the configured sinks. Nothing is opened yet."""
+    audit = settings.audit
+    counters = AuditCounters(audit.sinks)
+    jobs = []
+    for name in audit.sinks:
+        action = DeliverEvents(
+            engine,
+            clock,
+            jitter,
+            open_sink(name, audit),
+            interval=audit.interval,
+            retry=audit.retry,
+            retry_max=audit.retry_max,
+            lease=settings.collector.lease,
+            retention=audit.delivered_retention,
+        )
+        jobs.append(AuditJob(action, counters))
+    return AuditJobs(jobs, counters)
+
+
+def open_sink(name: str, audit: AuditSettings) -> Sink:
+    """A sink by its name. Nothing is opened yet."""
+    if name == "log":
+        return LogSink(audit.log.path)
+    broker = audit.rabbitmq
+    return RabbitMQSink(
+        broker.url, broker.queue_name, password=broker.password, cacert=broker.cacert, timeout=broker.timeout
+    )

@@ -1,14 +1,15 @@
-"""What every process needs first: settings, logs, a database whose schema fits."""
+"""What every process needs first: settings, logs, and databases whose schema fits."""
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from limes import logs
-from limes.composition.backends import backend_problems
+from limes.composition.cluster import backend_problems
 from limes.db import models
 from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
+from limes.db.migrate import Migrations, limes_migrations
 from limes.errors import ConfigError
 from limes.placement.migrations import placement_migrations
 from limes.settings import Settings, load, read_yaml, url_with_password
@@ -84,3 +85,25 @@ def open_checked_placement_engine(settings: Settings, application_name: str) -> 
     engine.ping()
     placement_migrations.check(engine)
     return engine
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """One half's tables."""
+
+    engine: Engine
+    migrations: Migrations
+
+
+def all_databases() -> list[Database]:
+    """Both halves' databases, which may be one; the Limes half's only if there is anything for it to do.
+
+    Raises `Unavailable` if one does not answer.
+    """
+    settings = load_any_settings()
+    databases = [Database(open_placement_engine(settings, "limes-db"), placement_migrations)]
+    if not settings.for_placement_alone:
+        databases.insert(0, Database(open_engine(settings, "limes-db"), limes_migrations))
+    for database in databases:
+        database.engine.ping()
+    return databases

@@ -16,7 +16,7 @@ _metrics_folder = None
 if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
     _metrics_folder = os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="limes-metrics-")
 
-from limes.composition.preflight import check_http_process  # noqa: E402 - after the variable is set
+from limes.composition.checks import check_http_process  # noqa: E402 - after the variable is set
 from limes.errors import ConfigError, LimesError  # noqa: E402 - after the variable is set
 from limes.web.worker import with_limits  # noqa: E402 - after the variable is set
 

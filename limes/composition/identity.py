@@ -1,18 +1,25 @@
-"""Who may use the APIs, and how we log in elsewhere."""
+"""Who may use the APIs and what they may do, and how we log in elsewhere."""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from limes.auth.build import build_authenticator
+from limes.api.policy import RULES
 from limes.auth.context import Authenticator
+from limes.auth.gate import Gate
+from limes.auth.keystone import KeystoneAuthenticator
 from limes.auth.noauth import NoAuthAuthenticator
+from limes.auth.policy import Policy
 from limes.auth.revoked import RevocationsFirst, RevokedTokens
+from limes.auth.sample import SampleIdentities
 from limes.auth.session import CloudSession, open_session
+from limes.auth.token_cache import TokenCache
 from limes.errors import StartupError
 from limes.outgoing import AnswerLimits
+from limes.placement.policy import PlacementPolicy
 from limes.settings import Settings
-from limes.system import SystemClock
+from limes.settings.identity import IdentitySettings
+from limes.system import Clock, SystemClock
 from limes.web.client_address import ClientAddress
 
 
@@ -73,3 +80,45 @@ def refuse_exposure(settings: Settings, process: str) -> None:
         "liquid": {"liquid.listen": settings.liquid.listen},
     }[process]
     settings.identity.refuse_exposure(listen)
+
+
+def limes_policy(settings: Settings) -> Policy:
+    """Raises `ConfigError` naming the file and what is wrong with it."""
+    return Policy(RULES, settings.api.policy_file)
+
+
+def placement_policy(settings: Settings) -> PlacementPolicy:
+    """Raises `ConfigError` naming the file and what is wrong with it."""
+    section = settings.placement
+    return PlacementPolicy(section.policy_file, enforce_new_defaults=section.enforce_new_defaults)
+
+
+def build_authenticator(
+    settings: IdentitySettings, cloud: CloudSession, clock: Clock, threads: int = 8
+) -> Authenticator:
+    """The authenticator for `identity.method: keystone` or `sample`; `noauth` is the Placement API's own.
+
+    `threads` are those that answer requests in this process.
+    """
+    if settings.method == "sample":
+        return SampleIdentities(settings.sample)
+    uri = settings.keystone.www_authenticate_uri
+    gate = Gate(settings.validations_at_once or max(1, threads // 2))
+    if settings.validator == "keystonemiddleware":
+        from limes.auth.middleware_keystone import MiddlewareAuthenticator  # slow to import, and rarely wanted
+
+        return MiddlewareAuthenticator(
+            cloud,
+            ttl=settings.cache.ttl,
+            timeout=settings.keystone.timeout,
+            service_token_roles=settings.service_token_roles,
+            www_authenticate_uri=uri,
+            gate=gate,
+            size=settings.cache.size,
+        )
+    cache = TokenCache(
+        clock, ttl=settings.cache.ttl, negative_ttl=settings.cache.negative_ttl, size=settings.cache.size, gate=gate
+    )
+    return KeystoneAuthenticator(
+        cloud, cache, clock, service_token_roles=settings.service_token_roles, www_authenticate_uri=uri
+    )

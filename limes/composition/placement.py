@@ -1,8 +1,7 @@
 """The Placement API's collaborators."""
 
 from limes.composition.common import open_checked_placement_engine
-from limes.composition.identity import client_address, open_authenticator, open_cloud, refuse_exposure
-from limes.composition.policy import placement_policy
+from limes.composition.identity import client_address, open_authenticator, open_cloud, placement_policy, refuse_exposure
 from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.index import ProviderIndex
 from limes.placement.startup import prepare

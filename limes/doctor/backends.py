@@ -17,52 +17,51 @@ from limes.backends import (
 )
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.identity import open_cloud
-from limes.doctor.case import Case
-from limes.doctor.finding import Finding, ok, problem, skipped, warning
+from limes.doctor.finding import Context, Finding, ok, problem, skipped, warning
 from limes.errors import BackendError, LimesError
 
 _AT_ONCE = 4
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(context: Context) -> Iterator[Finding]:
     """Discovery, each service, and each capacitor."""
-    if case.settings.for_placement_alone:
+    if context.settings.for_placement_alone:
         yield skipped("backends", "there are none: the file is for `limes placement` alone")
         return
     try:
-        cluster = build_cluster(case.settings, open_cloud(case.settings), time_limit=case.timeout)
+        cluster = build_cluster(context.settings, open_cloud(context.settings), time_limit=context.timeout)
     except LimesError:
         yield skipped("backends", "the configuration has to be mended first")
         return
     project = None
     try:
-        project = _find_project(case, cluster)
+        project = _find_project(context, cluster)
     except BackendError as error:
         yield problem("backends.discovery", str(error), _mend(error))
     else:
-        yield _about_discovery(case, project)
+        yield _about_discovery(context, project)
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="doctor") as pool:
         yield from pool.map(partial(_about_service, cluster, project), cluster.backends.quota)
         yield from pool.map(partial(_about_capacitor, cluster), cluster.backends.capacity)
 
 
-def _find_project(case: Case, cluster: Cluster) -> ProjectInfo | None:
+def _find_project(context: Context, cluster: Cluster) -> ProjectInfo | None:
     """The project that was asked for, or the first one. Raises `BackendError`."""
-    discovery = case.settings.discovery
+    discovery = context.settings.discovery
     backend: DiscoveryBackend = cluster.backends.discovery
     for domain in calls.list_domains(backend, discovery.except_domains, discovery.only_domains):
         for project in calls.list_projects(backend, domain):
-            if case.project in (None, project.id):
+            if context.project in (None, project.id):
                 return project
     return None
 
 
-def _about_discovery(case: Case, project: ProjectInfo | None) -> Finding:
+def _about_discovery(context: Context, project: ProjectInfo | None) -> Finding:
     name = "backends.discovery"
     if project is not None:
         return ok(name, f"discovery finds projects, such as {project.domain.name}/{project.name}")
-    if case.project is not None:
-        return problem(name, f"discovery finds no project {case.project}", "give another --project, or none")
+    if context.project is not None:
+        return problem(name, f"discovery finds no project {context.project}", "give another --project, or none")
     mend = "look at discovery.except_domains and only_domains, and at the roles of our user in Keystone"
     return warning(name, "discovery finds no project", mend)
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from limes.composition.check import cluster_problems, exposure_problems
+from limes.composition.checks import counted, problems_of
 from limes.composition.common import DEFAULT_CONFIG
-from limes.doctor.case import Case
-from limes.doctor.finding import Finding, ok, problem, warning
+from limes.doctor.finding import Context, Finding, ok, problem, warning
 from limes.errors import ConfigError
 from limes.settings import read_yaml
 from limes.settings.load import KNOWN_VARIABLES
@@ -22,16 +21,16 @@ _SECRET_KEYS = (
 )
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(context: Context) -> Iterator[Finding]:
     """Everything that can be found wrong without asking anybody."""
-    path = Path(case.environ.get("LIMES_CONFIG") or DEFAULT_CONFIG)
-    problems = [*exposure_problems(case.settings), *cluster_problems(case.settings)]
+    path = Path(context.environ.get("LIMES_CONFIG") or DEFAULT_CONFIG)
+    problems = problems_of(context.settings, ["exposure", "backends"])
     if problems:
         yield from unusable(str(path), problems)
     else:
-        yield ok("configuration.file", f"{path}: {len(case.settings.services)} services")
+        yield ok("configuration.file", f"{path}: {counted(len(context.settings.services), 'service')}")
     yield from _readable_secrets(path)
-    yield from _unknown_variables(case.environ)
+    yield from _unknown_variables(context.environ)
 
 
 def unusable(path: str, problems: Sequence[str]) -> list[Finding]:

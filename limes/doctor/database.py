@@ -4,23 +4,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from limes.composition.cluster import build_cluster
 from limes.composition.common import open_engine, open_placement_engine
+from limes.composition.identity import open_cloud
+from limes.core.commitment_zones import az_aware_refs
 from limes.db.address import parse_database_url
 from limes.db.clock import ahead_of_database
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line, is_read_only
 from limes.db.migrate import Migrations, limes_migrations
-from limes.doctor.case import Case
-from limes.doctor.clocks import compare
-from limes.doctor.connections import check_connections
-from limes.doctor.finding import Finding, ok, problem, skipped, warning
-from limes.doctor.unreachable import mend_connection
-from limes.doctor.zones import check_zones
+from limes.db.queries.usage import unplaced_usage
+from limes.doctor.connections import check_connections, mend_connection
+from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
 from limes.errors import LimesError, StartupError
 from limes.placement.migrations import placement_migrations
 from limes.settings import Settings
 
 _UPGRADE = "limes db upgrade"
+
+_REPORT_ZONES = (
+    "let the backend report usage by zone (docs/adr/0014), or set commitment_is_az_aware: false for the resource"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +36,11 @@ class _Database:
     migrations: tuple[Migrations, ...]
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(context: Context) -> Iterator[Finding]:
     """Each database: there are two if the Placement half has its own."""
-    for database in _databases(case.settings):
+    for database in _databases(context.settings):
         try:
-            yield from _check(case, database)
+            yield from _check(context, database)
         finally:
             database.engine.close()
 
@@ -54,7 +58,7 @@ def _databases(settings: Settings) -> Iterator[_Database]:
         yield _Database("database.placement", other, engine, (placement_migrations,))
 
 
-def _check(case: Case, database: _Database) -> Iterator[Finding]:
+def _check(context: Context, database: _Database) -> Iterator[Finding]:
     engine, name = database.engine, database.check
     found = _reach(database)
     yield found
@@ -66,14 +70,14 @@ def _check(case: Case, database: _Database) -> Iterator[Finding]:
     if not any(finding.mend for finding in pending):
         yield _writable(database)
         if limes_migrations in database.migrations:
-            yield from check_zones(name, engine, case.settings)
+            yield from check_zones(name, engine, context.settings)
     if engine.dialect == "postgresql":
         try:
-            ahead = ahead_of_database(engine, case.now)
-            yield compare(f"{name}.clock", ahead, "the database's", case.settings.collector.max_clock_skew)
+            ahead = ahead_of_database(engine, context.now)
+            yield compare_clocks(f"{name}.clock", ahead, "the database's", context.settings.collector.max_clock_skew)
         except LimesError as error:
             yield skipped(f"{name}.clock", str(error))
-        yield from check_connections(name, engine, case.settings)
+        yield from check_connections(name, engine, context.settings)
 
 
 def _reach(database: _Database) -> Finding:
@@ -157,3 +161,18 @@ def _tables_without_rights(engine: Engine, known: str) -> list[str]:
         [known],
     )
     return [name for (name,) in rows]
+
+
+def check_zones(name: str, engine: Engine, settings: Settings) -> Iterator[Finding]:
+    """What is used in unknown zones. It is never sold, so that less can be committed to than there is room."""
+    try:
+        catalog = build_cluster(settings, open_cloud(settings)).catalog
+    except LimesError:
+        return  # the check of the configuration says why
+    wanted = set(az_aware_refs(catalog))
+    for ref, (usage, projects) in sorted(unplaced_usage(engine).items()):
+        resource = catalog.find(ref)
+        if ref in wanted and resource is not None:
+            used = f"{resource.unit.render(usage)} of {'/'.join(ref)} used in unknown zones"
+            text = f"{used} (projects: {projects}); commitments are for one zone, so this much is never sold"
+            yield warning(f"{name}.zones", text, _REPORT_ZONES)

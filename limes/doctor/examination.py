@@ -6,18 +6,19 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from limes import __version__
 from limes.composition.common import DEFAULT_CONFIG, load_any_settings
-from limes.doctor import audit, backends, configuration, database, keystone, metrics, policy
-from limes.doctor.case import Case
-from limes.doctor.finding import Finding, Level, problem, skipped
-from limes.doctor.secrets import Redactor
+from limes.doctor import backends, configuration, database, delivery, keystone, policy
+from limes.doctor.finding import Context, Finding, Level, problem, skipped
 from limes.errors import ConfigError, LimesError
+from limes.redaction import HIDDEN, TELLING_KEY, pattern_of, redact, secrets_of
 from limes.system import Clock, SystemClock
 
 log = logging.getLogger(__name__)
 
-Check = Callable[[Case], Iterable[Finding]]
+Check = Callable[[Context], Iterable[Finding]]
 
 CHECKS: Mapping[str, Check] = {
     "configuration": configuration.check,
@@ -25,9 +26,26 @@ CHECKS: Mapping[str, Check] = {
     "database": database.check,
     "keystone": keystone.check,
     "backends": backends.check,
-    "audit": audit.check,
-    "metrics": metrics.check,
+    "audit": delivery.check_sinks,
+    "metrics": delivery.check_metrics_folder,
 }
+
+_SHORTEST = 4
+"""Shorter ones would blacken half of each text, and are no secrets."""
+
+
+class Redactor:
+    """Replaces each secret of the settings and of the environment by three stars, and all that looks like one."""
+
+    def __init__(self, settings: BaseModel | None, environ: Mapping[str, str]) -> None:
+        known = {value for key, value in environ.items() if TELLING_KEY.search(key)}
+        known.update(secrets_of([value for key, value in environ.items() if key.startswith("LIMES_")]))
+        known.update(secrets_of(settings))
+        self._pattern = pattern_of(secret for secret in known if len(secret) >= _SHORTEST)
+
+    def __call__(self, text: str) -> str:
+        """The text without secrets."""
+        return redact(self._pattern.sub(HIDDEN, text) if self._pattern else text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +87,18 @@ def examine(
             *(_not_made(name) for name in names if name != "configuration"),
         ]
         return _shown(path, findings, Redactor(None, environ))
-    case = Case(settings, clock or SystemClock(), timeout, project, environ)
+    context = Context(settings, clock or SystemClock(), timeout, project, environ)
     findings = []
     for name in names:
         on_check(name)
-        findings += _made(name, CHECKS[name], case)
+        findings += _made(name, CHECKS[name], context)
     return _shown(path, findings, Redactor(settings, environ))
 
 
-def _made(name: str, check: Check, case: Case) -> list[Finding]:
+def _made(name: str, check: Check, context: Context) -> list[Finding]:
     findings: list[Finding] = []
     try:
-        findings.extend(check(case))
+        findings.extend(check(context))
     except LimesError as error:
         findings.append(problem(name, str(error), "see the message"))
     except Exception as error:

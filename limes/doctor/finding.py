@@ -1,7 +1,16 @@
-"""What the doctor has found, one thing at a time."""
+"""What checks work with, and what they find, one thing at a time."""
 
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
+
+from limes.settings import Settings
+from limes.system import Clock, SystemClock
+
+_NOTICEABLE = 2.0
+"""Seconds."""
+_MEND = "have NTP (chrony, systemd-timesyncd) set the clocks of all machines; timedatectl shows this one's"
 
 
 class Level(Enum):
@@ -45,3 +54,30 @@ def warning(check: str, message: str, mend: str) -> Finding:
 def problem(check: str, message: str, mend: str) -> Finding:
     """Has to be mended."""
     return Finding(check, Level.PROBLEM, message, mend)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One examination."""
+
+    settings: Settings
+    clock: Clock = field(default_factory=SystemClock)
+    timeout: float = 15.0
+    """Seconds that each backend, Keystone, and the broker may take."""
+    project: str | None = None
+    """The UUID of the project that backends are asked about. None: the first that discovery finds."""
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+    def now(self) -> float:
+        """Seconds since the epoch, by this machine's clock."""
+        return self.clock.now().timestamp()
+
+
+def compare_clocks(check: str, ahead: float, whose: str, most: float) -> Finding:
+    """The verdict on a clock that ours is `ahead` of (seconds); `most` is where work stops."""
+    text = f"this machine's clock is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} {whose}"
+    if abs(ahead) > most:
+        return problem(check, text, f"{_MEND}. Beyond {most:g} s (collector.max_clock_skew) collectors do not work")
+    if abs(ahead) > _NOTICEABLE:
+        return warning(check, text, _MEND)
+    return ok(check, f"this machine's clock agrees with {whose}")

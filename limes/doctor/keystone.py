@@ -12,9 +12,7 @@ from keystoneauth1.identity import BaseIdentityPlugin
 
 from limes.auth.session import CloudSession, describe
 from limes.composition.identity import open_cloud
-from limes.doctor.case import Case
-from limes.doctor.clocks import compare
-from limes.doctor.finding import Finding, ok, problem, skipped, warning
+from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
 from limes.errors import BackendError, StartupError
 
 _OURS = {
@@ -24,28 +22,28 @@ _OURS = {
 """Services of ours that clients look for in the catalog: name, and what follows where it is missing."""
 
 
-def check(case: Case) -> Iterator[Finding]:
+def check(context: Context) -> Iterator[Finding]:
     """Everything that the section `identity` leads to."""
-    method = case.settings.identity.method
+    method = context.settings.identity.method
     if method != "keystone":
         yield skipped("keystone", f"identity.method is {method}, so there is no Keystone")
         return
     try:
-        cloud = open_cloud(case.settings)
+        cloud = open_cloud(context.settings)
     except StartupError as error:
         mend = "give auth_url, username, password and project_name in identity.keystone, or a cloud, or OS_* variables"
         yield problem("keystone.login", str(error), mend)
         return
-    cloud.session.timeout = min(case.timeout, case.settings.identity.keystone.timeout)
-    reached = list(_reach(case, cloud))
+    cloud.session.timeout = min(context.timeout, context.settings.identity.keystone.timeout)
+    reached = list(_reach(context, cloud))
     yield from reached
     if not any(finding.mend for finding in reached if finding.check == "keystone.connection"):
         yield from _login(cloud)
 
 
-def _reach(case: Case, cloud: CloudSession) -> Iterator[Finding]:
+def _reach(context: Context, cloud: CloudSession) -> Iterator[Finding]:
     name, url = "keystone.connection", str(cloud.auth_url)
-    before = case.now()
+    before = context.now()
     try:
         answer = cloud.session.get(url, authenticated=False, raise_exc=False, log=False)
     except (ksa_errors.ClientException, requests.RequestException, BackendError) as error:
@@ -62,8 +60,8 @@ def _reach(case: Case, cloud: CloudSession) -> Iterator[Finding]:
         yield skipped("keystone.clock", "Keystone's answer has no date")
         return
     # the header is cut to whole seconds, and may have been written at any time of the request
-    ahead = max(before - there - 1, min(0.0, case.now() - there))
-    yield compare("keystone.clock", ahead, "Keystone's", case.settings.collector.max_clock_skew)
+    ahead = max(before - there - 1, min(0.0, context.now() - there))
+    yield compare_clocks("keystone.clock", ahead, "Keystone's", context.settings.collector.max_clock_skew)
 
 
 def _mend_connection(error: Exception) -> str:

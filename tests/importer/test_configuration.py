@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from limes.composition.backends import backend_problems
+from limes.composition.cluster import backend_problems
 from limes.errors import ConfigError
 from limes.importer.configuration.convert import convert
 from limes.settings import parse, read_yaml

@@ -8,7 +8,7 @@ import yaml
 
 from limes import __version__
 from limes.cli import build_parser
-from limes.composition.backends import backend_problems
+from limes.composition.cluster import backend_problems
 from limes.settings import parse
 from limes.settings.load import KNOWN_VARIABLES
 

@@ -197,7 +197,7 @@ def test_keystone_has_the_last_word(command: Command, world: World, keystone: Re
 def test_the_configuration_may_be_named_before_or_after(arguments: list[str]) -> None:
     options = build_parser().parse_args(arguments)
     assert options.config == "x"
-    assert options.run.__module__ == "limes.commands.placement.audit"
+    assert options.run.__module__ == "limes.commands.placement_audit"
 
 
 def test_without_an_action_it_serves() -> None:

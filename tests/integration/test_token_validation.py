@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from limes.auth.build import build_authenticator
 from limes.auth.context import Authenticator, Identity
 from limes.auth.session import open_session
+from limes.composition.identity import build_authenticator
 from limes.errors import Unauthorized, Unavailable
 from limes.settings.identity import IdentitySettings
 from limes.system import SystemClock

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from limes.cli import main
-from limes.composition.databases import all_databases
-from limes.composition.preflight import check_http_process
+from limes.composition.checks import check_http_process
+from limes.composition.common import all_databases
 from limes.doctor.examination import examine
 from limes.doctor.finding import Level
 from limes.errors import ConfigError

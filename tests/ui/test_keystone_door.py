@@ -10,8 +10,8 @@ import falcon
 import falcon.testing
 import pytest
 
-from limes.auth.build import build_authenticator
 from limes.auth.session import open_session
+from limes.composition.identity import build_authenticator
 from limes.settings.identity import IdentitySettings
 from limes.system import SystemClock
 from limes.ui.keystone_door import KeystoneDoor

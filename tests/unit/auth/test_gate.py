@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from limes.auth.build import build_authenticator
 from limes.auth.gate import Gate
 from limes.auth.session import open_session
 from limes.auth.token_cache import TokenCache
+from limes.composition.identity import build_authenticator
 from limes.errors import Unavailable
 from limes.system import SystemClock
 from tests.support.faulty_keystone import token_body

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from limes.auth.build import build_authenticator
 from limes.auth.context import Authenticator
 from limes.auth.session import open_session
+from limes.composition.identity import build_authenticator
 from limes.errors import StartupError, Unauthorized, Unavailable
 from limes.settings.identity import IdentitySettings
 from tests.support.clock import FrozenClock

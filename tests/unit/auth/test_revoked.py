@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from limes.auth.build import build_authenticator
 from limes.auth.revoked import RevocationsFirst, RevokedTokens
 from limes.auth.session import open_session
+from limes.composition.identity import build_authenticator
 from limes.errors import Unauthorized, Unavailable
 from limes.system import SystemClock
 from limes.ui.keystone_door import KeystoneDoor

@@ -2,7 +2,7 @@
 
 import json
 
-from limes.commands.placement.audit_report import Outcome, Report, as_json, as_text
+from limes.commands.placement_audit import Outcome, Report, as_json, as_text
 from limes.placement.audit import Excess, Findings, Orphan
 
 ORPHANS = (Orphan("c1", "p", "INSTANCE", {"VCPU": 2, "MEMORY_MB": 64}), Orphan("c22", "p", None, {"VCPU": 1}))

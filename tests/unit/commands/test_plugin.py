@@ -15,7 +15,7 @@ from limes.backends import (
     UsageReport,
 )
 from limes.cli import main
-from limes.commands.plugin_test import print_report
+from limes.commands.plugin import print_report
 
 QUICKSTART = Path(__file__).parents[3] / "config" / "quickstart.yaml"
 

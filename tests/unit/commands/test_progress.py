@@ -1,6 +1,6 @@
 """How far an import is, where nobody looks at a terminal."""
 
-from limes.commands.output import progress
+from limes.commands.terminal import progress
 
 
 def test_a_line_for_each_tenth_and_one_at_the_end(capsys):

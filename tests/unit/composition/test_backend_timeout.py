@@ -8,8 +8,7 @@ import yaml
 
 from limes.backends import BackendError, DomainInfo, ProjectInfo, calls
 from limes.composition.api import build_api
-from limes.composition.common import load_settings
-from limes.composition.databases import all_databases
+from limes.composition.common import all_databases, load_settings
 
 BERLIN = ProjectInfo("p-berlin", "berlin", "d-germany", DomainInfo("d-germany", "germany"))
 

@@ -141,7 +141,7 @@ def test_commitments_for_one_zone_without_usage_by_zone(tmp_path, capsys):
     path.write_text(ZONELESS.replace("AWARE", "true"))
     code, out, _ = run(capsys, "config", "check", "--config", str(path))
     fine, *warnings = out.splitlines()
-    assert (code, fine) == (0, "The configuration is fine: 1 services with 2 resources.")
+    assert (code, fine) == (0, "The configuration is fine: 1 service with 2 resources.")
     assert [text.partition(" are for one")[0] for text in warnings] == ["warning: commitments to storage/capacity"]
     code, out, _ = run(capsys, "config", "check", "--json", "--config", str(path))
     assert (code, len(json.loads(out)["warnings"])) == (0, 1)

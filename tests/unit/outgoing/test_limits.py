@@ -12,10 +12,10 @@ import pytest
 import requests
 from keystoneauth1.token_endpoint import Token
 
-from limes.auth.build import build_authenticator
 from limes.auth.session import open_session
 from limes.backends import BackendError, BackendOutage
 from limes.backends.loader import BackendSpec, load
+from limes.composition.identity import build_authenticator
 from limes.errors import StartupError, Unavailable
 from limes.outgoing import AnswerLimits, GuardedSession, keystone_session
 from limes.outgoing.body import is_deeper

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from keystoneauth1.token_endpoint import Token
 
-from limes.auth.build import build_authenticator
 from limes.auth.session import open_session
 from limes.backends import BackendContext, BackendError, ProjectInfo
 from limes.backends.loader import BackendSpec, load
 from limes.backends.reports import DomainInfo
+from limes.composition.identity import build_authenticator
 from limes.errors import StartupError, Unavailable
 from limes.outgoing import GuardedSession, keystone_session
 from limes.placement.transfer.api import RemoteApi

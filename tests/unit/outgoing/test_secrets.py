@@ -8,11 +8,11 @@ import pytest
 import yaml
 from keystoneauth1.token_endpoint import Token
 
-from limes.auth.build import build_authenticator
 from limes.auth.session import open_session
 from limes.backends import BackendError, DomainInfo, ProjectInfo, calls
 from limes.backends.loader import BackendSpec, load
 from limes.cli import main
+from limes.composition.identity import build_authenticator
 from limes.errors import LimesError, StartupError, Unavailable
 from limes.outgoing import GuardedSession, keystone_session
 from limes.placement.transfer.api import RemoteApi

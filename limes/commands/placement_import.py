@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from limes.commands.options import Commands, add_config_option, add_exit_codes
-from limes.commands.output import add_json_option, print_json, progress
+from limes.commands.terminal import Commands, add_config_option, add_exit_codes, add_json_option, print_json, progress
 
 if TYPE_CHECKING:
     from limes.placement.transfer.api import RemoteApi
@@ -48,7 +47,7 @@ def add_to(actions: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Copies, reads both sides again, and prints each difference on standard output."""
     from limes.composition.common import load_any_settings
-    from limes.composition.transfer import open_local, open_source
+    from limes.composition.placement_commands import open_local, open_source
     from limes.placement.transfer.contents import read
     from limes.placement.transfer.verify import differences
     from limes.placement.transfer.writer import Writer

@@ -1,0 +1,152 @@
+"""The one list of what is checked before anything starts.
+
+Processes make all checks of theirs and stop at the first that fails. `limes config check` and `limes doctor` make those
+that ask nobody and show all problems; the doctor examines database, Keystone and policies more closely by itself.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from limes.auth.policy import Policy
+from limes.composition.cluster import build_cluster
+from limes.composition.common import (
+    load_any_settings,
+    load_settings,
+    open_checked_engine,
+    open_checked_placement_engine,
+)
+from limes.composition.identity import limes_policy, open_authenticator, open_cloud, placement_policy, refuse_exposure
+from limes.composition.liquid import build_liquid, liquid_settings
+from limes.errors import ConfigError, LimesError, StartupError
+from limes.liquid.endpoints import MAX_BODY_SIZE
+from limes.liquid.policy import RULES as LIQUID_RULES
+from limes.settings import Settings
+from limes.settings.placement import PlacementSettings
+from limes.settings.processes import ApiSettings, LiquidSettings
+from limes.web.limits import Limits
+
+PROCESSES = ("api", "placement", "liquid")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Something that has to be right before the processes that it is for may start."""
+
+    name: str
+    processes: Collection[str]
+    run: Callable[[Settings, str], object]
+    """Raises `ConfigError` or another `LimesError` with what is wrong for a process."""
+    asks_others: bool = False
+    """Whether it needs the database or Keystone. The others read files only."""
+
+
+def _database_fits(settings: Settings, process: str) -> None:
+    open_engine = open_checked_engine if process == "api" else open_checked_placement_engine
+    open_engine(settings, f"limes-{process}").close()
+
+
+def _tokens_can_be_validated(settings: Settings, process: str) -> None:
+    cloud = open_cloud(settings)
+    open_authenticator(settings, cloud, allow_noauth=process == "placement")
+    if settings.identity.method == "keystone":
+        cloud.check()
+
+
+def _policy_can_be_used(settings: Settings, process: str) -> None:
+    if process == "liquid":
+        Policy(LIQUID_RULES, settings.liquid.policy_file)
+    else:
+        (limes_policy if process == "api" else placement_policy)(settings)
+
+
+def _backends_can_be_built(settings: Settings, process: str) -> None:
+    if process == "liquid":
+        build_liquid(settings)
+    else:
+        build_cluster(settings, open_cloud(settings))
+
+
+CHECKS = (
+    Check("exposure", PROCESSES, refuse_exposure),
+    Check("database", ("api", "placement"), _database_fits, asks_others=True),
+    Check("identity", PROCESSES, _tokens_can_be_validated, asks_others=True),
+    Check("policy", PROCESSES, _policy_can_be_used),
+    Check("backends", ("api", "liquid"), _backends_can_be_built),
+)
+
+
+def require(settings: Settings, process: str, names: Collection[str] = ()) -> None:
+    """Makes all checks for a process, or those named. Raises what the first one that fails raises."""
+    for check in CHECKS:
+        if process in check.processes and (not names or check.name in names):
+            check.run(settings, process)
+
+
+def problems_of(settings: Settings, names: Collection[str]) -> list[str]:
+    """What the checks of these names find wrong for both APIs that share the configuration. Each asks nobody."""
+    return [
+        problem
+        for check in CHECKS
+        if check.name in names
+        for process in ("api", "placement")
+        if process in check.processes
+        for problem in _problems(partial(check.run, settings, process))
+    ]
+
+
+def _problems(run: Callable[[], object]) -> Iterator[str]:
+    try:
+        run()
+    except ConfigError as error:
+        yield from error.problems
+    except LimesError as error:
+        yield str(error)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 service`, `2 services`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+@dataclass(frozen=True, slots=True)
+class HttpProcess:
+    """How gunicorn is to run an API."""
+
+    listen: str
+    workers: int
+    threads: int
+    connections: int
+    """Open connections of each worker."""
+    limits: Limits
+
+
+def check_http_process(process: str) -> HttpProcess:
+    """Checks settings, database, schema, Keystone, policy and backends of `api`, `placement` or `liquid`.
+
+    Raises `ConfigError` or another `LimesError`. All connections are closed again.
+    """
+    if process not in PROCESSES:
+        raise StartupError(f"LIMES_PROCESS: expected api, placement or liquid, not {process!r}")
+    settings = load_any_settings() if process == "placement" else load_settings()
+    if process == "liquid":
+        settings = liquid_settings(settings)
+    require(settings, process)
+    if process == "api":
+        return _http_process(settings.api, settings.api.max_body_size)
+    if process == "liquid":
+        return _http_process(settings.liquid, MAX_BODY_SIZE)
+    return _http_process(settings.placement, settings.placement.bounds.max_body_size)
+
+
+def _http_process(section: ApiSettings | PlacementSettings | LiquidSettings, max_body_size: int) -> HttpProcess:
+    clients = section.clients
+    limits = Limits(
+        header_timeout=clients.header_timeout,
+        body_timeout=clients.body_timeout,
+        send_timeout=clients.send_timeout,
+        min_rate=clients.min_rate,
+        connections_per_peer=clients.connections_per_peer,
+        max_body_size=max_body_size,
+    )
+    return HttpProcess(section.listen, section.workers, section.threads, clients.connections, limits)

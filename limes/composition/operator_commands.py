@@ -1,0 +1,131 @@
+"""What the commands `status`, `config check` and `import-limes` work with."""
+
+from dataclasses import dataclass
+
+import requests
+from prometheus_client.parser import text_string_to_metric_families
+
+from limes.actions.compare_catalog import Comparison, compare
+from limes.actions.reports import status
+from limes.actions.sync_catalog import SyncCatalog
+from limes.composition.checks import CHECKS, problems_of
+from limes.composition.cluster import build_cluster
+from limes.composition.common import (
+    load_any_settings,
+    load_settings,
+    open_checked_engine,
+)
+from limes.composition.identity import open_cloud
+from limes.core.catalog import Ref
+from limes.core.commitment_zones import refs_without_zones
+from limes.errors import BackendError, ConfigError
+from limes.importer import source as original
+from limes.importer.run import Import, Progress
+from limes.metrics.circuits import NAME, STATES
+from limes.outgoing import GuardedSession
+from limes.system import SystemClock, SystemIds
+
+_PATIENCE = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a valid configuration has."""
+
+    services: int
+    resources: int
+    warnings: tuple[str, ...] = ()
+
+
+def check_configuration() -> Checked:
+    """What `limes config check` says without asking anybody. Raises `ConfigError` with every problem."""
+    settings = load_any_settings()
+    problems = problems_of(settings, [check.name for check in CHECKS if not check.asks_others])
+    if problems:
+        raise ConfigError(problems)
+    catalog = build_cluster(settings, open_cloud(settings)).catalog
+    return Checked(len(catalog.services), len(catalog.refs()), tuple(map(_without_zones, refs_without_zones(catalog))))
+
+
+def _without_zones(ref: Ref) -> str:
+    return (
+        f"commitments to {'/'.join(ref)} are for one availability zone (commitment_is_az_aware), but its backend does"
+        " not report usage by zone: commitments do not cover what is used, and as much of the capacity is never sold"
+    )
+
+
+def compare_with_database() -> Comparison:
+    """What the configuration drops of what the database has. Raises `ConfigError`, `StartupError`, `Unavailable`."""
+    settings = load_settings()
+    catalog = build_cluster(settings, open_cloud(settings)).catalog
+    engine = open_checked_engine(settings, "limes-config-check")
+    try:
+        return compare(engine, catalog, SystemClock().now().timestamp(), settings.collector.service_grace)
+    finally:
+        engine.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Circuit:
+    """The circuit to a backend: `closed`, `half-open` or `open`."""
+
+    backend: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Everything. `circuits` is None if no collector answers."""
+
+    report: status.StatusReport
+    stale_after: float
+    collector: str
+    circuits: list[Circuit] | None
+
+
+def read_status(collector: str | None = None) -> Status:
+    """Reads the database, and asks the collector at `HOST:PORT` (by default `collector.listen`) for its circuits."""
+    settings = load_settings()
+    engine = open_checked_engine(settings, "limes-status")
+    try:
+        stale_after = settings.collector.stale_after
+        report = status.run(engine, SystemClock().now().timestamp(), stale_after)
+    finally:
+        engine.close()
+    address = collector or _reachable(settings.collector.listen)
+    return Status(report, stale_after, address, _circuits(address))
+
+
+def _reachable(listen: str) -> str:
+    """Where to ask a process that listens like this on this machine."""
+    host, _, port = listen.rpartition(":")
+    return f"127.0.0.1:{port}" if host.strip("[]") in ("0.0.0.0", "::", "*") else listen  # noqa: S104 - compared only
+
+
+def _circuits(collector: str) -> list[Circuit] | None:
+    try:
+        answer = GuardedSession().get(f"http://{collector}/metrics", timeout=_PATIENCE)
+        answer.raise_for_status()
+        families = list(text_string_to_metric_families(answer.text))
+    except (requests.RequestException, BackendError, ValueError):
+        return None
+    names = {value: name for name, value in STATES.items()}
+    return [
+        Circuit(sample.labels["backend"], names[int(sample.value)])
+        for family in families
+        if family.name == NAME
+        for sample in family.samples
+    ]
+
+
+def open_import(url: str, progress: Progress) -> Import:
+    """Opens the source at a URL, and our database as configured, without limits of time.
+
+    Raises `ConfigError` and `StartupError`.
+    """
+    settings = load_settings()
+    unlimited = settings.database.model_copy(update={"statement_timeout": 0.0, "lock_timeout": 0.0})
+    target = open_checked_engine(settings.model_copy(update={"database": unlimited}), "limes-import")
+    cluster = build_cluster(settings, open_cloud(settings))
+    sync_catalog = SyncCatalog(target, cluster.catalog, list(cluster.backends.capacity), SystemClock())
+    return Import(original.open_source(url), target, cluster.catalog, sync_catalog, SystemIds(), progress)
