@@ -3,7 +3,13 @@
 import time
 from collections.abc import Callable
 
+import peewee
+from peewee import fn
+
+from limes.db.compiled import compiled
 from limes.db.engine import Engine
+
+_NOW = compiled(lambda p: peewee.Select(columns=[fn.DATE_PART("epoch", fn.CLOCK_TIMESTAMP())]))
 
 
 def ahead_of_database(engine: Engine, wall: Callable[[], float] = time.time) -> float:
@@ -12,5 +18,5 @@ def ahead_of_database(engine: Engine, wall: Callable[[], float] = time.time) -> 
     What may be due to the time that the answer took is no difference. Raises `Unavailable`.
     """
     before = wall()
-    ((there,),) = engine.rows("SELECT EXTRACT(EPOCH FROM clock_timestamp())::double precision")
-    return max(before - float(there), min(0.0, wall() - float(there)))
+    there: float = engine.column(_NOW)[0]
+    return max(before - there, min(0.0, wall() - there))

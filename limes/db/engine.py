@@ -25,7 +25,7 @@ import peewee
 from playhouse.pool import MaxConnectionsExceeded
 
 from limes.db.address import parse_database_url
-from limes.db.compiled import Compiled, CompiledInsert, Statement, compile_query
+from limes.db.compiled import Compiled, CompiledInsert, Statement, compile_query, compiled
 from limes.db.connections import make_pool
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
 from limes.db.prepared import PreparedReads
@@ -40,6 +40,8 @@ Row = tuple[Any, ...]
 log = logging.getLogger(__name__)
 
 _TRIES = 12
+_STREAM_CHUNK = 1000
+_ONE = compiled(lambda p: peewee.Select(columns=[peewee.Value(1)]))
 
 
 class Engine:
@@ -92,7 +94,7 @@ class Engine:
 
     def ping(self) -> None:
         """Asks the database for one row. Raises `Unavailable` if it cannot."""
-        self.rows("SELECT 1")
+        self.column(_ONE)
 
     @contextlib.contextmanager
     def connection(self) -> Iterator[None]:
@@ -239,6 +241,14 @@ class Engine:
         """The values of a SELECT of one column."""
         return [value for (value,) in self._fetch(query, values)]
 
+    def stream(self, query: Query, kind: type[R], /, **values: Any) -> Iterator[R]:
+        """As `all`, fetched in chunks, so that a large result never stands in memory whole.
+
+        On PostgreSQL this is a server-side cursor, so run it inside a transaction, which frees it in any case.
+        """
+        statement = self._statement(query, values)
+        return named(kind, self._stream(statement.sql, statement.bind(values)))
+
     def write(self, query: Query, /, **values: Any) -> int:
         """Runs an INSERT, UPDATE or DELETE and answers how many rows it touched."""
         statement = self._statement(query, values)
@@ -300,18 +310,18 @@ class Engine:
                 self._leave_standby(error)
             self._fail(error)
 
-    def stream(self, sql: str, params: Sequence[Any] = (), *, chunk: int = 1000) -> Iterator[Row]:
-        """The rows of a SELECT, fetched in chunks, so that a large result never stands in memory whole.
+    def stream_text(self, sql: str, params: Sequence[Any] = ()) -> Iterator[Row]:
+        """As `stream`."""
+        return self._stream(self._text(sql), params)
 
-        On PostgreSQL this is a server-side cursor, so run it inside a transaction, which frees it in any case.
-        """
+    def _stream(self, text: str, params: Sequence[Any]) -> Iterator[Row]:
         if self.dialect == "sqlite":
-            yield from self.db.execute_sql(self._text(sql), params or None)
+            yield from self.db.execute_sql(text, params or None)
             return
         # psycopg2 does not know of transactions that peewee began, and outside of one it insists on `withhold`
         with self.db.connection().cursor(name=f"limes_{random.getrandbits(48):x}", withhold=True) as cursor:
-            cursor.itersize = chunk
-            cursor.execute(self._text(sql), params or None)
+            cursor.itersize = _STREAM_CHUNK
+            cursor.execute(text, params or None)
             yield from cursor
 
     def _text(self, sql: str) -> str:

@@ -8,6 +8,7 @@ from limes.db.engine import Engine
 from limes.doctor.finding import Finding, ok, problem, warning
 from limes.settings import Settings
 
+# SQL text: PostgreSQL's settings and statistics have no models
 _SQL = """
 SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from peewee import Table
+
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_engine, open_placement_engine
 from limes.composition.identity import open_cloud
@@ -122,8 +124,8 @@ def _writable(database: _Database) -> Finding:
     tables = [migrations.history_table for migrations in database.migrations]
     try:
         with engine.connection(), engine.db.atomic():
-            for table in tables:
-                engine.db.execute_sql(f"UPDATE {table} SET name = name")
+            for history in (Table(name) for name in tables):
+                engine.write(history.update({history.c.name: history.c.name}))
             raise _Undo
     except _Undo:
         pass
@@ -151,6 +153,7 @@ def _why_not_writable(engine: Engine, error: Exception) -> tuple[str, str]:
 
 def _tables_without_rights(engine: Engine, known: str) -> list[str]:
     """Tables beside a known one, of the same owner, that our user cannot change."""
+    # SQL text: PostgreSQL's catalogue has no models
     rows = engine.rows(
         "SELECT one.relname FROM pg_class one JOIN pg_class known"
         " ON known.relnamespace = one.relnamespace AND known.relowner = one.relowner"

@@ -127,7 +127,7 @@ class Source:
 
     def stream(self, what: str, order: str) -> Iterator[Row]:
         """The rows of a kind, which never stand in memory all at once. Columns as `Layout` says."""
-        yield from self.engine.stream(f"SELECT * FROM ({getattr(self.layout, what)}) x ORDER BY {order}")
+        yield from self.engine.stream_text(f"SELECT * FROM ({getattr(self.layout, what)}) x ORDER BY {order}")
 
     def rows(self, sql: str) -> list[Row]:
         """The rows of a statement. A per cent sign is one."""

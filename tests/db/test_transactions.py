@@ -1,15 +1,21 @@
 """Transactions on both databases: all or nothing, one state for a whole snapshot, what happens after the commit."""
 
 import threading
+from typing import NamedTuple
 
 import peewee
 import pytest
+from peewee import Table
 
 from limes.db.engine import Engine
 from limes.errors import LimesError
 from tests.db.accounts import add, amounts, in_threads
 
 pytestmark = pytest.mark.usefixtures("accounts")
+
+
+class _Account(NamedTuple):
+    id: int
 
 
 def test_a_transaction_answers_what_the_work_answers(engine: Engine) -> None:
@@ -149,10 +155,11 @@ def test_single_statements_need_no_transaction(engine: Engine) -> None:
 
 
 def test_large_results_can_be_streamed(engine: Engine) -> None:
-    engine.atomic(lambda: [engine.execute("INSERT INTO accounts VALUES (%s, 1)", [n]) for n in range(10, 510)])
+    engine.atomic(lambda: [engine.execute("INSERT INTO accounts VALUES (%s, 1)", [n]) for n in range(10, 2510)])
+    accounts = Table("accounts", ["id"])
 
     def work() -> list[int]:
-        rows = engine.stream("SELECT id FROM accounts WHERE id >= %s ORDER BY id", [10], chunk=50)
-        return [number for (number,) in rows]
+        query = accounts.select(accounts.id).where(accounts.id >= 10).order_by(accounts.id)
+        return [row.id for row in engine.stream(query, _Account)]
 
-    assert engine.snapshot(work) == list(range(10, 510))
+    assert engine.snapshot(work) == list(range(10, 2510))

@@ -1,1 +1,1 @@
-"""Fixed SQL, one file per noun. Nothing here opens a transaction: that is the use case's business (`limes.actions`)."""
+"""Queries on the models, one file per noun. None opens a transaction: use cases do (`limes.actions`)."""

@@ -6,7 +6,19 @@ To be called in one transaction, so that all of them see one state.
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from peewee import fn
+
+from limes.db.compiled import any_of, compiled
 from limes.db.engine import Engine
+from limes.db.models import (
+    AZResource,
+    Commitment,
+    Domain,
+    DomainResource,
+    Project,
+    ProjectAZResource,
+    ProjectResource,
+)
 
 
 class ProjectName(NamedTuple):
@@ -54,45 +66,68 @@ PROJECT_COLUMNS = ("quota", "backend_quota", "usage", "physical_usage")
 
 def projects(engine: Engine) -> list[ProjectName]:
     """All projects."""
-    rows = engine.rows(
-        "SELECT p.id, p.uuid, p.name, d.uuid, d.name FROM projects p JOIN domains d ON d.id = p.domain_id"
-    )
-    return [ProjectName._make(row) for row in rows]
+    query = Project.select(Project.id, Project.uuid, Project.name, Domain.uuid, Domain.name)
+    return engine.all(query.join(Domain), ProjectName)
 
 
 def project_figures(engine: Engine, column: str) -> Iterator[Figure]:
     """One of `PROJECT_COLUMNS`, where it has a value."""
     assert column in PROJECT_COLUMNS
-    sql = f"SELECT project_id, resource_id, {column} FROM project_resources WHERE {column} IS NOT NULL"
-    return map(Figure._make, engine.stream(sql))
+    value = getattr(ProjectResource, column)
+    query = ProjectResource.select(ProjectResource.project, ProjectResource.resource, value)
+    return engine.stream(query.where(value.is_null(False)), Figure)
 
 
 def project_az_usage(engine: Engine) -> Iterator[AZFigure]:
     """Usage by AZ."""
-    return map(AZFigure._make, engine.stream("SELECT project_id, resource_id, az, usage FROM project_az_resources"))
+    row = ProjectAZResource
+    return engine.stream(row.select(row.project_id, row.resource_id, row.az, row.usage), AZFigure)
+
+
+_COMMITTED = compiled(
+    lambda p: (
+        Commitment.select(
+            *(Commitment.project, Commitment.resource, Commitment.az, Commitment.status),
+            *(fn.SUM(Commitment.amount), fn.MIN(Commitment.expires_at)),
+        )
+        .where(any_of(Commitment.status, ("planned", "pending", "confirmed")))
+        .group_by(Commitment.project, Commitment.resource, Commitment.az, Commitment.status)
+        .order_by(Commitment.project, Commitment.resource, Commitment.az, Commitment.status)
+    )
+)
 
 
 def committed(engine: Engine) -> list[CommittedFigure]:
     """Commitments that are neither over nor replaced, summed up."""
-    rows = engine.rows(
-        """
-        SELECT project_id, resource_id, az, status, SUM(amount), MIN(expires_at) FROM project_commitments
-         WHERE status IN ('planned', 'pending', 'confirmed')
-         GROUP BY project_id, resource_id, az, status ORDER BY project_id, resource_id, az, status
-        """
-    )
-    return [CommittedFigure._make(row) for row in rows]
+    return engine.all(_COMMITTED, CommittedFigure)
 
 
-def domain_quotas(engine: Engine) -> list[tuple[str, str, int, int]]:
-    """UUID and name of the domain, resource id, quota."""
-    rows = engine.rows(
-        "SELECT d.uuid, d.name, dr.resource_id, dr.quota FROM domain_resources dr JOIN domains d ON d.id = dr.domain_id"
-    )
-    return [(uuid, name, resource_id, quota) for uuid, name, resource_id, quota in rows]
+class DomainFigure(NamedTuple):
+    """A quota of a domain."""
+
+    domain_uuid: str
+    domain_name: str
+    resource_id: int
+    quota: int
 
 
-def capacities(engine: Engine) -> list[tuple[int, str, int, int | None]]:
-    """Resource id, AZ, raw capacity, usage."""
-    rows = engine.rows("SELECT resource_id, az, raw_capacity, usage FROM az_resources ORDER BY resource_id, az")
-    return [(resource_id, az, raw, usage) for resource_id, az, raw, usage in rows]
+def domain_quotas(engine: Engine) -> list[DomainFigure]:
+    """All quotas of domains."""
+    query = DomainResource.select(Domain.uuid, Domain.name, DomainResource.resource, DomainResource.quota)
+    return engine.all(query.join(Domain), DomainFigure)
+
+
+class CapacityFigure(NamedTuple):
+    """The capacity of a resource in one AZ, before overcommit."""
+
+    resource_id: int
+    az: str
+    raw_capacity: int
+    usage: int | None
+
+
+def capacities(engine: Engine) -> list[CapacityFigure]:
+    """The capacity of all resources."""
+    row = AZResource
+    query = row.select(row.resource, row.az, row.raw_capacity, row.usage).order_by(row.resource, row.az)
+    return engine.all(query, CapacityFigure)

@@ -119,7 +119,7 @@ def committed_domains(engine: Engine, uuids: Collection[str]) -> set[str]:
     return _select_among(engine, query, Domain.uuid, uuids)
 
 
-def _select_among(engine: Engine, query: ModelSelect[Any], column: Field[Any], values: Collection[str]) -> set[str]:
+def _select_among(engine: Engine, query: "ModelSelect[Any]", column: "Field[Any]", values: Collection[str]) -> set[str]:
     return set(engine.column(query.where(any_of(column, values)))) if values else set()
 
 

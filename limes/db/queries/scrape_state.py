@@ -1,10 +1,14 @@
 """How the collector's work goes: what its gauges and `limes status` show. Of services that are configured."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import peewee
+from peewee import JOIN, Case, fn
 
 from limes.core.error_text import PLACEHOLDER
+from limes.db.compiled import Parameters, compiled
 from limes.db.engine import Engine
+from limes.db.models import Capacitor, Domain, Job, OutboxEvent, Project, ProjectService, Service
 
 
 class ServiceState(NamedTuple):
@@ -83,55 +87,84 @@ class ProjectScrape(NamedTuple):
     project_id: str
     service: str
     ok: bool
+    """SQLite says 0 or 1."""
 
 
-_CLAIMED = "ps.scrape_claimed_until IS NOT NULL AND ps.scrape_claimed_until > %s"
-_SERVICES = f"""
-SELECT s.type, COUNT(ps.id), MIN(ps.scraped_at), MAX(ps.scraped_at),
-       COUNT(CASE WHEN ps.id IS NOT NULL AND ps.scraped_at IS NULL THEN 1 END),
-       COUNT(CASE WHEN ps.scraped_at < %s THEN 1 END),
-       COUNT(CASE WHEN ps.scrape_error <> '' THEN 1 END),
-       COUNT(CASE WHEN ps.next_scrape_at <= %s OR (ps.is_stale AND NOT ({_CLAIMED})) THEN 1 END),
-       MIN(CASE WHEN ps.next_scrape_at <= %s THEN ps.next_scrape_at END),
-       COUNT(CASE WHEN {_CLAIMED} THEN 1 END),
-       COUNT(ps.quota_desynced_at), MIN(ps.quota_desynced_at),
-       COUNT(CASE WHEN ps.push_error <> '' THEN 1 END),
-       COUNT(CASE WHEN ps.next_push_at <= %s THEN 1 END),
-       MIN(CASE WHEN ps.next_push_at <= %s THEN ps.next_push_at END),
-       COUNT(ps.drifted_at)
-  FROM services s LEFT JOIN project_services ps ON ps.service_id = s.id
- WHERE s.vanished_at IS NULL GROUP BY s.type ORDER BY s.type
-"""
-_AUDIT = "SELECT sink, COUNT(*), MIN(at) FROM audit_outbox WHERE delivered_at IS NULL GROUP BY sink ORDER BY sink"
+def _services(p: Parameters) -> peewee.Node:
+    row = ProjectService
+    is_claimed = row.scrape_claimed_until.is_null(False) & (row.scrape_claimed_until > p.now)
+    is_scrape_due, is_push_due = row.next_scrape_at <= p.now, row.next_push_at <= p.now
+    return (
+        Service.select(
+            *(Service.type, fn.COUNT(row.id), fn.MIN(row.scraped_at), fn.MAX(row.scraped_at)),
+            _count(row.id.is_null(False) & row.scraped_at.is_null()),
+            _count(row.scraped_at < p.stale_before),
+            _count(row.scrape_error != ""),
+            _count(is_scrape_due | (row.is_stale & ~is_claimed)),
+            fn.MIN(Case(None, [(is_scrape_due, row.next_scrape_at)])),
+            _count(is_claimed),
+            *(fn.COUNT(row.quota_desynced_at), fn.MIN(row.quota_desynced_at)),
+            _count(row.push_error != ""),
+            _count(is_push_due),
+            fn.MIN(Case(None, [(is_push_due, row.next_push_at)])),
+            fn.COUNT(row.drifted_at),
+        )
+        .join(row, JOIN.LEFT_OUTER)
+        .where(Service.vanished_at.is_null())
+        .group_by(Service.type)
+        .order_by(Service.type)
+    )
+
+
+def _count(condition: Any) -> Any:
+    return fn.COUNT(Case(None, [(condition, 1)]))
+
+
+_SERVICES = compiled(_services)
+_CAPACITORS = compiled(
+    lambda p: Capacitor.select(
+        Capacitor.name, Capacitor.scraped_at, Capacitor.next_scrape_at, Capacitor.scrape_error
+    ).order_by(Capacitor.name)
+)
+_JOBS = compiled(lambda p: Job.select(Job.name, Job.ran_at, Job.next_run_at, Job.error).order_by(Job.name))
+_AUDIT = compiled(
+    lambda p: (
+        OutboxEvent.select(OutboxEvent.sink, fn.COUNT(OutboxEvent.number), fn.MIN(OutboxEvent.at))
+        .where(OutboxEvent.delivered_at.is_null())
+        .group_by(OutboxEvent.sink)
+        .order_by(OutboxEvent.sink)
+    )
+)
 
 
 def read(engine: Engine, now: float, stale_before: float) -> WorkState:
     """Four queries, whatever the number of projects. To be called in a snapshot."""
-    services = engine.rows(_SERVICES, [stale_before, now, now, now, now, now, now])
-    capacitors = engine.rows("SELECT name, scraped_at, next_scrape_at, scrape_error FROM capacitors ORDER BY name")
-    jobs = engine.rows("SELECT name, ran_at, next_run_at, error FROM jobs ORDER BY name")
     return WorkState(
-        [ServiceState._make(row) for row in services],
-        [CapacitorState._make(row) for row in capacitors],
-        [JobState._make(row) for row in jobs],
-        [AuditBacklog._make(row) for row in engine.rows(_AUDIT)],
+        engine.all(_SERVICES, ServiceState, now=now, stale_before=stale_before),
+        engine.all(_CAPACITORS, CapacitorState),
+        engine.all(_JOBS, JobState),
+        engine.all(_AUDIT, AuditBacklog),
     )
 
 
-def project_scrapes(engine: Engine) -> Iterator[ProjectScrape]:
+_PROJECT_SCRAPES = compiled(
+    lambda p: (
+        ProjectService.select(
+            *(Domain.name, Domain.uuid, Project.name, Project.uuid, Service.type),
+            ProjectService.scraped_at.is_null(False) & (ProjectService.scrape_error == ""),
+        )
+        .join(Service)
+        .join_from(ProjectService, Project)
+        .join(Domain)
+        .where(ProjectService.checked_at.is_null(False), Service.vanished_at.is_null())
+        .order_by(Domain.uuid, Project.uuid, Service.type)
+    )
+)
+
+
+def project_scrapes(engine: Engine) -> list[ProjectScrape]:
     """How the last scrape of every project's every service went, where there was one."""
-    rows = engine.rows(
-        """
-        SELECT d.name, d.uuid, p.name, p.uuid, s.type,
-               CASE WHEN ps.scraped_at IS NOT NULL AND ps.scrape_error = '' THEN 1 ELSE 0 END
-          FROM project_services ps
-          JOIN services s ON s.id = ps.service_id
-          JOIN projects p ON p.id = ps.project_id
-          JOIN domains d ON d.id = p.domain_id
-         WHERE ps.checked_at IS NOT NULL AND s.vanished_at IS NULL ORDER BY d.uuid, p.uuid, s.type
-        """
-    )
-    return (ProjectScrape._make([*row[:5], bool(row[5])]) for row in rows)
+    return engine.all(_PROJECT_SCRAPES, ProjectScrape)
 
 
 class Lease(NamedTuple):
@@ -154,34 +187,33 @@ class ErrorGroup(NamedTuple):
 
 def leases(engine: Engine, now: float) -> list[Lease]:
     """Claims that have not ended, by service."""
-    found = []
-    for task, column in (("scrape-usage", "scrape_claimed_until"), ("push-quota", "push_claimed_until")):
-        rows = engine.rows(
-            f"""
-            SELECT s.type, COUNT(*), MIN(ps.{column}) FROM project_services ps JOIN services s ON s.id = ps.service_id
-             WHERE ps.{column} > %s AND s.vanished_at IS NULL GROUP BY s.type ORDER BY s.type
-            """,
-            [now],
+    leases = []
+    for task, until in (
+        ("scrape-usage", ProjectService.scrape_claimed_until),
+        ("push-quota", ProjectService.push_claimed_until),
+    ):
+        query = (
+            ProjectService.select(peewee.Value(task), Service.type, fn.COUNT(ProjectService.id), fn.MIN(until))
+            .join(Service)
+            .where(until > now, Service.vanished_at.is_null())
+            .group_by(Service.type)
+            .order_by(Service.type)
         )
-        found += [Lease(task, *row) for row in rows]
-    return found
+        leases += engine.all(query, Lease)
+    return leases
 
 
 def errors(engine: Engine) -> list[ErrorGroup]:
     """The last error of each project's services, grouped; the most frequent ones first."""
-    found = []
-    for task, column in (("scrape-usage", "scrape_error"), ("push-quota", "push_error")):
-        rows = engine.rows(
-            f"""
-            SELECT type, message, COUNT(*)
-              FROM (SELECT s.type, REPLACE(ps.{column}, p.uuid, %s) AS message
-                      FROM project_services ps
-                      JOIN services s ON s.id = ps.service_id
-                      JOIN projects p ON p.id = ps.project_id
-                     WHERE ps.{column} <> '' AND s.vanished_at IS NULL) AS told
-             GROUP BY type, message
-            """,
-            [PLACEHOLDER],
+    groups = []
+    for task, error in (("scrape-usage", ProjectService.scrape_error), ("push-quota", ProjectService.push_error)):
+        texts = (
+            ProjectService.select(Service.type, fn.REPLACE(error, Project.uuid, PLACEHOLDER).alias("message"))
+            .join(Service)
+            .join_from(ProjectService, Project)
+            .where(error != "", Service.vanished_at.is_null())
         )
-        found += [ErrorGroup(task, service, " ".join(text.split()), count) for service, text, count in rows]
-    return sorted(found, key=lambda group: (-group.projects, group))
+        query = peewee.Select([texts], [texts.c.type, texts.c.message, fn.COUNT(texts.c.message)])
+        rows = engine.tuples(query.group_by(texts.c.type, texts.c.message))
+        groups += [ErrorGroup(task, service, " ".join(text.split()), count) for service, text, count in rows]
+    return sorted(groups, key=lambda group: (-group.projects, group))

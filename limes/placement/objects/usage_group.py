@@ -77,7 +77,7 @@ def stream(engine: Engine, wanted: Wanted) -> Iterator[Group]:
     classes: dict[int, str] = dict(engine.rows("SELECT id, name FROM placement_resource_classes"))
     sql, params = _statement(wanted)
     width = 2 + len(names)
-    for head, rows in groupby(engine.stream(sql, params), key=lambda row: row[:width]):
+    for head, rows in groupby(engine.stream_text(sql, params), key=lambda row: row[:width]):
         project_id, consumer_type, *keys = head
         yield {
             "project_id": project_id,
