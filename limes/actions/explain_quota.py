@@ -16,7 +16,7 @@ from limes.actions.set_project_quota import SetProjectQuota
 from limes.core.bounds import Bounds, bounds
 from limes.core.bursting import usable_quota
 from limes.core.catalog import Catalog, Ref
-from limes.core.guarantee import beyond_quota
+from limes.core.commitments.request import beyond_quota
 from limes.core.hierarchy import DomainFigures, ProjectFigures, QuotaRules, judge_domain, judge_project
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import history

@@ -8,9 +8,10 @@ import falcon
 from limes.api.collaborators import ApiCollaborators
 from limes.api.parameters import CLUSTER
 from limes.api.routes import PUBLIC_PATHS, routes
+from limes.core.commitments.duration import DurationError
 from limes.errors import BadRequest
 from limes.web import operational
-from limes.web.errors import UNAUTHORIZED, PlainErrors
+from limes.web.errors import UNAUTHORIZED, PlainErrors, answer_text
 from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, ConnectionMiddleware, RequestIdMiddleware
 from limes.web.mount import MountMiddleware, PublicPaths
@@ -92,6 +93,7 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
     app.resp_options.default_media_type = None  # type: ignore[assignment]  # falcon takes None, its types do not
     install_json(app)
     PlainErrors().install(app)
+    app.add_error_handler(DurationError, _answer_bad_duration)
     operational.add_operational_routes(app, deps.engine)
     for path, endpoint, suffix in routes(deps):
         if suffix is None:
@@ -102,3 +104,9 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
         for path, endpoint in mount.routes:
             app.add_route(path, endpoint)
     return app
+
+
+def _answer_bad_duration(
+    req: falcon.Request, resp: falcon.Response, error: DurationError, params: dict[str, Any]
+) -> None:
+    answer_text(resp, 400, f"request body is not valid JSON: {error}")

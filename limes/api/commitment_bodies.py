@@ -6,7 +6,7 @@ from pydantic import Field, StrictInt, StrictStr
 
 from limes.actions.commitments.reshape import Conversion
 from limes.api.bodies import RequestBody, parse_body
-from limes.core.commitment_request import CommitmentRequest
+from limes.core.commitments.request import CommitmentRequest
 
 _Amount = Annotated[StrictInt, Field(ge=0)]
 """A negative one is no amount at all; whether zero will do is for the use case to say."""

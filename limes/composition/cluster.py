@@ -15,9 +15,9 @@ from limes.backends.breaker import BreakerRules, CircuitBreaker
 from limes.backends.loader import Backends, BackendSpec, load
 from limes.backends.timeouts import GuardedQuotaBackend, TimedCapacityBackend, TimedDiscoveryBackend
 from limes.core.catalog import BehaviorRule, Catalog, DistributionRule, Ref, ServiceDef
-from limes.core.commitment_rules import CommitmentRules
+from limes.core.commitments.duration import DurationError, parse_duration
+from limes.core.commitments.rules import CommitmentRules
 from limes.core.constraint_set import ConstraintSet, parse_constraint_set
-from limes.core.durations import DurationError, parse_duration
 from limes.core.permissions import LowPrivLimit, LowPrivRules, parse_lowpriv_limit
 from limes.core.units import UnitError
 from limes.errors import BackendError, ConfigError

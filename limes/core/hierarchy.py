@@ -11,9 +11,10 @@ import enum
 from dataclasses import dataclass, field
 
 from limes.core.constraints import Constraint
-from limes.core.guarantee import MAY_NOT_LOWER
 from limes.core.permissions import LowPrivLimit, Permissions
 from limes.core.units import Unit
+
+_BELOW_COMMITMENTS = "quota may not be lower than confirmed commitments, which guarantee that their amount can be used"
 
 
 class RefusalKind(enum.Enum):
@@ -225,7 +226,7 @@ def _project_against_others(new_quota: int, figures: ProjectFigures, rules: Quot
         below_usage = new_quota < figures.usage
         return Refusal(
             RefusalKind.CONFLICT,
-            "quota may not be lower than current usage" if below_usage else MAY_NOT_LOWER,
+            "quota may not be lower than current usage" if below_usage else _BELOW_COMMITMENTS,
             minimum=minimum,
             unit=rules.unit,
             rule=Bounding.COMMITMENTS if figures.committed > figures.usage else Bounding.USAGE,

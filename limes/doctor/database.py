@@ -9,7 +9,7 @@ from peewee import Table
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_engine, open_placement_engine
 from limes.composition.identity import open_cloud
-from limes.core.commitment_zones import az_aware_refs
+from limes.core.commitments.request import az_aware_refs
 from limes.db.address import parse_database_url
 from limes.db.clock import ahead_of_database
 from limes.db.engine import Engine

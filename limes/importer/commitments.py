@@ -4,8 +4,8 @@ import uuid
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from limes.core.commitments import Commitment, Status
-from limes.core.durations import DurationError, parse_duration
+from limes.core.commitments.commitment import Commitment, Status
+from limes.core.commitments.duration import DurationError, parse_duration
 from limes.errors import ConfigError
 from limes.importer.source import CommitmentRow
 from limes.system import IdSource

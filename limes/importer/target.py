@@ -7,8 +7,7 @@ from typing import TypeVar
 import orjson
 
 from limes.core.catalog import Catalog, Ref
-from limes.core.commitment_document import describe
-from limes.core.commitments import Commitment
+from limes.core.commitments.commitment import Commitment, describe
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_events

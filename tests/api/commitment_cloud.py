@@ -6,7 +6,7 @@ from collections import defaultdict
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.core.catalog import BehaviorRule
-from limes.core.commitment_rules import CommitmentRules
+from limes.core.commitments.rules import CommitmentRules
 from limes.db.queries import commitments as queries
 from limes.system import SystemIds
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS

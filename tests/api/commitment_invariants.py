@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from contextlib import suppress
 
-from limes.core.commitments import Status
+from limes.core.commitments.commitment import Status
 from limes.core.selection import select
 from limes.errors import LimesError
 from tests.api.commitment_cloud import AZS, PROJECTS, UNKNOWN

@@ -12,7 +12,7 @@ from typing import Any
 from gunicorn.app.base import BaseApplication
 
 from limes.core.catalog import BehaviorRule
-from limes.core.commitment_rules import CommitmentRules
+from limes.core.commitments.rules import CommitmentRules
 from limes.db.engine import Engine
 from tests.api.commitments import BEHAVIORS
 from tests.api.world import World, make_world

@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.core.commitment_rules import CommitmentRules
+from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, YEAR_2027, amounts, commit, events, offer
 from tests.support.rows import all_rows, changes
 

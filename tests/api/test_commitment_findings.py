@@ -12,7 +12,7 @@ from limes.actions.sync_catalog import SyncCatalog
 from limes.actions.trail import Trail
 from limes.audit.initiator import LIMES
 from limes.core.catalog import BehaviorRule, Catalog
-from limes.core.commitment_rules import CommitmentRules
+from limes.core.commitments.rules import CommitmentRules
 from limes.core.selection import select
 from limes.db.queries import commitments as queries
 from limes.errors import NotFound

@@ -16,9 +16,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from limes.actions.commitments.reshape import Conversion
 from limes.audit.initiator import Initiator
-from limes.core.commitment_request import CommitmentRequest
-from limes.core.commitments import Commitment, Status
-from limes.core.conversion import rates
+from limes.core.commitments.commitment import Commitment, Status
+from limes.core.commitments.request import CommitmentRequest
+from limes.core.commitments.rules import conversion_rates
 from limes.core.selection import select
 from limes.db.queries.quotas import lock_resources
 from limes.errors import LimesError
@@ -133,7 +133,7 @@ class Life(RuleBasedStateMachine):
     def convert(self, index, part, whole):
         one, number, owner = self.pick(index)
         source = self.cloud.ref_of(one) if one else CORES
-        ((target, rate),) = rates(RULES.conversions, source).items()
+        ((target, rate),) = conversion_rates(RULES.conversions, source).items()
         most = one.amount // rate.source if one else 6
         amount = one.amount if whole and one else max(1, min(part, most)) * rate.source
         wanted = amount * rate.target // rate.source

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from limes.core.catalog import BehaviorRule
-from limes.core.commitment_rules import CommitmentRules
+from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, CORES, NOW, PATHS, amounts, ask, commit, events, listed, offer, take
 from tests.support.rows import all_rows, changes
 

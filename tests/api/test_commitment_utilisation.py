@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.core.commitment_use import DayOfUse, recommended_amount
+from limes.core.commitments.utilisation import DayOfUse, recommended_amount
 from tests.api.commitments import BEHAVIORS, PATHS, commit
 from tests.support.rows import all_rows, changes
 

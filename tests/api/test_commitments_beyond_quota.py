@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.core.commitment_rules import CommitmentRules
+from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, ask, commit, offer, take
 
 RULES = CommitmentRules(conversions=({("compute", "cores"): 1, ("volume", "capacity"): 1},), renewal_window=86400 * 400)

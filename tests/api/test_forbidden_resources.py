@@ -3,7 +3,7 @@
 import pytest
 
 from limes.actions.commitments.settle import SettleCommitments
-from limes.core.commitment_rules import CommitmentRules
+from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, offer, take
 from tests.api.world import DRESDEN, GERMANY
 from tests.support.rows import all_rows, changes

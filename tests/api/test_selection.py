@@ -4,7 +4,7 @@ import pytest
 
 from limes.api import parameters
 from limes.api.openapi.operations import OPERATIONS
-from limes.core.commitment_rules import CommitmentRules
+from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, commit
 
 WITHOUT = {"/", "/v1/", "/v1/openapi.json", "/v1/identity", "/v1/commitments/by-token"}

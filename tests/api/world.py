@@ -27,7 +27,7 @@ from limes.audit.initiator import Initiator
 from limes.auth.context import Identity
 from limes.auth.policy import Policy
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.core.commitment_rules import CommitmentRules
+from limes.core.commitments.rules import CommitmentRules
 from limes.core.constraint_set import ConstraintSet
 from limes.core.permissions import LowPrivRules
 from limes.core.units import Unit

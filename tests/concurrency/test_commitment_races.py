@@ -16,8 +16,8 @@ from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog
-from limes.core.commitment_request import CommitmentRequest
-from limes.core.commitment_rules import CommitmentRules
+from limes.core.commitments.request import CommitmentRequest
+from limes.core.commitments.rules import CommitmentRules
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.db.queries import discovery

@@ -12,16 +12,15 @@ from limes.actions.commitments.ledger import Change, Described, Ledger
 from limes.actions.reports.projects import find_project
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Behavior
-from limes.core.commitment_document import describe
-from limes.core.commitment_request import (
+from limes.core.commitments.claims import Claims, Tally
+from limes.core.commitments.commitment import Commitment, Status, advance, describe
+from limes.core.commitments.duration import canonical_duration
+from limes.core.commitments.request import (
     CommitmentRequest,
-    canonical_duration,
     check_request,
     check_times,
     expiry,
 )
-from limes.core.commitments import Commitment, Status, advance
-from limes.core.committable import Claims, Tally
 from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_keys
@@ -163,5 +162,5 @@ class CreateCommitment:
         waiting = self.ledger.without_forbidden(resource_id, pending)
         azs, projects = {one.az for one in waiting}, {one.project_id for one in waiting}
         tally = self.ledger.tally(request.ref, resource_id, azs | {request.az}, projects | {project.id}, now)
-        tally.take(waiting)
+        tally.confirm_in_turn(waiting)
         return tally

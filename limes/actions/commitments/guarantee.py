@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from limes.actions.commitments.ledger import Described, Ledger
 from limes.actions.reports.projects import find_project
 from limes.core.catalog import Ref
-from limes.core.commitment_request import CommitmentRequest
-from limes.core.guarantee import beyond_quota
+from limes.core.commitments.request import CommitmentRequest, beyond_quota
 from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitments as queries

@@ -17,9 +17,9 @@ from limes.audit.cadf import Scope
 from limes.audit.events import CommitmentStep
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog, Ref
-from limes.core.commitment_document import describe
-from limes.core.commitments import Commitment, Reshaped, Status, advance, confirm
-from limes.core.committable import Tally
+from limes.core.commitments.claims import Tally
+from limes.core.commitments.commitment import Commitment, Status, advance, confirm, describe
+from limes.core.commitments.reshaping import Reshaped
 from limes.core.quota import is_forbidden
 from limes.core.units import Unit
 from limes.db.engine import Engine
@@ -194,7 +194,7 @@ class Ledger:
         changes = []
         waiting = self.without_forbidden(resource_id, pending)
         azs, projects = {one.az for one in waiting}, {one.project_id for one in waiting}
-        for commitment in self.tally(ref, resource_id, azs, projects, now).take(waiting):
+        for commitment in self.tally(ref, resource_id, azs, projects, now).confirm_in_turn(waiting):
             confirmed = confirm(commitment, now)
             queries.update(self.engine, confirmed)
             changes.append(Change("confirmed", confirmed))

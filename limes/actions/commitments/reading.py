@@ -9,7 +9,7 @@ import orjson
 from limes.actions.commitments.ledger import Described, Ledger
 from limes.actions.reports.projects import find_project
 from limes.core.catalog import Ref
-from limes.core.commitments import advance
+from limes.core.commitments.commitment import advance
 from limes.core.selection import Selection
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_events

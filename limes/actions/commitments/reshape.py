@@ -7,19 +7,18 @@ from limes.actions.commitments.guarantee import with_warnings
 from limes.actions.commitments.ledger import Change, Described, Ledger
 from limes.actions.reports.projects import find_project
 from limes.audit.initiator import Initiator
-from limes.core import commitments as life
 from limes.core.catalog import Ref
-from limes.core.commitment_request import (
-    canonical_duration,
+from limes.core.commitments import reshaping
+from limes.core.commitments.commitment import Commitment
+from limes.core.commitments.duration import canonical_duration
+from limes.core.commitments.request import (
     check_amount,
     check_az,
     check_duration,
     check_earliest,
     committable_resource,
 )
-from limes.core.commitment_rules import CommitmentRules
-from limes.core.commitments import Commitment
-from limes.core.conversion import Rate, rates
+from limes.core.commitments.rules import CommitmentRules, Rate, conversion_rates
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitments as queries
 from limes.errors import Conflict, NotFound, Unprocessable
@@ -53,7 +52,7 @@ class ReshapeCommitments:
             if len(ours) < len(found):
                 raise NotFound("no such commitment")
             changes = ledger.lock({one.resource_id for one in ours}, now)
-            merged = life.merge([ledger.again(one) for one in ours], now, ledger.ids.uuid())
+            merged = reshaping.merge([ledger.again(one) for one in ours], now, ledger.ids.uuid())
             new, more = ledger.replace(merged)
             ledger.record([*changes, *more], now)
             return ledger.described(new[0])
@@ -68,7 +67,7 @@ class ReshapeCommitments:
             now = ledger.now()
             project = find_project(ledger.engine, domain_uuid, project_uuid)
             commitment, changes = ledger.take(project.id, id_, now)
-            renewed = life.renew(commitment, now, ledger.ids.uuid(), self.rules.renewal_window)
+            renewed = reshaping.renew(commitment, now, ledger.ids.uuid(), self.rules.renewal_window)
             if queries.was_renewed(ledger.engine, commitment):
                 raise Conflict(f"commitment {commitment.id} was already renewed")
             ref = ledger.ref_of(commitment)
@@ -93,7 +92,7 @@ class ReshapeCommitments:
             ref = ledger.ref_of(commitment)
             check_duration(wanted, committable_resource(ref, ledger.catalog)[1])
             ledger.require_committable(project.id, commitment.resource_id, ref)
-            changed = life.change_duration(commitment, wanted, now)
+            changed = reshaping.change_duration(commitment, wanted, now)
             if changed != commitment:
                 queries.update(ledger.engine, changed)
                 changes.append(Change("duration_changed", changed))
@@ -105,7 +104,7 @@ class ReshapeCommitments:
     def conversions(self, source: Ref) -> dict[Ref, Rate]:
         """What commitments of this resource can become. Raises `Unprocessable` for one that has no commitments."""
         committable_resource(source, self.ledger.catalog)
-        found = rates(self.rules.conversions, source)
+        found = conversion_rates(self.rules.conversions, source)
         return {target: rate for target, rate in sorted(found.items()) if self._is_committable(target)}
 
     def _is_committable(self, ref: Ref) -> bool:
@@ -132,7 +131,7 @@ class ReshapeCommitments:
             self._check(commitment, ledger.ref_of(commitment), wanted, now)
             ledger.require_committable(project.id, target_id, wanted.target)
             uuids = (ledger.ids.uuid(), ledger.ids.uuid())
-            converted = life.convert(commitment, wanted.source_amount, target_id, wanted.target_amount, now, uuids)
+            converted = reshaping.convert(commitment, wanted.source_amount, target_id, wanted.target_amount, now, uuids)
             if commitment.is_confirmed:
                 tally = ledger.tally(wanted.target, target_id, {commitment.az}, {project.id}, now)
                 if not tally.allows(commitment.az, project.id, wanted.target_amount):
@@ -146,7 +145,7 @@ class ReshapeCommitments:
 
     def _check(self, commitment: Commitment, source: Ref, wanted: Conversion, now: float) -> None:
         """Whether the target accepts it, and the amounts fit the rate."""
-        rate = rates(self.rules.conversions, source).get(wanted.target)
+        rate = conversion_rates(self.rules.conversions, source).get(wanted.target)
         if rate is None:
             raise Unprocessable(f"commitments of {'/'.join(source)} cannot be converted to {'/'.join(wanted.target)}")
         resource, behavior = committable_resource(wanted.target, self.ledger.catalog)

@@ -7,7 +7,7 @@ from functools import partial
 
 from limes.actions.commitments.ledger import Change, Ledger
 from limes.audit.initiator import Initiator
-from limes.core.commitments import Commitment, advance
+from limes.core.commitments.commitment import Commitment, advance
 from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
 from limes.db.queries import quotas as quota_queries

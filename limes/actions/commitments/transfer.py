@@ -7,7 +7,8 @@ from limes.actions.commitments.guarantee import with_warnings
 from limes.actions.commitments.ledger import Change, Described, Ledger
 from limes.actions.reports.projects import find_project
 from limes.audit.initiator import Initiator
-from limes.core.commitments import hand_over, offer, split, withdraw
+from limes.core.commitments.commitment import hand_over, offer, withdraw
+from limes.core.commitments.reshaping import split
 from limes.db.queries import commitments as queries
 from limes.errors import Conflict, NotFound
 

@@ -13,7 +13,7 @@ from limes.actions.commitments.transfer import TransferCommitment
 from limes.actions.commitments.utilisation import MeasureUtilisation
 from limes.actions.trail import Trail
 from limes.core.catalog import Catalog
-from limes.core.commitment_rules import CommitmentRules
+from limes.core.commitments.rules import CommitmentRules
 from limes.db.engine import Engine
 from limes.system import Clock, IdSource
 

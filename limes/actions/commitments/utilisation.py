@@ -8,8 +8,8 @@ from datetime import date, timedelta
 from limes.actions.commitments.ledger import Ledger
 from limes.actions.reports.projects import find_project
 from limes.core.catalog import Ref
-from limes.core.commitment_request import committable_azs
-from limes.core.commitment_use import DayOfUse, recommended_amount
+from limes.core.commitments.request import az_aware_refs, committable_azs, pooled_refs
+from limes.core.commitments.utilisation import DayOfUse, recommended_amount
 from limes.core.quota import is_forbidden
 from limes.core.selection import Selection
 from limes.core.units import Unit
@@ -50,16 +50,12 @@ class MeasureUtilisation:
 
         def work() -> None:
             ids = catalog_queries.resource_ids(ledger.engine)
-            for by_az in (True, False):
-                resources = [ids[ref] for ref in self._committable(by_az=by_az) if ref in ids]
+            for by_az, refs in ((True, az_aware_refs(ledger.catalog)), (False, pooled_refs(ledger.catalog))):
+                resources = [ids[ref] for ref in refs if ref in ids]
                 queries.add_look(ledger.engine, resources, by_az=by_az, day=today, now=now)
             queries.forget_before(ledger.engine, today - self.keep_days)
 
         ledger.engine.atomic(work)
-
-    def _committable(self, *, by_az: bool) -> list[Ref]:
-        behaviors = ((ref, self.ledger.catalog.behavior(ref)) for ref in self.ledger.catalog.refs())
-        return [ref for ref, one in behaviors if one.commitment_durations and one.commitment_is_az_aware is by_az]
 
     def report(self, domain_uuid: str, project_uuid: str, selection: Selection, days: int) -> list[Utilisation]:
         """The last `days` days of a project, by resource and AZ. Raises `NotFound`."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from limes.core.catalog import Ref
-from limes.core.commitments import Status
+from limes.core.commitments.commitment import Status
 from limes.db.engine import Engine
 from limes.db.queries import az_breakdown as queries
 from limes.db.queries.az_breakdown import Among, Level

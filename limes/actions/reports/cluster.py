@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from limes.actions.reports import az_breakdown
 from limes.actions.reports.az_breakdown import AZBreakdown
 from limes.core.catalog import ANY_AZ, Catalog, Ref
-from limes.core.committable import Claims
+from limes.core.commitments.claims import Claims
 from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import az_breakdown as az_queries

@@ -16,7 +16,7 @@ from limes.api.policy import Access
 from limes.api.query import answer_json, selection_of, transfer_token_of
 from limes.api.render.commitment import render_plan, render_utilisation
 from limes.api.shapes.common import Warned
-from limes.core.commitment_document import describe
+from limes.core.commitments.commitment import describe
 from limes.errors import BadRequest, Forbidden, NotFound
 
 _STATUSES = ("", "unlisted", "public")

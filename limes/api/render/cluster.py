@@ -16,7 +16,7 @@ from limes.api.render.per_az import cluster_azs
 from limes.api.shapes.reports import ClusterAnswer, ClusterAZ, ClusterResource, ClusterService
 from limes.core.capacity import effective, effective_total
 from limes.core.catalog import ANY_AZ, Ref, ResourceDef
-from limes.core.commitment_request import committable_azs
+from limes.core.commitments.request import committable_azs
 from limes.db.queries.reports import CapacityRow
 
 

@@ -4,8 +4,8 @@ from limes.actions.commitments.utilisation import Utilisation, date_of
 from limes.api.render.common import unix
 from limes.api.shapes import commitments as shapes
 from limes.core.catalog import Ref
-from limes.core.commitment_plan import Plan
-from limes.core.conversion import Rate
+from limes.core.commitments.plan import Plan
+from limes.core.commitments.rules import Rate
 
 
 def render_plan(plan: Plan) -> shapes.Plan:

@@ -15,7 +15,7 @@ from limes.api.shapes.common import (
 )
 from limes.api.shapes.reports import ScrapeRange, Staleness
 from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, ServiceDef
-from limes.core.commitment_request import committable_azs
+from limes.core.commitments.request import committable_azs
 from limes.system import Clock
 
 Json = dict[str, Any]

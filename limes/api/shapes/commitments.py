@@ -6,7 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from limes.api.shapes.common import Amount, Time, Unit, Warned
-from limes.core.commitments import Status
+from limes.core.commitments.commitment import Status
 
 PositiveAmount = Annotated[int, Field(ge=1)]
 

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 import peewee
 from peewee import JOIN, fn
 
-from limes.core.commitments import Status
+from limes.core.commitments.commitment import Status
 from limes.db.compiled import Parameters, any_of, compiled
 from limes.db.engine import Engine, placeholders
 from limes.db.models import Commitment, Project, ProjectAZResource, ProjectResource

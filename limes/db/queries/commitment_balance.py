@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Behavior
-from limes.core.committable import Balance, Claims, Share
+from limes.core.commitments.claims import Balance, Claims, Share
 from limes.db.engine import Engine, placeholders
 
 _BATCH = 10_000

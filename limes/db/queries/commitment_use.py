@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from limes.core.commitment_use import DayOfUse
+from limes.core.commitments.utilisation import DayOfUse
 from limes.core.units import MAX_STORED
 from limes.db.engine import Engine, placeholders
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import peewee
 
-from limes.core.commitments import Commitment, Status
+from limes.core.commitments.commitment import Commitment, Status
 from limes.db.engine import Engine, Row, placeholders
 from limes.errors import NotFound
 

@@ -7,9 +7,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from limes.core import commitments as life
-from limes.core.commitments import Commitment, Status
-from limes.core.committable import Tally
+from limes.core.commitments import commitment as life
+from limes.core.commitments import reshaping
+from limes.core.commitments.claims import Tally
+from limes.core.commitments.commitment import Commitment, Status
 from tests.unit.core.test_commitments import DAY, make, tally_of
 
 PROJECTS = (1, 2, 3)
@@ -125,7 +126,7 @@ class Cloud(RuleBasedStateMachine):
             self.promised -= one.amount if moved.status is Status.EXPIRED else 0
             self.write(moved)
         before = self.claimed
-        for one in self.tally.take([one for one in self.live if one.status is Status.PENDING]):
+        for one in self.tally.confirm_in_turn([one for one in self.live if one.status is Status.PENDING]):
             self.write(life.confirm(one, self.now))
         self.assert_not_oversold(before)
         for one in self.live:  # nobody waits for nothing
@@ -144,7 +145,7 @@ class Cloud(RuleBasedStateMachine):
     def split(self, data):
         one = self.pick(data, lambda one: one.amount > 1)
         claimed = self.claimed
-        self.reshape(life.split(one, data.draw(st.integers(1, one.amount - 1)), self.now, ("", "")))
+        self.reshape(reshaping.split(one, data.draw(st.integers(1, one.amount - 1)), self.now, ("", "")))
         assert self.claimed == claimed
 
     @precondition(lambda self: any(one.is_confirmed for one in self.live))
@@ -163,7 +164,7 @@ class Cloud(RuleBasedStateMachine):
         for project, az in itertools.product(PROJECTS, AZS):
             own = [one for one in self.live if (one.project_id, one.az) == (project, az) and one.is_confirmed]
             if len(own) > 1 and not any(one.transfer_status for one in own):
-                self.reshape(life.merge(own, self.now, ""))
+                self.reshape(reshaping.merge(own, self.now, ""))
         assert self.claimed == claimed
 
     @precondition(lambda self: any(not one.is_confirmed for one in self.live))

@@ -5,8 +5,8 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limes.core.commitment_plan import Plan, Want, make_plan
-from limes.core.commitments import Status, advance, confirm
+from limes.core.commitments.commitment import Status, advance, confirm
+from limes.core.commitments.plan import Plan, Want, make_plan
 from tests.unit.core.test_commitment_lives import AZS, committed_by
 from tests.unit.core.test_commitments import make, tally_of
 
@@ -26,7 +26,7 @@ def slow_plan(capacity, usage, live, want, now):
                 if one.is_confirmed and one.expires_at > now:
                     ended.append(one)
         waiting = [one for one in current.values() if one.status is Status.PENDING]
-        for one in tally_of(capacity, committed_by(current.values()), usage).take(waiting):
+        for one in tally_of(capacity, committed_by(current.values()), usage).confirm_in_turn(waiting):
             current[one.id] = confirm(one, time)
         state = tally_of(capacity, committed_by(current.values()), usage)
         held_back = state.claims.unplaced if state.claims.holds_back(want.az) else 0

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from limes.core import commitments as life
-from limes.core.commitments import Commitment, Status
-from limes.core.committable import Balance, Claims, Tally
+from limes.core.commitments import commitment as life
+from limes.core.commitments import reshaping
+from limes.core.commitments.claims import Balance, Claims, Tally
+from limes.core.commitments.commitment import Commitment, Status
 from limes.errors import Conflict, Unprocessable
 
 DAY = 86400.0
@@ -151,13 +152,13 @@ def test_first_come_first_served():
         make(id=4, amount=30, created_at=1.0, confirm_by=8.0),
         make(id=5, amount=16, created_at=2.0),
     ]
-    chosen = tally_of({"az-one": 100}, {}, {}).take(pending)
+    chosen = tally_of({"az-one": 100}, {}, {}).confirm_in_turn(pending)
     assert [one.id for one in chosen] == [4, 2, 5]  # 3 does not fit and blocks nobody; nothing is left for 1
 
 
 def test_first_come_first_served_over_all_azs():
     pending = [make(id=1, amount=30, az="one", created_at=2.0), make(id=2, amount=30, az="two", created_at=1.0)]
-    chosen = tally_of({"one": 30, "two": 30}, {}, {("any", 9): 20}).take(pending)
+    chosen = tally_of({"one": 30, "two": 30}, {}, {("any", 9): 20}).confirm_in_turn(pending)
     assert [one.id for one in chosen] == [2]  # 40 are left for both
 
 
@@ -197,13 +198,13 @@ def test_only_pending_ones_are_confirmed(status):
 def test_nothing_is_made_of_what_has_ended(status):
     ended = make(status=status)
     deeds = [
-        lambda: life.supersede(ended, 1.0),
+        lambda: reshaping.supersede(ended, 1.0),
         lambda: life.offer(ended, "public", "t"),
-        lambda: life.split(ended, 1, 1.0, ("a", "b")),
-        lambda: life.merge([ended, make(id=2)], 1.0, "a"),
-        lambda: life.convert(ended, 1, 2, 1, 1.0, ("a", "b")),
-        lambda: life.renew(ended, 1.0, "a", 90 * DAY),
-        lambda: life.change_duration(ended, "1 year", 1.0),
+        lambda: reshaping.split(ended, 1, 1.0, ("a", "b")),
+        lambda: reshaping.merge([ended, make(id=2)], 1.0, "a"),
+        lambda: reshaping.convert(ended, 1, 2, 1, 1.0, ("a", "b")),
+        lambda: reshaping.renew(ended, 1.0, "a", 90 * DAY),
+        lambda: reshaping.change_duration(ended, "1 year", 1.0),
     ]
     for deed in deeds:
         with pytest.raises(Conflict, match=f"commitment 1 is {status}"):
@@ -212,7 +213,7 @@ def test_nothing_is_made_of_what_has_ended(status):
 
 def test_split():
     made = make(transfer_status="public", transfer_token="t", confirm_by=3.0)
-    parts = life.split(made, 4, 7.0, ("a", "b"))
+    parts = reshaping.split(made, 4, 7.0, ("a", "b"))
     assert [(one.status, one.superseded_at, one.transfer_token) for one in parts.old] == [
         (Status.SUPERSEDED, 7.0, None)
     ]
@@ -225,11 +226,11 @@ def test_split():
         assert (part.transfer_status, part.status, part.duration) == ("", Status.CONFIRMED, "10 days")
     for amount in (0, -1, 10, 11):
         with pytest.raises(Unprocessable):
-            life.split(made, amount, 7.0, ("a", "b"))
+            reshaping.split(made, amount, 7.0, ("a", "b"))
 
 
 def test_merge():
-    merged = life.merge([make(), make(id=2, amount=5, expires_at=20 * DAY, duration="20 days")], 7.0, "m")
+    merged = reshaping.merge([make(), make(id=2, amount=5, expires_at=20 * DAY, duration="20 days")], 7.0, "m")
     assert [one.status for one in merged.old] == [Status.SUPERSEDED] * 2
     (new,) = merged.new
     assert (new.amount, new.expires_at, new.duration, new.predecessor_id) == (15, 20 * DAY, "20 days", 2)
@@ -249,28 +250,28 @@ def test_merge():
 )
 def test_what_does_not_merge(others):
     with pytest.raises((Conflict, Unprocessable)):
-        life.merge([make(), *others], 7.0, "m")
+        reshaping.merge([make(), *others], 7.0, "m")
 
 
 def test_renewal():
     made = make(duration="1 year", expires_at=FEBRUARY_29)
-    renewed = life.renew(made, FEBRUARY_29 - DAY, "r", 90 * DAY)
+    renewed = reshaping.renew(made, FEBRUARY_29 - DAY, "r", 90 * DAY)
     assert (renewed.status, renewed.confirm_by, renewed.confirmed_at) == (Status.PLANNED, FEBRUARY_29, None)
     assert renewed.expires_at == FEBRUARY_29 + 365 * DAY  # 2025-02-28
-    assert life.renew(made, FEBRUARY_29 - 90 * DAY, "r", 90 * DAY) == replace(
+    assert reshaping.renew(made, FEBRUARY_29 - 90 * DAY, "r", 90 * DAY) == replace(
         renewed, created_at=FEBRUARY_29 - 90 * DAY
     )
     with pytest.raises(Conflict, match="too early to renew commitment 1: possible from 2023-12-01T00:00:00"):
-        life.renew(made, FEBRUARY_29 - 90 * DAY - 1, "r", 90 * DAY)
+        reshaping.renew(made, FEBRUARY_29 - 90 * DAY - 1, "r", 90 * DAY)
     with pytest.raises(Conflict, match="only confirmed ones"):
-        life.renew(replace(made, status=Status.PLANNED), FEBRUARY_29 - DAY, "r", 90 * DAY)
+        reshaping.renew(replace(made, status=Status.PLANNED), FEBRUARY_29 - DAY, "r", 90 * DAY)
 
 
 def test_another_duration_counts_from_the_same_start():
     made = make(created_at=5 * DAY, confirmed_at=DAY, expires_at=11 * DAY)  # a part that was split off on day 5
-    assert life.change_duration(made, "20 days", 6 * DAY).expires_at == 21 * DAY
+    assert reshaping.change_duration(made, "20 days", 6 * DAY).expires_at == 21 * DAY
     with pytest.raises(Unprocessable, match="would end the commitment earlier"):
-        life.change_duration(made, "9 days", 6 * DAY)
+        reshaping.change_duration(made, "9 days", 6 * DAY)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from limes.core.bursting import burst_usage, usable_quota
 from limes.core.capacity import effective, effective_total
-from limes.core.durations import DurationError, parse_duration
+from limes.core.commitments.duration import DurationError, parse_duration
 from limes.core.permissions import LowPrivLimit, parse_lowpriv_limit
 from limes.core.units import Unit, UnitError
 

@@ -1,10 +1,9 @@
 """Whether there is capacity for a commitment: the one decision for new ones, can-confirm, plans, transfers and the job.
 
 In each AZ a project claims what it has committed to or what it uses there, whichever is more. `Claims.room` is the
-rule. Invariants: no confirmation, transfer or conversion through us makes the claims in an AZ exceed the AZ's effective
-capacity. Where something is used in an AZ that is not known (`any`, `unknown`), none makes the claims in all AZs
-together, with that usage, exceed the whole effective capacity: it is never sold
-(docs/adr/0014-usage-in-unknown-zones.md).
+rule. Invariants: no confirmation, transfer or conversion through us makes the claims in an AZ exceed its effective
+capacity. Where usage is in no known AZ (`any`, `unknown`), none makes the claims in all AZs together, including that
+usage, exceed the whole effective capacity: what it takes is never sold (docs/adr/0014-usage-in-unknown-zones.md).
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from limes.core.capacity import effective, effective_total
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Behavior
-from limes.core.commitments import Commitment
+from limes.core.commitments.commitment import Commitment
 
 Share = tuple[str, int]
 """A project's part of a resource in one AZ: the AZ, and the project's id."""
@@ -20,20 +19,20 @@ Share = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What all projects together claim of a resource, AZ by AZ, and what there is. AZs that are missing have 0."""
+    """What all projects together claim of a resource by AZ, and its capacity. A missing AZ has 0."""
 
     capacity: Mapping[str, int]
     """Effective capacity by AZ."""
     whole_capacity: int
-    """Over all AZs, also those that are not known. Rounded once, so it may exceed their sum."""
+    """Over all AZs, known or not. Rounded once, so it may exceed their sum."""
     claimed: Mapping[str, int]
-    """By AZ, also those that are not known. Those that nobody asks about may be missing, unless `unplaced`."""
+    """By AZ, known or not. AZs that nobody asks about may be left out if nothing is `unplaced`."""
     is_pooled: bool = False
-    """Commitments are not for one AZ: everything counts together, as the single AZ `any`."""
+    """Whether commitments are not for single AZs: everything counts together, in the AZ `any`."""
 
     @classmethod
     def of(cls, raw_capacity: Mapping[str, int], claimed: Mapping[str, int], behavior: Behavior) -> "Claims":
-        """The claims on a resource that behaves so. Capacity is before overcommit, by AZ, as is what is claimed."""
+        """The claims on a resource with this behavior. Capacity is before overcommit; both are by AZ."""
         factor, is_pooled = behavior.overcommit_factor, not behavior.commitment_is_az_aware
         if is_pooled:
             raw_capacity = {ANY_AZ: sum(raw_capacity.values())}
@@ -46,43 +45,43 @@ class Claims:
         )
 
     def room(self, az: str) -> int:
-        """How much more may be claimed in an AZ. Negative where there are more claims than capacity already.
+        """How much more may be claimed in an AZ. Negative where claims exceed capacity already.
 
-        Where everything that is claimed has its AZ, each AZ stands for itself.
+        The whole capacity only counts if something is `unplaced`; otherwise each AZ stands for itself.
         """
         return min(self.room_inside(az), self.room_overall) if self.unplaced else self.room_inside(az)
 
-    def place(self, az: str) -> str:
-        """Where a commitment in this AZ counts."""
+    def counting_az(self, az: str) -> str:
+        """The AZ in which a commitment for this one counts."""
         return ANY_AZ if self.is_pooled else az
 
     def room_inside(self, az: str) -> int:
-        """What the AZ's own claims leave of its capacity."""
-        place = self.place(az)
-        return self.capacity.get(place, 0) - self.claimed.get(place, 0)
+        """The AZ's capacity less its own claims."""
+        az = self.counting_az(az)
+        return self.capacity.get(az, 0) - self.claimed.get(az, 0)
 
     @property
     def room_overall(self) -> int:
-        """What all claims leave of the whole capacity."""
+        """The whole capacity less all claims."""
         return self.whole_capacity - sum(self.claimed.values())
 
     @property
     def unplaced(self) -> int:
-        """How much is claimed in AZs that are not known."""
+        """How much is claimed in no known AZ."""
         return 0 if self.is_pooled else self.claimed.get(ANY_AZ, 0) + self.claimed.get(UNKNOWN_AZ, 0)
 
     def holds_back(self, az: str) -> bool:
-        """Whether what is used in AZs that are not known leaves less room in this AZ than it has by itself."""
+        """Whether unplaced usage leaves less room in this AZ than the AZ has by itself."""
         return self.unplaced > 0 and self.room_overall < self.room_inside(az)
 
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """The claims, and the parts that some projects have in them: all of those that one asks about."""
+    """The claims on a resource, and the shares of those projects that a decision is about."""
 
     claims: Claims
     committed: Mapping[Share, int]
-    """Confirmed amounts. Those marked for transfer count."""
+    """Confirmed amounts, including those marked for transfer."""
     usage: Mapping[Share, int]
 
 
@@ -92,63 +91,63 @@ def queue_order(commitment: Commitment) -> tuple[float, float, int]:
 
 
 class Tally:
-    """A balance to go on with: the decision, step by step, each in constant time."""
+    """A balance that changes with each decision. Each step takes constant time."""
 
     def __init__(self, balance: Balance) -> None:
         self._usage = balance.usage
         self._committed = dict(balance.committed)
         self._claimed = dict(balance.claims.claimed)
         self.claims = replace(balance.claims, claimed=self._claimed)
-        """As they are now."""
+        """The claims as they are now."""
 
     def add(self, az: str, project: int, amount: int) -> None:
         """`amount` more (or, if negative, less) is committed by this project in this AZ."""
-        place = self.claims.place(az)
-        self._claimed[place] = self._claimed.get(place, 0) + self.increase(az, project, amount)
-        self._committed[place, project] = self._committed.get((place, project), 0) + amount
+        az = self.claims.counting_az(az)
+        self._claimed[az] = self._claimed.get(az, 0) + self.increase(az, project, amount)
+        self._committed[az, project] = self._committed.get((az, project), 0) + amount
 
     def allows(self, az: str, project: int, amount: int) -> bool:
-        """Whether `amount` more can be confirmed for this project. Always, where it claims no more than before."""
+        """Whether `amount` more can be confirmed for this project. Always true if its claim does not rise."""
         return self.missing(az, project, amount) == 0
 
     def allows_move(self, az: str, source: int, target: int, amount: int) -> bool:
-        """Whether `amount` that is committed by one project may become another's, as `allows`."""
+        """Whether a committed `amount` may move from one project to another, by the rule of `allows`."""
         if source == target:
             return True
         increase = self.increase(az, source, -amount) + self.increase(az, target, amount)
         return _missing(increase, self.claims.room(az)) == 0
 
     def missing(self, az: str, project: int, amount: int) -> int:
-        """By how much capacity is short for `amount` more; 0 if it is not."""
+        """How much capacity is missing for `amount` more; 0 if there is enough."""
         return _missing(self.increase(az, project, amount), self.claims.room(az))
 
     def committable_by(self, az: str, project: int) -> int:
-        """The largest amount that this project could commit to: what is left, and what it uses without commitment."""
+        """The largest amount that this project could commit to: free capacity, and its usage without commitment."""
         used, committed = self._share(az, project)
         return max(0, self.claims.room(az)) + max(0, used - committed)
 
-    def take(self, pending: Iterable[Commitment]) -> list[Commitment]:
-        """Adds, and answers, those that there is capacity for, first come first served.
+    def confirm_in_turn(self, pending: Iterable[Commitment]) -> list[Commitment]:
+        """Adds those that there is capacity for, first come first served, and answers them.
 
-        All AZs together, as they share what is left overall. One that does not fit does not hold up those behind it.
+        One queue serves all AZs, as they share the whole capacity. A commitment that does not fit holds up nobody.
         """
-        taken = []
-        for one in sorted(pending, key=queue_order):
-            if self.allows(one.az, one.project_id, one.amount):
-                self.add(one.az, one.project_id, one.amount)
-                taken.append(one)
-        return taken
+        confirmed = []
+        for commitment in sorted(pending, key=queue_order):
+            if self.allows(commitment.az, commitment.project_id, commitment.amount):
+                self.add(commitment.az, commitment.project_id, commitment.amount)
+                confirmed.append(commitment)
+        return confirmed
 
     def increase(self, az: str, project: int, amount: int) -> int:
-        """By how much the project's claim rises with `amount` more committed."""
+        """How much the project's claim rises if it commits to `amount` more."""
         used, committed = self._share(az, project)
         return max(used, committed + amount) - max(used, committed)
 
     def _share(self, az: str, project: int) -> tuple[int, int]:
-        share = (self.claims.place(az), project)
+        share = (self.claims.counting_az(az), project)
         return self._usage.get(share, 0), self._committed.get(share, 0)
 
 
 def _missing(increase: int, room: int) -> int:
-    """A change that claims no more than before makes nothing worse, even where there are too many claims already."""
+    """0 if the claim does not rise: such a change makes nothing worse, even where claims exceed capacity already."""
     return max(0, increase - room) if increase > 0 else 0

@@ -9,7 +9,7 @@ from limes.errors import LimesError
 
 
 class DurationError(LimesError):
-    """Not a duration. The message says what would be."""
+    """A text is not a duration. The message says what a duration looks like."""
 
 
 _UNITS = ("year", "month", "day", "hour", "minute", "second")
@@ -57,3 +57,8 @@ def parse_duration(text: str) -> Duration:
     if months > 12 * 1000 or seconds > 366 * 86400 * 1000:
         raise DurationError(f"{text!r} is not a duration that can be kept: at most 1000 years")
     return Duration(months, seconds)
+
+
+def canonical_duration(text: str) -> str:
+    """The duration in canonical form, in which durations are compared. Raises `DurationError`."""
+    return str(parse_duration(text))

@@ -1,17 +1,23 @@
-"""What is asked for with a new commitment, and whether that makes sense at all. Capacity is another question."""
+"""A request for a new commitment, and what can be said of it without looking at capacity.
+
+Commitments guarantee that their amount can be used, so quota cannot be lowered below them. A project may commit beyond
+its quota, as in the original: the capacity is set aside, and the quota may be raised later. Until then the rest cannot
+be used, which the project is warned of.
+"""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from limes.core.catalog import ANY_AZ, Behavior, Catalog, Ref, ResourceDef
-from limes.core.commitments import end_of
-from limes.core.durations import DurationError, parse_duration
-from limes.core.units import MAX_AMOUNT
-from limes.errors import BadRequest, Unprocessable
+from limes.core.commitments.commitment import end_of
+from limes.core.commitments.duration import canonical_duration
+from limes.core.units import MAX_AMOUNT, Unit
+from limes.errors import Unprocessable
 
 _FARTHEST = 100 * 366 * 86400.0
-"""How far ahead a commitment may begin, in seconds: what is farther is a mistake."""
+"""How far ahead a commitment may begin, in seconds. Anything later is taken for a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +31,12 @@ class CommitmentRequest:
     confirm_by: int | None = None
 
     def canonical(self) -> str:
-        """The same text for all requests that ask for the same."""
+        """A text that is equal for equal requests. Raises `DurationError`."""
         return json.dumps([*self.ref, self.az, self.amount, canonical_duration(self.duration), self.confirm_by])
 
 
-def canonical_duration(text: str) -> str:
-    """The duration in the form in which durations are compared. Raises `BadRequest`."""
-    try:
-        return str(parse_duration(text))
-    except DurationError as error:
-        raise BadRequest(f"request body is not valid JSON: {error}") from None
-
-
 def check_request(request: CommitmentRequest, catalog: Catalog) -> Behavior:
-    """All that does not depend on time: resource, AZ, duration, amount. Raises `Unprocessable` and `BadRequest`."""
+    """Checks what does not depend on time: resource, AZ, duration, amount. Raises `Unprocessable`, `DurationError`."""
     resource, behavior = committable_resource(request.ref, catalog)
     check_az(request.az, behavior, catalog)
     check_duration(canonical_duration(request.duration), behavior)
@@ -47,7 +45,10 @@ def check_request(request: CommitmentRequest, catalog: Catalog) -> Behavior:
 
 
 def committable_resource(ref: Ref, catalog: Catalog) -> tuple[ResourceDef, Behavior]:
-    """The resource, which must allow commitments, and how it behaves. Scopes do not count (source: the original)."""
+    """The resource and its behavior. Raises `Unprocessable` if it allows no commitments.
+
+    Behavior for single domains or projects does not count (source: the original).
+    """
     resource = catalog.find(ref)
     if resource is None:
         raise Unprocessable("no such resource" if ref[0] in catalog.services else "no such service")
@@ -58,7 +59,7 @@ def committable_resource(ref: Ref, catalog: Catalog) -> tuple[ResourceDef, Behav
 
 
 def check_az(az: str, behavior: Behavior, catalog: Catalog) -> None:
-    """Raises `Unprocessable` for an AZ that commitments of this resource cannot be in; an empty one is missing."""
+    """Raises `Unprocessable` for an AZ that commitments to this resource cannot be in. An empty one was left out."""
     if not az:
         raise Unprocessable(
             f"availability_zone is needed, acceptable values: {_list(committable_azs(behavior, catalog))}"
@@ -71,8 +72,30 @@ def check_az(az: str, behavior: Behavior, catalog: Catalog) -> None:
 
 
 def committable_azs(behavior: Behavior, catalog: Catalog) -> tuple[str, ...]:
-    """The AZs that commitments of a resource can be in."""
+    """The AZs that commitments to a resource can be in."""
     return catalog.availability_zones if behavior.commitment_is_az_aware else (ANY_AZ,)
+
+
+def az_aware_refs(catalog: Catalog) -> list[Ref]:
+    """The resources whose commitments are for a single AZ."""
+    return [ref for ref, behavior in _committable(catalog) if behavior.commitment_is_az_aware]
+
+
+def pooled_refs(catalog: Catalog) -> list[Ref]:
+    """The resources whose commitments are for all AZs together."""
+    return [ref for ref, behavior in _committable(catalog) if not behavior.commitment_is_az_aware]
+
+
+def _committable(catalog: Catalog) -> Iterator[tuple[Ref, Behavior]]:
+    for ref in catalog.refs():
+        behavior = catalog.behavior(ref)
+        if behavior.commitment_durations:
+            yield ref, behavior
+
+
+def refs_without_zones(catalog: Catalog) -> list[Ref]:
+    """Those of `az_aware_refs` whose backend declares that it does not report usage by AZ."""
+    return [ref for ref in az_aware_refs(catalog) if (resource := catalog.find(ref)) and not resource.az_aware]
 
 
 def check_duration(duration: str, behavior: Behavior) -> None:
@@ -85,7 +108,7 @@ def check_duration(duration: str, behavior: Behavior) -> None:
 
 
 def check_amount(amount: int, resource: ResourceDef) -> None:
-    """Raises `Unprocessable` for an amount that cannot be."""
+    """Raises `Unprocessable` for an amount that is not above zero, or too large."""
     if amount <= 0:
         raise Unprocessable("amount of committed resource must be greater than zero")
     if amount > MAX_AMOUNT:
@@ -93,7 +116,7 @@ def check_amount(amount: int, resource: ResourceDef) -> None:
 
 
 def check_times(request: CommitmentRequest, behavior: Behavior, now: float) -> None:
-    """Whether the commitment may begin when it is wanted to. Raises `Unprocessable`."""
+    """Checks when the commitment is to begin. Raises `Unprocessable`."""
     start = request.confirm_by
     if start is not None and start < int(now):  # clients count whole seconds: the present one is not past
         raise Unprocessable("confirm_by must not be set in the past")
@@ -103,7 +126,7 @@ def check_times(request: CommitmentRequest, behavior: Behavior, now: float) -> N
 
 
 def check_earliest(start: float, behavior: Behavior) -> None:
-    """Raises `Unprocessable` for a commitment that would begin before the first are to be confirmed."""
+    """Raises `Unprocessable` for a commitment that begins before the resource's `min_confirm_date`."""
     earliest = behavior.commitment_min_confirm_date
     if earliest is not None and start < earliest:
         date = datetime.fromtimestamp(earliest, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -111,9 +134,19 @@ def check_earliest(start: float, behavior: Behavior) -> None:
 
 
 def expiry(request: CommitmentRequest, now: float) -> float:
-    """When it ends: counted from `confirm_by`, or from now."""
+    """The end of the commitment, counted from `confirm_by` or from now."""
     start = now if request.confirm_by is None else float(request.confirm_by)
     return end_of(start, canonical_duration(request.duration))
+
+
+def beyond_quota(ref: Ref, unit: Unit, committed: int, quota: int | None) -> str | None:
+    """The warning for a project that has committed to more than its quota (None: the resource tracks no quota)."""
+    if quota is None or committed <= quota:
+        return None
+    return (
+        f"the project's commitments to {ref[0]}/{ref[1]} add up to {unit.render(committed)}, but its quota is"
+        f" {unit.render(quota)}: what is beyond it cannot be used before the quota is raised"
+    )
 
 
 def _list(values: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""How well commitments fit what is used: figures by day, and what one should commit to."""
+"""How much of their commitments projects use: figures by day, and a recommended amount."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DayOfUse:
-    """One day (UTC, as days since the epoch) of a project's resource in one AZ, from several looks at it."""
+    """One day (UTC, in days since the epoch) of a project's resource in one AZ. Sums are over several samples."""
 
     day: int
     looks: int
@@ -17,24 +17,24 @@ class DayOfUse:
 
     @property
     def usage(self) -> int:
-        """On average, rounded down."""
+        """The average usage, rounded down."""
         return self.usage_sum // self.looks
 
     @property
     def committed(self) -> int:
-        """On average, rounded down."""
+        """The average committed amount, rounded down."""
         return self.committed_sum // self.looks
 
     @property
     def unused(self) -> int:
-        """How much of what was committed was not used, on average."""
+        """How much of the committed amount was not used, on average."""
         return max(0, self.committed - self.usage)
 
 
 def recommended_amount(days: Mapping[int, DayOfUse], today: int) -> int:
-    """The largest amount that was in use all day long on nine days of ten, since the first day that is known.
+    """The largest amount that was in use all day long on nine days out of ten, since the first known day.
 
-    Days that are missing since then were days without any use.
+    A missing day is one without usage.
     """
     if not days:
         return 0

@@ -1,0 +1,168 @@
+"""A commitment and its life: pure functions from one frozen value to the next.
+
+    planned --confirm_by--> pending --capacity--> confirmed --duration--> expired
+       \\_______________________________________/    |
+                 (confirmed at once)                 \\--split, merge, convert--> superseded, with successors
+
+Unconfirmed commitments (`planned` and `pending`) expire as well. `reshaping` makes new commitments of old ones, and
+`claims` decides whether there is capacity. Times are seconds since the epoch, UTC.
+"""
+
+import enum
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from limes.core.catalog import Ref
+from limes.core.commitments.duration import parse_duration
+from limes.core.units import Unit
+from limes.errors import Conflict, Unprocessable
+
+
+class Status(enum.StrEnum):
+    """Where a commitment is in its life."""
+
+    PLANNED = "planned"
+    """To be confirmed later: `confirm_by` is ahead."""
+    PENDING = "pending"
+    """To be confirmed as soon as there is capacity: `confirm_by` has passed."""
+    CONFIRMED = "confirmed"
+    SUPERSEDED = "superseded"
+    """Replaced by others that were made of it."""
+    EXPIRED = "expired"
+
+
+LIVE = frozenset({Status.PLANNED, Status.PENDING, Status.CONFIRMED})
+
+
+@dataclass(frozen=True, slots=True)
+class Commitment:
+    """A project's promise to use an amount of a resource in one AZ for a time."""
+
+    id: int
+    """The number in the API; 0 until it is stored."""
+    uuid: str
+    project_id: int
+    resource_id: int
+    az: str
+    amount: int
+    duration: str
+    """Canonical text."""
+    status: Status
+    created_at: float
+    creator_uuid: str
+    creator_name: str
+    confirm_by: float | None
+    confirmed_at: float | None
+    expires_at: float
+    superseded_at: float | None = None
+    predecessor_id: int | None = None
+    """The commitment that it was split, merged or converted from, or that it renews."""
+    transfer_status: str = ""
+    transfer_token: str | None = None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it has neither expired nor been superseded."""
+        return self.status in LIVE
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether it blocks capacity and counts for bills."""
+        return self.status is Status.CONFIRMED
+
+    @property
+    def starts_at(self) -> float:
+        """When its duration begins: at `confirm_by`, else when it was confirmed at once."""
+        if self.confirm_by is not None:
+            return self.confirm_by
+        return self.created_at if self.confirmed_at is None else self.confirmed_at
+
+
+def end_of(start: float, duration: str) -> float:
+    """When a duration that begins at `start` ends, by the calendar in UTC."""
+    return parse_duration(duration).after(datetime.fromtimestamp(start, UTC)).timestamp()
+
+
+def advance(commitment: Commitment, now: float) -> Commitment:
+    """The commitment as time alone changes it: a planned one becomes pending, and any live one expires."""
+    if not commitment.is_live:
+        return commitment
+    if commitment.expires_at <= now:
+        return replace(withdraw(commitment), status=Status.EXPIRED)
+    if commitment.status is Status.PLANNED and commitment.confirm_by is not None and commitment.confirm_by <= now:
+        return replace(commitment, status=Status.PENDING)
+    return commitment
+
+
+def confirm(commitment: Commitment, now: float) -> Commitment:
+    """Confirms a pending one, for which the caller has found capacity. Its end does not move."""
+    if commitment.status is not Status.PENDING:
+        raise Conflict(f"commitment {commitment.id} is {commitment.status}, so it cannot be confirmed")
+    return replace(commitment, status=Status.CONFIRMED, confirmed_at=now)
+
+
+def require_live(commitment: Commitment) -> None:
+    """Raises `Conflict` for a commitment that has ended."""
+    if not commitment.is_live:
+        raise Conflict(f"commitment {commitment.id} is {commitment.status}")
+
+
+# -- transfer ----------------------------------------------------------------------------------------------------------
+
+
+def offer(commitment: Commitment, transfer_status: str, token: str) -> Commitment:
+    """Marks it for transfer. A new token replaces the old one, which is void then."""
+    require_live(commitment)
+    if not commitment.is_confirmed:
+        raise Unprocessable("commitment needs to be confirmed in order to transfer it.")
+    return replace(commitment, transfer_status=transfer_status, transfer_token=token)
+
+
+def withdraw(commitment: Commitment) -> Commitment:
+    """Takes the transfer mark away."""
+    return replace(commitment, transfer_status="", transfer_token=None)
+
+
+def hand_over(commitment: Commitment, project_id: int) -> Commitment:
+    """Gives it to another project, otherwise unchanged."""
+    return replace(withdraw(commitment), project_id=project_id)
+
+
+# -- document ----------------------------------------------------------------------------------------------------------
+
+
+def describe(commitment: Commitment, ref: Ref, unit: Unit, *, with_token: bool = False) -> dict[str, Any]:
+    """The commitment as the API and the events show it. Fields that do not apply are left out; times are whole seconds.
+
+    Beyond the table in the API's documentation: `uuid`, `status`, `creator_uuid`, `creator_name` and `transfer_status`,
+    which clients of the original need, and `requested_at` as in that documentation's examples, equal to `created_at`.
+    The transfer token is a secret and only shown with `with_token`.
+    """
+    document: dict[str, Any] = {
+        "id": commitment.id,
+        "uuid": commitment.uuid,
+        "service_type": ref[0],
+        "resource_name": ref[1],
+        "availability_zone": commitment.az,
+        "amount": commitment.amount,
+        "unit": unit.value or None,
+        "duration": commitment.duration,
+        "status": commitment.status.value,
+        "requested_at": int(commitment.created_at),
+        "created_at": int(commitment.created_at),
+        "creator_uuid": commitment.creator_uuid,
+        "creator_name": commitment.creator_name,
+        "confirm_by": _seconds(commitment.confirm_by),
+        "confirmed_at": _seconds(commitment.confirmed_at),
+        "expires_at": int(commitment.expires_at),
+        "superseded_at": _seconds(commitment.superseded_at),
+        "transferable": bool(commitment.transfer_status) or None,
+        "transfer_status": commitment.transfer_status or None,
+        "transfer_token": commitment.transfer_token if with_token else None,
+    }
+    return {name: value for name, value in document.items() if value is not None}
+
+
+def _seconds(time: float | None) -> int | None:
+    return None if time is None else int(time)

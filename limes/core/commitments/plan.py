@@ -1,0 +1,119 @@
+"""When a commitment could be confirmed, judging by today's capacity, usage and ends of commitments.
+
+This is a forecast: others may commit meanwhile, and usage and capacity change.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from limes.core.commitments.claims import Tally
+from limes.core.commitments.commitment import Commitment, Status, advance
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """The amount that a project wants in an AZ, not before `earliest` (seconds since the epoch)."""
+
+    az: str
+    project: int
+    amount: int
+    earliest: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """When the commitment could be confirmed, and what blocks it."""
+
+    confirmable_at: float | None
+    """In seconds since the epoch; None if no time can be foreseen."""
+    confirmable_now: int
+    """The largest amount that this project could commit to now."""
+    blockers: tuple[Commitment, ...]
+    """Confirmed commitments in the order of their ends, up to the one that makes enough room. Those in other AZs are
+    only among them if the whole capacity falls short, and not merely the AZ's."""
+    missing: int
+    """How much capacity is missing once all of these have ended; 0 if a time was found."""
+    unplaced: int = 0
+    """Usage in no known AZ, if it leaves less room than the AZ has by itself, now or in the end."""
+
+
+def make_plan(tally: Tally, live: Sequence[Commitment], want: Want, now: float) -> Plan:
+    """Plays the future: whenever a commitment ends or becomes due, the queue is served first, and then `want`.
+
+    `live` are all live commitments to one resource. `tally` has the shares of all of their projects; it is modified.
+    """
+    future = _Future(tally, live, now)
+    confirmable_now = tally.committable_by(want.az, want.project)
+    unplaced = future.unplaced(want.az)
+    if want.earliest <= now and future.fits(want):
+        return Plan(now, confirmable_now, (), 0, unplaced)
+    for time in sorted({*future.times(), *({want.earliest} if want.earliest > now else ())}):
+        future.advance_to(time)
+        if time >= want.earliest and future.fits(want):
+            return Plan(time, confirmable_now, future.blockers(want.az), 0, unplaced)
+    missing = tally.missing(want.az, want.project, want.amount)
+    return Plan(None, confirmable_now, future.blockers(want.az), missing, unplaced or future.unplaced(want.az))
+
+
+class _Future:
+    """The state of all commitments, moved from one time of change to the next."""
+
+    def __init__(self, tally: Tally, live: Sequence[Commitment], now: float) -> None:
+        present = [commitment for commitment in (advance(each, now) for each in live) if commitment.is_live]
+        self.tally = tally
+        self._ended: list[Commitment] = []
+        """Confirmed ones, in the order of their ends."""
+        self._falls_short_overall = False
+        self._confirmed = {commitment.id: commitment for commitment in present if commitment.is_confirmed}
+        self._waiting: dict[int, Commitment] = {}
+        self._ends: dict[float, list[Commitment]] = defaultdict(list)
+        self._begins: dict[float, list[Commitment]] = defaultdict(list)
+        for commitment in present:
+            self._ends[commitment.expires_at].append(commitment)
+            if commitment.status is Status.PLANNED and commitment.confirm_by is not None:
+                self._begins[commitment.confirm_by].append(commitment)
+        self._serve([commitment for commitment in present if commitment.status is Status.PENDING])
+
+    def times(self) -> set[float]:
+        """The times at which a commitment ends or becomes due."""
+        return {*self._ends, *self._begins}
+
+    def fits(self, want: Want) -> bool:
+        """Whether `want` could be confirmed now."""
+        claims, increase = self.tally.claims, self.tally.increase(want.az, want.project, want.amount)
+        self._falls_short_overall |= claims.unplaced > 0 and increase > claims.room_overall
+        return self.tally.allows(want.az, want.project, want.amount)
+
+    def unplaced(self, az: str) -> int:
+        """Usage in no known AZ, if it leaves less room than the AZ has by itself."""
+        claims = self.tally.claims
+        return claims.unplaced if claims.holds_back(az) else 0
+
+    def blockers(self, az: str) -> tuple[Commitment, ...]:
+        """Those that have ended and had blocked a commitment in this AZ."""
+        counting_az = self.tally.claims.counting_az
+        return tuple(
+            commitment
+            for commitment in self._ended
+            if self._falls_short_overall or counting_az(commitment.az) == counting_az(az)
+        )
+
+    def advance_to(self, time: float) -> None:
+        """Ends what ends at that time, and then serves the queue."""
+        has_freed = False
+        for commitment in self._ends.get(time, ()):
+            self._waiting.pop(commitment.id, None)
+            confirmed = self._confirmed.pop(commitment.id, None)
+            if confirmed is not None:
+                has_freed = True
+                self.tally.add(commitment.az, commitment.project_id, -commitment.amount)
+                self._ended.append(confirmed)
+        begun = [commitment for commitment in self._begins.get(time, ()) if commitment.expires_at > time]
+        # if nothing has ended, those that were waiting before do not fit now either
+        self._serve([*self._waiting.values(), *begun] if has_freed else begun)
+
+    def _serve(self, waiting: list[Commitment]) -> None:
+        self._waiting |= {commitment.id: commitment for commitment in waiting}
+        for commitment in self.tally.confirm_in_turn(waiting):
+            self._confirmed[commitment.id] = self._waiting.pop(commitment.id)
