@@ -15,8 +15,8 @@ from limes.core.catalog import Catalog
 from limes.core.constraint_set import ConstraintSet
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import quotas as queries
-from limes.db.queries import reports as report_queries
+from limes.db.queries import domain_quotas as queries
+from limes.db.queries.domains import domains
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class CheckConsistency:
     def _enforce_domain_constraints(self) -> None:
         ids = catalog_queries.resource_ids(self.engine)
         names = {id_: ref for ref, id_ in ids.items()}
-        for domain in report_queries.domains(self.engine):
+        for domain in domains(self.engine):
             wanted = {
                 ids[ref]: constraint
                 for ref, constraint in self.constraints.domains.get(domain.name, {}).items()
@@ -47,8 +47,8 @@ class CheckConsistency:
             }
             if not wanted:
                 continue
-            queries.lock_domain(self.engine, domain.id, sorted(wanted))
-            quotas = queries.domain_quotas(self.engine, sorted(wanted))
+            queries.lock_domain_quotas(self.engine, domain.id, sorted(wanted))
+            quotas = queries.domain_quotas_by_resource(self.engine, sorted(wanted))
             changed = {
                 id_: constraint.apply_to(quotas[domain.id, id_])
                 for id_, constraint in wanted.items()

@@ -20,8 +20,8 @@ from limes.core.commitments.request import beyond_quota
 from limes.core.hierarchy import DomainFigures, ProjectFigures, QuotaRules, judge_domain, judge_project
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import history
-from limes.db.queries import quotas as queries
 from limes.db.queries.history import NumberedChange
+from limes.db.queries.project_quotas import project_quotas_by_resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class ExplainQuota:
         def read() -> Sequence[Explanation]:
             project = find_project(engine, domain_uuid, project_uuid)
             ids = {ref: id_ for ref, id_ in catalog_queries.resource_ids(engine).items() if ref in allowed}
-            scraped = queries.project_quotas(engine, project.id, list(ids.values())) if ids else {}
+            scraped = project_quotas_by_resource(engine, project.id, ids.values())
             known = {ref: ids[ref] for ref in allowed if ref in ids and ids[ref] in scraped}
             figures = self.project.figures(project, known) if known else {}
             origins = history.latest(engine, domain_uuid, project_uuid)

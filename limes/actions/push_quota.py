@@ -23,8 +23,8 @@ from limes.backends import BackendError, QuotaBackend, ResourceDef, calls
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import tasks
-from limes.db.queries import usage as queries
+from limes.db.queries import project_quotas, tasks
+from limes.db.queries import quota_pushes as queries
 from limes.db.queries.tasks import ProjectTask
 from limes.errors import BackendPaused
 from limes.system import Clock, Jitter
@@ -106,12 +106,12 @@ class PushQuota:
         """What to write. None if a resource was never scraped: its backend quota may be wanted as it is, so a scrape is
         asked for, and the write comes afterwards."""
         ids = catalog_queries.service_resource_ids(self.engine, task.service_id)
-        stored = queries.read_quotas(self.engine, task.project_id, ids.values())
+        stored = project_quotas.project_quotas_by_resource(self.engine, task.project_id, ids.values())
         wanted = wanted_quotas(self.catalog, task, ids, stored)
         if all(ids[name] in stored for name in wanted):
             return wanted
         queries.request_scrape(self.engine, task.id)
-        state = queries.lock_state(self.engine, task.id)
+        state = queries.lock_push_state(self.engine, task.id)
         self._retry_later(task, state.push_failures if state else 0, "waits for a scrape")
         return None
 
@@ -135,8 +135,8 @@ class PushQuota:
 
     def _record(self, task: ProjectTask, written: dict[str, int], error: str | None) -> None:
         ids = catalog_queries.service_resource_ids(self.engine, task.service_id)
-        stored = queries.lock_quotas(self.engine, task.project_id, ids.values())
-        state = queries.lock_state(self.engine, task.id)
+        stored = project_quotas.project_quotas_by_resource(self.engine, task.project_id, ids.values(), lock=True)
+        state = queries.lock_push_state(self.engine, task.id)
         if state is None:  # the project has vanished
             return
         if state.push_claimed_until != task.lease:
@@ -146,7 +146,7 @@ class PushQuota:
             if any(resource.quota_at_least_usage for resource in self._resources(task)):
                 queries.request_scrape(self.engine, task.id)  # the usage that it was told may have grown since
         else:
-            queries.write_backend_quotas(
+            project_quotas.write_backend_quotas(
                 self.engine, task.project_id, {ids[name]: quota for name, quota in written.items() if name in ids}
             )
             unchanged = wanted_quotas(self.catalog, task, ids, stored) == written
@@ -161,7 +161,7 @@ class PushQuota:
     def _resources(self, task: ProjectTask) -> Iterable[ResourceDef]:
         return self.catalog.services[task.service_type].resources.values()
 
-    def _leave_new_mark(self, task: ProjectTask, state: queries.ServiceState) -> None:
+    def _leave_new_mark(self, task: ProjectTask, state: queries.PushState) -> None:
         log.warning(
             "quota of project %s, service %s: written after the lease was over, so it is written once more",
             task.project_uuid,
@@ -169,7 +169,7 @@ class PushQuota:
         )
         # later than the old mark, whatever the clock says, so that a present writer sees that it changed
         mark = max(self._now(), (state.quota_desynced_at or 0) + 1e-3)
-        queries.mark_once_more(self.engine, task.id, mark, self._now())
+        queries.mark_desynced_again(self.engine, task.id, mark, self._now())
 
     def _retry_later(self, task: ProjectTask, failures: int, error: str) -> None:
         pause = next_pause(failures, self.retry, self.retry_max)

@@ -6,7 +6,8 @@ from limes.core.catalog import Catalog, Ref
 from limes.core.quota_tag import quota_tag
 from limes.db.engine import Engine
 from limes.db.queries import bursting as bursting_queries
-from limes.db.queries import quota_state as queries
+from limes.db.queries.domain_quotas import domain_quotas_by_name
+from limes.db.queries.project_quotas import project_quotas_by_name
 
 
 def domain_tag(engine: Engine, catalog: Catalog, domain_id: int, *, lock: bool = False) -> str:
@@ -14,7 +15,7 @@ def domain_tag(engine: Engine, catalog: Catalog, domain_id: int, *, lock: bool =
 
     Belongs before other locks on rows of `domain_resources`: it takes all of them, in the order of resource ids.
     """
-    return tag_of_domain(catalog, queries.domain_quotas(engine, domain_id, lock=lock))
+    return tag_of_domain(catalog, domain_quotas_by_name(engine, domain_id, lock=lock))
 
 
 def tag_of_domain(catalog: Catalog, quotas: Mapping[Ref, int]) -> str:
@@ -25,7 +26,7 @@ def tag_of_domain(catalog: Catalog, quotas: Mapping[Ref, int]) -> str:
 def project_tag(engine: Engine, catalog: Catalog, project_id: int, *, lock: bool = False) -> str:
     """The tag of a project. With `lock`, what it stands for stays as it is until the transaction ends."""
     bursting = bursting_queries.lock_project(engine, project_id, lock=lock)
-    return tag_of_project(catalog, queries.project_quotas(engine, project_id, lock=lock), bursting)
+    return tag_of_project(catalog, project_quotas_by_name(engine, project_id, lock=lock), bursting)
 
 
 def tag_of_project(catalog: Catalog, quotas: Mapping[Ref, int | None], bursting: bool) -> str:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from limes.backends import AZDemand, Demand, ResourceDemand
 from limes.core.catalog import Catalog, Ref
 from limes.db.engine import Engine
-from limes.db.queries import az_breakdown as queries
 from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import project_sums as queries
 
 _ALL = queries.Among("project", None)
 _PENDING = "pending"
@@ -28,11 +28,11 @@ def _read(engine: Engine, catalog: Catalog, wanted: Collection[Ref], now: float)
     if not refs:
         return {}
     found: dict[int, dict[str, AZDemand]] = defaultdict(lambda: {az: AZDemand() for az in catalog.availability_zones})
-    for row in queries.usage_sums(engine, list(refs), "cluster", _ALL):
+    for row in queries.az_usage_sums(engine, list(refs), "cluster", _ALL):
         found[row.resource_id][row.az] = AZDemand(usage=int(row.usage))
-    for (_, resource, az), amount in queries.unused(engine, list(refs), now, "cluster", _ALL).items():
+    for (_, resource, az), amount in queries.unused_commitments(engine, list(refs), now, "cluster", _ALL).items():
         found[resource][az] = replace(found[resource].get(az, AZDemand()), unused_commitments=int(amount))
-    for one in queries.committed(engine, list(refs), now, "cluster", _ALL):
+    for one in queries.committed_sums(engine, list(refs), now, "cluster", _ALL):
         if one.status == _PENDING:
             known = found[one.resource_id].get(one.az, AZDemand())
             pending = known.pending_commitments + int(one.amount)

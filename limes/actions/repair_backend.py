@@ -11,9 +11,9 @@ from limes.actions.scopes import scope_of
 from limes.actions.trail import Trail
 from limes.core.catalog import Catalog, Ref
 from limes.db.engine import Engine
-from limes.db.queries import quotas as queries
-from limes.db.queries import usage as usage_queries
-from limes.db.queries.reports import ProjectRow
+from limes.db.queries import quota_pushes as queries
+from limes.db.queries.project_quotas import project_quotas_by_resource
+from limes.db.queries.projects import ProjectRow
 
 
 def repair(
@@ -45,7 +45,7 @@ def _diverging(
 ) -> dict[Ref, tuple[int, int]]:
     """What the backends enforce and what they should (in the stored form), where the last look at them has found that
     to differ."""
-    stored = usage_queries.read_quotas(engine, project.id, list(ids.values()))
+    stored = project_quotas_by_resource(engine, project.id, list(ids.values()))
     found: dict[Ref, tuple[int, int]] = {}
     for ref, id_ in ids.items():
         row = stored.get(id_)

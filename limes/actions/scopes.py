@@ -1,7 +1,8 @@
 """Domains and projects as the audit names them."""
 
 from limes.audit.cadf import Scope
-from limes.db.queries.reports import DomainRow, ProjectRow
+from limes.db.queries.domains import DomainRow
+from limes.db.queries.projects import ProjectRow
 from limes.db.queries.tasks import ProjectTask
 
 

@@ -20,7 +20,6 @@ from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.db.queries import capacity as queries
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import quotas as quota_queries
 from limes.db.queries import tasks
 from limes.db.queries.tasks import CapacitorTask
 from limes.system import Clock, Jitter
@@ -97,7 +96,7 @@ class ScrapeCapacity:
         unreported = queries.resources_of(self.engine, task.id) - set(rows)
         # capacity bounds what may be given out: nobody decides on these resources meanwhile
         if rows or unreported:
-            quota_queries.lock_resources(self.engine, sorted({*rows, *unreported}))
+            queries.lock_resources(self.engine, sorted({*rows, *unreported}))
         if not self._still_ours(task):
             return
         queries.replace_capacity(self.engine, task.id, rows)

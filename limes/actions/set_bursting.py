@@ -17,8 +17,8 @@ from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog, Ref
 from limes.db.engine import Engine
 from limes.db.queries import bursting as queries
-from limes.db.queries import quotas as quota_queries
-from limes.db.queries.reports import ProjectRow
+from limes.db.queries.projects import ProjectRow
+from limes.db.queries.quota_pushes import mark_desynced
 from limes.errors import BadRequest, Conflict
 from limes.system import Clock
 
@@ -79,7 +79,7 @@ class SetBursting:
         queries.write_bursting(self.engine, project_id, enabled)
         trail.bursting(scope_of(project, domain_uuid), enabled)
         services = list(self.catalog.services)
-        quota_queries.mark_desynced(self.engine, project_id, services, self.clock.now().timestamp())
+        mark_desynced(self.engine, project_id, services, self.clock.now().timestamp())
         return services
 
     def _write_refusal(self, trail: Trail, domain_uuid: str, project_uuid: str, enabled: bool, message: str) -> None:

@@ -23,8 +23,10 @@ from limes.core.hierarchy import DomainFigures, QuotaRules, Refusal, judge_domai
 from limes.core.permissions import LowPrivRules, Permissions
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import quotas as queries
-from limes.db.queries.reports import DomainRow
+from limes.db.queries import domain_quotas as queries
+from limes.db.queries.capacity import lock_resources, raw_capacities
+from limes.db.queries.domains import DomainRow
+from limes.db.queries.project_quotas import project_quota_sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +68,11 @@ class SetDomainQuota:
     def _lock(self, domain: DomainRow, resources: list[int], condition: Unchanged | None, dry_run: bool) -> None:
         """Takes the locks, and checks the condition under them."""
         if resources and not dry_run:
-            queries.lock_resources(self.engine, resources)
+            lock_resources(self.engine, resources)
         if condition is not None:
             condition.check(domain_tag(self.engine, self.catalog, domain.id, lock=not dry_run))
         if resources and not dry_run:
-            queries.lock_domain(self.engine, domain.id, resources)
+            queries.lock_domain_quotas(self.engine, domain.id, resources)
 
     def _decide(
         self,
@@ -114,9 +116,9 @@ class SetDomainQuota:
     def figures(self, domain: DomainRow, ids: dict[Ref, int]) -> dict[Ref, DomainFigures]:
         """The numbers that decide, for resources given with their ids. Inside a transaction."""
         resources = list(ids.values())
-        quotas = queries.domain_quotas(self.engine, resources)
-        projects = queries.projects_quota(self.engine, domain.id, resources)
-        raw = queries.raw_capacities(self.engine, resources)
+        quotas = queries.domain_quotas_by_resource(self.engine, resources)
+        projects = project_quota_sums(self.engine, domain.id, resources)
+        raw = raw_capacities(self.engine, resources)
         return {
             ref: DomainFigures(
                 quota=quotas.get((domain.id, id_), 0),

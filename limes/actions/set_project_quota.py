@@ -35,8 +35,10 @@ from limes.core.hierarchy import ProjectFigures, QuotaRules, Refusal, judge_proj
 from limes.core.permissions import LowPrivRules, Permissions
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import quotas as queries
-from limes.db.queries.reports import ProjectRow
+from limes.db.queries import project_quotas as queries
+from limes.db.queries.domain_quotas import lock_domain_quotas
+from limes.db.queries.projects import ProjectRow
+from limes.db.queries.quota_pushes import mark_desynced
 from limes.system import Clock
 
 PushQuota = Callable[[int, Sequence[str]], Sequence[str]]
@@ -95,7 +97,7 @@ class SetProjectQuota:
     def _lock(self, project: ProjectRow, resources: list[int], condition: Unchanged | None, dry_run: bool) -> None:
         """Takes the locks, and checks the condition under them."""
         if resources and not dry_run:
-            queries.lock_domain(self.engine, project.domain_id, resources)
+            lock_domain_quotas(self.engine, project.domain_id, resources)
         if condition is not None:
             condition.check(project_tag(self.engine, self.catalog, project.id, lock=not dry_run))
 
@@ -142,7 +144,7 @@ class SetProjectQuota:
 
     def _write(self, project: ProjectRow, ids: Mapping[Ref, int], changed: Sequence[ChangedQuota]) -> None:
         queries.write_project_quotas(self.engine, project.id, {ids[change.ref]: change.new for change in changed})
-        queries.mark_desynced(
+        mark_desynced(
             self.engine,
             project.id,
             sorted({change.ref[0] for change in changed}),
@@ -156,7 +158,7 @@ class SetProjectQuota:
         own = queries.project_decisions(self.engine, project.id, project.domain_id, resources, now)
         if missing := [ref for ref, id_ in ids.items() if id_ not in own]:
             raise not_ready(self.engine, project.id, missing)
-        projects = queries.projects_quota(self.engine, project.domain_id, resources)
+        projects = queries.project_quota_sums(self.engine, project.domain_id, resources)
         return {
             ref: ProjectFigures(
                 quota=own[id_].quota or 0,

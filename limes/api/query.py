@@ -9,8 +9,7 @@ from limes.api import parameters
 from limes.api.collaborators import ApiCollaborators
 from limes.api.render.common import RenderContext
 from limes.api.shapes.common import Link
-from limes.core.selection import Selection, select
-from limes.db.queries.reports import Page
+from limes.core.selection import Page, Selection, select
 from limes.errors import BadRequest
 from limes.web.json import dump
 

@@ -1,9 +1,17 @@
-"""The part of the catalog that a request asks for by `service`, `area` and `resource`, each of which may repeat."""
+"""What a request asks for: a part of the catalog by `service`, `area` and `resource`, and a page of a list."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from limes.core.catalog import Catalog, Ref, ResourceDef, ServiceDef
+
+
+class Page(NamedTuple):
+    """A part of a list: at most `limit` items whose UUIDs come after `marker`."""
+
+    limit: int
+    marker: str = ""
 
 
 @dataclass(frozen=True, slots=True)

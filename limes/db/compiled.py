@@ -10,15 +10,23 @@ often is written as a function of its parameters, and built with the first use o
 the text of a query never depends on its values, and PostgreSQL can keep its plan.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import peewee
 
+if TYPE_CHECKING:
+    Select = peewee.ModelSelect[Any]
+else:
+    Select = peewee.ModelSelect  # which is generic for type checkers only
+
 Build = Callable[["Parameters"], peewee.Node]
+Rows = list[list[peewee.Value]]
+BuildForRows = Callable[["Parameters", Rows], peewee.Node]
 Finish = Callable[[peewee.Insert], peewee.Node]
+Condition = Callable[["Parameters"], peewee.Expression]
 
 _MOST_ROWS_KEPT = 32
 """Statements for more rows are built each time: that takes less than running them."""
@@ -34,7 +42,7 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class _RowValue:
-    """A value of one of the rows of an INSERT."""
+    """A value of one of the rows that are written."""
 
     row: int
     column: int
@@ -89,16 +97,16 @@ class Compiled:
         return statement
 
 
-class CompiledInsert:
-    """An INSERT of any number of rows, which come as the value `rows`. Built once for each small number of them."""
+class CompiledForRows:
+    """A query with the values of any number of rows in it, which come as the value `rows`. Built once for each small
+    number of them."""
 
-    __slots__ = ("_fields", "_finish", "_model", "_statements", "prepare")
+    __slots__ = ("_build", "_columns", "_statements", "prepare")
 
-    def __init__(self, model: type[peewee.Model], fields: Sequence[peewee.Field], finish: Finish | None) -> None:
+    def __init__(self, columns: int, build: BuildForRows) -> None:
         self.prepare = False
-        self._model = model
-        self._fields = tuple(fields)
-        self._finish = finish
+        self._columns = columns
+        self._build = build
         self._statements: dict[tuple[str, int], Statement] = {}
 
     def statement(self, dialect: str, database: peewee.Database, values: Mapping[str, Any]) -> Statement:
@@ -106,23 +114,38 @@ class CompiledInsert:
         count = len(values["rows"])
         statement = self._statements.get((dialect, count))
         if statement is None:
-            statement = compile_query(self._build(count), dialect, database)
+            rows = [
+                [peewee.Value(_RowValue(row, column), converter=False) for column in range(self._columns)]
+                for row in range(count)
+            ]
+            statement = compile_query(self._build(Parameters(), rows), dialect, database)
             if count <= _MOST_ROWS_KEPT:
                 self._statements[dialect, count] = statement
         return statement
 
-    def _build(self, count: int) -> peewee.Node:
-        rows = [
-            [peewee.Value(_RowValue(row, column), converter=False) for column in range(len(self._fields))]
-            for row in range(count)
-        ]
-        insert = self._model.insert_many(rows, fields=self._fields)
-        return insert if self._finish is None else self._finish(insert)
 
-
-def compiled_insert(model: type[peewee.Model], *fields: peewee.Field, finish: Finish | None = None) -> CompiledInsert:
+def compiled_insert(model: type[peewee.Model], *fields: peewee.Field, finish: Finish | None = None) -> CompiledForRows:
     """An INSERT of rows of these fields. `finish` adds what comes after them, such as `on_conflict`."""
-    return CompiledInsert(model, fields, finish)
+
+    def build(_: Parameters, rows: Rows) -> peewee.Node:
+        insert = model.insert_many(rows, fields=fields)
+        return insert if finish is None else finish(insert)
+
+    return CompiledForRows(len(fields), build)
+
+
+def compiled_update(key: peewee.Field, field: peewee.Field, condition: Condition) -> CompiledForRows:
+    """An UPDATE that gives each row a value of its own: the rows are pairs of a key and the field's new value.
+
+    `condition` says, with its parameters, among which rows of the table the keys are to be found.
+    """
+
+    def build(p: Parameters, rows: Rows) -> peewee.Node:
+        values = peewee.Case(key, [(row[0], row[1]) for row in rows])
+        query: peewee.Node = field.model.update({field: values}).where(condition(p), key.in_([row[0] for row in rows]))
+        return query
+
+    return CompiledForRows(2, build)
 
 
 def compiled(build: Build, *, prepare: bool = False) -> Compiled:

@@ -25,7 +25,7 @@ import peewee
 from playhouse.pool import MaxConnectionsExceeded
 
 from limes.db.address import parse_database_url
-from limes.db.compiled import Compiled, CompiledInsert, Statement, compile_query, compiled
+from limes.db.compiled import Compiled, CompiledForRows, Statement, compile_query, compiled
 from limes.db.connections import make_pool
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
 from limes.db.prepared import PreparedReads
@@ -34,7 +34,7 @@ from limes.errors import Unavailable
 
 T = TypeVar("T")
 R = TypeVar("R", bound=NamedTuple)
-Query = Compiled | CompiledInsert | peewee.Node
+Query = Compiled | CompiledForRows | peewee.Node
 Row = tuple[Any, ...]
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from limes.db.clock import ahead_of_database
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line, is_read_only
 from limes.db.migrate import Migrations, limes_migrations
-from limes.db.queries.usage import unplaced_usage
+from limes.db.queries.project_sums import unplaced_usage
 from limes.doctor.connections import check_connections, mend_connection
 from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
 from limes.errors import LimesError, StartupError

@@ -20,7 +20,7 @@ from limes.core.commitments.commitment import Commitment, Status
 from limes.core.commitments.request import CommitmentRequest
 from limes.core.commitments.rules import conversion_rates
 from limes.core.selection import select
-from limes.db.queries.quotas import lock_resources
+from limes.db.queries.capacity import lock_resources
 from limes.errors import LimesError
 from tests.api.commitment_cloud import AZS, BEHAVIORS, CORES, PROJECTS, RULES, UNKNOWN, VOLUME, WORTH, Cloud
 from tests.api.commitment_invariants import check_capacity, check_lists, check_transitions

@@ -25,7 +25,7 @@ from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
-from limes.db.queries.reports import ProjectRow
+from limes.db.queries.projects import ProjectRow
 from limes.errors import Conflict, Unprocessable
 
 NO_CAPACITY = "not enough capacity available for immediate confirmation"

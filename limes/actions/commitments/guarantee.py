@@ -9,7 +9,7 @@ from limes.core.commitments.request import CommitmentRequest, beyond_quota
 from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitments as queries
-from limes.db.queries import quotas as quota_queries
+from limes.db.queries.project_quotas import project_quotas_by_resource
 
 
 def with_warnings(ledger: Ledger, made: Described) -> Described:
@@ -45,7 +45,7 @@ def _warnings(
     ledger: Ledger, project_id: int, resource_id: int, ref: Ref, unit: Unit, start: float, more: int
 ) -> tuple[str, ...]:
     """From the commitments that hold when the one in question begins, and `more`."""
-    row = quota_queries.project_quotas(ledger.engine, project_id, [resource_id]).get(resource_id)
+    row = project_quotas_by_resource(ledger.engine, project_id, [resource_id]).get(resource_id)
     held = queries.held_at(ledger.engine, project_id, resource_id, start)
     text = beyond_quota(ref, unit, held + more, row.quota if row else None)
     return () if text is None else (text,)

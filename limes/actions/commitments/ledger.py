@@ -26,8 +26,9 @@ from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_balance, commitment_events
 from limes.db.queries import commitments as queries
+from limes.db.queries import project_quotas as quota_queries
 from limes.db.queries import projects as project_queries
-from limes.db.queries import quotas as quota_queries
+from limes.db.queries.capacity import lock_resources
 from limes.errors import NotFound, Unprocessable
 from limes.system import Clock, IdSource
 
@@ -94,7 +95,7 @@ class Ledger:
     def require_committable(self, project_id: int, resource_id: int, ref: Ref) -> None:
         """Raises `NotReady` for a resource of which the project was never scraped, and `Unprocessable` for one that its
         backend does not let it have."""
-        row = quota_queries.project_quotas(self.engine, project_id, [resource_id]).get(resource_id)
+        row = quota_queries.project_quotas_by_resource(self.engine, project_id, [resource_id]).get(resource_id)
         if row is None:
             raise not_ready(self.engine, project_id, [ref])
         if is_forbidden(row.max_backend_quota):
@@ -134,7 +135,7 @@ class Ledger:
         """Until the transaction ends, nobody else changes commitments of these resources. Settles what is due there."""
         ids = sorted(set(resources))
         if ids:
-            quota_queries.lock_resources(self.engine, ids)
+            lock_resources(self.engine, ids)
         return [change for id_ in ids for change in self.settle(id_, now)]
 
     def take(self, project_id: int, id_: int, now: float) -> tuple[Commitment, list[Change]]:
@@ -205,22 +206,22 @@ class Ledger:
         if not changes:
             return
         refs = self.refs()
-        owners = project_queries.uuids(self.engine, {change.commitment.project_id for change in changes})
+        owners = project_queries.projects_by_id(self.engine, {change.commitment.project_id for change in changes})
         rows = []
         for change in changes:
             commitment, ref = change.commitment, refs[change.commitment.resource_id]
-            project, domain = owners[commitment.project_id]
+            owner = owners[commitment.project_id]
             document = describe(commitment, ref, self.unit_of(ref))
-            document |= {"project_id": project, "domain_id": domain}
+            document |= {"project_id": owner.uuid, "domain_id": owner.domain_uuid}
             if change.related:
                 document["related"] = list(change.related)
             rows.append(
-                commitment_events.EventRow(change.event, commitment.uuid, project, orjson.dumps(document).decode())
+                commitment_events.EventRow(change.event, commitment.uuid, owner.uuid, orjson.dumps(document).decode())
             )
             log.info(
                 "commitment %s of project %s: %s (%d %s/%s in %s)",
                 commitment.uuid,
-                project,
+                owner.uuid,
                 change.event,
                 commitment.amount,
                 *ref,
@@ -233,11 +234,10 @@ class Ledger:
         """What a commitment was before is what its last event says."""
         if not self.trail.has_sinks:
             return
+        projects = project_queries.projects_by_uuid(self.engine, {row.project_uuid for row in rows})
         scopes = {
-            project: Scope(domain_uuid, domain, project, name)
-            for project, (name, domain_uuid, domain) in project_queries.names(
-                self.engine, {row.project_uuid for row in rows}
-            ).items()
+            uuid: Scope(project.domain_uuid, project.domain_name, uuid, project.name)
+            for uuid, project in projects.items()
         }
         known = commitment_events.latest_documents(self.engine, {row.commitment_uuid for row in rows})
         before = {uuid: orjson.loads(document) for uuid, document in known.items()}

@@ -10,7 +10,7 @@ from limes.audit.initiator import Initiator
 from limes.core.commitments.commitment import Commitment, advance
 from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
-from limes.db.queries import quotas as quota_queries
+from limes.db.queries.capacity import lock_resources
 from limes.errors import LimesError
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class SettleCommitments:
 
     def _forsake(self, projects: Collection[str], resource_id: int) -> None:
         engine, now = self.ledger.engine, self.ledger.now()
-        quota_queries.lock_resources(engine, [resource_id])  # and nothing is confirmed before it is deleted
+        lock_resources(engine, [resource_id])  # and nothing is confirmed before it is deleted
         found = [one for one in self._unconfirmed(projects) if one.resource_id == resource_id]
         left = [one for one in found if advance(one, now).is_live]
         queries.delete(engine, [one.id for one in left])

@@ -15,7 +15,7 @@ from limes.core.selection import Selection
 from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_use as queries
-from limes.db.queries import quotas as quota_queries
+from limes.db.queries.project_quotas import project_quotas_by_resource
 
 _DAY = 86400
 
@@ -80,7 +80,7 @@ class MeasureUtilisation:
 
     def _forbidden(self, project_id: int, refs: Mapping[int, Ref]) -> set[Ref]:
         """What the backends do not let the project have, so that nothing can be recommended."""
-        rows = quota_queries.project_quotas(self.ledger.engine, project_id, list(refs)) if refs else {}
+        rows = project_quotas_by_resource(self.ledger.engine, project_id, refs)
         return {refs[id_] for id_, row in rows.items() if is_forbidden(row.max_backend_quota)}
 
     def _utilisation(

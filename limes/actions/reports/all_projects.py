@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from limes.actions.reports.projects import ProjectReport, add_commitments, add_outages, read_figures
 from limes.core.catalog import Catalog
-from limes.core.selection import Selection
+from limes.core.selection import Page, Selection
 from limes.db.engine import Engine
-from limes.db.queries import reports as queries
-from limes.db.queries.az_breakdown import Among
+from limes.db.queries.project_sums import Among
+from limes.db.queries.projects import projects_everywhere
 
 CHUNK = 200
 """Projects that are read, and stand in memory, at a time."""
@@ -26,7 +26,7 @@ def run_page(
     engine: Engine,
     catalog: Catalog,
     selection: Selection,
-    page: queries.Page,
+    page: Page,
     *,
     with_azs: bool,
     commitments_at: float | None = None,
@@ -48,12 +48,12 @@ def stream(
     """All of them, in the order of their UUIDs and from one state of the database. See `Engine.snapshot_stream`."""
 
     def read() -> Iterator[PlacedProject]:
-        page = queries.Page(CHUNK)
+        page = Page(CHUNK)
         while found := _read(engine, catalog, selection, page, with_azs, commitments_at, stale_before):
             yield from found
             if len(found) < CHUNK:
                 return
-            page = queries.Page(CHUNK, found[-1].report.project.uuid)
+            page = Page(CHUNK, found[-1].report.project.uuid)
 
     return engine.snapshot_stream(read)
 
@@ -62,16 +62,15 @@ def _read(
     engine: Engine,
     catalog: Catalog,
     selection: Selection,
-    page: queries.Page,
+    page: Page,
     with_azs: bool,
     commitments_at: float | None,
     stale_before: float,
 ) -> list[PlacedProject]:
-    rows = queries.projects_everywhere(engine, page)
-    projects = [project for project, _ in rows]
+    projects = projects_everywhere(engine, page)
     ids = [project.id for project in projects]
     reports = read_figures(engine, catalog, selection, projects, 0, ids, with_azs)
     if commitments_at is not None:
         add_commitments(engine, selection, reports, commitments_at, Among("project", ids))
     add_outages(engine, reports, stale_before)
-    return [PlacedProject(domain_uuid, report) for (_, domain_uuid), report in zip(rows, reports, strict=True)]
+    return [PlacedProject(report.project.domain_uuid, report) for report in reports]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from limes.core.catalog import Ref
 from limes.core.commitments.commitment import Status
 from limes.db.engine import Engine
-from limes.db.queries import az_breakdown as queries
-from limes.db.queries.az_breakdown import Among, Level
+from limes.db.queries import project_sums as queries
+from limes.db.queries.project_sums import Among, Level
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ def commitments(
     """Commitments only, by the id of the project or domain. `refs` are the resources, by id. One statement."""
     found: defaultdict[int, AZBreakdown] = defaultdict(lambda: defaultdict(lambda: defaultdict(AZFigures)))
     if refs:
-        for row in queries.committed(engine, list(refs), now, by, among):
+        for row in queries.committed_sums(engine, list(refs), now, by, among):
             found[row.key][refs[row.resource_id]][row.az].by_status(row.status)[row.duration] = row.amount
     return found
 
@@ -51,10 +51,10 @@ def totals(
     """Sums over projects, with commitments, by the id of the domain. Three statements."""
     found = commitments(engine, refs, now, by, among)
     if refs:
-        for row in queries.usage_sums(engine, list(refs), by, among):
+        for row in queries.az_usage_sums(engine, list(refs), by, among):
             figures = found[row.key][refs[row.resource_id]][row.az]
             figures.usage = row.usage
             figures.physical_usage = row.physical_usage if row.has_physical_usage else None
-        for (key, resource, az), amount in queries.unused(engine, list(refs), now, by, among).items():
+        for (key, resource, az), amount in queries.unused_commitments(engine, list(refs), now, by, among).items():
             found[key][refs[resource]][az].unused = amount
     return found

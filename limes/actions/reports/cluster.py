@@ -10,10 +10,12 @@ from limes.core.catalog import ANY_AZ, Catalog, Ref
 from limes.core.commitments.claims import Claims
 from limes.core.selection import Selection
 from limes.db.engine import Engine
-from limes.db.queries import az_breakdown as az_queries
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import reports as queries
-from limes.db.queries.az_breakdown import Among
+from limes.db.queries import project_sums as queries
+from limes.db.queries.capacity import AZCapacityRow, capacities
+from limes.db.queries.domain_quotas import domain_quotas_by_resource
+from limes.db.queries.project_scrapes import capacity_scrape_range, cluster_scrape_ranges
+from limes.db.queries.project_sums import Among, ResourceSum
 
 ScrapeRange = tuple[float | None, float | None]
 
@@ -23,9 +25,9 @@ class ClusterReport:
     """The figures of the selected resources. A resource that nobody reported on is missing from the mappings."""
 
     selection: Selection
-    sums: dict[Ref, queries.SumRow]
+    sums: dict[Ref, ResourceSum]
     domains_quota: dict[Ref, int]
-    capacities: dict[Ref, list[queries.CapacityRow]]
+    capacities: dict[Ref, list[AZCapacityRow]]
     """In the order `any`, AZs by name, `unknown`."""
     usage_by_az: dict[tuple[Ref, str], int]
     """Of all projects together, for resources with capacity in AZs. AZs that no project has reported on are missing."""
@@ -46,32 +48,35 @@ def _read(engine: Engine, catalog: Catalog, selection: Selection, per_az_at: flo
     types, ids = catalog_queries.all_ids(engine)
     refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
     selected = list(refs)
-    capacities: dict[Ref, list[queries.CapacityRow]] = defaultdict(list)
-    for row in queries.capacities(engine, selected):
-        capacities[refs[row.resource_id]].append(row)
-    for rows in capacities.values():
+    by_resource: dict[Ref, list[AZCapacityRow]] = defaultdict(list)
+    for row in capacities(engine, selected):
+        by_resource[refs[row.resource_id]].append(row)
+    for rows in by_resource.values():
         rows.sort(key=lambda row: catalog.az_order(row.az))
-    zoned = {row.resource_id for rows in capacities.values() for row in rows if row.az != ANY_AZ}
+    zoned = {row.resource_id for rows in by_resource.values() for row in rows if row.az != ANY_AZ}
     usage_by_az = {
         (refs[resource_id], az): usage
-        for (resource_id, az), usage in az_queries.usage_by_az(engine, sorted(zoned)).items()
+        for (resource_id, az), usage in queries.usage_by_az(engine, sorted(zoned)).items()
     }
     domains_quota: dict[Ref, int] = defaultdict(int)
-    for (_, resource_id), quota in queries.domain_quotas(engine, selected, None).items():
+    for (_, resource_id), quota in domain_quotas_by_resource(engine, selected).items():
         domains_quota[refs[resource_id]] += quota
-    ranges = queries.scrape_ranges(engine, None, by_domain=False)
+    ranges = cluster_scrape_ranges(engine)
     azs: AZBreakdown = {}
     claims: dict[Ref, Claims] = {}
     if per_az_at is not None:
         azs = az_breakdown.totals(engine, refs, per_az_at, "cluster", Among("domain", None)).get(0, {})
-        claims = _claims(engine, catalog, refs, capacities, azs, per_az_at)
+        claims = _claims(engine, catalog, refs, by_resource, azs, per_az_at)
     return ClusterReport(
         selection=selection,
-        sums={refs[row.resource_id]: row for row in queries.sums(engine, selected, None, by_domain=False)},
+        sums={
+            refs[row.resource_id]: row
+            for row in queries.resource_sums(engine, selected, "cluster", Among("domain", None))
+        },
         domains_quota=domains_quota,
-        capacities=dict(capacities),
+        capacities=dict(by_resource),
         usage_by_az=usage_by_az,
-        capacity_scraped_at=queries.capacity_scrape_range(engine, None if selection.is_whole(catalog) else selected),
+        capacity_scraped_at=capacity_scrape_range(engine, None if selection.is_whole(catalog) else selected),
         service_scraped_at={
             types[row.service_id]: (row.min_scraped_at, row.max_scraped_at) for row in ranges if row.service_id in types
         },
@@ -84,7 +89,7 @@ def _claims(
     engine: Engine,
     catalog: Catalog,
     refs: Mapping[int, Ref],
-    capacities: Mapping[Ref, Sequence[queries.CapacityRow]],
+    capacities: Mapping[Ref, Sequence[AZCapacityRow]],
     azs: AZBreakdown,
     now: float,
 ) -> dict[Ref, Claims]:
@@ -92,7 +97,7 @@ def _claims(
     behaviors = {id_: catalog.behavior(ref) for id_, ref in refs.items()}
     committable = {id_: behavior for id_, behavior in behaviors.items() if behavior.commitment_durations}
     pooled = [id_ for id_, behavior in committable.items() if not behavior.commitment_is_az_aware]
-    unused_overall = az_queries.unused_overall(engine, pooled, now)
+    unused_overall = queries.unused_commitments_overall(engine, pooled, now)
     claims = {}
     for id_, behavior in committable.items():
         figures = azs.get(refs[id_], {})

@@ -6,11 +6,14 @@ from limes.actions.quota_state import domain_tag, tag_of_domain
 from limes.actions.reports import az_breakdown
 from limes.actions.reports.az_breakdown import AZBreakdown
 from limes.core.catalog import Catalog, Ref
-from limes.core.selection import Selection
+from limes.core.selection import Page, Selection
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import reports as queries
-from limes.db.queries.az_breakdown import Among
+from limes.db.queries import domains as queries
+from limes.db.queries.domain_quotas import domain_quotas_by_resource
+from limes.db.queries.domains import DomainRow
+from limes.db.queries.project_scrapes import domain_scrape_ranges
+from limes.db.queries.project_sums import Among, ResourceSum, resource_sums
 from limes.errors import NotFound
 
 NO_SUCH_DOMAIN = "no such domain (if it was just created, try to POST /domains/discover)"
@@ -20,10 +23,10 @@ NO_SUCH_DOMAIN = "no such domain (if it was just created, try to POST /domains/d
 class DomainReport:
     """The figures of one domain. `sums` lacks the resources that no project of the domain has yet."""
 
-    domain: queries.DomainRow
+    domain: DomainRow
     selection: Selection
     quotas: dict[Ref, int]
-    sums: dict[Ref, queries.SumRow]
+    sums: dict[Ref, ResourceSum]
     service_scraped_at: dict[str, tuple[float | None, float | None]]
     azs: AZBreakdown
     """Only filled if asked for."""
@@ -32,12 +35,12 @@ class DomainReport:
 
 
 def run_all(
-    engine: Engine, selection: Selection, page: queries.Page | None = None, *, per_az_at: float | None = None
+    engine: Engine, selection: Selection, page: Page | None = None, *, per_az_at: float | None = None
 ) -> list[DomainReport]:
     """All domains in the order of their UUIDs, or one page of them, in five queries."""
 
     def read() -> list[DomainReport]:
-        domains = queries.domains(engine, page=page)
+        domains = queries.domains(engine, page)
         return _read(engine, selection, domains, None if page is None else [domain.id for domain in domains], per_az_at)
 
     return engine.snapshot(read)
@@ -58,18 +61,18 @@ def run_one(
     return engine.snapshot(read)
 
 
-def find_domain(engine: Engine, uuid: str) -> queries.DomainRow:
+def find_domain(engine: Engine, uuid: str) -> DomainRow:
     """The domain of that UUID. Raises `NotFound` in the words that clients know."""
-    found = queries.domains(engine, uuid)
-    if not found:
+    domain = queries.domain(engine, uuid)
+    if domain is None:
         raise NotFound(NO_SUCH_DOMAIN)
-    return found[0]
+    return domain
 
 
 def _read(
     engine: Engine,
     selection: Selection,
-    domains: list[queries.DomainRow],
+    domains: list[DomainRow],
     domain_ids: list[int] | None,
     per_az_at: float | None,
 ) -> list[DomainReport]:
@@ -78,11 +81,11 @@ def _read(
     types, ids = catalog_queries.all_ids(engine)
     refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
     reports = {domain.id: DomainReport(domain, selection, {}, {}, {}, {}) for domain in domains}
-    for (domain, resource_id), quota in queries.domain_quotas(engine, list(refs), domain_ids).items():
+    for (domain, resource_id), quota in domain_quotas_by_resource(engine, list(refs), domain_ids).items():
         reports[domain].quotas[refs[resource_id]] = quota
-    for row in queries.sums(engine, list(refs), domain_ids, by_domain=True):
-        reports[row.domain_id].sums[refs[row.resource_id]] = row
-    for scrape in queries.scrape_ranges(engine, domain_ids, by_domain=True):
+    for row in resource_sums(engine, list(refs), "domain", Among("domain", domain_ids)):
+        reports[row.key].sums[refs[row.resource_id]] = row
+    for scrape in domain_scrape_ranges(engine, domain_ids):
         if scrape.service_id in types:
             scraped = (scrape.min_scraped_at, scrape.max_scraped_at)
             reports[scrape.domain_id].service_scraped_at[types[scrape.service_id]] = scraped

@@ -9,7 +9,7 @@ from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import inconsistencies as queries
-from limes.db.queries.inconsistencies import OvercommittedRow, ProjectFiguresRow, ScrapeErrorRow
+from limes.db.queries.inconsistencies import OvercommittedRow, ScrapeErrorRow, SuspiciousRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class ProjectInconsistency:
     """A project's resource. `usable_quota` is the quota with bursting."""
 
     ref: Ref
-    row: ProjectFiguresRow
+    row: SuspiciousRow
     usable_quota: int
 
 
@@ -39,7 +39,7 @@ def _read(engine: Engine, catalog: Catalog, selection: Selection) -> Inconsisten
     ids = catalog_queries.resource_ids(engine)
     refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
     report = InconsistencyReport()
-    for row in queries.overcommitted(engine, list(refs)):
+    for row in queries.overcommitted_domains(engine, list(refs)):
         report.overcommitted.append((refs[row.resource_id], row))
     for project in queries.suspicious_projects(engine, list(refs)):
         ref = refs[project.resource_id]

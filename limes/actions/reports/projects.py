@@ -8,12 +8,15 @@ from limes.actions.quota_state import project_tag, tag_of_project
 from limes.actions.reports import az_breakdown
 from limes.actions.reports.domains import find_domain
 from limes.core.catalog import Catalog, Ref
-from limes.core.selection import Selection
+from limes.core.selection import Page, Selection
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import reports as queries
-from limes.db.queries import scrape_failures
-from limes.db.queries.az_breakdown import Among
+from limes.db.queries import project_figures as queries
+from limes.db.queries import project_scrapes
+from limes.db.queries.project_figures import ProjectAZRow, ProjectResourceRow
+from limes.db.queries.project_sums import Among
+from limes.db.queries.projects import ProjectRow, project_exists, projects_of_domain
+from limes.db.queries.projects import project as project_query
 from limes.errors import NotFound
 
 
@@ -21,12 +24,12 @@ from limes.errors import NotFound
 class ProjectReport:
     """The figures of one project. A service that was never scraped has no time and no resources."""
 
-    project: queries.ProjectRow
-    resources: dict[Ref, queries.ProjectResourceRow] = field(default_factory=dict)
+    project: ProjectRow
+    resources: dict[Ref, ProjectResourceRow] = field(default_factory=dict)
     scraped_at: dict[str, float | None] = field(default_factory=dict)
     failing_since: dict[str, float] = field(default_factory=dict)
     """Services whose scrapes fail."""
-    azs: dict[Ref, list[queries.ProjectAZRow]] = field(default_factory=dict)
+    azs: dict[Ref, list[ProjectAZRow]] = field(default_factory=dict)
     """Only filled if asked for; in the order `any`, AZs by name, `unknown`."""
     committed: az_breakdown.AZBreakdown = field(default_factory=dict)
     """Only filled if asked for."""
@@ -42,13 +45,13 @@ def run_all(
     *,
     with_azs: bool,
     commitments_at: float | None = None,
-    page: queries.Page | None = None,
+    page: Page | None = None,
     stale_before: float = -math.inf,
 ) -> Sequence[ProjectReport]:
     """All projects of a domain in the order of their UUIDs, or a page of them. Raises `NotFound`."""
 
     def read() -> Sequence[ProjectReport]:
-        projects = queries.projects(engine, domain_uuid, page=page)
+        projects = projects_of_domain(engine, domain_uuid, page)
         if not projects:
             find_domain(engine, domain_uuid)
             return []
@@ -102,13 +105,13 @@ def _tag(engine: Engine, catalog: Catalog, selection: Selection, report: Project
     return project_tag(engine, catalog, report.project.id)
 
 
-def find_project(engine: Engine, domain_uuid: str, uuid: str) -> queries.ProjectRow:
+def find_project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow:
     """The project of that UUID in that domain. Raises `NotFound` in the words that clients know."""
-    found = queries.project(engine, domain_uuid, uuid)
-    if found is not None:
-        return found
+    project = project_query(engine, domain_uuid, uuid)
+    if project is not None:
+        return project
     domain = find_domain(engine, domain_uuid)
-    if engine.row("SELECT 1 FROM projects WHERE uuid = %s", [uuid]):
+    if project_exists(engine, uuid):
         raise NotFound("no such project")
     raise NotFound(f"no such project (if it was just created, try to POST /domains/{domain.uuid}/projects/discover)")
 
@@ -120,7 +123,7 @@ def _without_azs(
     report: ProjectReport | None = None
     refs = set(selection.refs)
     quotas: dict[Ref, int | None] = {}
-    for row in queries.project_figures(engine, domain_uuid, uuid):
+    for row in queries.project_services(engine, domain_uuid, uuid):
         report = report or ProjectReport(row.project)
         if row.has_service and row.service_type in selection.services:
             report.scraped_at[row.service_type] = row.scraped_at
@@ -140,7 +143,7 @@ def read_figures(
     engine: Engine,
     catalog: Catalog,
     selection: Selection,
-    projects: Sequence[queries.ProjectRow],
+    projects: Sequence[ProjectRow],
     domain_id: int,
     project_ids: Sequence[int] | None,
     with_azs: bool,
@@ -152,7 +155,7 @@ def read_figures(
     types = {id_: type_ for id_, type_ in types.items() if type_ in selection.services}
     refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
     reports = {project.id: ProjectReport(project) for project in projects}
-    for scrape in scrape_failures.project_scrapes(engine, list(types), domain_id, project_ids):
+    for scrape in project_scrapes.project_scrapes(engine, list(types), domain_id, project_ids):
         report, type_ = reports[scrape.project_id], types[scrape.service_id]
         report.scraped_at[type_] = scrape.scraped_at
         if scrape.failing_since is not None:
@@ -179,7 +182,7 @@ def add_outages(engine: Engine, reports: Iterable[ProjectReport], stale_before: 
     ]
     if doubtful:
         types = sorted({type_ for _, type_ in doubtful})
-        outages = engine.snapshot(lambda: scrape_failures.everywhere(engine, types))
+        outages = engine.snapshot(lambda: project_scrapes.outages(engine, types))
         for report, type_ in doubtful:
             if type_ in outages:
                 report.failing_since[type_] = outages[type_]

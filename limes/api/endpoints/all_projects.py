@@ -10,7 +10,7 @@ from limes.api.collaborators import ApiCollaborators
 from limes.api.policy import Access
 from limes.api.query import answer_json, next_link, page_of, render_context_of, selection_of
 from limes.api.render.project import ProjectRenderer
-from limes.db.queries.reports import Page
+from limes.core.selection import Page
 from limes.web.call import BodyStream
 from limes.web.json import dump_part
 

@@ -17,7 +17,7 @@ from limes.api.shapes.reports import ClusterAnswer, ClusterAZ, ClusterResource, 
 from limes.core.capacity import effective, effective_total
 from limes.core.catalog import ANY_AZ, Ref, ResourceDef
 from limes.core.commitments.request import committable_azs
-from limes.db.queries.reports import CapacityRow
+from limes.db.queries.capacity import AZCapacityRow
 
 
 def render_cluster(
@@ -73,7 +73,7 @@ def _resource(
 
 
 def _add_capacity(
-    document: ClusterResource, rows: Sequence[CapacityRow], usage: Mapping[str, int | None], overcommit: float
+    document: ClusterResource, rows: Sequence[AZCapacityRow], usage: Mapping[str, int | None], overcommit: float
 ) -> None:
     """Capacity in all and by AZ. The breakdown is shown as soon as any capacity is bound to an AZ.
 
@@ -89,7 +89,7 @@ def _add_capacity(
         document["per_availability_zone"] = [_az(row, usage[row.az], overcommit) for row in rows if row.az != ANY_AZ]
 
 
-def _az(row: CapacityRow, usage: int | None, overcommit: float) -> ClusterAZ:
+def _az(row: AZCapacityRow, usage: int | None, overcommit: float) -> ClusterAZ:
     capacity = effective(row.raw_capacity, overcommit)
     document: ClusterAZ = {"name": row.az, "capacity": capacity}
     if capacity != row.raw_capacity:

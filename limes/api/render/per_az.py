@@ -12,7 +12,8 @@ from limes.api.render.common import Json, json_lists
 from limes.api.shapes.reports import ClusterPerAZ, DomainPerAZ, ProjectPerAZ
 from limes.core.capacity import effective
 from limes.core.catalog import ANY_AZ, Catalog
-from limes.db.queries.reports import CapacityRow, ProjectAZRow
+from limes.db.queries.capacity import AZCapacityRow
+from limes.db.queries.project_figures import ProjectAZRow
 
 
 def project_azs(
@@ -46,7 +47,7 @@ def domain_azs(catalog: Catalog, figures: Mapping[str, AZFigures]) -> dict[str, 
 
 def cluster_azs(
     catalog: Catalog,
-    rows: Sequence[CapacityRow],
+    rows: Sequence[AZCapacityRow],
     figures: Mapping[str, AZFigures],
     overcommit: float,
     *,
@@ -66,7 +67,7 @@ def cluster_azs(
     }
 
 
-def _capacity(row: CapacityRow | None, overcommit: float, *, subcapacities: bool) -> Json:
+def _capacity(row: AZCapacityRow | None, overcommit: float, *, subcapacities: bool) -> Json:
     if row is None:
         return {"capacity": 0}
     item: Json = {"capacity": effective(row.raw_capacity, overcommit)}

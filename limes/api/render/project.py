@@ -14,7 +14,7 @@ from limes.core.catalog import Behavior, Ref, ResourceDef
 from limes.core.quota import is_forbidden
 from limes.core.scrape_problem import find_problem
 from limes.core.selection import Selection
-from limes.db.queries.reports import ProjectResourceRow
+from limes.db.queries.project_figures import ProjectResourceRow
 
 
 class ProjectRenderer:

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from peewee import fn
+
 from limes.db.compiled import any_of, compiled, compiled_insert, lock
 from limes.db.engine import Engine
 from limes.db.models import AZResource, Capacitor, Resource
@@ -15,6 +17,48 @@ class CapacityRow(NamedTuple):
     raw_capacity: int
     usage: int | None
     subcapacities: str
+
+
+class AZCapacityRow(NamedTuple):
+    """The same with its resource."""
+
+    resource_id: int
+    az: str
+    raw_capacity: int
+    usage: int | None
+    subcapacities: str
+
+
+_LOCK_RESOURCES = compiled(
+    lambda p: lock(Resource.select(Resource.id).where(any_of(Resource.id, p.resources)).order_by(Resource.id))
+)
+_CAPACITIES = compiled(
+    lambda p: AZResource.select(
+        AZResource.resource, AZResource.az, AZResource.raw_capacity, AZResource.usage, AZResource.subcapacities
+    ).where(any_of(AZResource.resource, p.resources))
+)
+_RAW_CAPACITIES = compiled(
+    lambda p: (
+        AZResource.select(AZResource.resource, fn.SUM(AZResource.raw_capacity))
+        .where(any_of(AZResource.resource, p.resources))
+        .group_by(AZResource.resource)
+    )
+)
+
+
+def lock_resources(engine: Engine, resources: Sequence[int]) -> None:
+    """Until the transaction ends, nobody else decides on cluster-wide sums of these resources."""
+    engine.column(_LOCK_RESOURCES, resources=resources)
+
+
+def capacities(engine: Engine, resources: Sequence[int]) -> list[AZCapacityRow]:
+    """Capacity of each of these resources in each AZ."""
+    return engine.all(_CAPACITIES, AZCapacityRow, resources=resources) if resources else []
+
+
+def raw_capacities(engine: Engine, resources: Sequence[int]) -> dict[int, int]:
+    """Raw capacity over all AZs, by resource id."""
+    return dict(engine.tuples(_RAW_CAPACITIES, resources=resources))
 
 
 _LOCK_CAPACITOR = compiled(lambda p: lock(Capacitor.select(Capacitor.next_scrape_at).where(Capacitor.id == p.id)))

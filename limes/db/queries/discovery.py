@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from peewee import JOIN, Field, ModelSelect, Value
+from peewee import JOIN, Value
 
-from limes.db.compiled import any_of, compiled, compiled_insert, lock
+from limes.db.compiled import Select, any_of, compiled, compiled_insert, lock
 from limes.db.engine import Engine
 from limes.db.models import (
     Commitment,
@@ -119,7 +119,7 @@ def committed_domains(engine: Engine, uuids: Collection[str]) -> set[str]:
     return _select_among(engine, query, Domain.uuid, uuids)
 
 
-def _select_among(engine: Engine, query: "ModelSelect[Any]", column: "Field[Any]", values: Collection[str]) -> set[str]:
+def _select_among(engine: Engine, query: Select, column: Any, values: Collection[str]) -> set[str]:
     return set(engine.column(query.where(any_of(column, values)))) if values else set()
 
 

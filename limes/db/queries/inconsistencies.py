@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from limes.db.engine import Engine, placeholders
+from peewee import JOIN, fn
+
+from limes.db.compiled import Parameters, Select, any_of, compiled
+from limes.db.engine import Engine
+from limes.db.models import Domain, DomainResource, Project, ProjectResource, ProjectService, Service
 
 
 class OvercommittedRow(NamedTuple):
@@ -16,7 +20,7 @@ class OvercommittedRow(NamedTuple):
     projects_quota: int
 
 
-class ProjectFiguresRow(NamedTuple):
+class SuspiciousRow(NamedTuple):
     """A project's resource whose usage or backend quota may contradict its quota."""
 
     domain_uuid: str
@@ -42,60 +46,90 @@ class ScrapeErrorRow(NamedTuple):
     message: str
 
 
-def overcommitted(engine: Engine, resources: Sequence[int]) -> list[OvercommittedRow]:
-    """Domains whose projects have more quota than the domain, in the order of domain names."""
-    if not resources:
-        return []
-    rows = engine.rows(
-        f"""
-        SELECT d.uuid, d.name, sums.resource_id, COALESCE(dr.quota, 0), sums.quota
-          FROM (SELECT p.domain_id, pr.resource_id, SUM(pr.quota) AS quota
-                  FROM project_resources pr JOIN projects p ON p.id = pr.project_id
-                 WHERE pr.resource_id IN ({placeholders(len(resources))})
-                 GROUP BY p.domain_id, pr.resource_id) sums
-          JOIN domains d ON d.id = sums.domain_id
-          LEFT JOIN domain_resources dr ON dr.domain_id = sums.domain_id AND dr.resource_id = sums.resource_id
-         WHERE sums.quota > COALESCE(dr.quota, 0)
-         ORDER BY d.name
-        """,
-        resources,
+def _overcommitted(p: Parameters) -> Select:
+    sums = (
+        ProjectResource.select(Project.domain, ProjectResource.resource, fn.SUM(ProjectResource.quota).alias("quota"))
+        .join(Project)
+        .where(any_of(ProjectResource.resource, p.resources))
+        .group_by(Project.domain, ProjectResource.resource)
+        .alias("sums")
     )
-    return [OvercommittedRow._make(row) for row in rows]
+    same = (DomainResource.domain == sums.c.domain_id) & (DomainResource.resource == sums.c.resource_id)
+    quota = fn.COALESCE(DomainResource.quota, 0)
+    return (
+        Domain.select(Domain.uuid, Domain.name, sums.c.resource_id, quota, sums.c.quota)
+        .join(sums, on=sums.c.domain_id == Domain.id)
+        .join(DomainResource, JOIN.LEFT_OUTER, on=same)
+        .where(sums.c.quota > quota)
+        .order_by(Domain.name)
+    )
 
 
-def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[ProjectFiguresRow]:
+_OVERCOMMITTED = compiled(_overcommitted)
+
+
+def overcommitted_domains(engine: Engine, resources: Sequence[int]) -> list[OvercommittedRow]:
+    """Domains whose projects have more quota than the domain, in the order of domain names."""
+    return engine.all(_OVERCOMMITTED, OvercommittedRow, resources=resources) if resources else []
+
+
+def _suspicious(p: Parameters) -> Select:
+    row = ProjectResource
+    is_suspicious = (row.usage > row.quota) | (row.backend_quota != row.quota) | Project.has_bursting
+    return (
+        row.select(
+            Domain.uuid,
+            Domain.name,
+            Project.uuid,
+            Project.name,
+            Project.has_bursting,
+            row.resource,
+            row.quota,
+            row.backend_quota,
+            row.usage,
+        )
+        .join(Project)
+        .join(Domain)
+        .where(any_of(row.resource, p.resources), row.quota.is_null(False), is_suspicious)
+        .order_by(Domain.name, Project.name)
+    )
+
+
+_SUSPICIOUS = compiled(_suspicious)
+
+
+def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[SuspiciousRow]:
     """Resources of projects whose usage is above the quota, or whose backend quota is not the quota.
 
     The caller knows the usable quota of bursting projects, and judges with it.
     """
-    if not resources:
-        return []
-    rows = engine.rows(
-        f"""
-        SELECT d.uuid, d.name, p.uuid, p.name, p.has_bursting, pr.resource_id, pr.quota, pr.backend_quota, pr.usage
-          FROM project_resources pr
-          JOIN projects p ON p.id = pr.project_id
-          JOIN domains d ON d.id = p.domain_id
-         WHERE pr.resource_id IN ({placeholders(len(resources))}) AND pr.quota IS NOT NULL
-           AND (pr.usage > pr.quota OR pr.backend_quota <> pr.quota OR p.has_bursting)
-         ORDER BY d.name, p.name
-        """,
-        resources,
+    return engine.all(_SUSPICIOUS, SuspiciousRow, resources=resources) if resources else []
+
+
+_SCRAPE_ERRORS = compiled(
+    lambda p: (
+        ProjectService.select(
+            Service.type,
+            Project.uuid,
+            Project.name,
+            Domain.uuid,
+            Domain.name,
+            ProjectService.checked_at,
+            ProjectService.scrape_error,
+        )
+        .join_from(ProjectService, Service)
+        .join_from(ProjectService, Project)
+        .join(Domain)
+        .where(
+            ProjectService.scrape_error != "",
+            ProjectService.checked_at.is_null(False),
+            Service.vanished_at.is_null(),
+        )
+        .order_by(Service.type, Domain.name, Project.name)
     )
-    return [ProjectFiguresRow._make(row) for row in rows]
+)
 
 
 def scrape_errors(engine: Engine) -> list[ScrapeErrorRow]:
     """All failed scrapes, in the order of service type, domain name and project name."""
-    rows = engine.rows(
-        """
-        SELECT s.type, p.uuid, p.name, d.uuid, d.name, ps.checked_at, ps.scrape_error
-          FROM project_services ps
-          JOIN services s ON s.id = ps.service_id
-          JOIN projects p ON p.id = ps.project_id
-          JOIN domains d ON d.id = p.domain_id
-         WHERE ps.scrape_error <> '' AND ps.checked_at IS NOT NULL AND s.vanished_at IS NULL
-         ORDER BY s.type, d.name, p.name
-        """
-    )
-    return [ScrapeErrorRow._make(row) for row in rows]
+    return engine.all(_SCRAPE_ERRORS, ScrapeErrorRow)

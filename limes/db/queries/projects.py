@@ -1,29 +1,133 @@
-"""Projects by their ids."""
+"""Projects, and the conditions that select their rows in other tables."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple, TypeVar
 
-from limes.db.engine import Engine, placeholders
+import peewee
+
+from limes.core.selection import Page
+from limes.db.compiled import Compiled, Parameters, Select, any_of, compiled
+from limes.db.engine import Engine
+from limes.db.models import Domain, Project
+
+R = TypeVar("R", bound=NamedTuple)
 
 
-def uuids(engine: Engine, projects: Collection[int]) -> dict[int, tuple[str, str]]:
-    """UUID of each project and of its domain, by the project's id."""
-    if not projects:
-        return {}
-    rows = engine.rows(
-        "SELECT p.id, p.uuid, d.uuid FROM projects p JOIN domains d ON d.id = p.domain_id"
-        f" WHERE p.id IN ({placeholders(len(projects))})",
-        list(projects),
+class ProjectRow(NamedTuple):
+    """A project with its domain."""
+
+    id: int
+    uuid: str
+    name: str
+    parent_uuid: str
+    has_bursting: bool
+    domain_id: int
+    domain_uuid: str
+    domain_name: str
+
+
+PROJECT_COLUMNS = (
+    Project.id, Project.uuid, Project.name, Project.parent_uuid, Project.has_bursting, Domain.id, Domain.uuid,
+    Domain.name,
+)  # fmt: skip
+"""Those of a `ProjectRow`."""
+
+
+def _select_projects() -> Select:
+    return Project.select(*PROJECT_COLUMNS).join(Domain)
+
+
+_PROJECT = compiled(lambda p: _select_projects().where(Project.uuid == p.uuid, Domain.uuid == p.domain))
+_EXISTS = compiled(lambda p: Project.select(Project.id).where(Project.uuid == p.uuid))
+_OF_DOMAIN = compiled(lambda p: _select_projects().where(Domain.uuid == p.domain).order_by(Project.uuid))
+_PAGE_OF_DOMAIN = compiled(
+    lambda p: (
+        _select_projects().where(Domain.uuid == p.domain, Project.uuid > p.marker).order_by(Project.uuid).limit(p.limit)
     )
-    return {id_: (project, domain) for id_, project, domain in rows}
+)
+_PAGE = compiled(lambda p: _select_projects().where(Project.uuid > p.marker).order_by(Project.uuid).limit(p.limit))
 
 
-def names(engine: Engine, uuids: Collection[str]) -> dict[str, tuple[str, str, str]]:
-    """Name of each project, UUID and name of its domain, by the project's UUID."""
-    if not uuids:
-        return {}
-    rows = engine.rows(
-        "SELECT p.uuid, p.name, d.uuid, d.name FROM projects p JOIN domains d ON d.id = p.domain_id"
-        f" WHERE p.uuid IN ({placeholders(len(uuids))})",
-        list(uuids),
-    )
-    return {uuid: (name, domain_uuid, domain) for uuid, name, domain_uuid, domain in rows}
+def project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow | None:
+    """The project of that UUID, if it is in the domain of that UUID."""
+    return engine.first(_PROJECT, ProjectRow, domain=domain_uuid, uuid=uuid)
+
+
+def project_exists(engine: Engine, uuid: str) -> bool:
+    """Whether there is a project of that UUID in any domain."""
+    return bool(engine.column(_EXISTS, uuid=uuid))
+
+
+def projects_of_domain(engine: Engine, domain_uuid: str, page: Page | None = None) -> list[ProjectRow]:
+    """All projects of a domain, or one page of them, in the order of their UUIDs."""
+    if page is None:
+        return engine.all(_OF_DOMAIN, ProjectRow, domain=domain_uuid)
+    return engine.all(_PAGE_OF_DOMAIN, ProjectRow, domain=domain_uuid, marker=page.marker, limit=page.limit)
+
+
+def projects_everywhere(engine: Engine, page: Page) -> list[ProjectRow]:
+    """One page of the projects of all domains, in the order of their UUIDs."""
+    return engine.all(_PAGE, ProjectRow, marker=page.marker, limit=page.limit)
+
+
+_BY_IDS = compiled(lambda p: _select_projects().where(any_of(Project.id, p.ids)))
+_BY_UUIDS = compiled(lambda p: _select_projects().where(any_of(Project.uuid, p.uuids)))
+
+
+def projects_by_id(engine: Engine, ids: Collection[int]) -> dict[int, ProjectRow]:
+    """The projects with these ids, by id."""
+    return {row.id: row for row in engine.all(_BY_IDS, ProjectRow, ids=ids)} if ids else {}
+
+
+def projects_by_uuid(engine: Engine, uuids: Collection[str]) -> dict[str, ProjectRow]:
+    """The projects with these UUIDs, by UUID."""
+    return {row.uuid: row for row in engine.all(_BY_UUIDS, ProjectRow, uuids=uuids)} if uuids else {}
+
+
+# -- rows of projects in other tables ----------------------------------------------------------------------------------
+
+_FEW = 3
+
+
+class _WithoutIndex(peewee.ColumnBase):
+    """A column of integers by which PostgreSQL does not search an index."""
+
+    def __init__(self, column: peewee.Node) -> None:
+        self._column = column
+
+    def __sql__(self, ctx: peewee.Context) -> peewee.Context:
+        ctx.sql(self._column)
+        if ctx.state.dialect != "sqlite":
+            ctx.literal(" + 0")
+        return ctx
+
+
+def in_projects(column: peewee.Node, p: Parameters, *, by_id: bool) -> peewee.ColumnBase:
+    """Whether the column is the id of one of the projects `p.projects`, or else of any project of `p.domain`."""
+    if by_id:
+        return any_of(column, p.projects)
+    return any_of(column, Project.select(Project.id).where(Project.domain == p.domain))
+
+
+class RowsOfProjects:
+    """A SELECT of a table's rows by resource and project, which is continued from what `begin` gives.
+
+    PostgreSQL is led to look at the rows of each project: for a domain it would take many times as long, because it
+    reads all rows of the resource, or descends the index for each project and resource.
+    """
+
+    def __init__(self, resource: peewee.Node, project: peewee.Node, begin: Callable[[], Select]) -> None:
+        def compile_variant(few: bool, by_id: bool) -> Compiled:
+            column = resource if few else _WithoutIndex(resource)
+            return compiled(lambda p: begin().where(any_of(column, p.resources), in_projects(project, p, by_id=by_id)))
+
+        self._variants = {(few, by_id): compile_variant(few, by_id) for few in (True, False) for by_id in (True, False)}
+
+    def read(
+        self, engine: Engine, kind: type[R], resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
+    ) -> list[R]:
+        """The rows of these resources in these projects or, without `project_ids`, in all projects of the domain."""
+        if not resources:
+            return []
+        query = self._variants[len(resources) <= _FEW, project_ids is not None]
+        return engine.all(query, kind, resources=resources, domain=domain_id, projects=project_ids)

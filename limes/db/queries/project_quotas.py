@@ -1,0 +1,203 @@
+"""Quotas of projects, and what decisions about them rest on. Locks are taken in the order of resource ids."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import peewee
+from peewee import fn
+
+from limes.core.catalog import Ref
+from limes.core.commitments.commitment import Status
+from limes.db.compiled import Parameters, Select, any_of, compiled, compiled_update, lock
+from limes.db.engine import Engine
+from limes.db.models import AZResource, Commitment, DomainResource, ProjectResource, Resource, Service
+from limes.db.queries.projects import RowsOfProjects
+
+
+class ProjectQuotaRow(NamedTuple):
+    """Quota and usage of a project's resource."""
+
+    resource_id: int
+    quota: int | None
+    backend_quota: int | None
+    """In the stored form (`limes.core.quota`)."""
+    usage: int
+    """Over all AZs."""
+    max_backend_quota: int | None
+    """The largest quota that the backend accepts, where it says so."""
+
+
+class ProjectDecisionRow(NamedTuple):
+    """All but the sum over projects that decides on the quota of a project's resource."""
+
+    resource_id: int
+    quota: int | None
+    usage: int
+    domain_quota: int | None
+    raw_capacity: int
+    """Over all AZs."""
+    min_backend_quota: int | None
+    max_backend_quota: int | None
+    """What the backend accepts, where it says so."""
+    committed: int
+    """What the project's confirmed commitments guarantee."""
+
+
+class _Sum(NamedTuple):
+    resource_id: int
+    quota: int | None
+
+
+class _QuotaByName(NamedTuple):
+    service_type: str
+    resource_name: str
+    quota: int
+
+
+# -- what decides ------------------------------------------------------------------------------------------------------
+
+
+def _decisions(p: Parameters) -> Select:
+    domain_quota = DomainResource.select(DomainResource.quota).where(
+        DomainResource.domain == p.domain, DomainResource.resource == ProjectResource.resource
+    )
+    capacity = AZResource.select(fn.COALESCE(fn.SUM(AZResource.raw_capacity), 0)).where(
+        AZResource.resource == ProjectResource.resource
+    )
+    guaranteed = Commitment.select(fn.COALESCE(fn.SUM(Commitment.amount), 0)).where(
+        Commitment.project == ProjectResource.project,
+        Commitment.resource == ProjectResource.resource,
+        Commitment.status == Status.CONFIRMED.value,
+        Commitment.expires_at > p.now,
+        Commitment.transfer_status == "",  # those marked for transfer do not count
+    )
+    return ProjectResource.select(
+        ProjectResource.resource,
+        ProjectResource.quota,
+        ProjectResource.usage,
+        domain_quota,
+        capacity,
+        ProjectResource.min_backend_quota,
+        ProjectResource.max_backend_quota,
+        guaranteed,
+    ).where(ProjectResource.project == p.project, any_of(ProjectResource.resource, p.resources))
+
+
+_DECISIONS = compiled(_decisions)
+
+
+def project_decisions(
+    engine: Engine, project_id: int, domain_id: int, resources: Sequence[int], now: float
+) -> dict[int, ProjectDecisionRow]:
+    """By resource id, in one statement. Resources that were never scraped are missing."""
+    rows = engine.all(
+        _DECISIONS, ProjectDecisionRow, project=project_id, domain=domain_id, resources=resources, now=now
+    )
+    return {row.resource_id: row for row in rows}
+
+
+_SUMS = RowsOfProjects(
+    ProjectResource.resource,
+    ProjectResource.project,
+    lambda: ProjectResource.select(ProjectResource.resource, fn.SUM(ProjectResource.quota)).group_by(
+        ProjectResource.resource
+    ),
+)
+
+
+def project_quota_sums(engine: Engine, domain_id: int, resources: Sequence[int]) -> dict[int, int]:
+    """Sum of the project quotas in a domain, by resource id."""
+    return {row.resource_id: row.quota or 0 for row in _SUMS.read(engine, _Sum, resources, domain_id, None)}
+
+
+# -- by resource id ----------------------------------------------------------------------------------------------------
+
+
+def _by_resource(p: Parameters) -> Select:
+    return (
+        ProjectResource.select(
+            ProjectResource.resource,
+            ProjectResource.quota,
+            ProjectResource.backend_quota,
+            ProjectResource.usage,
+            ProjectResource.max_backend_quota,
+        )
+        .where(ProjectResource.project == p.project, any_of(ProjectResource.resource, p.resources))
+        .order_by(ProjectResource.resource)
+    )
+
+
+_BY_RESOURCE = compiled(_by_resource)
+_LOCK_BY_RESOURCE = compiled(lambda p: lock(_by_resource(p)))
+
+
+def project_quotas_by_resource(
+    engine: Engine, project_id: int, resources: Collection[int], *, lock: bool = False
+) -> dict[int, ProjectQuotaRow]:
+    """Quota and usage of a project, by resource id. Resources that were never scraped are missing.
+
+    With `lock`, nobody else changes them until the transaction ends. All transactions lock in the same order:
+    `project_resources` before `project_services`.
+    """
+    if not resources:
+        return {}
+    query = _LOCK_BY_RESOURCE if lock else _BY_RESOURCE
+    rows = engine.all(query, ProjectQuotaRow, project=project_id, resources=resources)
+    return {row.resource_id: row for row in rows}
+
+
+_FORBIDDEN = compiled(
+    lambda p: ProjectResource.select(ProjectResource.project).where(
+        ProjectResource.resource == p.resource,
+        ProjectResource.max_backend_quota == 0,
+        any_of(ProjectResource.project, p.projects),
+    )
+)
+
+
+def forbidden_projects(engine: Engine, resource_id: int, projects: Collection[int]) -> set[int]:
+    """Those among these projects that the resource's backend does not let have any of it."""
+    return set(engine.column(_FORBIDDEN, resource=resource_id, projects=projects))
+
+
+def _is_of_project(p: Parameters) -> peewee.Expression:
+    return ProjectResource.project == p.project
+
+
+_WRITE = compiled_update(ProjectResource.resource, ProjectResource.quota, _is_of_project)
+_WRITE_BACKEND = compiled_update(ProjectResource.resource, ProjectResource.backend_quota, _is_of_project)
+
+
+def write_project_quotas(engine: Engine, project_id: int, quotas: Mapping[int, int]) -> None:
+    """Sets a project's quotas, by resource id."""
+    engine.write(_WRITE, rows=list(quotas.items()), project=project_id)
+
+
+def write_backend_quotas(engine: Engine, project_id: int, quotas: Mapping[int, int]) -> None:
+    """Sets what the backends enforce, by resource id (stored form)."""
+    if quotas:
+        engine.write(_WRITE_BACKEND, rows=list(quotas.items()), project=project_id)
+
+
+# -- by name -----------------------------------------------------------------------------------------------------------
+
+
+def _by_name(p: Parameters) -> Select:
+    quota = ProjectResource.alias("pr")
+    return (
+        quota.select(Service.type, Resource.name, quota.quota)
+        .join(Resource, on=quota.resource == Resource.id)
+        .join(Service)
+        .where(quota.project == p.project, quota.quota.is_null(False))
+        .order_by(quota.resource)
+    )
+
+
+_BY_NAME = compiled(_by_name)
+_LOCK_BY_NAME = compiled(lambda p: lock(_by_name(p), of="pr"))
+
+
+def project_quotas_by_name(engine: Engine, project_id: int, *, lock: bool) -> dict[Ref, int]:
+    """Every quota of a project, none for what was not scraped yet. With `lock`, nobody else changes one meanwhile."""
+    rows = engine.all(_LOCK_BY_NAME if lock else _BY_NAME, _QuotaByName, project=project_id)
+    return {(row.service_type, row.resource_name): row.quota for row in rows}

@@ -1,0 +1,172 @@
+"""When projects were scraped, and since when that fails: for those who are told so, not for those who mend it."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import peewee
+from peewee import Case, Value, fn
+
+from limes.db.compiled import Compiled, Parameters, any_of, compiled
+from limes.db.engine import Engine
+from limes.db.models import Capacitor, Project, ProjectService, Resource, Service
+from limes.db.queries.projects import in_projects
+
+FAILING_SINCE = Case(
+    None,
+    [(ProjectService.scrape_error != "", fn.COALESCE(ProjectService.failing_since, ProjectService.checked_at))],
+)
+"""Since when the scrapes of a row fail; null if the last one did not."""
+
+
+class ScrapeState(NamedTuple):
+    """How the scrapes of one service of one project go. Times are in seconds since the epoch."""
+
+    service_type: str
+    scraped_at: float | None
+    failing_since: float | None
+
+
+class ProjectScrapeRow(NamedTuple):
+    """When a project's service was scraped, and since when that fails, if it does."""
+
+    project_id: int
+    service_id: int
+    scraped_at: float | None
+    failing_since: float | None
+
+
+class ScrapeRangeRow(NamedTuple):
+    """When the projects of a domain, or of the cluster (`domain_id` 0), were scraped."""
+
+    domain_id: int
+    service_id: int
+    min_scraped_at: float | None
+    max_scraped_at: float | None
+
+
+class _Range(NamedTuple):
+    oldest: float | None
+    newest: float | None
+
+
+class _Outage(NamedTuple):
+    service_type: str
+    since: float | None
+
+
+@cache
+def _project_scrapes(by_id: bool) -> Compiled:
+    row = ProjectService
+    return compiled(
+        lambda p: row.select(row.project, row.service, row.scraped_at, FAILING_SINCE).where(
+            any_of(row.service, p.services), in_projects(row.project, p, by_id=by_id)
+        )
+    )
+
+
+def project_scrapes(
+    engine: Engine, services: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
+) -> list[ProjectScrapeRow]:
+    """How the scrapes of these services go in these projects or, without `project_ids`, in all of the domain."""
+    if not services:
+        return []
+    query = _project_scrapes(project_ids is not None)
+    return engine.all(query, ProjectScrapeRow, services=services, domain=domain_id, projects=project_ids)
+
+
+_OF_PROJECT = compiled(
+    lambda p: (
+        ProjectService.select(Service.type, ProjectService.scraped_at, FAILING_SINCE)
+        .join(Service)
+        .where(ProjectService.project == p.project, any_of(Service.type, p.types))
+        .order_by(Service.type)
+    )
+)
+
+
+def scrape_states(engine: Engine, project_id: int, service_types: Sequence[str]) -> list[ScrapeState]:
+    """The state of these services in a project."""
+    return engine.all(_OF_PROJECT, ScrapeState, project=project_id, types=service_types)
+
+
+def _outages(p: Parameters) -> peewee.Query:
+    every = ProjectService.alias("every")
+    latest = (
+        Service.select(Service.id, Service.type, fn.MAX(every.scraped_at).alias("scraped_at"))
+        .join(every, on=every.service == Service.id)
+        .where(any_of(Service.type, p.types))
+        .group_by(Service.id, Service.type)
+        .alias("latest")
+    )
+    since = fn.COALESCE(ProjectService.failing_since, ProjectService.checked_at)
+    return (
+        ProjectService.select(latest.c.type, fn.MIN(since))
+        .join(latest, on=ProjectService.service == latest.c.id)
+        .where(ProjectService.scrape_error != "", since > fn.COALESCE(latest.c.scraped_at, 0))
+        .group_by(latest.c.type)
+    )
+
+
+_OUTAGES = compiled(_outages)
+
+
+def outages(engine: Engine, service_types: Sequence[str]) -> dict[str, float]:
+    """Since when a service fails as a whole, by its type: scrapes fail, and since then none has succeeded anywhere.
+
+    A backend that is left alone while it does not answer fails for projects that it was not asked about, too. Looks at
+    all projects of these services, so ask only where something is wrong.
+    """
+    if not service_types:
+        return {}
+    rows = engine.all(_OUTAGES, _Outage, types=service_types)
+    return {row.service_type: row.since for row in rows if row.since is not None}
+
+
+# -- over many projects ------------------------------------------------------------------------------------------------
+
+_TIMES = (ProjectService.service, fn.MIN(ProjectService.scraped_at), fn.MAX(ProjectService.scraped_at))
+_CLUSTER_RANGE = compiled(lambda p: ProjectService.select(Value(0), *_TIMES).group_by(ProjectService.service))
+_DOMAIN_RANGES = compiled(
+    lambda p: (
+        ProjectService.select(Project.domain, *_TIMES).join(Project).group_by(Project.domain, ProjectService.service)
+    )
+)
+_SOME_DOMAIN_RANGES = compiled(
+    lambda p: (
+        ProjectService.select(Project.domain, *_TIMES)
+        .join(Project)
+        .where(any_of(Project.domain, p.domains))
+        .group_by(Project.domain, ProjectService.service)
+    )
+)
+
+
+def cluster_scrape_ranges(engine: Engine) -> list[ScrapeRangeRow]:
+    """Oldest and newest scrape of each service over all projects."""
+    return engine.all(_CLUSTER_RANGE, ScrapeRangeRow)
+
+
+def domain_scrape_ranges(engine: Engine, domain_ids: Sequence[int] | None) -> list[ScrapeRangeRow]:
+    """Oldest and newest scrape of each service in each of these domains, or in each of all."""
+    if domain_ids is None:
+        return engine.all(_DOMAIN_RANGES, ScrapeRangeRow)
+    return engine.all(_SOME_DOMAIN_RANGES, ScrapeRangeRow, domains=domain_ids)
+
+
+_CAPACITOR_TIMES = (fn.MIN(Capacitor.scraped_at), fn.MAX(Capacitor.scraped_at))
+_CAPACITOR_RANGE = compiled(lambda p: Capacitor.select(*_CAPACITOR_TIMES))
+_SOME_CAPACITORS_RANGE = compiled(
+    lambda p: Capacitor.select(*_CAPACITOR_TIMES).where(
+        Capacitor.id.in_(Resource.select(Resource.capacitor).where(any_of(Resource.id, p.resources)))
+    )
+)
+
+
+def capacity_scrape_range(engine: Engine, resources: Sequence[int] | None) -> tuple[float | None, float | None]:
+    """Oldest and newest capacity scrape over all capacitors, or over those that these resources belong to."""
+    if resources is None:
+        return engine.first(_CAPACITOR_RANGE, _Range) or (None, None)
+    if not resources:
+        return None, None
+    return engine.first(_SOME_CAPACITORS_RANGE, _Range, resources=resources) or (None, None)
