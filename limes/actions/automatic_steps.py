@@ -8,8 +8,7 @@ from limes.actions.scopes import scope_of_task
 from limes.actions.trail import Trail
 from limes.audit.cadf import Scope
 from limes.core.catalog import Catalog, Ref
-from limes.core.constraint_set import ConstraintSet
-from limes.core.constraints import Constraint
+from limes.core.constraints import Constraint, ConstraintSet
 from limes.core.history import QuotaStep, Reason, What
 from limes.core.units import Unit
 from limes.db.queries import discovery as queries

@@ -12,7 +12,7 @@ from limes.actions.scopes import scope_of_domain
 from limes.actions.sync_catalog import SyncCatalog
 from limes.actions.trail import Trail
 from limes.core.catalog import Catalog
-from limes.core.constraint_set import ConstraintSet
+from limes.core.constraints import ConstraintSet
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import domain_quotas as queries

@@ -23,7 +23,7 @@ from limes.audit.cadf import Scope
 from limes.audit.initiator import Initiator
 from limes.backends import DiscoveryBackend, DomainInfo, ProjectInfo, calls
 from limes.core.catalog import Catalog, Ref
-from limes.core.constraint_set import ConstraintSet
+from limes.core.constraints import ConstraintSet
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import discovery as queries

@@ -14,10 +14,10 @@ from limes.actions.reports.projects import find_project
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.core.bounds import Bounds, bounds
-from limes.core.bursting import usable_quota
 from limes.core.catalog import Catalog, Ref
 from limes.core.commitments.request import beyond_quota
 from limes.core.hierarchy import DomainFigures, ProjectFigures, QuotaRules, judge_domain, judge_project
+from limes.core.quota import usable_quota
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import history
 from limes.db.queries.history import NumberedChange

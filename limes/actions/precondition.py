@@ -11,7 +11,7 @@ from limes.errors import PreconditionFailed
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """The caller has seen the quotas and bursting that one of these tags stands for (`limes.core.quota_tag`)."""
+    """The caller has seen the quotas and bursting that one of these tags stands for (`limes.core.quota`)."""
 
     tags: frozenset[str]
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from limes.backends import DomainInfo, ProjectInfo
-from limes.core.bursting import usable_quota
 from limes.core.catalog import Catalog, Ref
+from limes.core.quota import usable_quota
 from limes.db.queries.tasks import ProjectTask
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from limes.core.catalog import Catalog, Ref
-from limes.core.quota_tag import quota_tag
+from limes.core.quota import quota_tag
 from limes.db.engine import Engine
 from limes.db.queries import bursting as bursting_queries
 from limes.db.queries.domain_quotas import domain_quotas_by_name

@@ -24,7 +24,7 @@ from limes.actions.trail import Trail
 from limes.audit.initiator import Initiator
 from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, calls
 from limes.core.catalog import Catalog
-from limes.core.constraint_set import ConstraintSet
+from limes.core.constraints import ConstraintSet
 from limes.core.quota import to_stored
 from limes.core.units import MAX_AMOUNT
 from limes.db.engine import Engine

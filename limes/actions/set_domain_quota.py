@@ -18,7 +18,7 @@ from limes.actions.trail import Trail
 from limes.audit.initiator import Initiator
 from limes.core.capacity import beyond_capacity, effective
 from limes.core.catalog import Catalog, Ref
-from limes.core.constraint_set import ConstraintSet
+from limes.core.constraints import ConstraintSet
 from limes.core.hierarchy import DomainFigures, QuotaRules, Refusal, judge_domain
 from limes.core.permissions import LowPrivRules, Permissions
 from limes.db.engine import Engine

@@ -30,7 +30,7 @@ from limes.actions.trail import Trail
 from limes.audit.initiator import Initiator
 from limes.core.capacity import effective
 from limes.core.catalog import Catalog, Ref
-from limes.core.constraint_set import ConstraintSet
+from limes.core.constraints import ConstraintSet
 from limes.core.hierarchy import ProjectFigures, QuotaRules, Refusal, judge_project
 from limes.core.permissions import LowPrivRules, Permissions
 from limes.db.engine import Engine

@@ -14,7 +14,7 @@ from limes.backends.demand import NO_DEMAND, Demand
 from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
 from limes.backends.validation import validate_capacity, validate_usage
 from limes.core.catalog import Catalog, Ref, ServiceDef
-from limes.core.error_text import without_project
+from limes.core.scrape_problem import without_project
 from limes.errors import BackendError, ConfigError
 from limes.redaction import redact
 

@@ -17,7 +17,7 @@ from limes.backends.timeouts import GuardedQuotaBackend, TimedCapacityBackend, T
 from limes.core.catalog import BehaviorRule, Catalog, DistributionRule, Ref, ServiceDef
 from limes.core.commitments.duration import DurationError, parse_duration
 from limes.core.commitments.rules import CommitmentRules
-from limes.core.constraint_set import ConstraintSet, parse_constraint_set
+from limes.core.constraints import ConstraintSet, parse_constraint_set
 from limes.core.permissions import LowPrivLimit, LowPrivRules, parse_lowpriv_limit
 from limes.core.units import UnitError
 from limes.errors import BackendError, ConfigError

@@ -18,7 +18,7 @@ _BELOW_COMMITMENTS = "quota may not be lower than confirmed commitments, which g
 
 
 class RefusalKind(enum.Enum):
-    """The broad reason for which a quota is not acceptable (the API document, simulate-put)."""
+    """The broad reason for which a quota is not acceptable (source: the API document)."""
 
     FORBIDDEN = "forbidden"
     """A higher permission level is needed."""

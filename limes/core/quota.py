@@ -1,12 +1,18 @@
-"""A backend's quota: a number or "unlimited", which is a value of its own type and not a magic number."""
+"""Quota: what a backend enforces, what a project may use with bursting, and the tag of all quotas together."""
 
 import enum
+import hashlib
+from collections.abc import Mapping
+from fractions import Fraction
 
+import orjson
+
+from limes.core.catalog import Ref
 from limes.core.units import MAX_AMOUNT
 
 
 class Unlimited(enum.Enum):
-    """The type of the one value `UNLIMITED`. Compare with `is`."""
+    """A backend's quota that is no number: the type of the one value `UNLIMITED`. Compare with `is`."""
 
     UNLIMITED = "unlimited"
 
@@ -32,11 +38,41 @@ def to_stored(quota: BackendQuota) -> int:
     return _STORED_UNLIMITED if isinstance(quota, Unlimited) else quota
 
 
-def from_stored(number: int) -> BackendQuota:
-    """The quota for which a number in the database stands."""
-    return UNLIMITED if number < 0 else number
-
-
 def is_forbidden(max_backend_quota: int | None) -> bool:
     """Whether a backend with this largest quota (None: it does not say) does not let the project have the resource."""
     return max_backend_quota == 0
+
+
+# -- bursting ----------------------------------------------------------------------------------------------------------
+
+
+def usable_quota(quota: int, multiplier: float) -> int:
+    """How far a project may go for a while, which is what the backend is told: (1 + multiplier) times the quota.
+
+    Rounded down, and at most the largest amount. The multiplier is 0 without bursting. Source: the API document, "Quota
+    bursting".
+    """
+    if not multiplier:
+        return quota
+    # as written in the configuration: in binary floating point 1.1 * 10 would be below 11 for some values
+    return min(int((1 + Fraction(str(multiplier))) * quota), MAX_AMOUNT)
+
+
+def burst_usage(usage: int, quota: int) -> int:
+    """The part of the usage that exceeds the granted quota."""
+    return max(usage - quota, 0)
+
+
+# -- the tag -----------------------------------------------------------------------------------------------------------
+
+
+def quota_tag(quotas: Mapping[Ref, int], *, bursting: bool | None = None) -> str:
+    """A short name of all quotas and bursting of a domain or project, by which clients notice a change.
+
+    Equal for equal quotas and bursting, different for different ones. Usage and scrapes do not change it.
+
+    Made from the values and not from a counter of changes: it cannot drift, whoever writes, and a database that was
+    restored cannot show an old tag for new quotas. `bursting` is None on the level of domains.
+    """
+    values = [bursting, *([*ref, quotas[ref]] for ref in sorted(quotas))]
+    return hashlib.blake2b(orjson.dumps(values), digest_size=12).hexdigest()

@@ -4,6 +4,7 @@ They say which service it is and since when. What the backend has answered, and 
 for those who run the cloud.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -50,3 +51,11 @@ def _failing(service_type: str, since: float) -> str:
 
 def _moment(time: float) -> str:
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+PROJECT_PLACEHOLDER = "{project_id}"
+
+
+def without_project(text: str, project_id: str) -> str:
+    """The text with a placeholder instead of this project's id, so that the same error reads the same for all."""
+    return re.sub(rf"(?<![0-9A-Za-z-]){re.escape(project_id)}(?![\w-])", PROJECT_PLACEHOLDER, text)

@@ -7,8 +7,7 @@ import pytest
 from limes.api.policy import RULES
 from limes.auth.policy import Policy
 from limes.core.catalog import BehaviorRule
-from limes.core.constraint_set import ConstraintSet
-from limes.core.constraints import Constraint
+from limes.core.constraints import Constraint, ConstraintSet
 from limes.core.permissions import LowPrivLimit, LowPrivRules
 from limes.core.units import MAX_AMOUNT
 from tests.api.commitments import BEHAVIORS, commit

@@ -5,8 +5,7 @@ import re
 import pytest
 
 from limes.core.catalog import BehaviorRule
-from limes.core.constraint_set import ConstraintSet
-from limes.core.constraints import Constraint
+from limes.core.constraints import Constraint, ConstraintSet
 from limes.core.permissions import LowPrivLimit, LowPrivRules
 from tests.api.quotas import DOMAIN, PROJECT, body, put
 from tests.api.world import DRESDEN

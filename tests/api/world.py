@@ -28,7 +28,7 @@ from limes.auth.context import Identity
 from limes.auth.policy import Policy
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.core.commitments.rules import CommitmentRules
-from limes.core.constraint_set import ConstraintSet
+from limes.core.constraints import ConstraintSet
 from limes.core.permissions import LowPrivRules
 from limes.core.units import Unit
 from limes.db.engine import Engine

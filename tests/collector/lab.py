@@ -33,7 +33,7 @@ from limes.backends import (
     UsageReport,
 )
 from limes.core.catalog import Catalog
-from limes.core.constraint_set import ConstraintSet
+from limes.core.constraints import ConstraintSet
 from limes.db.engine import Engine
 from limes.system import SystemIds
 from tests.support.clock import FrozenClock

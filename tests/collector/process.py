@@ -12,7 +12,7 @@ from limes.collector.runner import run_until_signal
 from limes.composition.cluster import Cluster
 from limes.composition.collector import build_collector
 from limes.core.catalog import Catalog
-from limes.core.constraint_set import ConstraintSet
+from limes.core.constraints import ConstraintSet
 from limes.core.permissions import LowPrivRules
 from limes.db.engine import Engine
 from limes.logs import set_up

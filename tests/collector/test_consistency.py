@@ -5,8 +5,7 @@ from limes.actions.reports import status
 from limes.actions.sync_catalog import SyncCatalog
 from limes.backends import AZUsage
 from limes.core.catalog import Catalog, ServiceDef
-from limes.core.constraint_set import ConstraintSet
-from limes.core.constraints import Constraint
+from limes.core.constraints import Constraint, ConstraintSet
 from limes.db.queries import vanished_services
 from limes.db.queries.catalog import service_resource_ids
 from tests.collector.lab import COMPUTE, VOLUME

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from limes.backends import BackendError, DomainInfo, ProjectInfo
-from limes.core.constraint_set import ConstraintSet
-from limes.core.constraints import Constraint
+from limes.core.constraints import Constraint, ConstraintSet
 from limes.errors import NotFound
 from tests.collector.lab import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, each_name, once
 from tests.support.rows import all_rows, changes

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from limes.backends import UNLIMITED, AZUsage, BackendError
-from limes.core.constraint_set import ConstraintSet
-from limes.core.constraints import Constraint
+from limes.core.constraints import Constraint, ConstraintSet
 from tests.collector.lab import NoJitter
 from tests.support.rows import all_rows, changes
 

@@ -7,8 +7,7 @@ import pytest
 from limes.actions.check_consistency import CheckConsistency
 from limes.actions.sync_catalog import SyncCatalog
 from limes.backends import AZUsage
-from limes.core.constraint_set import ConstraintSet
-from limes.core.constraints import Constraint
+from limes.core.constraints import Constraint, ConstraintSet
 from tests.collector.lab import DRESDEN, GERMANY, PARIS
 
 CORES = ("compute", "cores")

@@ -31,7 +31,7 @@ class DomainReport:
     azs: AZBreakdown
     """Only filled if asked for."""
     tag: str = ""
-    """Of all its quotas, selected or not (`limes.core.quota_tag`). Only of a domain that was asked for alone."""
+    """Of all its quotas, selected or not (`limes.core.quota`). Only of a domain that was asked for alone."""
 
 
 def run_all(

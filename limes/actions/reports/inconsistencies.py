@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from limes.core.bursting import usable_quota
 from limes.core.catalog import Catalog, Ref
-from limes.core.error_text import without_project
+from limes.core.quota import usable_quota
+from limes.core.scrape_problem import without_project
 from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries

@@ -34,7 +34,7 @@ class ProjectReport:
     committed: az_breakdown.AZBreakdown = field(default_factory=dict)
     """Only filled if asked for."""
     tag: str = ""
-    """Of all its quotas, selected or not (`limes.core.quota_tag`). Only of a project that was asked for alone."""
+    """Of all its quotas, selected or not (`limes.core.quota`). Only of a project that was asked for alone."""
 
 
 def run_all(

@@ -9,9 +9,8 @@ from limes.api.render.per_az import project_azs
 from limes.api.shapes import reports as shapes
 from limes.api.shapes.common import Named
 from limes.api.shapes.reports import Project, ProjectResource, ProjectService
-from limes.core.bursting import usable_quota
 from limes.core.catalog import Behavior, Ref, ResourceDef
-from limes.core.quota import is_forbidden
+from limes.core.quota import is_forbidden, usable_quota
 from limes.core.scrape_problem import find_problem
 from limes.core.selection import Selection
 from limes.db.queries.project_figures import ProjectResourceRow

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import peewee
 from peewee import JOIN, Case, fn
 
-from limes.core.error_text import PLACEHOLDER
+from limes.core.scrape_problem import PROJECT_PLACEHOLDER
 from limes.db.compiled import Parameters, compiled
 from limes.db.engine import Engine
 from limes.db.models import Capacitor, Domain, Job, OutboxEvent, Project, ProjectService, Service
@@ -208,7 +208,7 @@ def errors(engine: Engine) -> list[ErrorGroup]:
     groups = []
     for task, error in (("scrape-usage", ProjectService.scrape_error), ("push-quota", ProjectService.push_error)):
         texts = (
-            ProjectService.select(Service.type, fn.REPLACE(error, Project.uuid, PLACEHOLDER).alias("message"))
+            ProjectService.select(Service.type, fn.REPLACE(error, Project.uuid, PROJECT_PLACEHOLDER).alias("message"))
             .join(Service)
             .join_from(ProjectService, Project)
             .where(error != "", Service.vanished_at.is_null())

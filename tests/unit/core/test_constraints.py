@@ -3,8 +3,7 @@
 import pytest
 
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.core.constraint_set import parse_constraint_set
-from limes.core.constraints import Constraint, parse_constraint
+from limes.core.constraints import Constraint, parse_constraint, parse_constraint_set
 from limes.core.units import Unit, UnitError
 from limes.errors import ConfigError
 
