@@ -80,15 +80,8 @@ class Engine:
             application_name=application_name,
         )
         self.for_update = " FOR UPDATE" if self.dialect == "postgresql" else ""
-        self.skip_locked = " FOR UPDATE SKIP LOCKED" if self.dialect == "postgresql" else ""
-        """SQL to end a SELECT with, to lock its rows until the transaction ends (empty on SQLite, where a writer is
-        alone anyway)."""
         self._sql_cache: dict[str, str] = {}
         self._prepared = PreparedReads(self.db) if self.dialect == "postgresql" else None
-
-    def skip_locked_of(self, table: str) -> str:
-        """`skip_locked` for one table of a join, by its name in the statement."""
-        return f" FOR UPDATE OF {table} SKIP LOCKED" if self.dialect == "postgresql" else ""
 
     # -- connections -------------------------------------------------------------------------------------------------
 

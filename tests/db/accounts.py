@@ -3,7 +3,11 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+from peewee import Table
+
 from limes.db.engine import Engine
+
+ACCOUNTS = Table("accounts", ["id", "amount"])
 
 
 def amounts(engine: Engine) -> list[int]:

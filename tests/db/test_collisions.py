@@ -4,9 +4,10 @@ import threading
 
 import pytest
 
+from limes.db.compiled import lock
 from limes.db.engine import Engine
 from limes.errors import Unavailable
-from tests.db.accounts import add, amounts, in_threads
+from tests.db.accounts import ACCOUNTS, add, amounts, in_threads
 
 pytestmark = pytest.mark.usefixtures("accounts")
 
@@ -21,9 +22,8 @@ def test_concurrent_increments_are_all_counted(engine: Engine) -> None:
         for _ in range(20):
 
             def work() -> None:
-                row = engine.row(f"SELECT amount FROM accounts WHERE id = 1{engine.for_update}")
-                assert row is not None
-                engine.execute("UPDATE accounts SET amount = %s WHERE id = 1", [row[0] + 1])
+                (amount,) = engine.column(lock(ACCOUNTS.select(ACCOUNTS.amount).where(ACCOUNTS.id == 1)))
+                engine.execute("UPDATE accounts SET amount = %s WHERE id = 1", [amount + 1])
 
             engine.atomic(work)
 
@@ -62,10 +62,10 @@ def test_a_serialization_failure_is_run_again(engine: Engine) -> None:
     def work() -> None:
         tries.append(1)
         engine.rows("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT 1")
-        row = engine.row("SELECT amount FROM accounts WHERE id = 1")
+        ((amount,),) = engine.rows("SELECT amount FROM accounts WHERE id = 1")
         if len(tries) == 1:
             in_threads(lambda: engine.atomic(lambda: add(engine, 1, 7)))
-        engine.execute("UPDATE accounts SET amount = %s WHERE id = 1", [row[0] * 2 if row else 0])
+        engine.execute("UPDATE accounts SET amount = %s WHERE id = 1", [amount * 2])
 
     engine.atomic(work)
     assert amounts(engine) == [214, 100, 100]
@@ -117,12 +117,12 @@ def test_slow_statements_end(engine: Engine, database_url: str) -> None:
 
 @on_postgresql
 def test_rows_are_skipped_that_others_have_locked(engine: Engine) -> None:
-    sql = f"SELECT id FROM accounts ORDER BY id LIMIT 1{engine.skip_locked}"
+    query = lock(ACCOUNTS.select(ACCOUNTS.id).order_by(ACCOUNTS.id).limit(1), skip_locked=True)
 
     def work() -> None:
-        assert engine.rows(sql) == [(1,)]
-        in_threads(lambda: engine.atomic(lambda: claimed.extend(engine.rows(sql))))
+        assert engine.column(query) == [1]
+        in_threads(lambda: engine.atomic(lambda: claimed.extend(engine.column(query))))
 
-    claimed: list[tuple[int]] = []
+    claimed: list[int] = []
     engine.atomic(work)
-    assert claimed == [(2,)]
+    assert claimed == [2]

@@ -5,8 +5,10 @@ import time
 import peewee
 import psycopg2
 import pytest
+from peewee import Table, fn
 
 from limes.db import pool
+from limes.db.compiled import compiled
 from limes.db.engine import Engine
 from limes.errors import Unavailable
 from tests.support.databases import UrlFactory
@@ -106,23 +108,28 @@ def test_an_error_that_is_ours_is_raised_as_it_is(postgres_url_factory: UrlFacto
 def test_prepared_reads_answer_as_plain_ones(engine: Engine):
     engine.execute("CREATE TABLE words (id INTEGER, word TEXT)")
     engine.execute("INSERT INTO words VALUES (1, 'a'), (2, 'b')")
-    sql = "SELECT word FROM words WHERE id = %s OR word = %s ORDER BY id"
+    words = Table("words", ["id", "word"])
+    some = compiled(
+        lambda p: words.select(words.word).where((words.id == p.id) | (words.word == p.word)).order_by(words.id),
+        prepare=True,
+    )
     for _ in range(8):
-        assert engine.read(sql, [1, "b"]) == [("a",), ("b",)]
-        assert engine.atomic(lambda: engine.read(sql, [2, "x"])) == [("b",)]
-    assert engine.read("SELECT COUNT(*) FROM words WHERE word LIKE '%%a%%'") == [(1,)]
+        assert engine.column(some, id=1, word="b") == ["a", "b"]
+        assert engine.atomic(lambda: engine.column(some, id=2, word="x")) == ["b"]
+    like_a = compiled(lambda p: words.select(fn.COUNT(words.id)).where(words.word ** "%a%"), prepare=True)
+    assert engine.column(like_a) == [1]
 
 
 def test_prepared_reads_survive_cuts_and_poolers_that_forget(postgres_url_factory: UrlFactory):
     url = postgres_url_factory()
     engine = Engine(url)
-    sql = "SELECT %s + 1"
+    next_number = compiled(lambda p: peewee.Select(columns=[peewee.Value(1) + p.number]), prepare=True)
     for _ in range(3):
-        assert engine.read(sql, [1]) == [(2,)]
+        assert engine.column(next_number, number=1) == [2]
         end_all_connections(url)
     for _ in range(30):
         engine.execute("DEALLOCATE ALL")
-        assert engine.read(sql, [2]) == [(3,)]
+        assert engine.column(next_number, number=2) == [3]
     with engine.connection():
         assert engine.rows("SELECT COUNT(*) FROM pg_prepared_statements") == [(0,)]
     engine.close()

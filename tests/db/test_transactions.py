@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 import peewee
 import pytest
-from peewee import Table
 
 from limes.db.engine import Engine
 from limes.errors import LimesError
-from tests.db.accounts import add, amounts, in_threads
+from tests.db.accounts import ACCOUNTS, add, amounts, in_threads
 
 pytestmark = pytest.mark.usefixtures("accounts")
 
@@ -148,18 +147,17 @@ def test_no_action_after_a_rollback(engine: Engine) -> None:
 
 def test_single_statements_need_no_transaction(engine: Engine) -> None:
     add(engine, 1, 5)
-    assert engine.row("SELECT amount FROM accounts WHERE id = %s", [1]) == (105,)
-    assert engine.row("SELECT amount FROM accounts WHERE id = %s", [9]) is None
+    assert engine.rows("SELECT amount FROM accounts WHERE id = %s", [1]) == [(105,)]
+    assert engine.rows("SELECT amount FROM accounts WHERE id = %s", [9]) == []
     assert engine.rows("SELECT id FROM accounts WHERE amount %% 2 = 1") == [(1,)]
     assert engine.db.is_closed()  # no connection stays with this thread
 
 
 def test_large_results_can_be_streamed(engine: Engine) -> None:
     engine.atomic(lambda: [engine.execute("INSERT INTO accounts VALUES (%s, 1)", [n]) for n in range(10, 2510)])
-    accounts = Table("accounts", ["id"])
 
     def work() -> list[int]:
-        query = accounts.select(accounts.id).where(accounts.id >= 10).order_by(accounts.id)
+        query = ACCOUNTS.select(ACCOUNTS.id).where(ACCOUNTS.id >= 10).order_by(ACCOUNTS.id)
         return [row.id for row in engine.stream(query, _Account)]
 
     assert engine.snapshot(work) == list(range(10, 2510))

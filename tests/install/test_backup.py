@@ -90,9 +90,9 @@ def test_postgresql(postgres, database_url_with, tmp_path):
         assert "nothing to do" in looked.stdout
         assert "the database can be written" in looked.stdout
         engine = Engine(restored)
-        domain = engine.row("INSERT INTO domains (uuid, name) VALUES ('new', 'new') RETURNING id")
+        domains = engine.rows("INSERT INTO domains (uuid, name) VALUES ('new', 'new') RETURNING id")
         engine.close()
-        assert domain is not None, "sequences are there as well"
+        assert len(domains) == 1, "sequences are there as well"
     finally:
         postgres.drop_database("limes_restored")
         postgres.execute("DROP ROLE limes")

@@ -5,9 +5,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from peewee import Table
+
+from limes.db.compiled import lock
 from limes.db.engine import Engine
 from limes.db.migrate import Migrations
 from limes.errors import LimesError
+
+_COUNTERS = Table("counters", ["id", "value"])
 
 
 def run_in_processes(count: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -22,9 +27,8 @@ def increment(number: int, url: str, times: int) -> int:
     engine = Engine(url)
 
     def work() -> None:
-        row = engine.row(f"SELECT value FROM counters WHERE id = 1{engine.for_update}")
-        assert row is not None
-        engine.execute("UPDATE counters SET value = %s WHERE id = 1", [row[0] + 1])
+        (value,) = engine.column(lock(_COUNTERS.select(_COUNTERS.value).where(_COUNTERS.id == 1)))
+        engine.execute("UPDATE counters SET value = %s WHERE id = 1", [value + 1])
         engine.execute("INSERT INTO writers (process) VALUES (%s)", [number])
 
     for _ in range(times):
