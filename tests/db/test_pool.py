@@ -123,7 +123,7 @@ def test_prepared_reads_answer_as_plain_ones(engine: Engine):
 def test_prepared_reads_survive_cuts_and_poolers_that_forget(postgres_url_factory: UrlFactory):
     url = postgres_url_factory()
     engine = Engine(url)
-    next_number = compiled(lambda p: peewee.Select(columns=[peewee.Value(1) + p.number]), prepare=True)
+    next_number = compiled(lambda p: peewee.Select(columns=[p.number.cast("INTEGER") + 1]), prepare=True)
     for _ in range(3):
         assert engine.column(next_number, number=1) == [2]
         end_all_connections(url)
