@@ -4,7 +4,7 @@ import contextvars
 import logging
 import sys
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
 import orjson
 
@@ -13,6 +13,7 @@ from limes.redaction import redact
 request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", default="-")
 """The id of the request (`req-` and a UUID) or of the job that this thread works on."""
 
+Style = Literal["plain", "json"]
 _PLAIN = "%(asctime)s %(levelname)-7s [%(request_id)s] %(name)s: %(message)s"
 
 
@@ -53,16 +54,29 @@ class _JsonFormatter(logging.Formatter):
         return orjson.dumps(document).decode()
 
 
-def plain_formatter() -> logging.Formatter:
-    """What writes records in the plain style."""
-    return _PlainFormatter(_PLAIN, defaults={"request_id": "-"})
+def formatter(style: Style = "plain") -> logging.Formatter:
+    """What writes records in a style, without secrets."""
+    return _JsonFormatter() if style == "json" else _PlainFormatter(_PLAIN, defaults={"request_id": "-"})
 
 
-def set_up(style: Literal["plain", "json"] = "plain", level: str = "INFO") -> None:
+def gunicorn_logger(style: Style) -> type:
+    """A logger class for gunicorn whose own messages look like all of ours, and tell as little of secrets."""
+    from gunicorn.glogging import Logger
+
+    class GunicornLogger(Logger):  # type: ignore[misc]  # gunicorn has no types
+        def setup(self, cfg: Any) -> None:
+            super().setup(cfg)
+            for handler in self.error_log.handlers:
+                handler.setFormatter(formatter(style))
+
+    return GunicornLogger
+
+
+def set_up(style: Style = "plain", level: str = "INFO") -> None:
     """Sends all logs of this process to standard error in the given style. Replaces what was set up before."""
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(_RequestIdFilter())
-    handler.setFormatter(_JsonFormatter() if style == "json" else plain_formatter())
+    handler.setFormatter(formatter(style))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)

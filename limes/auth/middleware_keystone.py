@@ -14,9 +14,8 @@ from keystonemiddleware import auth_token
 
 from limes.auth.context import Identity
 from limes.auth.gate import Gate
-from limes.auth.keystone import token_in
+from limes.auth.keystone import identity_from_body, token_in
 from limes.auth.session import CloudSession, describe
-from limes.auth.token_body import identity_from_body
 from limes.auth.token_cache import RecentKeys, cache_key
 from limes.errors import BackendError, Unauthorized, Unavailable
 from limes.outgoing import keystone_session

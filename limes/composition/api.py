@@ -26,11 +26,10 @@ from limes.composition.identity import (
 from limes.composition.use_cases import discover, open_trail, push_quota
 from limes.settings import Settings
 from limes.system import Clock, SystemClock, SystemIds
-from limes.ui.doors import Door
-from limes.ui.keystone_door import KeystoneDoor
-from limes.ui.mount import dashboard
-from limes.ui.sample_door import SampleDoor
+from limes.ui.keystone_sign_in import KeystoneSignInMethod
+from limes.ui.pages import dashboard
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
+from limes.ui.sign_in import SampleSignInMethod, SignInMethod
 from limes.ui.throttle import Throttle
 from limes.web.mount import Mount
 
@@ -87,17 +86,17 @@ def dashboard_mounts(
     """The mount of the dashboard, or none. Raises `StartupError` if it is not built."""
     if not settings.ui.enabled:
         return ()
-    door: Door
+    method: SignInMethod
     if settings.identity.method == "sample":
-        door = SampleDoor(settings.identity.sample)
+        method = SampleSignInMethod(settings.identity.sample)
     else:
-        door = KeystoneDoor(cloud, settings.ui.user_domain, revoked)
+        method = KeystoneSignInMethod(cloud, settings.ui.user_domain, revoked)
     at_once = max(1, settings.api.threads // 2)
     session = SessionEndpoint(
-        door,
+        method,
         authenticator,
         Throttle(clock),
         title=settings.ui.title,
         at_once=at_once,
     )
-    return (dashboard(session, ScopesEndpoint(door, at_once)),)
+    return (dashboard(session, ScopesEndpoint(method, at_once)),)

@@ -21,6 +21,7 @@ from limes.composition.liquid import build_liquid, liquid_settings
 from limes.errors import ConfigError, LimesError, StartupError
 from limes.liquid.endpoints import MAX_BODY_SIZE
 from limes.liquid.policy import RULES as LIQUID_RULES
+from limes.logs import Style
 from limes.settings import Settings
 from limes.settings.placement import PlacementSettings
 from limes.settings.processes import ApiSettings, LiquidSettings
@@ -119,6 +120,7 @@ class HttpProcess:
     connections: int
     """Open connections of each worker."""
     limits: Limits
+    log_style: Style
 
 
 def check_http_process(process: str) -> HttpProcess:
@@ -133,13 +135,15 @@ def check_http_process(process: str) -> HttpProcess:
         settings = liquid_settings(settings)
     require(settings, process)
     if process == "api":
-        return _http_process(settings.api, settings.api.max_body_size)
+        return _http_process(settings, settings.api, settings.api.max_body_size)
     if process == "liquid":
-        return _http_process(settings.liquid, MAX_BODY_SIZE)
-    return _http_process(settings.placement, settings.placement.bounds.max_body_size)
+        return _http_process(settings, settings.liquid, MAX_BODY_SIZE)
+    return _http_process(settings, settings.placement, settings.placement.bounds.max_body_size)
 
 
-def _http_process(section: ApiSettings | PlacementSettings | LiquidSettings, max_body_size: int) -> HttpProcess:
+def _http_process(
+    settings: Settings, section: ApiSettings | PlacementSettings | LiquidSettings, max_body_size: int
+) -> HttpProcess:
     clients = section.clients
     limits = Limits(
         header_timeout=clients.header_timeout,
@@ -149,4 +153,6 @@ def _http_process(section: ApiSettings | PlacementSettings | LiquidSettings, max
         connections_per_peer=clients.connections_per_peer,
         max_body_size=max_body_size,
     )
-    return HttpProcess(section.listen, section.workers, section.threads, clients.connections, limits)
+    return HttpProcess(
+        section.listen, section.workers, section.threads, clients.connections, limits, settings.logging.style
+    )

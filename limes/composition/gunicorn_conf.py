@@ -18,6 +18,7 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 
 from limes.composition.checks import check_http_process  # noqa: E402 - after the variable is set
 from limes.errors import ConfigError, LimesError  # noqa: E402 - after the variable is set
+from limes.logs import gunicorn_logger  # noqa: E402 - after the variable is set
 from limes.web.worker import with_limits  # noqa: E402 - after the variable is set
 
 process = os.environ.setdefault("LIMES_PROCESS", "api")
@@ -42,6 +43,7 @@ control_socket_disable = True
 proc_name = f"limes-{process}"
 accesslog = None  # the logger limes.access writes one line a request
 errorlog = "-"
+logger_class = gunicorn_logger(_process.log_style)
 loglevel = "warning"
 
 

@@ -9,8 +9,8 @@ from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.token_endpoint import Token
 
-from limes.auth.noauth import NoAuthAuthenticator
 from limes.auth.session import CloudSession, describe
+from limes.auth.without_keystone import NoAuthAuthenticator
 from limes.backends import DiscoveryBackend, calls
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_placement_engine

@@ -15,9 +15,7 @@ from keystoneauth1.session import Session
 
 from limes.errors import BackendError
 from limes.outgoing import transport
-from limes.outgoing.body import read_body
-from limes.outgoing.limits import DEFAULT_LIMITS, AnswerLimits
-from limes.outgoing.redirects import MAX_HOPS, next_url, shown
+from limes.outgoing.answers import DEFAULT_LIMITS, MAX_HOPS, AnswerLimits, next_url, read_body, shown
 from limes.outgoing.secrets import without_secrets
 from limes.redaction import redact
 
@@ -56,7 +54,7 @@ class GuardedSession(requests.Session):
                 response.close()
                 raise
             body = without_secrets(body, response.status_code, request)
-            response._content, response._content_consumed = body, True  # type: ignore[attr-defined]
+            response._content, response._content_consumed = body, True  # type: ignore[attr-defined]  # as requests does
             response.reason = redact(response.reason or "")
             response.raw.release_conn()
             target = next_url(response)

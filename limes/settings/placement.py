@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from limes.settings.base import ConfigPath, ListenAddress, Section
-from limes.settings.clients import ClientSettings
+from limes.settings.http import ClientSettings
 
 
 def _prefix(value: str) -> str:

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from limes.settings.base import ConfigPath, ListenAddress, Seconds, Section
-from limes.settings.clients import ClientSettings
+from limes.settings.http import ClientSettings
 
 
 class DatabaseSettings(Section):

@@ -4,19 +4,19 @@ from collections import Counter
 
 from pydantic import model_validator
 
-from limes.settings.answers import AnswerSettings
 from limes.settings.audit import AuditSettings
 from limes.settings.base import ConfigPath, Name, Section
 from limes.settings.cluster import (
     BehaviorSettings,
     BurstingSettings,
     CapacitorSettings,
+    CommitmentSettings,
     DiscoverySettings,
     LowPrivRaiseSettings,
     QuotaDistributionSettings,
     ServiceSettings,
 )
-from limes.settings.commitments import CommitmentSettings
+from limes.settings.http import AnswerSettings, ProxySettings
 from limes.settings.identity import IdentitySettings
 from limes.settings.placement import PlacementSettings
 from limes.settings.processes import (
@@ -29,7 +29,6 @@ from limes.settings.processes import (
     ServeSettings,
     UiSettings,
 )
-from limes.settings.proxies import ProxySettings
 
 
 class Settings(Section):

@@ -10,15 +10,12 @@ from typing import Any
 
 import falcon
 
-from limes.auth.context import Authenticator, Identity
+from limes.auth.context import Authenticator, Identity, scope_of
 from limes.auth.gate import Gate
-from limes.auth.identity_document import scope_of
 from limes.errors import BadRequest, Unauthorized, Unavailable
-from limes.ui.documents import session_of
-from limes.ui.doors import Door, Issued
-from limes.ui.headers import set_security_headers
-from limes.ui.origin import require_own_page
+from limes.ui.browser import require_own_page, set_security_headers
 from limes.ui.requests import CredentialSignIn, PasswordSignIn, Scope, ScopeChoice, SignIn, read_body
+from limes.ui.sign_in import Issued, SignInMethod, session_of
 from limes.ui.throttle import Throttle
 from limes.web.json import dump
 
@@ -30,10 +27,10 @@ class SessionEndpoint:
     """GET: who is signed in, and how one can. POST: sign in, or choose a scope. DELETE: sign out."""
 
     def __init__(
-        self, door: Door, authenticator: Authenticator, throttle: Throttle, *, title: str, at_once: int
+        self, method: SignInMethod, authenticator: Authenticator, throttle: Throttle, *, title: str, at_once: int
     ) -> None:
         """At most `at_once` sign-ins wait for Keystone, so that the API keeps threads for its own."""
-        self._door = door
+        self._method = method
         self._authenticator = authenticator
         self._throttle = throttle
         self._title = title
@@ -43,7 +40,7 @@ class SessionEndpoint:
         """The session of the cookie, or null; and what the sign-in page needs."""
         require_own_page(req)
         issued = _read_cookie(req)
-        document: dict[str, Any] = {"session": None, "sign_in": self._door.offer(), "title": self._title}
+        document: dict[str, Any] = {"session": None, "sign_in": self._method.offer(), "title": self._title}
         if issued is not None:
             try:
                 document |= self._document(issued, self._identity(issued.token))
@@ -76,14 +73,14 @@ class SessionEndpoint:
         if tokens:
             with self._slot():
                 for one in tokens:
-                    self._door.revoke(one)
+                    self._method.revoke(one)
 
     def _enter(self, req: falcon.Request, body: SignIn) -> tuple[Issued, Identity]:
         with self._throttle.attempt(_account(body), str(req.remote_addr)):
-            issued = self._door.sign_in(body)
+            issued = self._method.sign_in(body)
             identity = self._identity(issued.token)
         if scope_of(identity) is None:
-            scopes = self._door.scopes(issued.token)
+            scopes = self._method.scopes(issued.token)
             if len(scopes) == 1:
                 return self._to_scope(issued, _choice(scopes[0]))
         return issued, identity
@@ -100,7 +97,7 @@ class SessionEndpoint:
         return self._to_scope(Issued(token, token, root_is_ours=False), scope)
 
     def _to_scope(self, before: Issued, scope: Scope) -> tuple[Issued, Identity]:
-        token = self._door.rescope(before.root, scope)
+        token = self._method.rescope(before.root, scope)
         return Issued(token, before.root, before.root_is_ours), self._identity(token)
 
     def _identity(self, token: str) -> Identity:
@@ -109,7 +106,7 @@ class SessionEndpoint:
     def _document(self, issued: Issued, identity: Identity) -> dict[str, Any]:
         document: dict[str, Any] = {"session": session_of(issued, identity)}
         if scope_of(identity) is None:
-            document["scopes"] = self._door.scopes(issued.token)
+            document["scopes"] = self._method.scopes(issued.token)
         return document
 
     @contextmanager
@@ -125,9 +122,9 @@ class SessionEndpoint:
 class ScopesEndpoint:
     """`/ui/session/scopes`: what the user of a token can have another token for."""
 
-    def __init__(self, door: Door, at_once: int = 4) -> None:
+    def __init__(self, method: SignInMethod, at_once: int = 4) -> None:
         """At most `at_once` threads wait for Keystone: nobody has looked at the token yet."""
-        self._door = door
+        self._method = method
         self._gate = Gate(at_once)
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
@@ -137,7 +134,7 @@ class ScopesEndpoint:
         if not token:
             raise Unauthorized("a token is needed: header X-Auth-Token")
         with self._gate.passage():
-            scopes = self._door.scopes(token)
+            scopes = self._method.scopes(token)
         _answer(resp, {"scopes": scopes})
 
 

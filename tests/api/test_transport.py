@@ -85,11 +85,11 @@ def test_ids_with_a_nul_are_unknown(world, method, path):
 
 
 def test_a_path_cannot_forge_log_lines(world, caplog):
-    from limes.logs import plain_formatter
+    from limes.logs import formatter
 
     with caplog.at_level(logging.INFO, "limes.access"):
         world.request("GET", "/v1/domains/x%0Aforged%1B%E2%80%A8line")
-    lines = [plain_formatter().format(record) for record in caplog.records if record.name == "limes.access"]
+    lines = [formatter().format(record) for record in caplog.records if record.name == "limes.access"]
     assert len(lines) == 1
     assert "/v1/domains/x\\nforged\\x1b\\u2028line" in lines[0]
 

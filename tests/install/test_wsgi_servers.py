@@ -16,18 +16,16 @@ import pytest
 import requests
 import yaml
 
-from tests.setup.needs import APACHE
+from tests.setup.needs import APACHE, UWSGI
 from tests.support.machine import require
 from tests.support.processes import ServerProcess, free_port, scratch_folder
 from tests.web.house import API, KINDS, LIQUID, PLACEMENT, ROOT, TOKEN, Kind, configuration
 
 EXAMPLES = ROOT / "config" / "wsgi"
 HEADERS = {"X-Auth-Token": TOKEN, "OpenStack-API-Version": "placement 1.39"}
-UWSGI = shutil.which("uwsgi", path=str(Path(sys.executable).parent))
 MODULES = Path("/usr/lib/apache2/modules")
 MOD_WSGI = MODULES / f"mod_wsgi.so-{sys.version_info.major}.{sys.version_info.minor}"
 OWNER = "www-data" if os.getuid() == 0 else None
-needs_uwsgi = pytest.mark.skipif(UWSGI is None, reason="pyuwsgi is missing (the dev extra): uWSGI is not tried")
 Server = tuple[str, ServerProcess]
 
 
@@ -60,6 +58,7 @@ def answers(url: str) -> Callable[[], bool]:
 
 def uwsgi(folder: Path, kind: Kind, **changes: str) -> Server:
     """One of the apps below the path of its name."""
+    program = require(UWSGI)
     port = free_port()
     text = (EXAMPLES / "uwsgi-placement.ini").read_text()
     changes = {
@@ -75,7 +74,6 @@ def uwsgi(folder: Path, kind: Kind, **changes: str) -> Server:
         text = text.replace(old, new)
     (folder / "uwsgi.ini").write_text(text)
     url = f"http://127.0.0.1:{port}/{kind.name}"
-    assert UWSGI is not None
     env = {
         "LIMES_CONFIG": f"{folder}/limes.yaml",
         "LIMES_LIQUID_SERVICE": "storage",
@@ -83,7 +81,7 @@ def uwsgi(folder: Path, kind: Kind, **changes: str) -> Server:
         "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}",
     }
     return url, ServerProcess(
-        [UWSGI, "--ini", folder / "uwsgi.ini"], ready=answers(url), log=folder / "uwsgi.log", env=env
+        [program, "--ini", folder / "uwsgi.ini"], ready=answers(url), log=folder / "uwsgi.log", env=env
     )
 
 
@@ -172,7 +170,6 @@ def try_liquid(url: str) -> None:
 TRIALS = {API: try_limes, PLACEMENT: try_placement, LIQUID: try_liquid}
 
 
-@needs_uwsgi
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_uwsgi(kind: Kind, folder: Path) -> None:
     url, process = uwsgi(folder, kind)
@@ -190,7 +187,6 @@ def test_uwsgi(kind: Kind, folder: Path) -> None:
     assert "Traceback" not in process.log_text()
 
 
-@needs_uwsgi
 def test_uwsgi_that_forks_first(folder: Path) -> None:
     """As many set it; in the example, each process makes an app of its own after the fork."""
     url, process = uwsgi(folder, PLACEMENT, **{"need-app = true": "need-app = true\nlazy-apps = true"})
@@ -200,7 +196,6 @@ def test_uwsgi_that_forks_first(folder: Path) -> None:
             assert ask("GET", url + PLACEMENT.get).status_code == 200
 
 
-@needs_uwsgi
 def test_metrics_are_those_of_all_processes(folder: Path) -> None:
     url, process = uwsgi(folder, PLACEMENT)
     with process:
@@ -215,7 +210,6 @@ def test_metrics_are_those_of_all_processes(folder: Path) -> None:
     assert [float(line.rpartition(" ")[2]) for line in counted] == [40]
 
 
-@needs_uwsgi
 def test_a_mistake_stops_the_start(folder: Path) -> None:
     (folder / "limes.yaml").write_text("placement: {wokers: 2}")
     _, process = uwsgi(folder, PLACEMENT)

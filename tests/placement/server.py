@@ -12,7 +12,7 @@ from typing import Any
 
 from gunicorn.app.base import BaseApplication
 
-from limes.auth.noauth import NoAuthAuthenticator
+from limes.auth.without_keystone import NoAuthAuthenticator
 from limes.db.engine import Engine
 from limes.placement.app import create_app
 from limes.placement.collaborators import PlacementCollaborators

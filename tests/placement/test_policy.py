@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from limes.auth.context import Identity
-from limes.auth.noauth import NoAuthAuthenticator
+from limes.auth.without_keystone import NoAuthAuthenticator
 from limes.db.engine import Engine
 from limes.errors import ConfigError, Forbidden, Unauthorized
 from limes.placement.policy import PlacementPolicy, rules

@@ -7,7 +7,7 @@ from typing import Any
 
 from falcon import testing
 
-from limes.auth.noauth import NoAuthAuthenticator
+from limes.auth.without_keystone import NoAuthAuthenticator
 from limes.db.engine import Engine
 from limes.placement.app import create_app
 from limes.placement.collaborators import PlacementCollaborators

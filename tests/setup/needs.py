@@ -62,6 +62,7 @@ class Need:
         """How to get it."""
         ways = [f"apt-get install {' '.join(self.debian)}"] if self.debian else []
         ways += [f"name its place in ${self.variable}"] if self.variable else []
+        ways += [f"pip install {self.pip}"] if self.pip and not ways else []
         return " or ".join(ways) or "make real-venv"
 
     def story(self, reason: str = "") -> str:
@@ -149,6 +150,9 @@ ZSH = Need("zsh", _program("zsh"), "completion in zsh", ("zsh",))
 FISH = Need("fish", _program("fish"), "completion in fish", ("fish",))
 APACHE = Need(
     "Apache with mod_wsgi", _apache, "Placement below Apache with mod_wsgi", ("apache2", "libapache2-mod-wsgi-py3")
+)
+UWSGI = Need(
+    "uWSGI", lambda machine: _first(machine.venv.glob("bin/uwsgi")), "all three APIs below uWSGI", pip="pyuwsgi"
 )
 COMPILER = Need(
     "a C compiler", _program("cc"), "gunicorn's parser in C (limes[fast])", ("gcc", "libc6-dev", "python3-dev")

@@ -4,11 +4,11 @@ import falcon
 import falcon.testing
 import pytest
 
-from limes.auth.sample import SampleIdentities
+from limes.auth.without_keystone import SampleIdentities
 from limes.settings.sample import SampleSettings
-from limes.ui.mount import dashboard as make_mount
-from limes.ui.sample_door import SampleDoor
+from limes.ui.pages import dashboard as make_mount
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
+from limes.ui.sign_in import SampleSignInMethod
 from limes.ui.throttle import Throttle
 from limes.web.errors import PlainErrors
 from tests.support.clock import FrozenClock
@@ -48,10 +48,10 @@ def clock() -> FrozenClock:
 @pytest.fixture
 def dashboard(clock: FrozenClock) -> falcon.testing.TestClient:
     """A client of `/ui` with the sample identities above."""
-    door, identities = SampleDoor(SAMPLE), SampleIdentities(SAMPLE)
-    session = SessionEndpoint(door, identities, Throttle(clock), title="Test", at_once=2)
+    method, identities = SampleSignInMethod(SAMPLE), SampleIdentities(SAMPLE)
+    session = SessionEndpoint(method, identities, Throttle(clock), title="Test", at_once=2)
     app = falcon.App()
     PlainErrors().install(app)
-    for path, endpoint in make_mount(session, ScopesEndpoint(door)).routes:
+    for path, endpoint in make_mount(session, ScopesEndpoint(method)).routes:
         app.add_route(path, endpoint)
     return falcon.testing.TestClient(app)

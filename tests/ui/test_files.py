@@ -7,7 +7,7 @@ import falcon
 import pytest
 
 from limes.errors import StartupError
-from limes.ui.files import AssetEndpoint, PageEndpoint
+from limes.ui.pages import AssetEndpoint, PageEndpoint
 from tests.support.frontend import STATIC
 
 SCRIPT = next(name for name in json.loads((STATIC / "manifest.json").read_text())["built"] if name.endswith(".js"))

@@ -2,13 +2,13 @@
 
 import pytest
 
-from limes.auth.sample import SampleIdentities
+from limes.auth.without_keystone import SampleIdentities
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.settings import Settings
-from limes.ui.mount import dashboard as make_mount
-from limes.ui.sample_door import SampleDoor
+from limes.ui.pages import dashboard as make_mount
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
+from limes.ui.sign_in import SampleSignInMethod
 from limes.ui.throttle import Throttle
 from tests.api.world import make_world
 from tests.support.clock import FrozenClock
@@ -28,9 +28,9 @@ def engine(tmp_path):
 
 @pytest.fixture
 def client(engine):
-    door = SampleDoor(SAMPLE)
-    session = SessionEndpoint(door, SampleIdentities(SAMPLE), Throttle(FrozenClock()), title="T", at_once=1)
-    mount = make_mount(session, ScopesEndpoint(door))
+    method = SampleSignInMethod(SAMPLE)
+    session = SessionEndpoint(method, SampleIdentities(SAMPLE), Throttle(FrozenClock()), title="T", at_once=1)
+    mount = make_mount(session, ScopesEndpoint(method))
     return make_world(engine, mounts=(mount,)).client
 
 

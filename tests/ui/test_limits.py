@@ -3,9 +3,9 @@
 import falcon
 import falcon.testing
 
-from limes.auth.sample import SampleIdentities
-from limes.ui.sample_door import SampleDoor
+from limes.auth.without_keystone import SampleIdentities
 from limes.ui.session import SessionEndpoint
+from limes.ui.sign_in import SampleSignInMethod
 from limes.ui.throttle import Throttle
 from limes.web.errors import PlainErrors
 from tests.ui.conftest import SAMPLE
@@ -14,7 +14,7 @@ OWN = {"X-Limes-Dashboard": "1"}
 BODY = {"method": "token", "token": "bert"}
 
 
-class BusyDoor(SampleDoor):
+class BusyDoor(SampleSignInMethod):
     """While somebody is on the way in, somebody else knocks."""
 
     def __init__(self):
@@ -28,12 +28,12 @@ class BusyDoor(SampleDoor):
 
 
 def test_threads_of_the_api_do_not_all_wait_for_keystone(clock):
-    door, app = BusyDoor(), falcon.App()
+    method, app = BusyDoor(), falcon.App()
     PlainErrors().install(app)
-    session = SessionEndpoint(door, SampleIdentities(SAMPLE), Throttle(clock), title="T", at_once=1)
+    session = SessionEndpoint(method, SampleIdentities(SAMPLE), Throttle(clock), title="T", at_once=1)
     app.add_route("/ui/session", session)
-    door.client = falcon.testing.TestClient(app)
+    method.client = falcon.testing.TestClient(app)
     for _ in range(2):  # what was taken is given back
-        assert door.client.simulate_post("/ui/session", headers=OWN, json=BODY).status_code == 200
-    assert [one.status_code for one in door.others] == [503, 503]
-    assert "try again in a few seconds" in door.others[0].text
+        assert method.client.simulate_post("/ui/session", headers=OWN, json=BODY).status_code == 200
+    assert [one.status_code for one in method.others] == [503, 503]
+    assert "try again in a few seconds" in method.others[0].text

@@ -2,8 +2,10 @@
 
 import logging
 import time
+from typing import Literal
 
 import pytest
+from gunicorn.config import Config
 from pydantic import BaseModel, Field, SecretStr
 
 from limes import logs, redaction
@@ -99,11 +101,11 @@ def test_all_of_our_errors() -> None:
 
 
 @pytest.mark.parametrize("style", ["plain", "json"])
-def test_all_log_lines(style: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_log_lines(style: Literal["plain", "json"], capsys: pytest.CaptureFixture[str]) -> None:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     try:
-        logs.set_up(style)  # type: ignore[arg-type]
+        logs.set_up(style)
         try:
             raise ValueError(f"with X-Auth-Token: {FERNET}")
         except ValueError:
@@ -116,3 +118,15 @@ def test_all_log_lines(style: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "http://u:***@h/" in printed
     assert "hunter22" not in printed
     assert "gAAAA" not in printed
+
+
+@pytest.mark.parametrize("style", ["plain", "json"])
+def test_the_log_lines_of_gunicorn(style: Literal["plain", "json"], capsys: pytest.CaptureFixture[str]) -> None:
+    log = logs.gunicorn_logger(style)(Config())
+    try:
+        log.error("from %s", "http://u:hunter22@h/")
+    finally:
+        log.error_log.handlers.clear()
+    written = capsys.readouterr().err
+    assert "http://u:***@h/" in written
+    assert "hunter22" not in written

@@ -4,7 +4,7 @@ import falcon
 
 from limes.api.collaborators import ApiCollaborators
 from limes.api.query import answer_json
-from limes.auth.identity_document import scope_of, user_of
+from limes.auth.context import scope_of, user_of
 
 
 class IdentityEndpoint:

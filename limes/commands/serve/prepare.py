@@ -4,7 +4,7 @@ import socket
 from pathlib import Path
 from urllib.parse import unquote
 
-from limes.auth.sample import SampleIdentities
+from limes.auth.without_keystone import SampleIdentities
 from limes.composition.checks import require
 from limes.composition.common import all_databases, load_settings
 from limes.errors import StartupError

@@ -12,7 +12,7 @@ from limes.auth.session import open_session
 from limes.composition.identity import build_authenticator
 from limes.errors import Unauthorized, Unavailable
 from limes.system import SystemClock
-from limes.ui.keystone_door import KeystoneDoor
+from limes.ui.keystone_sign_in import KeystoneSignInMethod
 from tests.support.clock import FrozenClock
 from tests.support.web_server import Answer, Request, web_server
 from tests.unit.auth.test_gate import ANSWER
@@ -39,7 +39,7 @@ def test_signing_out_reaches_every_worker(validator: str, tmp_path: Path) -> Non
         for worker in workers:
             for token in ("of-ada", "of-bob"):
                 assert worker.authenticate({"HTTP_X_AUTH_TOKEN": token}).user_id == "u1"
-        KeystoneDoor(open_session(settings), "d", revoked[0]).revoke("of-ada")
+        KeystoneSignInMethod(open_session(settings), "d", revoked[0]).revoke("of-ada")
         for worker in workers:
             with pytest.raises(Unauthorized, match="the token is not valid"):
                 worker.authenticate({"HTTP_X_AUTH_TOKEN": " of-ada "})
@@ -47,11 +47,11 @@ def test_signing_out_reaches_every_worker(validator: str, tmp_path: Path) -> Non
                 worker.authenticate({"HTTP_X_AUTH_TOKEN": "of-bob", "HTTP_X_SERVICE_TOKEN": "of-ada"})
             assert worker.authenticate({"HTTP_X_AUTH_TOKEN": "of-bob"}).user_id == "u1"
         outcome[0] = Answer(404, b"{}")
-        KeystoneDoor(open_session(settings), "d", revoked[0]).revoke("made-up")
+        KeystoneSignInMethod(open_session(settings), "d", revoked[0]).revoke("made-up")
         assert "made-up" not in revoked[1], "what Keystone does not know need not be remembered"
         outcome[0] = Answer(503, b"{}")
         with pytest.raises(Unavailable):
-            KeystoneDoor(open_session(settings), "d", revoked[0]).revoke("of-bob")
+            KeystoneSignInMethod(open_session(settings), "d", revoked[0]).revoke("of-bob")
 
 
 def test_another_process(tmp_path: Path) -> None:

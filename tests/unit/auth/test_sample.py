@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from limes.auth.context import Identity
-from limes.auth.sample import SampleIdentities
+from limes.auth.without_keystone import SampleIdentities
 from limes.errors import StartupError, Unauthorized
 from limes.settings.identity import IdentitySettings
 from limes.settings.sample import SampleSettings

@@ -18,11 +18,11 @@ from limes.backends.loader import BackendSpec, load
 from limes.composition.identity import build_authenticator
 from limes.errors import StartupError, Unavailable
 from limes.outgoing import AnswerLimits, GuardedSession, keystone_session
-from limes.outgoing.body import is_deeper
+from limes.outgoing.answers import is_deeper
 from limes.placement.transfer.api import RemoteApi
 from limes.settings.identity import IdentitySettings
 from limes.system import SystemClock
-from limes.ui.keystone_door import KeystoneDoor
+from limes.ui.keystone_sign_in import KeystoneSignInMethod
 from limes.ui.requests import PasswordSignIn
 from tests.backends.conftest import STATIC_DISCOVERY
 from tests.support.web_server import Answer, Request, WebServer, web_server
@@ -142,7 +142,7 @@ def test_time(timeout: object, server: WebServer) -> None:
 
 def test_time_of_the_head(server: WebServer) -> None:
     class Slow(dict):
-        def items(self) -> Iterator[tuple[str, str]]:  # type: ignore[override]
+        def items(self) -> Iterator[tuple[str, str]]:  # type: ignore[override]  # headers of another kind
             for number in range(80):
                 time.sleep(0.1)
                 yield f"X-{number}", "x" * 2000
@@ -193,10 +193,10 @@ def test_token_validation(validator: str, server: WebServer, caplog: pytest.LogC
 
 def test_sign_in(server: WebServer, caplog: pytest.LogCaptureFixture) -> None:
     server.answer = big
-    door = KeystoneDoor(open_session(settings(server.url), SMALL), "Default")
+    method = KeystoneSignInMethod(open_session(settings(server.url), SMALL), "Default")
     body = {"method": "password", "user": "ada", "user_domain": "d", "password": "x" * 8}
     with pytest.raises(Unavailable):
-        door.sign_in(PasswordSignIn.model_validate(body))
+        method.sign_in(PasswordSignIn.model_validate(body))
     assert "answers.max_size" in caplog.text
 
 

@@ -16,7 +16,7 @@ from limes.outgoing import GuardedSession, keystone_session
 from limes.placement.transfer.api import RemoteApi
 from limes.settings.identity import IdentitySettings
 from limes.system import SystemClock
-from limes.ui.keystone_door import KeystoneDoor
+from limes.ui.keystone_sign_in import KeystoneSignInMethod
 from limes.ui.requests import PasswordSignIn
 from tests.backends.conftest import STATIC_DISCOVERY
 from tests.support.faulty_keystone import token_body
@@ -147,14 +147,14 @@ def test_token_validation(validator: str, status: int, asked: WebServer, other: 
 @pytest.mark.parametrize("status", STATUSES)
 def test_sign_in(status: int, asked: WebServer, other: WebServer) -> None:
     asked.answer = redirect(status, other.url)
-    door = KeystoneDoor(open_session(identity(asked.url)), "Default")
+    method = KeystoneSignInMethod(open_session(identity(asked.url)), "Default")
     credentials = {"method": "password", "user": "ada", "user_domain": "d", "password": SECRET}
     with pytest.raises(Unavailable):
-        door.sign_in(PasswordSignIn.model_validate(credentials))
+        method.sign_in(PasswordSignIn.model_validate(credentials))
     with pytest.raises(Unavailable):
-        door.scopes(f"{SECRET}-token")
+        method.scopes(f"{SECRET}-token")
     with pytest.raises(Unavailable):
-        door.revoke(f"{SECRET}-token")
+        method.revoke(f"{SECRET}-token")
     assert asked.saw(SECRET)
     assert other.requests == []
 

@@ -18,7 +18,7 @@ from limes.outgoing import GuardedSession, keystone_session
 from limes.placement.transfer.api import RemoteApi
 from limes.settings.identity import IdentitySettings
 from limes.system import SystemClock
-from limes.ui.keystone_door import KeystoneDoor
+from limes.ui.keystone_sign_in import KeystoneSignInMethod
 from limes.ui.requests import PasswordSignIn
 from tests.backends.conftest import STATIC_DISCOVERY
 from tests.support.web_server import Answer, Request, WebServer, web_server
@@ -109,9 +109,12 @@ def test_sign_in(server: WebServer, caplog: pytest.LogCaptureFixture) -> None:
     own = IdentitySettings.model_validate(
         {"keystone": {**identity(server.url).keystone.model_dump(), "password": "o" * 9}}
     )
-    door = KeystoneDoor(open_session(own), "Default")
+    method = KeystoneSignInMethod(open_session(own), "Default")
     body = {"method": "password", "user": "ada", "user_domain": "d", "password": SECRET, "passcode": f"{SECRET}-too"}
-    for attempt in (lambda: door.sign_in(PasswordSignIn.model_validate(body)), lambda: door.scopes(f"{SECRET}-token")):
+    for attempt in (
+        lambda: method.sign_in(PasswordSignIn.model_validate(body)),
+        lambda: method.scopes(f"{SECRET}-token"),
+    ):
         with pytest.raises(LimesError) as caught:
             attempt()
         assert SECRET not in everything(caught.value, caplog)

@@ -8,17 +8,17 @@ import pytest
 
 from limes.api.initiator import initiator_of
 from limes.auth.context import Identity
-from limes.settings.proxies import ProxySettings
-from limes.web.client_address import ClientAddress
+from limes.settings.http import ProxySettings
+from limes.web.client_address import ClientAddress, Header
 from limes.web.middleware import AccessLogMiddleware
 from tests.support.clock import FrozenClock
 
 TRUSTED = ("10.0.0.0/24", "2001:db8:ffff::/48")
 
 
-def client(peer: str, value: str, header: str = "X-Forwarded-For", trusted: tuple[str, ...] = TRUSTED) -> str:
+def client(peer: str, value: str, header: Header = "X-Forwarded-For", trusted: tuple[str, ...] = TRUSTED) -> str:
     variable = f"HTTP_{header.upper().replace('-', '_')}"
-    return ClientAddress(trusted, header).of({"REMOTE_ADDR": peer, variable: value})  # type: ignore[arg-type]
+    return ClientAddress(trusted, header).of({"REMOTE_ADDR": peer, variable: value})
 
 
 @pytest.mark.parametrize(

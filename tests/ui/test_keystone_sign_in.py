@@ -14,8 +14,8 @@ from limes.auth.session import open_session
 from limes.composition.identity import build_authenticator
 from limes.settings.identity import IdentitySettings
 from limes.system import SystemClock
-from limes.ui.keystone_door import KeystoneDoor
-from limes.ui.mount import dashboard as make_mount
+from limes.ui.keystone_sign_in import KeystoneSignInMethod
+from limes.ui.pages import dashboard as make_mount
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.throttle import Throttle
 from limes.web.errors import PlainErrors
@@ -27,11 +27,13 @@ OWN = {"X-Limes-Dashboard": "1"}
 def _client(credentials):
     identity = IdentitySettings.model_validate({"keystone": credentials, "cache": {"ttl": 0, "negative_ttl": 0}})
     cloud, clock = open_session(identity), SystemClock()
-    door = KeystoneDoor(cloud, "north")
-    session = SessionEndpoint(door, build_authenticator(identity, cloud, clock), Throttle(clock), title="T", at_once=2)
+    method = KeystoneSignInMethod(cloud, "north")
+    session = SessionEndpoint(
+        method, build_authenticator(identity, cloud, clock), Throttle(clock), title="T", at_once=2
+    )
     app = falcon.App()
     PlainErrors().install(app)
-    for path, endpoint in make_mount(session, ScopesEndpoint(door)).routes:
+    for path, endpoint in make_mount(session, ScopesEndpoint(method)).routes:
         app.add_route(path, endpoint)
     return falcon.testing.TestClient(app)
 

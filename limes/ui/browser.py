@@ -1,4 +1,4 @@
-"""Whether a request comes from our own page: cookies travel by themselves, so other pages must not use them."""
+"""What keeps browsers from doing harm: headers of each answer, and a look at which page a request comes from."""
 
 from urllib.parse import urlsplit
 
@@ -6,8 +6,36 @@ import falcon
 
 from limes.errors import Forbidden
 
+CONTENT_SECURITY_POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "connect-src 'self'",
+        "img-src 'self' data:",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    )
+)
+"""Nothing from elsewhere, nothing inline, and no page around ours."""
+
+
+SECURITY_HEADERS = {
+    "content-security-policy": CONTENT_SECURITY_POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+
 PAGE_HEADER = "X-Limes-Dashboard"
 """Which only scripts can set, and those of other origins only with our leave, which they never get."""
+
+
+def set_security_headers(resp: falcon.Response) -> None:
+    """Tells browsers what this page will never do."""
+    resp.set_headers(SECURITY_HEADERS)
 
 
 def require_own_page(req: falcon.Request) -> None:

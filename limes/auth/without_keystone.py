@@ -1,7 +1,7 @@
-"""Sample identities from the configuration: an `Authenticator` that needs no Keystone, and the projects that it has.
+"""Identities without Keystone: the sample's, which need no server, and those that requests claim for themselves.
 
-They are for a first look and for tests. Everybody who can read the configuration can be anybody, so they are only
-served on loopback (`IdentitySettings.refuse_exposure`).
+Sample identities come from the configuration, and are for a first look and for tests. Everybody who can read the
+configuration can be anybody, so they are only served on loopback (`IdentitySettings.refuse_exposure`).
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from limes.auth.context import Identity
-from limes.errors import Unauthorized
+from limes.errors import ConfigError, Unauthorized
+from limes.settings.base import is_loopback
 from limes.settings.sample import SampleSettings, SampleToken, SampleUser, sample_id
 
 
@@ -85,3 +86,38 @@ class SampleIdentities:
             system_scope=token.system,
             roles=tuple(dict.fromkeys(roles)),
         )
+
+
+class NoAuthAuthenticator:
+    """Believes what the request says."""
+
+    def __init__(self, listen: str, *, allow_remote: bool = False) -> None:
+        """`listen` is the `HOST:PORT` of the server. Raises `ConfigError` if others than this machine can reach it,
+        unless `allow_remote` says that this is meant."""
+        if not allow_remote and not is_loopback(listen):
+            raise ConfigError(
+                [f"placement.listen: noauth believes everybody, so it may only listen on 127.0.0.1, not on {listen}"]
+            )
+
+    def authenticate(self, environ: Mapping[str, Any]) -> Identity:
+        """The identity that the headers claim. Raises `Unauthorized` without a token."""
+        token = environ.get("HTTP_X_AUTH_TOKEN")
+        if not token:
+            raise Unauthorized("a token is required in the X-Auth-Token header")
+        user, _, project = token.partition(":")
+        roles = environ.get("HTTP_X_ROLES")
+        if roles is not None:
+            names = tuple(role.strip() for role in roles.split(",") if role.strip())
+        else:
+            names = ("admin",) if user == "admin" else ()
+        system_scope = environ.get("HTTP_OPENSTACK_SYSTEM_SCOPE")
+        return Identity(
+            user_id=user,
+            project_id=None if system_scope else environ.get("HTTP_X_PROJECT_ID") or project or user,
+            system_scope=system_scope or None,
+            roles=names,
+        )
+
+    def challenge(self) -> str:
+        """A realm that no client library has a plugin for."""
+        return "noauth"

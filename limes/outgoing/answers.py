@@ -1,22 +1,86 @@
-"""Reads the body of an answer, as far as its limits allow."""
+"""What is taken of another server's answer: how much, in what time, and where a redirect leads."""
 
 import re
 import time
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urljoin, urlsplit
 
 import requests
 from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError
 
 from limes.errors import BackendError, BackendOutage
-from limes.outgoing.limits import AnswerLimits
-from limes.outgoing.redirects import shown
 
+_MIB = 1024 * 1024
+
+MAX_HOPS = 5
+_REDIRECTS = (301, 302, 303, 305, 307, 308)
+_SAFE = ("GET", "HEAD")
+_PORTS = {"http": 80, "https": 443}
 _CHUNK = 64 * 1024
-
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _AS_BRACKETS = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLimits:
+    """Bounds of one answer. Whatever goes beyond one of them is an error that names it."""
+
+    max_transferred: int = 32 * _MIB
+    """Bytes of the body on the wire."""
+    max_size: int = 64 * _MIB
+    """Bytes of the body after decompression."""
+    max_depth: int = 64
+    """Arrays and objects within each other in a JSON body."""
+    timeout: float = 60.0
+    """Seconds from the request to the end of the answer, where a request does not bring a time of its own."""
+
+
+DEFAULT_LIMITS = AnswerLimits()
+
+
+def origin(url: str) -> tuple[str, str, int | None]:
+    """Scheme, host and port: who gets what is sent there. Raises `ValueError` for what is no URL."""
+    parts = urlsplit(url)
+    scheme = parts.scheme.lower()
+    return scheme, (parts.hostname or "").lower(), parts.port or _PORTS.get(scheme)
+
+
+def next_url(response: requests.Response) -> str | None:
+    """The address to go on with, or None for an answer that is none of these.
+
+    Only reads are sent on, and only within their origin: credentials are for the server that they were meant for.
+    Raises `BackendError` for all other redirects.
+    """
+    location = response.headers.get("Location")
+    if response.status_code not in _REDIRECTS or not location:
+        return None
+    method, url = str(response.request.method), str(response.url)
+    told = f"{method} {shown(url)}: answered with {response.status_code}, which leads to"
+    try:
+        target = urljoin(url, location)
+        leaves = origin(target) != origin(url)
+    except ValueError:
+        raise BackendError(f"{told} what is no URL; look at what answers there") from None
+    if leaves:
+        raise BackendError(
+            f"{told} {shown(target)}. It is not followed: that is another origin, and our credentials are not for it."
+            " If the service is there, correct its endpoint in Keystone's catalog or in the configuration"
+        )
+    if method not in _SAFE or response.status_code == 305:
+        raise BackendError(
+            f"{told} {shown(target)}. It is not followed: only reads are. Correct the endpoint in Keystone's catalog"
+            " or in the configuration, so that it needs no redirect"
+        )
+    return target
+
+
+def shown(url: str) -> str:
+    """A URL without what may be secret in it: user and password, query and fragment."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def read_body(response: requests.Response, limits: AnswerLimits, until: float, seconds: float) -> bytes:

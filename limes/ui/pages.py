@@ -1,4 +1,4 @@
-"""The built page and its parts, held in memory and compressed once: they are few and small."""
+"""The built page and its parts, held in memory and compressed once; and the table of everything below `/ui`."""
 
 import gzip
 import hashlib
@@ -8,7 +8,9 @@ from pathlib import Path
 import falcon
 
 from limes.errors import StartupError
-from limes.ui.headers import set_security_headers
+from limes.ui.browser import SECURITY_HEADERS, set_security_headers
+from limes.ui.session import ScopesEndpoint, SessionEndpoint
+from limes.web.mount import Mount
 
 STATIC = Path(__file__).parent / "static"
 
@@ -89,3 +91,19 @@ class AssetEndpoint:
         file.answer(req, resp, _FOR_EVER)
 
     on_head = on_get
+
+
+def dashboard(session: SessionEndpoint, scopes: ScopesEndpoint) -> Mount:
+    """The table of its routes. Raises `StartupError` if the page is not built."""
+    page = PageEndpoint()
+    return Mount(
+        "/ui",
+        (
+            ("/ui", page),
+            ("/ui/session", session),
+            ("/ui/session/scopes", scopes),
+            ("/ui/assets/{name}", AssetEndpoint()),
+            ("/ui/{page:path}", page),
+        ),
+        SECURITY_HEADERS,
+    )

@@ -13,16 +13,16 @@ from limes.auth.revoked import RevokedTokens
 from limes.auth.session import CloudSession, describe
 from limes.errors import BackendError, BadRequest, Forbidden, Unauthorized, Unavailable
 from limes.outgoing import keystone_session
-from limes.ui.doors import Issued
 from limes.ui.requests import CredentialSignIn, PasswordSignIn, Scope, SignIn, TokenSignIn
+from limes.ui.sign_in import Issued
 
 log = logging.getLogger(__name__)
 
 _UNAVAILABLE = "Keystone cannot be asked just now; try again later"
 
 
-class KeystoneDoor:
-    """A `Door` to Keystone at the address that our own login has."""
+class KeystoneSignInMethod:
+    """A `SignInMethod` to Keystone at the address that our own login has."""
 
     def __init__(self, cloud: CloudSession, user_domain: str, revoked: RevokedTokens | None = None) -> None:
         """`user_domain` is the name that the page proposes. `revoked` is told of tokens that Keystone has ended."""
@@ -40,11 +40,11 @@ class KeystoneDoor:
         self._user_domain = user_domain
 
     def offer(self) -> dict[str, Any]:
-        """See `Door`."""
+        """See `SignInMethod`."""
         return {"method": "keystone", "user_domain": self._user_domain}
 
     def sign_in(self, request: SignIn) -> Issued:
-        """See `Door`. Tokens for passwords are unscoped."""
+        """See `SignInMethod`. Tokens for passwords are unscoped."""
         if isinstance(request, TokenSignIn):
             brought = request.token.get_secret_value()
             return Issued(brought, brought, root_is_ours=False)
@@ -69,7 +69,7 @@ class KeystoneDoor:
         return str(plugin.get_access(self._session).auth_token)
 
     def rescope(self, root: str, scope: Scope) -> str:
-        """See `Door`."""
+        """See `SignInMethod`."""
         target: dict[str, Any] = {
             "project_id": scope.project,
             "domain_id": scope.domain,
@@ -79,7 +79,7 @@ class KeystoneDoor:
             return self._issue(v3.Token(self._url, root, **target))
 
     def scopes(self, token: str) -> Sequence[dict[str, Any]]:
-        """See `Door`. Domains have no name of their domain, so projects are shown with those that the user has."""
+        """See `SignInMethod`. Keystone names no domains of projects, so these are the user's own ones."""
         with self._refusals(Unauthorized("the token is not valid")):
             domains = self._get("/auth/domains", token)["domains"]
             projects = self._get("/auth/projects", token)["projects"]
@@ -92,7 +92,7 @@ class KeystoneDoor:
         ]
 
     def revoke(self, token: str) -> None:
-        """See `Door`."""
+        """See `SignInMethod`."""
         # Keystone lets only a good token revoke itself, so nobody can fill our memory with made-up ones
         with contextlib.suppress(Unauthorized), self._refusals(Unauthorized("")):
             self._session.delete(

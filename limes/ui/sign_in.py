@@ -1,0 +1,117 @@
+"""What signs people in: one protocol for Keystone and the sample identities, and the latter."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from limes.auth.context import Identity, scope_of, user_of
+from limes.auth.without_keystone import SampleIdentities
+from limes.errors import BadRequest, Forbidden
+from limes.settings.sample import SampleSettings
+from limes.ui.requests import Scope, SignIn, TokenSignIn
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A token, and the one that it was made of, which others can be made of: Keystone may be told to make tokens for a
+    scope of unscoped ones only (`allow_rescope_scoped_token`)."""
+
+    token: str
+    root: str
+    """The first token of this session. The same as `token` until a scope is chosen."""
+    root_is_ours: bool = True
+    """Whether the root was made for the dashboard, and not brought along."""
+
+    @property
+    def revocable(self) -> tuple[str, ...]:
+        """What was made for the dashboard, and is revoked when somebody signs out. With a root goes all that was made
+        of it, but not in each release of Keystone."""
+        if self.root_is_ours:
+            return tuple(dict.fromkeys((self.token, self.root)))
+        return () if self.token == self.root else (self.token,)
+
+
+class SignInMethod(Protocol):
+    """Gets tokens for people.
+
+    Contract: raises `Unauthorized` for credentials that are not right, `Forbidden` for a scope that is not theirs,
+    `Unavailable` when that cannot be found out. Secrets reach neither logs nor errors. For many threads at once.
+    """
+
+    def offer(self) -> dict[str, Any]:
+        """What the page needs to know to ask for credentials: `method`, and more by method."""
+        ...
+
+    def sign_in(self, request: SignIn) -> Issued:
+        """A token for credentials, which may be unscoped."""
+        ...
+
+    def scopes(self, token: str) -> Sequence[dict[str, Any]]:
+        """What the token's user could have a token for, each in the form of `limes.auth.context.scope_of`."""
+        ...
+
+    def rescope(self, root: str, scope: Scope) -> str:
+        """A token of the root's user for another scope."""
+        ...
+
+    def revoke(self, token: str) -> None:
+        """Makes a token useless. It is no error if it is that already."""
+        ...
+
+
+def session_of(issued: Issued, identity: Identity) -> dict[str, Any]:
+    """Everything that the page knows of who uses it. The token is for its memory only."""
+    return {
+        "token": issued.token,
+        "is_ours": issued.token in issued.revocable,
+        "expires_at": None if identity.expires_at is None else int(identity.expires_at.timestamp()),
+        "user": user_of(identity),
+        "scope": scope_of(identity),
+        "roles": list(identity.roles),
+        "can_switch_scope": identity.application_credential_id is None,
+    }
+
+
+class SampleSignInMethod:
+    """A `SignInMethod` to the sample's tokens."""
+
+    def __init__(self, settings: SampleSettings) -> None:
+        identities = SampleIdentities(settings)
+        self._identities = {
+            token.token: identities.authenticate({"HTTP_X_AUTH_TOKEN": token.token}) for token in settings.tokens
+        }
+
+    def offer(self) -> dict[str, Any]:
+        """See `SignInMethod`: `identities`, in the order of the configuration."""
+        return {
+            "method": "sample",
+            "identities": [
+                {"token": token, "user": user_of(one), "scope": scope_of(one), "roles": list(one.roles)}
+                for token, one in self._identities.items()
+            ],
+        }
+
+    def sign_in(self, request: SignIn) -> Issued:
+        """See `SignInMethod`. There are neither passwords nor application credentials."""
+        if not isinstance(request, TokenSignIn):
+            raise BadRequest("there are sample identities only: sign in with one of their tokens")
+        token = request.token.get_secret_value()
+        return Issued(token, token, root_is_ours=False)
+
+    def scopes(self, token: str) -> Sequence[dict[str, Any]]:
+        """See `SignInMethod`: those of the user's other tokens."""
+        return [scope for one in self._of_user(token).values() if (scope := scope_of(one)) is not None]
+
+    def rescope(self, root: str, scope: Scope) -> str:
+        """See `SignInMethod`."""
+        for other, one in self._of_user(root).items():
+            if (one.project_id, one.domain_id, one.system_scope) == (scope.project, scope.domain, scope.system):
+                return other
+        raise Forbidden("this user has no sample token for that scope")
+
+    def revoke(self, token: str) -> None:
+        """See `SignInMethod`. Sample tokens last for ever."""
+
+    def _of_user(self, token: str) -> dict[str, Identity]:
+        user = self._identities[token].user_id if token in self._identities else None
+        return {other: one for other, one in self._identities.items() if one.user_id == user}
