@@ -98,11 +98,11 @@ def public_paths(table: Table[AnyOperation]) -> frozenset[str]:
 
 def document_rules(rules: Iterable[Rule], table: Table[AnyOperation]) -> tuple[Rule, ...]:
     """The rules, each with the requests that it guards."""
-    requests: dict[str | None, list[tuple[str, str]]] = {}
+    guarded: dict[str | None, list[tuple[str, str]]] = {}
     for method, path, operation in operations_of(table):
         for name in (operation.rule, *operation.also):
-            requests.setdefault(name, []).append((method, path))
-    return tuple(replace(rule, operations=tuple(requests.get(rule.name, ()))) for rule in rules)
+            guarded.setdefault(name, []).append((method, path))
+    return tuple(replace(rule, operations=tuple(guarded.get(rule.name, ()))) for rule in rules)
 
 
 class Router(CompiledRouter):
