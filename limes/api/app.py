@@ -5,9 +5,10 @@ from typing import Any
 
 import falcon
 
+from limes.api.call import LimesApi
 from limes.api.collaborators import ApiCollaborators
 from limes.api.parameters import CLUSTER
-from limes.api.routes import PUBLIC_PATHS, routes
+from limes.api.routes import ROUTES
 from limes.core.commitments.duration import DurationError
 from limes.errors import BadRequest
 from limes.web import operational
@@ -15,7 +16,7 @@ from limes.web.errors import UNAUTHORIZED, PlainErrors, answer_text
 from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, ConnectionMiddleware, RequestIdMiddleware
 from limes.web.mount import MountMiddleware, PublicPaths
-from limes.web.operation import Router
+from limes.web.operation import Router, add_routes, public_paths
 
 _CORS_HEADERS = (
     "Content-Type, User-Agent, X-Auth-Token, X-Limes-Cluster-Id, X-Limes-V2-Api-Preview,"
@@ -73,7 +74,7 @@ class CorsMiddleware:
 
 def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
     """The app. It holds no state but its collaborators."""
-    public = PublicPaths(PUBLIC_PATHS | operational.PUBLIC_PATHS, deps.mounts)
+    public = PublicPaths(public_paths(ROUTES) | operational.PUBLIC_PATHS, deps.mounts)
     app: falcon.App[Any, Any] = falcon.App(
         middleware=[
             deps.client_address,
@@ -95,11 +96,7 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
     PlainErrors().install(app)
     app.add_error_handler(DurationError, _answer_bad_duration)
     operational.add_operational_routes(app, deps.engine)
-    for path, endpoint, suffix in routes(deps):
-        if suffix is None:
-            app.add_route(path, endpoint)
-        else:
-            app.add_route(path, endpoint, suffix=suffix)
+    add_routes(app, LimesApi(deps), ROUTES)
     for mount in deps.mounts:
         for path, endpoint in mount.routes:
             app.add_route(path, endpoint)

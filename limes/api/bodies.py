@@ -1,31 +1,38 @@
-"""Request bodies: from JSON to frozen types, or `BadRequest` that says where and what is wrong.
+"""Request bodies: frozen types, which pydantic reads from JSON and the OpenAPI document describes.
 
 Lenient where the original is: unknown keys, `null` and `{}` are accepted, and a repeated service or resource replaces
-the earlier one. Strict where a mistake would change quota: a missing amount is not zero.
+the earlier one. Strict where a mistake would change a quota or a commitment: a missing amount is not zero.
 """
 
 from collections.abc import Iterable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
-import falcon
-import orjson
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
+from pydantic import Field, StrictInt, StrictStr, model_validator
 
+from limes.actions.commitments.reshape import Conversion
 from limes.actions.quota import QuotaChange
-from limes.errors import BadRequest
+from limes.core.commitments.request import CommitmentRequest
+from limes.web.bodies import RequestBody
+
+_Amount = Annotated[StrictInt, Field(ge=0)]
+"""A negative number is no amount at all; whether zero will do is for the use case to say."""
 
 
-class RequestBody(BaseModel):
-    """A part of a document. What clients send beyond it is ignored."""
+class QuotaBody(RequestBody):
+    """The document of PUT and simulate-put. `null` is one that changes nothing."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+    @model_validator(mode="before")
+    @classmethod
+    def read_null(cls, document: Any) -> Any:
+        """Takes `null` for `{}`."""
+        return {} if document is None else document
 
 
 class ResourceBody(RequestBody):
     """A wanted quota. No unit, `null` or `UNSPECIFIED` mean the resource's own; the empty string means "counted"."""
 
     name: StrictStr
-    quota: Annotated[StrictInt, Field(ge=0)]
+    quota: _Amount
     unit: StrictStr | None = None
 
 
@@ -48,7 +55,7 @@ class DomainScopeBody(RequestBody):
     services: tuple[ServiceBody, ...] | None = None
 
 
-class DomainQuotaBody(RequestBody):
+class DomainQuotaBody(QuotaBody):
     """The document of PUT and simulate-put of a domain."""
 
     domain: DomainScopeBody | None = None
@@ -60,56 +67,10 @@ class ProjectScopeBody(DomainScopeBody):
     bursting: BurstingBody | None = None
 
 
-class ProjectQuotaBody(RequestBody):
+class ProjectQuotaBody(QuotaBody):
     """The document of PUT and simulate-put of a project."""
 
     project: ProjectScopeBody | None = None
-
-
-def read_json(req: falcon.Request, max_size: int) -> Any:
-    """The document in a request's body. Raises `BadRequest`, and falcon's 413 for a body above `max_size` bytes."""
-    if (req.content_length or 0) > max_size:
-        raise falcon.HTTPContentTooLarge(description=f"request body is too large: the limit is {max_size} bytes")
-    # a body in chunks comes without its length, and falcon takes that for an empty one
-    chunked = req.content_length is None and "HTTP_TRANSFER_ENCODING" in req.env
-    stream: Any = req.env["wsgi.input"] if chunked else req.bounded_stream
-    raw = stream.read(max_size + 1)
-    if len(raw) > max_size:
-        raise falcon.HTTPContentTooLarge(description=f"request body is too large: the limit is {max_size} bytes")
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        raise BadRequest(f"request body is not valid JSON: {error}") from None
-
-
-Body = TypeVar("Body", bound=BaseModel)
-
-
-def read_domain_quotas(document: Any) -> DomainScopeBody:
-    """What is wanted of a domain; nothing if the document does not say. Raises `BadRequest`."""
-    return parse_body(DomainQuotaBody, {} if document is None else document).domain or DomainScopeBody()
-
-
-def read_project_quotas(document: Any) -> ProjectScopeBody:
-    """What is wanted of a project; nothing if the document does not say. Raises `BadRequest`."""
-    return parse_body(ProjectQuotaBody, {} if document is None else document).project or ProjectScopeBody()
-
-
-def parse_body(model: type[Body], document: Any) -> Body:
-    """The document as a frozen value. Raises `BadRequest`, which says where and what is wrong."""
-    try:
-        return model.model_validate(document)
-    except ValidationError as error:
-        lines = "; ".join(_problem(item["loc"], item["type"], item["msg"]) for item in error.errors(include_url=False))
-        raise BadRequest(f"request body is not valid JSON: {lines}") from None
-
-
-_EXPECTED = {"model_type": "expected an object", "tuple_type": "expected a list"}
-
-
-def _problem(path: tuple[int | str, ...], kind: str, message: str) -> str:
-    """Where and what, in the terms of JSON and not in those of our classes."""
-    return f"{'.'.join(str(part) for part in path) or 'document'}: {_EXPECTED.get(kind, message)}"
 
 
 def quota_changes(services: Iterable[ServiceBody]) -> list[QuotaChange]:
@@ -122,3 +83,69 @@ def quota_changes(services: Iterable[ServiceBody]) -> list[QuotaChange]:
             unit = None if resource.unit == "UNSPECIFIED" else resource.unit
             changes[ref] = QuotaChange(ref, resource.quota, unit)
     return list(changes.values())
+
+
+class NewCommitment(RequestBody):
+    """A wanted commitment."""
+
+    service_type: StrictStr
+    resource_name: StrictStr
+    availability_zone: Annotated[StrictStr, Field(description="needed; a refusal names those that there are")] = ""
+    amount: _Amount
+    duration: StrictStr
+    confirm_by: StrictInt | None = None
+
+    def request(self) -> CommitmentRequest:
+        """The same, as the use cases know it."""
+        ref = (self.service_type, self.resource_name)
+        return CommitmentRequest(ref, self.availability_zone, self.amount, self.duration, self.confirm_by)
+
+
+class NewCommitmentBody(RequestBody):
+    """The document of new and can-confirm."""
+
+    commitment: NewCommitment
+
+
+class Transfer(RequestBody):
+    """What to mark for transfer, and how public that is."""
+
+    amount: _Amount
+    transfer_status: StrictStr
+
+
+class TransferBody(RequestBody):
+    """The document of start-transfer."""
+
+    commitment: Transfer
+
+
+class MergeBody(RequestBody):
+    """The document of merge."""
+
+    commitment_ids: Annotated[tuple[StrictInt, ...], Field(max_length=1000)]
+
+
+class DurationBody(RequestBody):
+    """The document of update-duration."""
+
+    duration: StrictStr
+
+
+class ConversionPart(RequestBody):
+    """How much of the commitment becomes how much of which resource."""
+
+    target_service: StrictStr
+    target_resource: StrictStr
+    source_amount: _Amount
+    target_amount: _Amount
+
+    def conversion(self) -> Conversion:
+        """The same, as the use case knows it."""
+        return Conversion((self.target_service, self.target_resource), self.source_amount, self.target_amount)
+
+
+class ConversionBody(RequestBody):
+    """The document of convert."""
+
+    commitment: ConversionPart

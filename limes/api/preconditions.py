@@ -1,23 +1,29 @@
 """`ETag`, `If-Match` and `If-None-Match` (RFC 9110, sections 8.8.3 and 13.1) on what PUT can set.
 
-The tag stands for the quotas and bursting, not for the bytes of an answer: usage comes and goes with each scrape, and a
-PUT is not to fail for it. So answers that carry one are not to be cached (`no-store`), and a client that asks with
-`If-None-Match` asks whether quotas have changed.
+The tag stands for the quotas and bursting, not for the bytes of an answer: usage changes with each scrape, and a PUT
+must not fail for that. So answers with a tag are not to be cached (`no-store`), and a client that sends `If-None-Match`
+asks whether quotas have changed.
+
+Headers are read more strictly than Falcon does (`docs/adr/0020-one-table-per-api.md`): a header with a mistake is
+refused, because to ignore it would carry out a PUT without its condition.
 """
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import falcon
 
 from limes.actions.precondition import Unchanged
 from limes.api.parameters import IF_MATCH, IF_NONE_MATCH, Header
 from limes.errors import BadRequest
+from limes.web.call import Answer
 
 _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 
 
 def condition_of(req: falcon.Request) -> Unchanged | None:
-    """What `If-Match` demands; None where that is nothing, or that the thing exists (`*`). Raises `BadRequest`.
+    """What `If-Match` demands; None for nothing, and for `*`: that the thing exists. Raises `BadRequest`.
 
     Weak tags never match here.
     """
@@ -25,19 +31,14 @@ def condition_of(req: falcon.Request) -> Unchanged | None:
     return None if tags is None else Unchanged(frozenset(tag for weak, tag in tags if not weak))
 
 
-def answer_unchanged(req: falcon.Request, resp: falcon.Response, tag: str) -> bool:
-    """Puts the tag into the answer. If `If-None-Match` names it, the answer is complete with 304, and this true.
-
-    Raises `BadRequest`.
-    """
-    resp.set_header("etag", f'"{tag}"')
-    resp.set_header("cache-control", "no-store")
-    asked = IF_NONE_MATCH.of(req) is not None
-    tags = _tags(req, IF_NONE_MATCH)
-    if not asked or (tags is not None and all(known != tag for _, known in tags)):
-        return False
-    resp.status = falcon.HTTP_304
-    return True
+def answer_tagged(req: falcon.Request, tag: str, render: Callable[[], Any]) -> Answer:
+    """The document with its tag; 304 without a document if `If-None-Match` names the tag. Raises `BadRequest`."""
+    headers = {"etag": f'"{tag}"', "cache-control": "no-store"}
+    if IF_NONE_MATCH.of(req) is not None:
+        tags = _tags(req, IF_NONE_MATCH)
+        if tags is None or any(known == tag for _, known in tags):
+            return Answer(304, headers=headers)
+    return Answer(document=render(), headers=headers)
 
 
 def _tags(req: falcon.Request, header: Header) -> list[tuple[str, str]] | None:
@@ -45,7 +46,7 @@ def _tags(req: falcon.Request, header: Header) -> list[tuple[str, str]] | None:
     text = header.of(req)
     if text is None or text.strip() == "*":
         return None
-    found = _TAG.findall(text)
-    if not found or _TAG.sub("", text).strip(", \t"):
+    tags = _TAG.findall(text)
+    if not tags or _TAG.sub("", text).strip(", \t"):
         raise BadRequest(f'header {header.name}: expected * or entity tags in double quotes, such as "0123abcd"')
-    return found
+    return tags

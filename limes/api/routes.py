@@ -1,78 +1,306 @@
-"""The whole surface of the Limes API, on one page: path, endpoint and, where one endpoint has several, its suffix."""
+"""The whole Limes API on one page: path, method, and what OpenAPI says of it.
 
-from typing import Any
+404, 405 and `Allow`, the paths without a token, the OpenAPI document and the requests in the documentation of the
+policy rules follow from it.
+"""
 
-from limes.api.collaborators import ApiCollaborators
-from limes.api.endpoints.all_projects import AllProjectsEndpoint
-from limes.api.endpoints.cluster import ClusterEndpoint
-from limes.api.endpoints.commitment_shapes import ConversionRatesEndpoint, ReshapeEndpoint
-from limes.api.endpoints.commitments import (
-    CommitmentEventsEndpoint,
-    OfferedCommitmentEndpoint,
-    ProjectCommitmentEndpoint,
-    ProjectCommitmentsEndpoint,
-    PublicCommitmentsEndpoint,
+from functools import cache
+
+from limes.api import openapi, policy
+from limes.api import parameters as p
+from limes.api.bodies import (
+    ConversionBody,
+    DomainQuotaBody,
+    DurationBody,
+    MergeBody,
+    NewCommitmentBody,
+    ProjectQuotaBody,
+    TransferBody,
 )
-from limes.api.endpoints.domain import DomainDiscoverEndpoint, DomainEndpoint, DomainListEndpoint
-from limes.api.endpoints.history import HistoryEndpoint
-from limes.api.endpoints.identity import IdentityEndpoint
-from limes.api.endpoints.inconsistencies import InconsistenciesEndpoint, ScrapeErrorsEndpoint
-from limes.api.endpoints.openapi import OpenApiEndpoint
-from limes.api.endpoints.project import ProjectDiscoverEndpoint, ProjectEndpoint, ProjectListEndpoint
-from limes.api.endpoints.version import VersionEndpoint, VersionListEndpoint
-
-Route = tuple[str, Any, str | None]
-
-PUBLIC_PATHS = frozenset({"/", "/v1/", "/v1/openapi.json"})
-"""Paths that need no token."""
-
-_OF_PROJECT = "/v1/domains/{domain_id}/projects/{project_id}"
-ROUTES: tuple[Route, ...] = (
-    ("/", VersionListEndpoint, None),
-    ("/v1/", VersionEndpoint, None),
-    ("/v1/identity", IdentityEndpoint, None),
-    ("/v1/clusters/current", ClusterEndpoint, None),
-    ("/v1/domains", DomainListEndpoint, None),
-    ("/v1/domains/discover", DomainDiscoverEndpoint, None),
-    ("/v1/domains/{domain_id}", DomainEndpoint, None),
-    ("/v1/domains/{domain_id}/simulate-put", DomainEndpoint, "simulate"),
-    ("/v1/domains/{domain_id}/projects", ProjectListEndpoint, None),
-    ("/v1/domains/{domain_id}/projects/discover", ProjectDiscoverEndpoint, None),
-    ("/v1/domains/{domain_id}/projects/{project_id}", ProjectEndpoint, None),
-    ("/v1/domains/{domain_id}/projects/{project_id}/simulate-put", ProjectEndpoint, "simulate"),
-    ("/v1/domains/{domain_id}/projects/{project_id}/sync", ProjectEndpoint, "sync"),
-    ("/v1/domains/{domain_id}/history", HistoryEndpoint, "domain"),
-    ("/v1/domains/{domain_id}/explain", HistoryEndpoint, "explain_domain"),
-    (f"{_OF_PROJECT}/history", HistoryEndpoint, "project"),
-    (f"{_OF_PROJECT}/explain", HistoryEndpoint, "explain_project"),
-    (f"{_OF_PROJECT}/commitments", ProjectCommitmentsEndpoint, None),
-    (f"{_OF_PROJECT}/commitments/new", ProjectCommitmentsEndpoint, "new"),
-    (f"{_OF_PROJECT}/commitments/can-confirm", ProjectCommitmentsEndpoint, "can_confirm"),
-    (f"{_OF_PROJECT}/commitments/plan", ProjectCommitmentsEndpoint, "plan"),
-    (f"{_OF_PROJECT}/commitments/merge", ReshapeEndpoint, "merge"),
-    (f"{_OF_PROJECT}/commitments/utilisation", ProjectCommitmentsEndpoint, "utilisation"),
-    (f"{_OF_PROJECT}/commitments/{{id}}", ProjectCommitmentEndpoint, None),
-    (f"{_OF_PROJECT}/commitments/{{id}}/renew", ReshapeEndpoint, "renew"),
-    (f"{_OF_PROJECT}/commitments/{{id}}/update-duration", ReshapeEndpoint, "duration"),
-    (f"{_OF_PROJECT}/commitments/{{id}}/convert", ReshapeEndpoint, "convert"),
-    (f"{_OF_PROJECT}/commitments/{{id}}/start-transfer", ProjectCommitmentEndpoint, "start_transfer"),
-    (f"{_OF_PROJECT}/transfer-commitment/{{id}}", ProjectCommitmentEndpoint, "transfer"),
-    ("/v1/projects", AllProjectsEndpoint, None),
-    ("/v1/commitments", CommitmentEventsEndpoint, None),
-    ("/v1/commitments/by-token", OfferedCommitmentEndpoint, None),
-    ("/v1/commitment-conversion/{service_type}/{resource_name}", ConversionRatesEndpoint, None),
-    ("/v1/public-commitments", PublicCommitmentsEndpoint, None),
-    ("/v1/inconsistencies", InconsistenciesEndpoint, None),
-    ("/v1/admin/scrape-errors", ScrapeErrorsEndpoint, None),
-    ("/v1/openapi.json", OpenApiEndpoint, None),
-)
-"""With the classes of the endpoints. Methods follow from their `on_*` methods; others are answered with 405."""
+from limes.api.call import Call, Operation
+from limes.api.handlers import cluster, commitment, domain, project, quota, version
+from limes.api.shapes import commitments, history, others, reports
+from limes.web.call import Answer
+from limes.web.json import dump
+from limes.web.operation import document_rules
 
 
-def routes(deps: ApiCollaborators) -> list[Route]:
-    """The table with the endpoints themselves, one of each class."""
-    endpoints: dict[Any, Any] = {OpenApiEndpoint: OpenApiEndpoint(ROUTES, PUBLIC_PATHS)}
-    for _, kind, _ in ROUTES:
-        if kind not in endpoints:
-            endpoints[kind] = kind(deps)
-    return [(path, endpoints[kind], suffix) for path, kind, suffix in ROUTES]
+def show_openapi(call: Call) -> Answer:
+    """Shows this document."""
+    return Answer(data=_openapi())
+
+
+_DOMAIN = "/v1/domains/{domain_id}"
+_PROJECT = f"{_DOMAIN}/projects/{{project_id}}"
+_COMMITMENTS = f"{_PROJECT}/commitments"
+_COMMITMENT = f"{_COMMITMENTS}/{{id}}"
+
+_SELECTION: tuple[p.Parameter, ...] = (p.SERVICE, p.AREA, p.RESOURCE)
+_REPORT: tuple[p.Parameter, ...] = (*_SELECTION, p.DETAIL, p.PREVIEW)
+_TAGGED_REPORT = (*_REPORT, p.IF_NONE_MATCH)
+_PAGED_REPORT = (*_REPORT, p.LIMIT, p.MARKER)
+_CHANGES = (*_SELECTION, p.CHANGES, p.BEFORE)
+_TOKEN = (p.TRANSFER_TOKEN, p.TOKEN)
+
+_SIMULATED = dict.fromkeys((200, 403, 409, 422), others.SimulationAnswer)
+_ONE_COMMITMENT = commitments.CommitmentAnswer
+_QUOTA_RULES = ("raise", "raise_lowpriv", "lower", "lower_lowpriv")
+
+SECTIONS = {
+    "versions": {
+        "/": {
+            "GET": Operation(version.list_versions, None, {300: others.VersionsAnswer}, public=True),
+        },
+        "/v1/": {
+            "GET": Operation(version.show, None, {200: others.VersionAnswer}, public=True),
+        },
+        "/v1/openapi.json": {
+            "GET": Operation(show_openapi, None, {200: others.Document}, public=True),
+        },
+        "/v1/identity": {
+            "GET": Operation(version.show_identity, None, {200: others.IdentityAnswer}),
+        },
+    },
+    "cluster": {
+        "/v1/clusters/current": {
+            "GET": Operation(
+                cluster.show,
+                "cluster:show",
+                {200: reports.ClusterAnswer},
+                parameters=_REPORT,
+                also=("cluster:show_basic", "cluster:show_subcapacity"),
+                authorizes=True,
+            ),
+        },
+        "/v1/inconsistencies": {
+            "GET": Operation(
+                cluster.list_inconsistencies, "cluster:show", {200: others.InconsistenciesAnswer}, (), _SELECTION
+            ),
+        },
+        "/v1/admin/scrape-errors": {
+            "GET": Operation(
+                cluster.list_scrape_errors, "cluster:show_errors", {200: others.ScrapeErrorsAnswer}, (), _SELECTION
+            ),
+        },
+    },
+    "domains": {
+        "/v1/domains": {
+            "GET": Operation(domain.list_domains, "domain:list", {200: reports.DomainsAnswer}, (), _PAGED_REPORT),
+        },
+        "/v1/domains/discover": {
+            "POST": Operation(domain.discover, "domain:discover", {202: others.NewDomainsAnswer, 204: None}),
+        },
+        _DOMAIN: {
+            "GET": Operation(
+                domain.show, "domain:show", {200: reports.DomainAnswer, 304: None}, (404,), _TAGGED_REPORT, tagged=True
+            ),
+            "PUT": Operation(
+                quota.set_domain_quotas,
+                "domain:show",
+                {202: str},
+                (404, 409, 412, 422),
+                (p.IF_MATCH,),
+                DomainQuotaBody,
+                also=tuple(f"domain:{verb}" for verb in _QUOTA_RULES),
+            ),
+        },
+        f"{_DOMAIN}/simulate-put": {
+            "POST": Operation(
+                quota.simulate_domain_quotas, "domain:show", _SIMULATED, (404, 412), (p.IF_MATCH,), DomainQuotaBody
+            ),
+        },
+        f"{_DOMAIN}/history": {
+            "GET": Operation(
+                quota.list_domain_changes, "domain:show_history", {200: history.HistoryAnswer}, (404,), _CHANGES
+            ),
+        },
+        f"{_DOMAIN}/explain": {
+            "GET": Operation(
+                quota.explain_domain_quotas, "domain:show", {200: history.ExplanationsAnswer}, (404,), _SELECTION
+            ),
+        },
+    },
+    "projects": {
+        "/v1/projects": {
+            "GET": Operation(
+                project.list_all, "cluster:list_projects", {200: reports.AllProjectsAnswer}, (), _PAGED_REPORT
+            ),
+        },
+        f"{_DOMAIN}/projects": {
+            "GET": Operation(
+                project.list_of_domain, "project:list", {200: reports.ProjectsAnswer}, (404,), _PAGED_REPORT
+            ),
+        },
+        f"{_DOMAIN}/projects/discover": {
+            "POST": Operation(project.discover, "project:discover", {202: others.NewProjectsAnswer, 204: None}, (404,)),
+        },
+        _PROJECT: {
+            "GET": Operation(
+                project.show,
+                "project:show",
+                {200: reports.ProjectAnswer, 304: None},
+                (404,),
+                _TAGGED_REPORT,
+                tagged=True,
+            ),
+            "PUT": Operation(
+                quota.set_project_quotas,
+                "project:show",
+                {202: str},
+                (404, 409, 412, 422, 423),
+                (p.IF_MATCH,),
+                ProjectQuotaBody,
+                also=tuple(f"project:{verb}" for verb in _QUOTA_RULES),
+            ),
+        },
+        f"{_PROJECT}/simulate-put": {
+            "POST": Operation(
+                quota.simulate_project_quotas,
+                "project:show",
+                _SIMULATED,
+                (404, 409, 412, 423),
+                (p.IF_MATCH,),
+                ProjectQuotaBody,
+            ),
+        },
+        f"{_PROJECT}/sync": {
+            "POST": Operation(project.sync, "project:sync", {202: None}, (404,)),
+        },
+        f"{_PROJECT}/history": {
+            "GET": Operation(
+                quota.list_project_changes, "project:show_history", {200: history.HistoryAnswer}, (404,), _CHANGES
+            ),
+        },
+        f"{_PROJECT}/explain": {
+            "GET": Operation(
+                quota.explain_project_quotas, "project:show", {200: history.ExplanationsAnswer}, (404,), _SELECTION
+            ),
+        },
+    },
+    "commitments": {
+        _COMMITMENTS: {
+            "GET": Operation(
+                commitment.list_of_project,
+                "project:show",
+                {200: commitments.CommitmentsAnswer},
+                (404,),
+                (*_SELECTION, p.HISTORY),
+            ),
+        },
+        f"{_COMMITMENTS}/new": {
+            "POST": Operation(
+                commitment.create,
+                "project:edit",
+                {201: _ONE_COMMITMENT},
+                (404, 409, 422, 423),
+                (p.IDEMPOTENCY_KEY,),
+                NewCommitmentBody,
+            ),
+        },
+        f"{_COMMITMENTS}/can-confirm": {
+            "POST": Operation(
+                commitment.can_confirm,
+                "project:edit",
+                {200: commitments.CanConfirmAnswer},
+                (404, 422, 423),
+                body=NewCommitmentBody,
+            ),
+        },
+        f"{_COMMITMENTS}/plan": {
+            "POST": Operation(
+                commitment.plan, "project:edit", {200: commitments.PlanAnswer}, (404, 422, 423), body=NewCommitmentBody
+            ),
+        },
+        f"{_COMMITMENTS}/utilisation": {
+            "GET": Operation(
+                commitment.show_utilisation,
+                "project:show",
+                {200: commitments.UtilisationAnswer},
+                (404,),
+                (*_SELECTION, p.DAYS),
+            ),
+        },
+        f"{_COMMITMENTS}/merge": {
+            "POST": Operation(
+                commitment.merge, "project:edit", {202: _ONE_COMMITMENT}, (404, 409, 422), body=MergeBody
+            ),
+        },
+        _COMMITMENT: {
+            # `project:edit` will do, too, within the configured time of grace
+            "DELETE": Operation(commitment.delete, "project:uncommit", {204: None}, (404, 409), authorizes=True),
+        },
+        f"{_COMMITMENT}/renew": {
+            "POST": Operation(commitment.renew, "project:edit", {202: _ONE_COMMITMENT}, (404, 409, 422, 423)),
+        },
+        f"{_COMMITMENT}/update-duration": {
+            "POST": Operation(
+                commitment.update_duration,
+                "project:edit",
+                {200: _ONE_COMMITMENT},
+                (404, 409, 422, 423),
+                body=DurationBody,
+            ),
+        },
+        f"{_COMMITMENT}/convert": {
+            "POST": Operation(
+                commitment.convert, "project:edit", {202: _ONE_COMMITMENT}, (404, 409, 422, 423), body=ConversionBody
+            ),
+        },
+        f"{_COMMITMENT}/start-transfer": {
+            "POST": Operation(
+                commitment.start_transfer,
+                "project:edit",
+                {202: _ONE_COMMITMENT, 400: others.Message},
+                (404, 409, 422),
+                body=TransferBody,
+            ),
+        },
+        f"{_PROJECT}/transfer-commitment/{{id}}": {
+            "POST": Operation(
+                commitment.transfer, "project:edit", {202: _ONE_COMMITMENT}, (404, 409, 422, 423), _TOKEN
+            ),
+        },
+        "/v1/commitments": {
+            "GET": Operation(
+                commitment.list_events,
+                "cluster:list_commitments",
+                {200: commitments.CommitmentEventsAnswer},
+                parameters=(*_SELECTION, p.SINCE, p.EVENTS),
+            ),
+        },
+        "/v1/commitments/by-token": {
+            "GET": Operation(
+                commitment.show_by_token, "cluster:show_public_commitments", {200: _ONE_COMMITMENT}, (404,), _TOKEN
+            ),
+        },
+        "/v1/commitment-conversion/{service_type}/{resource_name}": {
+            "GET": Operation(
+                commitment.list_conversions,
+                "cluster:show_basic",
+                {200: commitments.ConversionsAnswer},
+                (404, 422),
+                _SELECTION,
+            ),
+        },
+        "/v1/public-commitments": {
+            "GET": Operation(
+                commitment.list_public,
+                "cluster:show_public_commitments",
+                {200: commitments.CommitmentsAnswer},
+                (),
+                _SELECTION,
+            ),
+        },
+    },
+}
+"""By section of the documentation, path and method."""
+
+ROUTES = {path: operations for section in SECTIONS.values() for path, operations in section.items()}
+
+DOCUMENTED_RULES = document_rules(policy.RULES, ROUTES)
+"""The policy rules, each with the requests that it guards."""
+
+
+@cache
+def _openapi() -> bytes:
+    return dump(openapi.build(SECTIONS, DOCUMENTED_RULES))

@@ -71,12 +71,10 @@ def check(options: argparse.Namespace) -> int:
 
 def policy(options: argparse.Namespace) -> int:
     """Prints the rules as a policy file that changes nothing."""
-    from limes.api.policy import RULES
-    from limes.placement.policy import rules as placement_rules
-    from limes.placement.routes import ROUTES
-    from limes.web.operation import document_rules
+    from limes.api.routes import DOCUMENTED_RULES
+    from limes.placement.routes import documented_rules
 
-    rules = RULES if options.api == "limes" else document_rules(placement_rules(True), ROUTES)
+    rules = DOCUMENTED_RULES if options.api == "limes" else documented_rules(True)
     if options.json:
         print_json(rules)
         return 0

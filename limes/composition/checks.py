@@ -19,8 +19,8 @@ from limes.composition.common import (
 from limes.composition.identity import limes_policy, open_authenticator, open_cloud, placement_policy, refuse_exposure
 from limes.composition.liquid import build_liquid, liquid_settings
 from limes.errors import ConfigError, LimesError, StartupError
-from limes.liquid.endpoints import MAX_BODY_SIZE
-from limes.liquid.policy import RULES as LIQUID_RULES
+from limes.liquid.handlers import MAX_BODY_SIZE
+from limes.liquid.routes import RULES as LIQUID_RULES
 from limes.logs import Style
 from limes.settings import Settings
 from limes.settings.placement import PlacementSettings

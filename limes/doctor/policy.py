@@ -7,13 +7,13 @@ from typing import Any
 
 from oslo_policy import policy as oslo
 
-from limes.api.policy import RULES
+from limes.api.routes import DOCUMENTED_RULES
 from limes.auth.context import Identity
 from limes.auth.policy import Policy, Rule
 from limes.doctor.finding import Context, Finding, ok, problem, warning
 from limes.errors import ConfigError
-from limes.liquid.policy import RULES as LIQUID_RULES
-from limes.placement.policy import rules as placement_rules
+from limes.liquid.routes import RULES as LIQUID_RULES
+from limes.placement.routes import documented_rules as placement_rules
 from limes.settings import read_yaml
 
 _NOBODY = Identity(user_id="somebody-with-a-token-and-no-role")
@@ -52,7 +52,7 @@ def check(context: Context) -> Iterator[Finding]:
     """The file of each API."""
     settings = context.settings
     files = (
-        ("policy.api", "api.policy_file", settings.api.policy_file, RULES),
+        ("policy.api", "api.policy_file", settings.api.policy_file, DOCUMENTED_RULES),
         (
             "policy.placement",
             "placement.policy_file",

@@ -4,11 +4,12 @@ from typing import Any
 
 import falcon
 
-from limes.liquid.endpoints import CapacityEndpoint, InfoEndpoint, LiquidCollaborators, QuotaEndpoint, UsageEndpoint
+from limes.liquid.handlers import LiquidApi, LiquidCollaborators
+from limes.liquid.routes import ROUTES
 from limes.web.errors import UNAUTHORIZED, PlainErrors
 from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware
-from limes.web.operation import Router
+from limes.web.operation import Router, add_routes
 from limes.web.operational import PUBLIC_PATHS, MetricsEndpoint
 
 
@@ -36,8 +37,5 @@ def create_app(deps: LiquidCollaborators) -> falcon.App[Any, Any]:
     PlainErrors().install(app)
     app.add_route("/healthcheck", HealthcheckEndpoint())
     app.add_route("/metrics", MetricsEndpoint())
-    app.add_route("/v1/info", InfoEndpoint(deps))
-    app.add_route("/v1/report-capacity", CapacityEndpoint(deps))
-    app.add_route("/v1/projects/{project_id}/report-usage", UsageEndpoint(deps))
-    app.add_route("/v1/projects/{project_id}/quota", QuotaEndpoint(deps))
+    add_routes(app, LiquidApi(deps), ROUTES)
     return app

@@ -1,33 +1,28 @@
-"""Request bodies of the LIQUID protocol. What we don't know of is ignored: the protocol grows."""
+"""Request bodies of the LIQUID protocol. Unknown keys are ignored: the protocol grows."""
 
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import Field, StrictInt, StrictStr
 
 from limes.backends import AZDemand, DomainInfo, ProjectInfo, ResourceDemand
 from limes.core.units import MAX_AMOUNT
 from limes.errors import BadRequest
+from limes.web.bodies import RequestBody
 
 Text = Annotated[StrictStr, Field(min_length=1)]
 Amount = Annotated[StrictInt, Field(ge=0, le=MAX_AMOUNT)]
 Total = Annotated[StrictInt, Field(ge=0)]
 
 
-class LiquidBody(BaseModel):
-    """A part of a document."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
-
-
-class DomainMetadata(LiquidBody):
+class DomainMetadata(RequestBody):
     """A Keystone domain."""
 
     uuid: Text
     name: Text
 
 
-class ProjectMetadata(LiquidBody):
+class ProjectMetadata(RequestBody):
     """A Keystone project."""
 
     uuid: Text
@@ -35,7 +30,7 @@ class ProjectMetadata(LiquidBody):
     domain: DomainMetadata
 
 
-class DemandInAZ(LiquidBody):
+class DemandInAZ(RequestBody):
     """What projects demand in one AZ."""
 
     usage: Total = 0
@@ -43,41 +38,42 @@ class DemandInAZ(LiquidBody):
     pendingCommitments: Total = 0
 
 
-class DemandForResource(LiquidBody):
+class DemandForResource(RequestBody):
     """What projects demand of one resource."""
 
     overcommitFactor: Annotated[float, Field(ge=0)] = 0
     perAZ: Mapping[str, DemandInAZ] = Field(default_factory=dict)
 
     def demand(self) -> ResourceDemand:
-        """The same, as plugins know it."""
+        """The demand as plugins know it."""
         per_az = {
-            az: AZDemand(one.usage, one.unusedCommitments, one.pendingCommitments) for az, one in self.perAZ.items()
+            az: AZDemand(demand.usage, demand.unusedCommitments, demand.pendingCommitments)
+            for az, demand in self.perAZ.items()
         }
         return ResourceDemand(self.overcommitFactor, per_az)
 
 
-class CapacityRequest(LiquidBody):
+class CapacityRequest(RequestBody):
     """The document of `POST /v1/report-capacity`."""
 
     allAZs: tuple[Text, ...]
     demandByResource: Mapping[str, DemandForResource] = Field(default_factory=dict)
 
 
-class UsageRequest(LiquidBody):
+class UsageRequest(RequestBody):
     """The document of `POST /v1/projects/{id}/report-usage`."""
 
     allAZs: tuple[Text, ...]
     projectMetadata: ProjectMetadata | None = None
 
 
-class ResourceQuota(LiquidBody):
+class ResourceQuota(RequestBody):
     """A wanted quota."""
 
     quota: Amount
 
 
-class QuotaRequest(LiquidBody):
+class QuotaRequest(RequestBody):
     """The document of `PUT /v1/projects/{id}/quota`."""
 
     resources: Mapping[str, ResourceQuota]
@@ -85,7 +81,7 @@ class QuotaRequest(LiquidBody):
 
 
 def project_of(project_id: str, metadata: ProjectMetadata | None) -> ProjectInfo:
-    """The project that a request is about. Raises `BadRequest` where it does not say enough."""
+    """The project that a request is about. Raises `BadRequest` if it does not say enough."""
     if metadata is None:
         raise BadRequest("projectMetadata: is needed here, as /v1/info says")
     if metadata.uuid != project_id:

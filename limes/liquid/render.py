@@ -1,4 +1,4 @@
-"""What plugins report, in the words of the LIQUID protocol."""
+"""What plugins report, in the terms of the LIQUID protocol."""
 
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
@@ -23,15 +23,15 @@ _UNLIMITED = -1
 def info(service: ServiceDef, with_capacity: Container[str], with_demand: Container[str]) -> dict[str, Any]:
     """What there is, without a version.
 
-    `with_capacity` are the resources of which capacity is known, `with_demand` those whose demand has to be known for
-    that.
+    `with_capacity` are the resources whose capacity is known, `with_demand` those whose demand has to be known for it.
     """
     categories = sorted({resource.category for resource in service.resources.values() if resource.category})
     return {
         "displayName": service.type,
         "categories": {name: {"displayName": name} for name in categories},
         "resources": {
-            name: _resource(one, name in with_capacity, name in with_demand) for name, one in service.resources.items()
+            name: _resource(definition, name in with_capacity, name in with_demand)
+            for name, definition in service.resources.items()
         },
         "rates": {},
         "capacityMetricFamilies": {},
@@ -62,7 +62,7 @@ def usage(service: ServiceDef, report: UsageReport, azs: Sequence[str], version:
         resources[name] = {
             "forbidden": reported.max_quota == 0,
             **({} if reported.quota is None else {"quota": _quota(reported.quota)}),
-            "perAZ": {az: _az_usage(one) for az, one in per_az.items()},
+            "perAZ": {az: _az_usage(usage_in_az) for az, usage_in_az in per_az.items()},
         }
     return {"infoVersion": version, "resources": resources, "rates": {}, "metrics": {}}
 
@@ -72,7 +72,7 @@ def capacity(service: ServiceDef, report: CapacityReport, azs: Sequence[str], ve
     resources = {}
     for name, per_az in report.services.get(service.type, {}).items():
         shown = _by_topology(service.resources[name], per_az, azs, AZCapacity(0), add_capacity)
-        resources[name] = {"perAZ": {az: _az_capacity(one) for az, one in shown.items()}}
+        resources[name] = {"perAZ": {az: _az_capacity(capacity_in_az) for az, capacity_in_az in shown.items()}}
     return {"infoVersion": version, "resources": resources, "metrics": {}}
 
 
@@ -80,13 +80,13 @@ def _by_topology(definition: ResourceDef, per_az: Mapping[str, Any], azs: Sequen
     """One entry `any` for flat resources; else one for each AZ, and `unknown` for what is in none of them."""
     if not definition.az_aware:
         total = None
-        for one in per_az.values():
-            total = one if total is None else add(total, one)
+        for reported in per_az.values():
+            total = reported if total is None else add(total, reported)
         return {ANY_AZ: nothing if total is None else total}
     shown = {az: per_az.get(az, nothing) for az in azs}
-    elsewhere = [one for az, one in per_az.items() if az not in shown and one != nothing]
-    for one in elsewhere:
-        shown[UNKNOWN_AZ] = add(shown[UNKNOWN_AZ], one) if UNKNOWN_AZ in shown else one
+    elsewhere = [reported for az, reported in per_az.items() if az not in shown and reported != nothing]
+    for reported in elsewhere:
+        shown[UNKNOWN_AZ] = add(shown[UNKNOWN_AZ], reported) if UNKNOWN_AZ in shown else reported
     return shown
 
 
@@ -94,19 +94,19 @@ def _quota(quota: BackendQuota) -> int:
     return _UNLIMITED if isinstance(quota, Unlimited) else quota
 
 
-def _az_usage(one: AZUsage) -> dict[str, Any]:
+def _az_usage(usage: AZUsage) -> dict[str, Any]:
     return {
-        "usage": one.usage,
-        **({} if one.physical_usage is None else {"physicalUsage": one.physical_usage}),
-        **_list("subresources", one.subresources, ("id", "name")),
+        "usage": usage.usage,
+        **({} if usage.physical_usage is None else {"physicalUsage": usage.physical_usage}),
+        **_list("subresources", usage.subresources, ("id", "name")),
     }
 
 
-def _az_capacity(one: AZCapacity) -> dict[str, Any]:
+def _az_capacity(capacity: AZCapacity) -> dict[str, Any]:
     return {
-        "capacity": one.capacity,
-        **({} if one.usage is None else {"usage": one.usage}),
-        **_list("subcapacities", one.subcapacities, ("id", "name", "capacity", "usage")),
+        "capacity": capacity.capacity,
+        **({} if capacity.usage is None else {"usage": capacity.usage}),
+        **_list("subcapacities", capacity.subcapacities, ("id", "name", "capacity", "usage")),
     }
 
 

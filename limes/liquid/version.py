@@ -40,9 +40,9 @@ def kept_version(document: Mapping[str, Any], file: Path) -> int:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        found = orjson.loads(file.read_bytes())
+        kept = orjson.loads(file.read_bytes())
     except FileNotFoundError:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(kept, dict):
         raise ValueError("not an object")
-    return found
+    return kept

@@ -25,7 +25,7 @@ _TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class Answer(web.Answer):
-    """What a handler answers. Without a document or data the answer has no body."""
+    """What a handler answers: a `document`, or `data`, or nothing but a status."""
 
     location: str | None = None
     """A path of this API, which becomes an absolute URL."""

@@ -12,15 +12,13 @@ from functools import lru_cache
 
 import falcon
 
-from limes.auth.context import Identity
 from limes.placement.accept import accepts_json
 from limes.placement.call import Answer, Call, root_path
 from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.document import dump
 from limes.placement.errors import NotAcceptable, UnsupportedMediaType
 from limes.web import operation as web
-
-_ANYBODY = Identity(user_id="")
+from limes.web.call import identity_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +73,8 @@ class PlacementApi(web.Api[Operation, Call]):
         """Raises `NotAcceptable` and `UnsupportedMediaType`."""
         version: int = req.context.version
         _check_media_types(req, operation, version)
-        identity = getattr(req.context, "identity", _ANYBODY)
         now = self._deps.clock.now().timestamp()
-        return Call(req, self._deps, operation.rule, params, identity, version, now)
+        return Call(req, self._deps, operation.rule, params, identity_of(req), version, now)
 
     def render(self, call: Call, resp: falcon.Response, answer: Answer) -> None:
         """JSON, the location as an absolute URL, and from 1.15 when it was last modified."""

@@ -1,5 +1,6 @@
 """The whole API on one page: path, method, function. 404, 405 and the `allow` header follow from it."""
 
+from limes.auth.policy import Rule
 from limes.placement.handlers import (
     aggregate,
     allocation,
@@ -16,6 +17,8 @@ from limes.placement.handlers import (
     usage_group,
 )
 from limes.placement.operation import Operation, every_version
+from limes.placement.policy import rules
+from limes.web.operation import document_rules
 
 _PROVIDERS = "placement:resource_providers"
 _INVENTORIES = "placement:resource_providers:inventories"
@@ -112,3 +115,8 @@ ROUTES = {
         "DELETE": Operation(quota.delete, "placement:quotas:delete"),
     },
 }
+
+
+def documented_rules(enforce_new_defaults: bool) -> tuple[Rule, ...]:
+    """The policy rules, each with the requests that it guards."""
+    return document_rules(rules(enforce_new_defaults), ROUTES)

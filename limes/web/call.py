@@ -30,14 +30,27 @@ class Call(Generic[Deps]):
         raise NotImplementedError
 
 
+_ANYBODY = Identity(user_id="")
+
+
+def identity_of(req: falcon.Request) -> Identity:
+    """The caller, from the token; nobody in particular where no token is needed."""
+    return getattr(req.context, "identity", _ANYBODY)
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a handler answers. Without a document or data the answer has no body."""
+    """What a handler answers: one of `document`, `data`, `stream` and `text`, or nothing but a status."""
 
     status: int = 200
     document: Any = None
+    """Becomes JSON."""
     data: bytes | None = None
-    """JSON that the handler has rendered itself; instead of `document`."""
+    """JSON that the handler has rendered itself."""
+    stream: "BodyStream | None" = None
+    """JSON that is rendered while it is sent."""
+    text: str | None = None
+    """Plain text of one or more lines."""
     headers: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -5,7 +5,7 @@ So do the paths that need no token, and the requests that the documentation of t
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 import falcon
@@ -14,6 +14,8 @@ from falcon.routing import CompiledRouter
 
 from limes.auth.policy import Rule
 from limes.web.call import Answer, Call
+from limes.web.errors import answer_text
+from limes.web.json import dump
 
 Responder = Callable[..., None]
 
@@ -26,11 +28,11 @@ class Operation:
     """Takes the API's own `Call`."""
     rule: str | None
     """The policy rule; None for what everybody may do."""
-    also: tuple[str, ...] = ()
+    also: tuple[str, ...] = field(default=(), kw_only=True)
     """Further rules that the handler asks about."""
-    authorizes: bool = False
-    """Whether the handler itself authorizes the call, because the path alone does not say on what."""
-    public: bool = False
+    authorizes: bool = field(default=False, kw_only=True)
+    """Whether the handler itself authorizes the call, because more than the path decides."""
+    public: bool = field(default=False, kw_only=True)
     """Whether no token is needed."""
 
 
@@ -67,6 +69,24 @@ class Api(ABC, Generic[AnyOperation, AnyCall]):
     def refusal(self, operations: Mapping[str, AnyOperation]) -> Responder | None:
         """Answers the methods that a path does not have. None: as Falcon does, which answers OPTIONS with `Allow`."""
         return None
+
+
+class JsonApi(Api[AnyOperation, AnyCall]):
+    """An API that answers JSON or plain text."""
+
+    def render(self, call: AnyCall, resp: falcon.Response, answer: Answer) -> None:
+        """Puts the handler's answer into the response."""
+        resp.status = falcon.code_to_http_status(answer.status)
+        for name, value in answer.headers.items():
+            resp.set_header(name, value)
+        if answer.text is not None:
+            answer_text(resp, answer.status, answer.text)
+        elif answer.stream is not None:
+            resp.content_type = falcon.MEDIA_JSON
+            resp.stream = answer.stream
+        elif answer.data is not None or answer.document is not None:
+            resp.content_type = falcon.MEDIA_JSON
+            resp.data = dump(answer.document) if answer.data is None else answer.data
 
 
 def add_routes(app: falcon.App[Any, Any], api: Api[AnyOperation, Any], table: Table[AnyOperation]) -> None:

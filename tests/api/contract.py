@@ -9,10 +9,10 @@ from typing import Any
 
 import jsonschema_rs
 
-from limes.api.openapi.document import build
-from limes.api.routes import PUBLIC_PATHS, ROUTES
+from limes.api.openapi import build
+from limes.api.routes import DOCUMENTED_RULES, SECTIONS
 
-DOCUMENT = build(ROUTES, PUBLIC_PATHS)
+DOCUMENT = build(SECTIONS, DOCUMENTED_RULES)
 
 
 @cache

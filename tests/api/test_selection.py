@@ -3,7 +3,7 @@
 import pytest
 
 from limes.api import parameters
-from limes.api.openapi.operations import OPERATIONS
+from limes.api.routes import ROUTES
 from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, commit
 
@@ -13,7 +13,7 @@ WITHOUT = {"/", "/v1/", "/v1/openapi.json", "/v1/identity", "/v1/commitments/by-
 
 def test_every_get_takes_them():
     selection = {parameters.SERVICE, parameters.AREA, parameters.RESOURCE}
-    gets = {path: set(one.parameters) for (method, path), one in OPERATIONS.items() if method == "GET"}
+    gets = {path: set(methods["GET"].parameters) for path, methods in ROUTES.items() if "GET" in methods}
     assert {path for path, taken in gets.items() if not selection <= taken} == WITHOUT
 
 

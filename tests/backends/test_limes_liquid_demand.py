@@ -14,8 +14,8 @@ from limes.backends import (
     ServiceDef,
 )
 from limes.liquid.app import create_app
-from limes.liquid.endpoints import LiquidCollaborators
-from limes.liquid.policy import RULES
+from limes.liquid.handlers import LiquidCollaborators
+from limes.liquid.routes import RULES
 from limes.system import SystemClock, SystemIds
 from tests.backends.conftest import AZS, load_quota
 

@@ -11,10 +11,11 @@ from limes_osc.plugin import build_option_parser
 from markdown_it import MarkdownIt
 from pydantic import BaseModel
 
-from limes.api.openapi.operations import OPERATIONS
+from limes.api.routes import ROUTES
 from limes.cli import build_parser
+from limes.liquid.routes import ROUTES as LIQUID_ROUTES
 from limes.placement import errors
-from limes.placement.routes import ROUTES
+from limes.placement.routes import ROUTES as PLACEMENT_ROUTES
 from limes.placement.search import errors as query_errors
 from limes.settings.document import rows_of_model
 from limes.settings.root import Settings
@@ -154,10 +155,12 @@ def request_exists(word: str) -> bool | None:
     if found is None or "..." in found[2] or not found[2].startswith(("/v1/", "/resource_p", "/allocation")):
         return None
     verb, path = found[1], re.sub(r":(\w+)|\{\w+\}", "{}", found[2])
-    ours = {(verb, re.sub(r"\{\w+\}", "{}", path)) for verb, path in OPERATIONS}
-    placements = {(verb, re.sub(r"\{\w+\}", "{}", path)) for path in ROUTES for verb in ROUTES[path]}
-    liquids = {("GET", "/v1/info"), ("POST", "/v1/report-capacity"), ("POST", "/v1/projects/{}/report-usage")}
-    return (verb, path) in ours | placements | liquids | {("PUT", "/v1/projects/{}/quota")}
+    tables = (ROUTES, PLACEMENT_ROUTES, LIQUID_ROUTES)
+    return any(
+        path == re.sub(r"\{\w+\}", "{}", template) and verb in methods
+        for table in tables
+        for template, methods in table.items()
+    )
 
 
 def test_requests():

@@ -8,7 +8,7 @@ import falcon.testing
 import pytest
 
 from limes import logs
-from limes.api.initiator import initiator_of
+from limes.api.call import initiator_of
 from limes.audit.cadf import Event, Scope, render
 from limes.audit.initiator import Initiator, of_job
 from limes.auth.context import Identity

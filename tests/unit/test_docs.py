@@ -4,11 +4,11 @@ from pathlib import Path
 
 import yaml
 
-from limes.api.openapi.document import responders
 from limes.api.policy import RULES
 from limes.api.routes import ROUTES
 from limes.settings.document import _model_of, render_page
 from limes.settings.root import Settings
+from limes.web.operation import operations_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,7 +46,7 @@ def test_the_example_shows_every_section():
 
 def test_every_route_is_in_the_api_reference():
     page = (ROOT / "docs" / "limes-api.md").read_text()
-    table = responders(ROUTES)
+    table = operations_of(ROUTES)
     assert [f"{method} {path}" for method, path, _ in table if f"`{method} {path}`" not in page] == []
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from limes.api.openapi.document import build
-from limes.api.routes import PUBLIC_PATHS, ROUTES
+from limes.api.openapi import build
+from limes.api.routes import DOCUMENTED_RULES, SECTIONS
 from reference.markdown import code, table
 
 Json = Mapping[str, Any]
@@ -21,7 +21,7 @@ _EVERYWHERE = ("X-Limes-Cluster-Id",)
 
 def render() -> str:
     """The whole page."""
-    document = build(ROUTES, PUBLIC_PATHS)
+    document = build(SECTIONS, DOCUMENTED_RULES)
     lines = [_HEAD]
     tags = dict.fromkeys(tag for item in document["paths"].values() for one in _methods(item) for tag in one[1]["tags"])
     for tag in tags:

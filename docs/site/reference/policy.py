@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable
 
-from limes.api.policy import RULES
+from limes.api.routes import DOCUMENTED_RULES
 from limes.auth.policy import Rule
-from limes.liquid.policy import RULES as LIQUID_RULES
-from limes.placement.policy import rules as placement_rules
-from limes.placement.routes import ROUTES as PLACEMENT_ROUTES
-from limes.web.operation import document_rules
+from limes.liquid.routes import RULES as LIQUID_RULES
+from limes.placement.routes import documented_rules
 from reference.markdown import code, table
 
 _HEAD = """# Policy rules
@@ -22,9 +20,9 @@ def render() -> str:
     """The whole page."""
     lines = [_HEAD]
     for title, rules in (
-        ("Limes API", RULES),
-        ("Placement API", document_rules(placement_rules(True), PLACEMENT_ROUTES)),
-        ("Placement API with the older defaults", document_rules(placement_rules(False), PLACEMENT_ROUTES)),
+        ("Limes API", DOCUMENTED_RULES),
+        ("Placement API", documented_rules(True)),
+        ("Placement API with the older defaults", documented_rules(False)),
         ("LIQUID", LIQUID_RULES),
     ):
         lines += [f"## {title}", "", *_rules(rules)]

@@ -6,7 +6,7 @@ import falcon
 import falcon.testing
 import pytest
 
-from limes.api.initiator import initiator_of
+from limes.api.call import initiator_of
 from limes.auth.context import Identity
 from limes.settings.http import ProxySettings
 from limes.web.client_address import ClientAddress, Header

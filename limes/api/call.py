@@ -1,0 +1,177 @@
+"""One request as the Limes API's handlers see it, and what a row of the table says about an operation."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+import falcon
+
+from limes import logs
+from limes.api import parameters
+from limes.api.collaborators import ApiCollaborators
+from limes.api.parameters import Parameter
+from limes.api.render.common import RenderContext
+from limes.api.shapes.common import Link
+from limes.audit.initiator import Initiator
+from limes.auth.context import Identity
+from limes.core.catalog import Catalog, Ref
+from limes.core.permissions import Permissions
+from limes.core.selection import Page, Selection, select
+from limes.db.engine import Engine
+from limes.errors import BadRequest, Forbidden
+from limes.web import call as web
+from limes.web import operation as web_operation
+from limes.web.bodies import Body, RequestBody, read_document
+
+_LONGEST = 255
+_TARGETS = ("domain_id", "project_id")
+"""The variables of paths that policy rules may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(web_operation.Operation):
+    """One method of one path, as the OpenAPI document describes it. The handler's docstring is its summary."""
+
+    answers: Mapping[int, Any] = field(default_factory=dict)
+    """By status: a shape, `str` for a plain text that may be empty, or None for no body."""
+    errors: tuple[int, ...] = ()
+    """Besides those that every operation has. All of them are plain texts."""
+    parameters: tuple[Parameter, ...] = ()
+    body: type[RequestBody] | None = None
+    tagged: bool = False
+    """Whether answers have an entity tag."""
+
+
+@dataclass(slots=True)
+class Call(web.Call[ApiCollaborators]):
+    """One request."""
+
+    operation: Operation
+    target: Mapping[str, str]
+    """What policy rules are asked about: the ids in the path."""
+
+    @property
+    def engine(self) -> Engine:
+        """The database."""
+        return self.deps.engine
+
+    @property
+    def catalog(self) -> Catalog:
+        """The services and resources that are configured."""
+        return self.deps.catalog
+
+    def authorize(self) -> None:
+        """Raises `Forbidden` unless the caller passes the operation's rule."""
+        if self.rule is not None:
+            self.require(self.rule)
+
+    def require(self, rule: str) -> None:
+        """Raises `Forbidden` unless the caller passes the rule. Comes before anything is looked up."""
+        if not self.allows(rule):
+            raise Forbidden("Forbidden")
+
+    def allows(self, rule: str, **more_target: str) -> bool:
+        """Whether the caller passes the rule."""
+        return self.deps.policy.allows(rule, self.identity, {**self.target, **more_target})
+
+    def quota_permissions(self, level: str, ref: Ref) -> Permissions:
+        """What the caller may do to a quota; `level` is `domain` or `project`."""
+        service_type, resource_name = ref
+
+        def may(verb: str) -> bool:
+            return self.allows(f"{level}:{verb}", service_type=service_type, resource_name=resource_name)
+
+        return Permissions(
+            can_raise=may("raise"),
+            can_raise_lowpriv=may("raise_lowpriv"),
+            can_lower=may("lower"),
+            can_lower_lowpriv=may("lower_lowpriv"),
+        )
+
+    def body(self, model: type[Body]) -> Body:
+        """The request's document. Raises `BadRequest`, and falcon's 413 if it is too large."""
+        assert model is self.operation.body, "the table names another body"
+        return read_document(self.req, model, self.deps.max_body_size)
+
+    def initiator(self) -> Initiator:
+        """The caller, for the history and the audit."""
+        return initiator_of(self.req, self.identity)
+
+    def selection(self) -> Selection:
+        """What `service`, `area` and `resource` ask for. Each may repeat; an empty value selects nothing."""
+        return select(
+            self.deps.catalog,
+            services=parameters.SERVICE.of(self.req),
+            areas=parameters.AREA.of(self.req),
+            resources=parameters.RESOURCE.of(self.req),
+        )
+
+    def render_context(self) -> RenderContext:
+        """How the answer is to be rendered."""
+        per_az = "per-az" in (parameters.PREVIEW.of(self.req) or "")
+        detail = parameters.DETAIL.of(self.req)
+        deps = self.deps
+        return RenderContext(deps.catalog, deps.clock, detail=detail, per_az=per_az, stale_after=deps.stale_after)
+
+    def page(self) -> Page | None:
+        """What `limit` and `marker` ask for; None without `limit`. Raises `BadRequest`."""
+        limits = parameters.values_of(self.req, parameters.LIMIT.name) or []
+        markers = parameters.values_of(self.req, parameters.MARKER.name) or []
+        if not limits:
+            if markers:
+                raise BadRequest("marker goes with limit only")
+            return None
+        if len(limits) > 1 or len(markers) > 1:
+            raise BadRequest("limit and marker may be given once only")
+        if "\0" in "".join(markers):  # PostgreSQL could not even be asked
+            raise BadRequest("query parameter marker: expected an id, which has no NUL")
+        return Page(parameters.LIMIT.read(limits[0]), markers[0] if markers else "")
+
+    def next_page(self, page: Page | None, uuids: Sequence[str]) -> list[Link] | None:
+        """The link to the page after a full one: None without pagination, an empty list on the last page."""
+        if page is None:
+            return None
+        return self.next_link(uuids[-1]) if len(uuids) >= page.limit else []
+
+    def next_link(self, marker: str) -> list[Link]:
+        """The link to what comes after the marker, in the same selection."""
+        query = {key: value for key, value in self.req.params.items() if key != "marker"} | {"marker": marker}
+        return [{"rel": "next", "href": f"{self.req.path}?{urlencode(query, doseq=True)}"}]
+
+
+class LimesApi(web_operation.JsonApi[Operation, Call]):
+    """JSON in, JSON or plain text out."""
+
+    def __init__(self, deps: ApiCollaborators) -> None:
+        self._deps = deps
+
+    def call(self, req: falcon.Request, operation: Operation, params: Mapping[str, str]) -> Call:
+        """The request as the handler sees it."""
+        target = {name: params[name] for name in _TARGETS if name in params}
+        return Call(req, self._deps, operation.rule, params, web.identity_of(req), operation, target)
+
+
+def initiator_of(req: falcon.Request, identity: Identity) -> Initiator:
+    """The user behind the request, with everything that the client can make up cut to size."""
+    *before, local = logs.request_id.get().split()
+    return Initiator(
+        name=_clean(identity.user_name),
+        id=_clean(identity.user_id),
+        user_domain=_clean(identity.user_domain_name),
+        project_id=_clean(identity.project_id),
+        project_name=_clean(identity.project_name),
+        domain_id=_clean(identity.domain_id),
+        domain_name=_clean(identity.domain_name),
+        application_credential_id=_clean(identity.application_credential_id),
+        address=_clean(req.remote_addr),
+        agent=_clean(req.user_agent),
+        request_id=local,
+        global_request_id=before[0] if before else "",
+        path=_clean(req.path),
+    )
+
+
+def _clean(text: str | None) -> str:
+    """What databases and JSON can hold of a text: no NUL, no half surrogates, and not too much."""
+    return (text or "")[:_LONGEST].replace("\0", "").encode("utf-8", "replace").decode()

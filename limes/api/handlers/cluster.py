@@ -1,0 +1,34 @@
+"""The cluster, and what its admins have to look after."""
+
+from limes.actions.reports import cluster as cluster_reports
+from limes.actions.reports import inconsistencies
+from limes.api.call import Call
+from limes.api.render.cluster import render_cluster
+from limes.api.render.inconsistencies import render_inconsistencies, render_scrape_errors
+from limes.core.catalog import Ref
+from limes.web.call import Answer
+
+
+def show(call: Call) -> Answer:
+    """Shows capacity, quota and usage. Subcapacities are left out silently for those who may not see them."""
+    sees_all = call.allows("cluster:show")
+    if not sees_all:
+        call.require("cluster:show_basic")
+
+    def may_see_subcapacities(ref: Ref) -> bool:
+        return sees_all or call.allows("cluster:show_subcapacity", service=ref[0], resource=ref[1])
+
+    context = call.render_context()
+    report = cluster_reports.run(call.engine, call.catalog, call.selection(), per_az_at=context.commitments_at)
+    return Answer(document=render_cluster(context, report, may_see_subcapacities))
+
+
+def list_inconsistencies(call: Call) -> Answer:
+    """Lists quotas that contradict themselves, usage, or the backends."""
+    report = inconsistencies.run(call.engine, call.catalog, call.selection())
+    return Answer(document=render_inconsistencies(call.catalog, report))
+
+
+def list_scrape_errors(call: Call) -> Answer:
+    """Lists scrapes that fail, grouped by service type and message."""
+    return Answer(document=render_scrape_errors(inconsistencies.scrape_errors(call.engine, call.selection())))

@@ -1,0 +1,191 @@
+"""Commitments: of a project, and over all projects."""
+
+from collections.abc import Sequence
+
+import orjson
+
+from limes.actions.commitments.ledger import Described
+from limes.actions.reports.projects import find_project
+from limes.api import parameters
+from limes.api.bodies import ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
+from limes.api.call import Call
+from limes.api.render.commitment import render_plan, render_rates, render_utilisation
+from limes.api.shapes.common import Warned
+from limes.core.commitments.commitment import describe
+from limes.errors import BadRequest, Forbidden, NotFound
+from limes.web.call import Answer
+
+_TRANSFER_STATUSES = ("", "unlisted", "public")
+
+
+def list_of_project(call: Call) -> Answer:
+    """Lists commitments. `?history` shows those that have ended, too."""
+    commitments = call.deps.commitments.read.of_project(
+        *_find_project(call), call.selection(), with_history=parameters.HISTORY.of(call.req)
+    )
+    with_token = call.allows("project:edit")
+    documents = [describe(each.commitment, each.ref, each.unit, with_token=with_token) for each in commitments]
+    return Answer(document={"commitments": documents})
+
+
+def create(call: Call) -> Answer:
+    """Makes a commitment: 201. An `Idempotency-Key` makes it safe to ask again."""
+    project = _find_project(call)
+    key = parameters.IDEMPOTENCY_KEY.of(call.req)
+    if key is not None and not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
+        raise BadRequest("header Idempotency-Key: expected 1 to 255 printable ASCII characters")
+    request = call.body(NewCommitmentBody).commitment.request()
+    made = call.deps.commitments.create.run(*project, request, call.initiator(), key)
+    return Answer(201, {"commitment": made.document, **_warnings(made.warnings)})
+
+
+def can_confirm(call: Call) -> Answer:
+    """Says whether the same commitment could be made and confirmed at once."""
+    project, request = _find_project(call), call.body(NewCommitmentBody).commitment.request()
+    result = call.deps.commitments.create.can_confirm(*project, request)
+    warnings = call.deps.commitments.warn_before.run(*project, request)
+    return Answer(document={"result": result, **_warnings(warnings)})
+
+
+def plan(call: Call) -> Answer:
+    """Says when the same commitment could be confirmed, from what is known today, and what blocks it."""
+    project, request = _find_project(call), call.body(NewCommitmentBody).commitment.request()
+    planned = call.deps.commitments.plan.run(*project, request)
+    warnings = call.deps.commitments.warn_before.run(*project, request)
+    return Answer(document={"plan": render_plan(planned), **_warnings(warnings)})
+
+
+def show_utilisation(call: Call) -> Answer:
+    """Shows how well commitments fit what is used, over the last `?days`, and what to commit to."""
+    utilisations = call.deps.commitments.utilisation.report(
+        *_find_project(call), call.selection(), parameters.DAYS.of(call.req)
+    )
+    return Answer(document={"utilisation": [render_utilisation(each) for each in utilisations]})
+
+
+def delete(call: Call) -> Answer:
+    """Deletes a commitment: 204."""
+    use_case = call.deps.commitments.delete
+    as_admin = call.allows("project:uncommit")
+    if not as_admin and not (use_case.grace and call.allows("project:edit")):
+        raise Forbidden("Forbidden")
+    domain_id, project_id = call.params["domain_id"], call.params["project_id"]
+    use_case.run(domain_id, project_id, _number(call), call.initiator(), as_admin=as_admin)
+    return Answer(204)
+
+
+def start_transfer(call: Call) -> Answer:
+    """Marks a commitment, or a part of it, for transfer: 202, with the token. An empty status withdraws it."""
+    project, wanted = _find_project(call), call.body(TransferBody).commitment
+    if wanted.transfer_status not in _TRANSFER_STATUSES:
+        return Answer(400, "Invalid transfer_status code. Must be unlisted or public.")
+    if wanted.amount <= 0:
+        return Answer(400, "Delivered amount needs to be a positive value.")
+    described = call.deps.commitments.transfer.start(
+        *project, _number(call), wanted.amount, wanted.transfer_status, call.initiator()
+    )
+    return _answer(described, 202)
+
+
+def transfer(call: Call) -> Answer:
+    """Takes the commitment of that number and token into the project of the path: 202."""
+    project, token = _find_project(call), _transfer_token(call)
+    return _answer(call.deps.commitments.transfer.take(*project, _number(call), token, call.initiator()), 202)
+
+
+def merge(call: Call) -> Answer:
+    """Makes one of several: 202."""
+    project, body = _find_project(call), call.body(MergeBody)
+    return _answer(call.deps.commitments.reshape.merge(*project, body.commitment_ids, call.initiator()), 202)
+
+
+def renew(call: Call) -> Answer:
+    """Makes the one that follows: 202."""
+    project = _find_project(call)
+    return _answer(call.deps.commitments.reshape.renew(*project, _number(call), call.initiator()), 202)
+
+
+def update_duration(call: Call) -> Answer:
+    """Lets it last longer: 200."""
+    project, body = _find_project(call), call.body(DurationBody)
+    reshape = call.deps.commitments.reshape
+    return _answer(reshape.change_duration(*project, _number(call), body.duration, call.initiator()), 200)
+
+
+def convert(call: Call) -> Answer:
+    """Makes it one of another resource: 202."""
+    project, conversion = _find_project(call), call.body(ConversionBody).commitment.conversion()
+    return _answer(call.deps.commitments.reshape.convert(*project, _number(call), conversion, call.initiator()), 202)
+
+
+def list_public(call: Call) -> Answer:
+    """Lists what is offered to everybody, with the tokens: that is what public means. Not by whom."""
+    commitments = call.deps.commitments.read.public(call.selection())
+    documents = [describe(each.commitment, each.ref, each.unit, with_token=True) for each in commitments]
+    for document in documents:
+        del document["creator_uuid"], document["creator_name"]
+    return Answer(document={"commitments": documents})
+
+
+def show_by_token(call: Call) -> Answer:
+    """Shows the commitment that is marked for transfer with a token, before one takes it.
+
+    The token is not a part of the path: paths are logged.
+    """
+    return _answer(call.deps.commitments.read.by_token(_transfer_token(call)), 200)
+
+
+def list_events(call: Call) -> Answer:
+    """Lists changes after the number `since`, in order. `next` is the `since` of the next request."""
+    since, limit = parameters.SINCE.of(call.req), parameters.EVENTS.of(call.req)
+    changes = call.deps.commitments.read.events(since, limit, call.selection())
+    events = [
+        {
+            "number": event.number,
+            "at": int(event.at),
+            "event": event.event,
+            "commitment": orjson.Fragment(event.document),
+        }
+        for event in changes.shown
+    ]
+    return Answer(document={"events": events, "next": changes.next})
+
+
+def list_conversions(call: Call) -> Answer:
+    """Lists what commitments of a resource can be converted to. The selection is of the targets."""
+    rates = call.deps.commitments.reshape.conversions((call.params["service_type"], call.params["resource_name"]))
+    wanted = set(call.selection().refs)
+    return Answer(document=render_rates({target: rate for target, rate in rates.items() if target in wanted}))
+
+
+def _find_project(call: Call) -> tuple[str, str]:
+    """The ids of the domain and project in the path. Raises `NotFound`; the caller is authorized already."""
+    domain_id, project_id = call.params["domain_id"], call.params["project_id"]
+    find_project(call.engine, domain_id, project_id)
+    return domain_id, project_id
+
+
+def _number(call: Call) -> int:
+    """The commitment's number in the path. Raises `NotFound` for what is none."""
+    text = call.params["id"]
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise NotFound("no such commitment")
+    return int(text)
+
+
+def _transfer_token(call: Call) -> str:
+    """The token of a transfer: in the header `Transfer-Token`, or in the query. Raises `BadRequest`."""
+    token = parameters.TRANSFER_TOKEN.of(call.req) or parameters.TOKEN.of(call.req)
+    if not token:
+        raise BadRequest("no transfer token provided")
+    return token
+
+
+def _answer(described: Described, status: int) -> Answer:
+    """One commitment, with its transfer token if it has one."""
+    document = describe(described.commitment, described.ref, described.unit, with_token=True)
+    return Answer(status, {"commitment": document, **_warnings(described.warnings)})
+
+
+def _warnings(texts: Sequence[str]) -> Warned:
+    return {"warnings": list(texts)} if texts else {}
