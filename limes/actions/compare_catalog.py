@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Catalog, Ref
 from limes.db.engine import Engine
-from limes.db.queries import leftovers as queries
-from limes.db.queries.leftovers import Holdings, StoredResource, ZoneHoldings
+from limes.db.queries import holdings as queries
+from limes.db.queries.holdings import Holdings, StoredResource, ZoneHoldings
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class _Comparing:
         return DroppedService(
             service_type,
             dropped,
-            queries.projects_of(self.engine, ids),
+            queries.count_projects(self.engine, ids),
             sum(one.holdings.commitments for one in dropped),
             missing_since,
             max(deleted_at, queries.last_end(self.engine, ids, self.now) or 0.0),

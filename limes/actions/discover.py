@@ -193,7 +193,7 @@ class Discover:
         queries.upsert_projects(self.engine, domain_id, changed)
         new = [project.id for project in found if project.id not in before]
         if new:
-            queries.add_project_services(self.engine, domain_id, self.clock.now().timestamp())
+            queries.add_project_services(self.engine, self.clock.now().timestamp(), domain_id)
             log.info("domain %s: %d new projects", domain.name, len(new))
         if vanished:
             queries.lock_projects(self.engine, vanished)

@@ -6,7 +6,7 @@ from limes.actions.sync_catalog import SyncCatalog
 from limes.backends import AZUsage
 from limes.core.catalog import Catalog, ServiceDef
 from limes.core.constraints import Constraint, ConstraintSet
-from limes.db.queries import vanished_services
+from limes.db.queries import catalog as catalog_queries
 from limes.db.queries.catalog import service_resource_ids
 from tests.collector.lab import COMPUTE, VOLUME
 from tests.support.rows import all_rows, changes
@@ -137,10 +137,10 @@ def test_a_service_that_comes_back_at_the_last_moment_is_not_deleted(lab):
     lab.clock.advance(DAY)
 
     def decide_late():
-        overdue = vanished_services.marked_before(lab.engine, lab.now - DAY)
+        overdue = catalog_queries.services_vanished_before(lab.engine, lab.now - DAY)
         assert overdue == ["compute"]
-        vanished_services.restore(lab.engine, ["compute", "volume"])
-        vanished_services.delete(lab.engine, overdue, lab.now - DAY)
+        catalog_queries.restore_services(lab.engine, ["compute", "volume"])
+        catalog_queries.delete_services(lab.engine, overdue, lab.now - DAY)
 
     lab.engine.atomic(decide_late)
     assert names(lab, "services", "type") == ["compute", "volume"]

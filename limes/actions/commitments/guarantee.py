@@ -46,6 +46,6 @@ def _warnings(
 ) -> tuple[str, ...]:
     """From the commitments that hold when the one in question begins, and `more`."""
     row = project_quotas_by_resource(ledger.engine, project_id, [resource_id]).get(resource_id)
-    held = queries.held_at(ledger.engine, project_id, resource_id, start)
+    held = queries.amount_held_at(ledger.engine, project_id, resource_id, start)
     text = beyond_quota(ref, unit, held + more, row.quota if row else None)
     return () if text is None else (text,)

@@ -52,7 +52,7 @@ class MeasureUtilisation:
             ids = catalog_queries.resource_ids(ledger.engine)
             for by_az, refs in ((True, az_aware_refs(ledger.catalog)), (False, pooled_refs(ledger.catalog))):
                 resources = [ids[ref] for ref in refs if ref in ids]
-                queries.add_look(ledger.engine, resources, by_az=by_az, day=today, now=now)
+                queries.add_sample(ledger.engine, resources, by_az=by_az, day=today, now=now)
             queries.forget_before(ledger.engine, today - self.keep_days)
 
         ledger.engine.atomic(work)

@@ -1,28 +1,143 @@
-"""Rows that mirror the configuration: services, resources, capacitors."""
+"""Rows that mirror the configuration: services, resources, capacitors.
+
+A service that has left the configuration is marked as vanished, restored when it returns, and deleted in the end.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from peewee import JOIN
 
 from limes.core.catalog import Ref
+from limes.db.compiled import any_of, compiled, compiled_insert
 from limes.db.engine import Engine
+from limes.db.models import AZResource, Capacitor, Resource, Service
+
+# -- what there is -----------------------------------------------------------------------------------------------------
+
+
+class _ResourceRow(NamedTuple):
+    id: int
+    service_type: str
+    name: str
+
+
+class _ServiceRow(NamedTuple):
+    """A resource of a service; without the last two for a service that has none."""
+
+    id: int
+    type: str
+    resource_id: int | None
+    resource_name: str
+
+
+_SERVICES = compiled(lambda p: Service.select(Service.type, Service.id))
+_RESOURCES = compiled(lambda p: Resource.select(Resource.id, Service.type, Resource.name).join(Service))
+_KNOWN_RESOURCES = compiled(
+    lambda p: Resource.select(Resource.name, Resource.id).where(Resource.service == p.service, Resource.is_known)
+)
+_ALL = compiled(
+    lambda p: Service.select(Service.id, Service.type, Resource.id, Resource.name).join(Resource, JOIN.LEFT_OUTER)
+)
 
 
 def service_ids(engine: Engine) -> dict[str, int]:
     """Id of each service, by type."""
-    return {service_type: id_ for id_, service_type in engine.rows("SELECT id, type FROM services")}
+    return dict(engine.tuples(_SERVICES))
 
 
 def resource_ids(engine: Engine) -> dict[Ref, int]:
     """Id of each resource."""
-    rows = engine.rows("SELECT r.id, s.type, r.name FROM resources r JOIN services s ON s.id = r.service_id")
-    return {(service_type, name): id_ for id_, service_type, name in rows}
+    return {(row.service_type, row.name): row.id for row in engine.all(_RESOURCES, _ResourceRow)}
 
 
 def service_resource_ids(engine: Engine, service_id: int) -> dict[str, int]:
     """Id of each resource of a service that its backend still offers, by name."""
-    rows = engine.rows("SELECT id, name FROM resources WHERE service_id = %s AND is_known = %s", [service_id, True])
-    return {name: id_ for id_, name in rows}
+    return dict(engine.tuples(_KNOWN_RESOURCES, service=service_id))
 
 
 def all_ids(engine: Engine) -> tuple[dict[int, str], dict[Ref, int]]:
     """The types of services by id, and the ids of resources, in one query."""
-    rows = engine.rows("SELECT s.id, s.type, r.id, r.name FROM services s LEFT JOIN resources r ON r.service_id = s.id")
-    types = {service_id: service_type for service_id, service_type, _, _ in rows}
-    return types, {(service_type, name): id_ for _, service_type, id_, name in rows if id_ is not None}
+    rows = engine.all(_ALL, _ServiceRow)
+    resources = {(row.type, row.resource_name): row.resource_id for row in rows if row.resource_id is not None}
+    return {row.id: row.type for row in rows}, resources
+
+
+# -- following the configuration ---------------------------------------------------------------------------------------
+
+_ADD_SERVICES = compiled_insert(
+    Service, Service.type, finish=lambda insert: insert.on_conflict("NOTHING", conflict_target=[Service.type])
+)
+_ADD_RESOURCES = compiled_insert(
+    Resource,
+    *(Resource.service, Resource.name, Resource.is_known),
+    finish=lambda insert: insert.on_conflict("NOTHING", conflict_target=[Resource.service, Resource.name]),
+)
+_ADD_CAPACITORS = compiled_insert(
+    Capacitor,
+    *(Capacitor.name, Capacitor.next_scrape_at, Capacitor.scrape_error),
+    finish=lambda insert: insert.on_conflict("NOTHING", conflict_target=[Capacitor.name]),
+)
+
+
+def add_services(engine: Engine, types: Iterable[str]) -> None:
+    """Adds the services that are missing."""
+    if rows := [(type_,) for type_ in types]:
+        engine.write(_ADD_SERVICES, rows=rows)
+
+
+def add_resources(engine: Engine, refs: Iterable[Ref]) -> None:
+    """Adds the resources that are missing, of services that are there."""
+    services = service_ids(engine)
+    if rows := [(services[service_type], name, True) for service_type, name in refs]:
+        engine.write(_ADD_RESOURCES, rows=rows)
+
+
+def add_capacitors(engine: Engine, names: Iterable[str], now: float) -> None:
+    """Adds the capacitors that are missing. They are due at once."""
+    if rows := [(name, now, "") for name in names]:
+        engine.write(_ADD_CAPACITORS, rows=rows)
+
+
+def show_only(engine: Engine, refs: Collection[Ref]) -> None:
+    """Hides all other resources, and shows these again."""
+    ids = resource_ids(engine)
+    known = [id_ for ref, id_ in ids.items() if ref in refs]
+    others = [id_ for ref, id_ in ids.items() if ref not in refs]
+    engine.write(Resource.update(is_known=True).where(any_of(Resource.id, known), ~Resource.is_known))
+    engine.write(Resource.update(is_known=False).where(any_of(Resource.id, others), Resource.is_known))
+
+
+def delete_other_capacitors(engine: Engine, names: Collection[str]) -> None:
+    """Deletes all capacitors but these, and the capacity that no capacitor reports any more."""
+    engine.write(Capacitor.delete().where(~any_of(Capacitor.name, names)))
+    unreported = Resource.select(Resource.id).where(Resource.capacitor.is_null())
+    engine.write(AZResource.delete().where(AZResource.resource.in_(unreported)))
+
+
+# -- vanished services -------------------------------------------------------------------------------------------------
+
+
+def restore_services(engine: Engine, configured: Sequence[str]) -> list[str]:
+    """Takes the mark from services of these types. Answers those that had it."""
+    marked = Service.update(vanished_at=None).where(
+        Service.vanished_at.is_null(False), any_of(Service.type, configured)
+    )
+    return sorted(engine.column(marked.returning(Service.type)))
+
+
+def mark_vanished_services(engine: Engine, configured: Sequence[str], now: float) -> list[str]:
+    """Marks services of other types. Answers those that had no mark yet."""
+    others = Service.update(vanished_at=now).where(Service.vanished_at.is_null(), ~any_of(Service.type, configured))
+    return sorted(engine.column(others.returning(Service.type)))
+
+
+def services_vanished_before(engine: Engine, time: float) -> list[str]:
+    """The types of services that were marked by then."""
+    return engine.column(Service.select(Service.type).where(Service.vanished_at <= time).order_by(Service.type))
+
+
+def delete_services(engine: Engine, types: Sequence[str], marked_by: float) -> None:
+    """Deletes services with all that hangs on them, unless they were restored meanwhile."""
+    if types:
+        engine.write(Service.delete().where(Service.vanished_at <= marked_by, any_of(Service.type, types)))

@@ -1,13 +1,100 @@
 """The figures that decide whether a commitment can be confirmed."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple
+
+from peewee import Case, Query, Select, Value, fn
 
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Behavior
-from limes.core.commitments.claims import Balance, Claims, Share
-from limes.db.engine import Engine, placeholders
+from limes.core.commitments.claims import Balance, Claims
+from limes.db.compiled import Compiled, any_of, compiled
+from limes.db.engine import Engine
+from limes.db.models import AZResource, Commitment, ProjectAZResource
 
-_BATCH = 10_000
+_Condition = Callable[[Any], list[Any]]
+"""What has to be true of the column with the AZ."""
+
+
+class _Share(NamedTuple):
+    az: str
+    project_id: int
+    committed: int
+    used: int
+
+
+class _Queries:
+    """The queries about one resource. If it is pooled, everything counts as one AZ, `any`."""
+
+    def __init__(self, *, is_pooled: bool) -> None:
+        self._is_pooled = is_pooled
+        self.capacity = compiled(self._select_capacity)
+        """Raw capacity by AZ."""
+        self.claimed = compiled(lambda p: self._select_claimed(p, lambda az: []))
+        """What all projects use, by AZ, and what they have committed to beyond that. One statement, so one state."""
+        self.claimed_in = compiled(lambda p: self._select_claimed(p, lambda az: [any_of(az, p.azs)]))
+        """The same in these AZs."""
+        self.claimed_elsewhere = compiled(lambda p: self._select_claimed(p, lambda az: [~any_of(az, p.azs)]))
+        """The same in all other AZs."""
+        self.shares = compiled(self._select_shares)
+        """What some projects have committed to and use, by AZ and project."""
+
+    def _az(self, table: Any) -> Any:
+        return Value(ANY_AZ) if self._is_pooled else table.az
+
+    def _by_az(self, table: Any) -> list[Any]:
+        return [] if self._is_pooled else [table.az]
+
+    def _select_capacity(self, p: Any) -> Query:
+        query = AZResource.select(self._az(AZResource), fn.COALESCE(fn.SUM(AZResource.raw_capacity), 0))
+        return query.where(AZResource.resource == p.resource).group_by(*self._by_az(AZResource))
+
+    def _select_claimed(self, p: Any, condition: _Condition) -> Query:
+        used, covering = ProjectAZResource, ProjectAZResource.alias()
+        usage = (
+            used.select(self._az(used).alias("az"), fn.COALESCE(fn.SUM(used.usage), 0).alias("amount"))
+            .where(used.resource_id == p.resource, *condition(used.az))
+            .group_by(*self._by_az(used))
+        )
+        committed = (
+            Commitment.select(
+                Commitment.project, self._az(Commitment).alias("az"), fn.SUM(Commitment.amount).alias("amount")
+            )
+            .where(*_holds(p), *condition(Commitment.az))
+            .group_by(Commitment.project, *self._by_az(Commitment))
+            .alias("committed")
+        )
+        total = fn.SUM(covering.usage)
+        same_az = [] if self._is_pooled else [covering.az == committed.c.az]
+        covered = covering.select(Case(None, [(total >= committed.c.amount, committed.c.amount)], total)).where(
+            covering.project_id == committed.c.project_id, covering.resource_id == p.resource, *same_az
+        )
+        beyond = Select([committed], [committed.c.az, (committed.c.amount - fn.COALESCE(covered, 0)).alias("amount")])
+        claims = usage.union_all(beyond).alias("claims")
+        return Select([claims], [claims.c.az, fn.SUM(claims.c.amount)]).group_by(claims.c.az)
+
+    def _select_shares(self, p: Any) -> Query:
+        used = ProjectAZResource
+        committed = Commitment.select(
+            self._az(Commitment).alias("az"),
+            Commitment.project,
+            Commitment.amount.alias("committed"),
+            Value(0).alias("used"),
+        ).where(*_holds(p), any_of(Commitment.project, p.projects))
+        usage = used.select(
+            self._az(used).alias("az"), used.project_id, Value(0).alias("committed"), used.usage.alias("used")
+        ).where(used.resource_id == p.resource, any_of(used.project_id, p.projects))
+        parts = committed.union_all(usage).alias("parts")
+        columns = parts.c
+        return Select(
+            [parts], [columns.az, columns.project_id, fn.SUM(columns.committed), fn.SUM(columns.used)]
+        ).group_by(columns.az, columns.project_id)
+
+
+def _holds(p: Any) -> list[Any]:
+    return [Commitment.resource == p.resource, Commitment.status == "confirmed", Commitment.expires_at > p.now]
+
+
+_BY_AZ, _POOLED = _Queries(is_pooled=False), _Queries(is_pooled=True)
 
 
 def read_balance(
@@ -15,78 +102,29 @@ def read_balance(
 ) -> Balance:
     """The claims on a resource in these AZs, and the shares of these projects. To decide, lock the resource before.
 
-    Where something is used in AZs that are not known, the claims in all AZs: then they share what is left. Where
-    commitments are not for one AZ, everything counts as `any`, wherever it is. At most four statements, whatever the
-    number of projects (but for batches of thousands of them).
+    Where usage is in no known AZ, the claims in all AZs: then they share the whole capacity. Where commitments are not
+    for single AZs, everything counts as `any`. At most four statements.
     """
     is_pooled = not behavior.commitment_is_az_aware
-    figures = _Figures(engine, resource_id, f"'{ANY_AZ}'" if is_pooled else "az", now)
-    raw = figures.capacity()
+    queries = _POOLED if is_pooled else _BY_AZ
+    raw = _by_az(engine, queries.capacity, resource=resource_id)
     if is_pooled:
-        claimed = figures.claimed()
+        claimed = _by_az(engine, queries.claimed, resource=resource_id, now=now)
     else:
         first = sorted({*azs, ANY_AZ, UNKNOWN_AZ})
-        claimed = figures.claimed(f" AND az IN ({placeholders(len(first))})", first)
-        if claimed.get(ANY_AZ) or claimed.get(UNKNOWN_AZ) or ANY_AZ in azs:  # the last: from before they were for an AZ
-            claimed |= figures.claimed(f" AND az NOT IN ({placeholders(len(first))})", first)
-    committed: dict[Share, int] = {}
-    usage: dict[Share, int] = {}
-    ordered = sorted(projects)
-    for start in range(0, len(ordered), _BATCH):
-        for az, project, amount, used in figures.shares(ordered[start : start + _BATCH]):
-            committed[az, project], usage[az, project] = amount, used
-    return Balance(Claims.of(raw, claimed, behavior), committed, usage)
+        claimed = _by_az(engine, queries.claimed_in, resource=resource_id, now=now, azs=first)
+        # `any` is among `azs` for commitments from before they were for single AZs
+        if claimed.get(ANY_AZ) or claimed.get(UNKNOWN_AZ) or ANY_AZ in azs:
+            claimed |= _by_az(engine, queries.claimed_elsewhere, resource=resource_id, now=now, azs=first)
+    shares = []
+    if projects:
+        shares = engine.all(queries.shares, _Share, resource=resource_id, now=now, projects=sorted(projects))
+    return Balance(
+        Claims.of(raw, claimed, behavior),
+        committed={(share.az, share.project_id): int(share.committed) for share in shares},
+        usage={(share.az, share.project_id): int(share.used) for share in shares},
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Figures:
-    """What is known of one resource. `az` is the SQL for where a row counts; conditions are on the column `az`."""
-
-    engine: Engine
-    resource_id: int
-    az: str
-    now: float
-
-    def capacity(self) -> dict[str, int]:
-        """Raw capacity by AZ."""
-        sql = f"SELECT {self.az} AS place, SUM(raw_capacity) FROM az_resources WHERE resource_id = %s GROUP BY 1"
-        return {az: int(capacity) for az, capacity in self.engine.rows(sql, [self.resource_id])}
-
-    def claimed(self, condition: str = "", params: Sequence[str] = ()) -> dict[str, int]:
-        """By AZ: what all projects use, and what they have committed to beyond that. One statement, so one state."""
-        covered = "CASE WHEN SUM(u.usage) >= c.amount THEN c.amount ELSE SUM(u.usage) END"
-        same_az = " AND u.az = c.place" if self.az == "az" else ""
-        rows = self.engine.rows(
-            f"""
-            SELECT x.place, SUM(x.claimed)
-              FROM (SELECT {self.az} AS place, SUM(usage) AS claimed FROM project_az_resources
-                     WHERE resource_id = %s{condition} GROUP BY 1
-                     UNION ALL
-                    SELECT c.place, c.amount - COALESCE((SELECT {covered} FROM project_az_resources u
-                             WHERE u.project_id = c.project_id AND u.resource_id = %s{same_az}), 0) AS claimed
-                      FROM (SELECT project_id, {self.az} AS place, SUM(amount) AS amount FROM project_commitments
-                             WHERE resource_id = %s AND status = 'confirmed' AND expires_at > %s{condition}
-                             GROUP BY 1, 2) c) x
-             GROUP BY x.place
-            """,
-            [self.resource_id, *params, self.resource_id, self.resource_id, self.now, *params],
-        )
-        return {az: int(claimed) for az, claimed in rows}
-
-    def shares(self, projects: Sequence[int]) -> list[tuple[str, int, int, int]]:
-        """AZ, project, what it has committed to there, and what it uses there."""
-        marks = placeholders(len(projects))
-        rows = self.engine.rows(
-            f"""
-            SELECT x.place, x.project_id, SUM(x.committed), SUM(x.used)
-              FROM (SELECT {self.az} AS place, project_id, 0 AS committed, usage AS used FROM project_az_resources
-                     WHERE resource_id = %s AND project_id IN ({marks})
-                     UNION ALL
-                    SELECT {self.az} AS place, project_id, amount AS committed, 0 AS used FROM project_commitments
-                     WHERE resource_id = %s AND status = 'confirmed' AND expires_at > %s
-                       AND project_id IN ({marks})) x
-             GROUP BY x.place, x.project_id
-            """,
-            [self.resource_id, *projects, self.resource_id, self.now, *projects],
-        )
-        return [(az, project, int(committed), int(used)) for az, project, committed, used in rows]
+def _by_az(engine: Engine, query: Compiled, **values: Any) -> dict[str, int]:
+    return {az: int(amount) for az, amount in engine.tuples(query, **values)}

@@ -1,9 +1,9 @@
 """What happened to commitments, numbered in the order in which it was committed.
 
-The number's row in `commitment_event_counter` stays locked until the transaction ends. So when a reader sees a number,
-all smaller ones are there as well, and whoever asks for what comes after a number misses nothing and sees nothing
-twice. Take numbers as the last deed of a transaction: until its end, no other change of a commitment gets one. The time
-is read under the same lock, so that it does not run backwards from one number to the next.
+The row in `commitment_event_counter` stays locked until the transaction ends. So a reader who sees a number sees all
+smaller ones too, and whoever asks for what comes after a number misses nothing and sees nothing twice. Append events
+last in a transaction: until it ends, no other change of a commitment gets a number. The time is read under the same
+lock, so that it never decreases from one number to the next.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -67,23 +67,11 @@ _AFTER = compiled(
         .limit(p.limit)
     )
 )
-_OF_COMMITMENT = compiled(
-    lambda p: (
-        CommitmentEvent.select(*_COLUMNS)
-        .where(CommitmentEvent.commitment_uuid == p.uuid)
-        .order_by(CommitmentEvent.number)
-    )
-)
 
 
 def after(engine: Engine, number: int, limit: int) -> list[NumberedEvent]:
     """At most `limit` events that come after this number."""
     return engine.all(_AFTER, NumberedEvent, number=number, limit=limit)
-
-
-def of_commitment(engine: Engine, uuid: str) -> list[NumberedEvent]:
-    """The history of one commitment."""
-    return engine.all(_OF_COMMITMENT, NumberedEvent, uuid=uuid)
 
 
 class _Document(NamedTuple):

@@ -1,11 +1,16 @@
 """What projects use and have committed to, by day."""
 
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from peewee import EXCLUDED, Case, CompoundSelectQuery, Field, Value, fn
+
+from limes.core.catalog import ANY_AZ
 from limes.core.commitments.utilisation import DayOfUse
 from limes.core.units import MAX_STORED
-from limes.db.engine import Engine, placeholders
+from limes.db.compiled import any_of, compiled
+from limes.db.engine import Engine
+from limes.db.models import Commitment, CommitmentUse, ProjectAZResource
 
 
 class UseRow(NamedTuple):
@@ -16,74 +21,90 @@ class UseRow(NamedTuple):
     day: DayOfUse
 
 
-def _at_most_stored(total: str) -> str:
-    """A sum as an integer that the database can hold."""
-    return f"CASE WHEN {total} > {MAX_STORED} THEN {MAX_STORED} ELSE {total} END"
+_Use = CommitmentUse
+_KEY = (_Use.project, _Use.resource, _Use.az, _Use.day)
+_FIGURES = (_Use.looks, _Use.usage_sum, _Use.usage_min, _Use.usage_max, _Use.committed_sum)
 
 
-def _added(column: str) -> str:
-    """The stored figure and the new one together, likewise: of an amount near the largest, a few looks are too many."""
-    before, more = f"commitment_use.{column}", f"excluded.{column}"
-    return f"CASE WHEN {before} > {MAX_STORED} - {more} THEN {MAX_STORED} ELSE {before} + {more} END"
-
-
-_USED = _at_most_stored("SUM(x.used)")
-
-
-def add_look(engine: Engine, resources: Collection[int], *, by_az: bool, day: int, now: float) -> None:
+def add_sample(engine: Engine, resources: Collection[int], *, by_az: bool, day: int, now: float) -> None:
     """Adds what is used and confirmed now, over all projects, to this day's figures.
 
-    With `by_az` AZ by AZ, else all AZs together as `any`. A row is made where something is used or committed for the
-    first time on that day; the day's earlier looks count for it as well, with nothing, and so do the later ones.
+    With `by_az` AZ by AZ, else all AZs together as `any`. A new row also counts the day's earlier samples, in which
+    nothing was used or committed; and each row counts all later ones.
     """
     if not resources:
         return
-    marks, az = placeholders(len(resources)), "az" if by_az else "'any'"
-    row = engine.row(
-        f"SELECT COALESCE(MAX(looks), 0) FROM commitment_use WHERE day = %s AND resource_id IN ({marks})",
-        [day, *resources],
+    earlier = _Use.select(fn.COALESCE(fn.MAX(_Use.looks), 0)).where(_Use.day == day, any_of(_Use.resource, resources))
+    (looks,) = engine.column(earlier)
+    sample = _select_sample(resources, day, now, by_az=by_az).alias("sample")
+    used, committed = _at_most_stored(fn.SUM(sample.c.used)), _at_most_stored(fn.SUM(sample.c.committed))
+    key = (sample.c.project_id, sample.c.resource_id, sample.c.az)
+    smallest = 0 if looks else used
+    rows = sample.select_from(*key, Value(day), Value(looks + 1), used, smallest, used, committed).group_by(*key)
+    engine.write(
+        _Use.insert_from(rows, [*_KEY, *_FIGURES]).on_conflict(
+            conflict_target=_KEY,
+            update={
+                _Use.looks: _Use.looks + 1,
+                _Use.usage_sum: _added(_Use.usage_sum),
+                _Use.usage_min: _extreme(EXCLUDED.usage_sum < _Use.usage_min, _Use.usage_min),
+                _Use.usage_max: _extreme(EXCLUDED.usage_sum > _Use.usage_max, _Use.usage_max),
+                _Use.committed_sum: _added(_Use.committed_sum),
+            },
+        )
     )
-    assert row is not None
-    engine.execute(
-        f"""
-        INSERT INTO commitment_use
-               (project_id, resource_id, az, day, looks, usage_sum, usage_min, usage_max, committed_sum)
-        SELECT x.project_id, x.resource_id, x.az, %s, %s,
-               {_USED}, {_USED} * %s, {_USED}, {_at_most_stored("SUM(x.committed)")}
-          FROM (SELECT project_id, resource_id, {az} AS az, usage AS used, 0 AS committed
-                  FROM project_az_resources WHERE resource_id IN ({marks}) AND usage > 0
-                 UNION ALL
-                SELECT project_id, resource_id, {az} AS az, 0 AS used, amount AS committed
-                  FROM project_commitments
-                 WHERE resource_id IN ({marks}) AND status = 'confirmed' AND expires_at > %s
-                 UNION ALL
-                SELECT project_id, resource_id, az, 0 AS used, 0 AS committed
-                  FROM commitment_use WHERE resource_id IN ({marks}) AND day = %s) x
-         WHERE 1 = 1
-         GROUP BY x.project_id, x.resource_id, x.az
-            ON CONFLICT (project_id, resource_id, az, day) DO UPDATE
-           SET looks = commitment_use.looks + 1,
-               usage_sum = {_added("usage_sum")},
-               usage_min = CASE WHEN excluded.usage_sum < commitment_use.usage_min
-                                THEN excluded.usage_sum ELSE commitment_use.usage_min END,
-               usage_max = CASE WHEN excluded.usage_max > commitment_use.usage_max
-                                THEN excluded.usage_max ELSE commitment_use.usage_max END,
-               committed_sum = {_added("committed_sum")}
-        """,
-        [day, row[0] + 1, 0 if row[0] else 1, *resources, *resources, now, *resources, day],
+
+
+def _select_sample(resources: Collection[int], day: int, now: float, *, by_az: bool) -> CompoundSelectQuery:
+    """Usage, commitments, and what has a row already, so that this counts with nothing at least."""
+    usage = ProjectAZResource
+
+    def az(column: Field) -> Any:
+        return (column if by_az else Value(ANY_AZ)).alias("az")
+
+    nothing = Value(0)
+    used = usage.select(
+        usage.project_id, usage.resource_id, az(usage.az), usage.usage.alias("used"), nothing.alias("committed")
+    ).where(any_of(usage.resource_id, resources), usage.usage > 0)
+    committed = Commitment.select(
+        Commitment.project, Commitment.resource, az(Commitment.az), nothing, Commitment.amount
+    ).where(any_of(Commitment.resource, resources), Commitment.status == "confirmed", Commitment.expires_at > now)
+    known = _Use.select(_Use.project, _Use.resource, _Use.az, nothing, nothing).where(
+        any_of(_Use.resource, resources), _Use.day == day
     )
+    return used.union_all(committed).union_all(known)
+
+
+def _at_most_stored(total: Any) -> Any:
+    """A sum as an integer that the database can hold."""
+    return Case(None, [(total > MAX_STORED, MAX_STORED)], total)
+
+
+def _added(field: Field) -> Any:
+    """The stored figure and the new one together, likewise: a few samples of amounts near the largest are too much."""
+    new = getattr(EXCLUDED, field.column_name)
+    return Case(None, [(field > MAX_STORED - new, MAX_STORED)], field + new)
+
+
+def _extreme(is_beyond: Any, field: Field) -> Any:
+    return Case(None, [(is_beyond, EXCLUDED.usage_sum)], field)
 
 
 def forget_before(engine: Engine, day: int) -> None:
     """Deletes older days."""
-    engine.execute("DELETE FROM commitment_use WHERE day < %s", [day])
+    engine.write(_Use.delete().where(_Use.day < day))
+
+
+_OF_PROJECT = compiled(
+    lambda p: (
+        _Use.select(_Use.resource, _Use.az, _Use.day, *_FIGURES)
+        .where(_Use.project == p.project, _Use.day >= p.since)
+        .order_by(_Use.day)
+    )
+)
 
 
 def of_project(engine: Engine, project_id: int, since: int) -> list[UseRow]:
     """A project's days since that one."""
-    rows = engine.rows(
-        "SELECT resource_id, az, day, looks, usage_sum, usage_min, usage_max, committed_sum FROM commitment_use"
-        " WHERE project_id = %s AND day >= %s ORDER BY day",
-        [project_id, since],
-    )
-    return [UseRow(row[0], row[1], DayOfUse(*row[2:])) for row in rows]
+    rows = engine.tuples(_OF_PROJECT, project=project_id, since=since)
+    return [UseRow(resource_id, az, DayOfUse(*figures)) for resource_id, az, *figures in rows]

@@ -1,198 +1,236 @@
-"""Commitments as rows. Whoever changes any of a resource holds the lock on its row (`quotas.lock_resources`)."""
+"""Commitments as rows. To change commitments to a resource, lock its row (`quotas.lock_resources`)."""
 
 import contextlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import astuple
+from dataclasses import asdict, fields
 from typing import Any
 
 import peewee
+from peewee import Select, Value, fn
 
-from limes.core.commitments.commitment import Commitment, Status
-from limes.db.engine import Engine, Row, placeholders
+from limes.core.commitments.commitment import LIVE, Commitment, Status
+from limes.db.compiled import any_of, compiled
+from limes.db.engine import Engine, Query, Row
+from limes.db.models import Commitment as Stored
+from limes.db.models import Project, Resource, Service
 from limes.errors import NotFound
 
-_FIELDS = (
-    "uuid, project_id, resource_id, az, amount, duration, status, created_at, creator_uuid, creator_name, confirm_by,"
-    " confirmed_at, expires_at, superseded_at, predecessor_id, transfer_status, transfer_token"
+_COLUMNS = tuple(Stored._meta.columns[field.name] for field in fields(Commitment))
+_STATUS = [field.name for field in fields(Commitment)].index("status")
+_SELECT = Stored.select(*_COLUMNS).order_by(Stored.id)
+IS_LIVE = Stored.status.in_(sorted(status.value for status in LIVE))
+"""For the commitments that are neither expired nor superseded."""
+
+_CAN_CHANGE = (
+    *(Stored.project, Stored.duration, Stored.status, Stored.confirmed_at, Stored.expires_at, Stored.superseded_at),
+    *(Stored.transfer_status, Stored.transfer_token),
 )
-_SELECT = f"SELECT id, {_FIELDS} FROM project_commitments"
-LIVE = "status IN ('planned', 'pending', 'confirmed')"
 
 
 def _from_row(row: Row) -> Commitment:
     values: list[Any] = list(row)
-    values[7] = Status(row[7])
+    values[_STATUS] = Status(values[_STATUS])
     return Commitment(*values)
+
+
+def _to_values(commitment: Commitment) -> dict[str, Any]:
+    return {**asdict(commitment), "status": commitment.status.value}
+
+
+def _all(engine: Engine, query: Query, **values: Any) -> list[Commitment]:
+    return [_from_row(row) for row in engine.tuples(query, **values)]
+
+
+_INSERT = compiled(
+    lambda p: Stored.insert({column: getattr(p, column.column_name) for column in _COLUMNS[1:]}).returning(Stored.id)
+)
+_UPDATE = compiled(
+    lambda p: Stored.update({column: getattr(p, column.column_name) for column in _CAN_CHANGE}).where(Stored.id == p.id)
+)
 
 
 def insert(engine: Engine, commitment: Commitment) -> int:
     """Stores a new one and answers its number. Raises `NotFound` if its project is being deleted at this moment."""
     with _project_may_vanish():
-        row = engine.row(
-            f"INSERT INTO project_commitments ({_FIELDS}) VALUES ({placeholders(17)}) RETURNING id",
-            [*astuple(commitment)[1:7], commitment.status.value, *astuple(commitment)[8:]],
-        )
-    assert row is not None
-    return int(row[0])
+        (id_,) = engine.column(_INSERT, **_to_values(commitment))
+    return int(id_)
 
 
 def update(engine: Engine, commitment: Commitment) -> None:
     """Stores what can change of a commitment. Raises `NotFound` if its project is being deleted at this moment."""
     with _project_may_vanish():
-        engine.execute(
-            "UPDATE project_commitments SET project_id = %s, duration = %s, status = %s, confirmed_at = %s,"
-            " expires_at = %s, superseded_at = %s, transfer_status = %s, transfer_token = %s WHERE id = %s",
-            [
-                commitment.project_id,
-                commitment.duration,
-                commitment.status.value,
-                commitment.confirmed_at,
-                commitment.expires_at,
-                commitment.superseded_at,
-                commitment.transfer_status,
-                commitment.transfer_token,
-                commitment.id,
-            ],
-        )
+        engine.write(_UPDATE, **_to_values(commitment))
 
 
 @contextlib.contextmanager
 def _project_may_vanish() -> Iterator[None]:
-    """A discovery may have deleted it after it was found. The transaction is lost, so there is nothing to clean up."""
+    """A discovery may have deleted the project meanwhile. The transaction is lost, so there is nothing to clean up."""
     try:
         yield
     except peewee.IntegrityError as error:
         raise NotFound("no such project") from error
 
 
+_DELETE = compiled(lambda p: Stored.delete().where(Stored.id == p.id))
+
+
 def delete(engine: Engine, ids: Iterable[int]) -> None:
-    """Forgets commitments."""
+    """Deletes commitments."""
     for id_ in ids:
-        engine.execute("DELETE FROM project_commitments WHERE id = %s", [id_])
+        engine.write(_DELETE, id=id_)
+
+
+_BY_ID = compiled(lambda p: _SELECT.where(Stored.id == p.id))
+_BY_TOKEN = compiled(lambda p: _SELECT.where(Stored.transfer_token == p.token))
+_OF_PROJECT = compiled(lambda p: _SELECT.where(Stored.project == p.project))
+_LIVE_IN = compiled(lambda p: _SELECT.where(Stored.resource == p.resource, IS_LIVE))
 
 
 def find(engine: Engine, id_: int) -> Commitment | None:
     """The commitment of that number."""
-    row = engine.row(f"{_SELECT} WHERE id = %s", [id_]) if 0 < id_ < 2**63 else None
-    return _from_row(row) if row else None
+    return next(iter(_all(engine, _BY_ID, id=id_)), None) if 0 < id_ < 2**63 else None
 
 
 def find_by_token(engine: Engine, token: str) -> Commitment | None:
     """The commitment that is marked for transfer with this token."""
-    row = engine.row(f"{_SELECT} WHERE transfer_token = %s", [token])
-    return _from_row(row) if row else None
+    return next(iter(_all(engine, _BY_TOKEN, token=token)), None)
 
 
 def of_project(engine: Engine, project_id: int) -> list[Commitment]:
-    """All that are stored of a project, with those that have ended, in the order of their numbers."""
-    return [_from_row(row) for row in engine.rows(f"{_SELECT} WHERE project_id = %s ORDER BY id", [project_id])]
-
-
-def held_at(engine: Engine, project_id: int, resource_id: int, time: float) -> int:
-    """The sum of a project's commitments to a resource that hold, or are to hold, at that time. What is marked for
-    transfer does not count."""
-    row = engine.row(
-        "SELECT COALESCE(SUM(amount), 0) FROM project_commitments"
-        f" WHERE project_id = %s AND resource_id = %s AND {LIVE}"
-        " AND transfer_status = '' AND expires_at > %s AND (status = 'confirmed' OR confirm_by <= %s)",
-        [project_id, resource_id, time, time],
-    )
-    return int(row[0]) if row else 0
+    """All commitments of a project by number, including those that have ended."""
+    return _all(engine, _OF_PROJECT, project=project_id)
 
 
 def live_in(engine: Engine, resource_id: int) -> list[Commitment]:
-    """All projects' commitments of a resource, in all AZs, that are neither expired nor superseded."""
-    sql = f"{_SELECT} WHERE resource_id = %s AND {LIVE} ORDER BY id"
-    return [_from_row(row) for row in engine.rows(sql, [resource_id])]
+    """All projects' live commitments to a resource, by number."""
+    return _all(engine, _LIVE_IN, resource=resource_id)
+
+
+_HELD_AT = compiled(
+    lambda p: Stored.select(fn.COALESCE(fn.SUM(Stored.amount), 0)).where(
+        Stored.project == p.project,
+        Stored.resource == p.resource,
+        IS_LIVE,
+        Stored.transfer_status == "",
+        Stored.expires_at > p.time,
+        (Stored.status == "confirmed") | (Stored.confirm_by <= p.time),
+    )
+)
+
+
+def amount_held_at(engine: Engine, project_id: int, resource_id: int, time: float) -> int:
+    """The sum of a project's commitments to a resource that hold, or are to hold, at that time. Those marked for
+    transfer do not count."""
+    (amount,) = engine.column(_HELD_AT, project=project_id, resource=resource_id, time=time)
+    return int(amount)
+
+
+def _is_unsettled(now: peewee.Value) -> Any:
+    is_due = (Stored.expires_at <= now) | ((Stored.status == "planned") & (Stored.confirm_by <= now))
+    return IS_LIVE & ((Stored.status == "pending") | is_due)
+
+
+_UNSETTLED = compiled(lambda p: _SELECT.where(Stored.resource == p.resource, _is_unsettled(p.now)))
+_UNSETTLED_RESOURCES = compiled(
+    lambda p: Stored.select(Stored.resource).distinct().where(_is_unsettled(p.now)).order_by(Stored.resource)
+)
+_WAITING_RESOURCES = compiled(lambda p: Stored.select(Stored.resource).distinct().where(Stored.status == "pending"))
 
 
 def unsettled(engine: Engine, resource_id: int, now: float) -> list[Commitment]:
-    """Those of a resource that time or capacity may move on: due to expire, due to become pending, or pending."""
-    rows = engine.rows(
-        f"{_SELECT} WHERE resource_id = %s AND {LIVE}"
-        " AND (status = 'pending' OR expires_at <= %s OR (status = 'planned' AND confirm_by <= %s)) ORDER BY id",
-        [resource_id, now, now],
-    )
-    return [_from_row(row) for row in rows]
+    """Commitments to a resource that time or capacity may change: due to expire or to become pending, or pending."""
+    return _all(engine, _UNSETTLED, resource=resource_id, now=now)
 
 
 def unsettled_resources(engine: Engine, now: float) -> list[int]:
-    """The resources that have such commitments."""
-    rows = engine.rows(
-        f"SELECT DISTINCT resource_id FROM project_commitments WHERE {LIVE}"
-        " AND (status = 'pending' OR expires_at <= %s OR (status = 'planned' AND confirm_by <= %s)) ORDER BY 1",
-        [now, now],
-    )
-    return [row[0] for row in rows]
+    """The resources with `unsettled` commitments."""
+    return engine.column(_UNSETTLED_RESOURCES, now=now)
 
 
 def waiting_resources(engine: Engine) -> set[int]:
-    """The resources of which commitments wait for capacity."""
-    rows = engine.rows("SELECT DISTINCT resource_id FROM project_commitments WHERE status = 'pending'")
-    return {resource for (resource,) in rows}
+    """The resources with commitments that wait for capacity."""
+    return set(engine.column(_WAITING_RESOURCES))
 
 
 def live_services(engine: Engine) -> list[str]:
-    """The types of services that have commitments which are neither expired nor superseded."""
-    rows = engine.rows(
-        "SELECT type FROM services WHERE id IN (SELECT r.service_id FROM resources r"
-        f" WHERE EXISTS (SELECT 1 FROM project_commitments c WHERE c.resource_id = r.id AND {LIVE}))"
+    """The types of services with live commitments."""
+    has_live = fn.EXISTS(Stored.select(Value(1)).where(Stored.resource == Resource.id, IS_LIVE))
+    return engine.column(
+        Service.select(Service.type).where(Service.id.in_(Resource.select(Resource.service).where(has_live)))
     )
-    return [row[0] for row in rows]
 
 
 def unconfirmed_of(engine: Engine, project_uuids: Sequence[str]) -> list[Commitment]:
     """The commitments of these projects that are not confirmed yet."""
     if not project_uuids:
         return []
-    rows = engine.rows(
-        f"{_SELECT} WHERE status IN ('planned', 'pending')"
-        f" AND project_id IN (SELECT id FROM projects WHERE uuid IN ({placeholders(len(project_uuids))})) ORDER BY id",
-        project_uuids,
+    projects = Project.select(Project.id).where(any_of(Project.uuid, project_uuids))
+    return _all(engine, _SELECT.where(Stored.status.in_(["planned", "pending"]), Stored.project.in_(projects)))
+
+
+_PUBLIC = compiled(
+    lambda p: _SELECT.where(
+        Stored.transfer_status == "public",
+        Stored.status == "confirmed",
+        Stored.expires_at > p.now,
+        any_of(Stored.resource, p.resources),
     )
-    return [_from_row(row) for row in rows]
+)
 
 
 def public(engine: Engine, resources: Collection[int], now: float) -> list[Commitment]:
-    """Those that are offered to everybody, of these resources, in the order of their numbers."""
-    if not resources:
-        return []
-    rows = engine.rows(
-        f"{_SELECT} WHERE transfer_status = 'public' AND status = 'confirmed' AND expires_at > %s"
-        f" AND resource_id IN ({placeholders(len(resources))}) ORDER BY id",
-        [now, *resources],
+    """The commitments to these resources that are offered to everybody, by number."""
+    return _all(engine, _PUBLIC, resources=sorted(resources), now=now) if resources else []
+
+
+def _select_renewals(p: Any) -> peewee.Query:
+    """Walks back to everything that the commitment was made of, and then on to everything made of that."""
+    older, newer = Stored.alias(), Stored.alias()
+    itself = Stored.select(Stored.id, Stored.predecessor).where(Stored.id == p.id)
+    past = itself.cte("past", recursive=True, columns=("id", "predecessor_id"))
+    past = past.union(
+        older.select(older.id, older.predecessor)
+        .join(past, on=older.id == past.c.predecessor_id)
+        .where(older.status == "superseded")
     )
-    return [_from_row(row) for row in rows]
+    family = Select([past], [past.c.id]).cte("family", recursive=True, columns=("id",))
+    family = family.union(newer.select(newer.id).join(family, on=newer.predecessor == family.c.id))
+    return (
+        Stored.select(Stored.id)
+        .where(
+            Stored.id.in_(Select([family], [family.c.id])),
+            IS_LIVE,
+            Stored.project == p.project,
+            Stored.confirm_by > p.starts_at,
+        )
+        .limit(1)
+        .with_cte(past, family)
+    )
+
+
+_RENEWALS = compiled(_select_renewals)
 
 
 def was_renewed(engine: Engine, commitment: Commitment) -> bool:
-    """Whether the project already has a live one that begins later and renews this one, or what this one was made of,
-    or is what such a renewal has become."""
-    row = engine.row(
-        f"""
-        WITH RECURSIVE
-          past (id, predecessor_id) AS (
-            SELECT id, predecessor_id FROM project_commitments WHERE id = %s
-             UNION
-            SELECT c.id, c.predecessor_id FROM project_commitments c JOIN past p ON c.id = p.predecessor_id
-             WHERE c.status = 'superseded'),
-          family (id) AS (
-            SELECT id FROM past
-             UNION
-            SELECT c.id FROM project_commitments c JOIN family f ON c.predecessor_id = f.id)
-        SELECT 1 FROM project_commitments WHERE id IN (SELECT id FROM family)
-           AND {LIVE} AND project_id = %s AND confirm_by > %s LIMIT 1
-        """,
-        [commitment.id, commitment.project_id, commitment.starts_at],
+    """Whether the project already has a live commitment that begins later and renews this one, or one that this one was
+    made of, or that was made of such a renewal."""
+    values = {"id": commitment.id, "project": commitment.project_id, "starts_at": commitment.starts_at}
+    return bool(engine.column(_RENEWALS, **values))
+
+
+_ENDED_BEFORE = compiled(
+    lambda p: (
+        Stored.select(Stored.id)
+        .where(
+            ((Stored.status == "expired") & (Stored.expires_at < p.time))
+            | ((Stored.status == "superseded") & (Stored.superseded_at < p.time))
+        )
+        .order_by(Stored.id)
+        .limit(p.limit)
     )
-    return row is not None
+)
 
 
 def ended_before(engine: Engine, time: float, limit: int) -> list[int]:
-    """Numbers of those that have expired, or were superseded, before that time: the oldest first."""
-    rows = engine.rows(
-        "SELECT id FROM project_commitments WHERE (status = 'expired' AND expires_at < %s)"
-        " OR (status = 'superseded' AND superseded_at < %s) ORDER BY id LIMIT %s",
-        [time, time, limit],
-    )
-    return [row[0] for row in rows]
+    """Numbers of commitments that have expired, or were superseded, before that time: the lowest `limit`."""
+    return engine.column(_ENDED_BEFORE, time=time, limit=limit)

@@ -82,16 +82,18 @@ def upsert_projects(engine: Engine, domain_id: int, projects: Sequence[tuple[str
         engine.write(_UPSERT_PROJECTS, rows=rows)
 
 
-def add_project_services(engine: Engine, domain_id: int, now: float) -> None:
-    """Makes what is missing of the rows that say when to scrape a project of the domain: at once."""
+def add_project_services(engine: Engine, now: float, domain_id: int | None = None) -> None:
+    """Adds what is missing of the rows that say when to scrape the projects (of a domain): at once."""
     row = ProjectService
     fields = [row.project, row.service, row.next_scrape_at, row.is_stale, row.scrape_error, row.push_failures]
     missing = (
         Project.select(Project.id, Service.id, Value(now), Value(False), Value(""), Value(0), Value(""))
         .join(Service, JOIN.CROSS)
         .left_outer_join(row, on=(row.project == Project.id) & (row.service == Service.id))
-        .where(Project.domain == domain_id, row.id.is_null())
+        .where(row.id.is_null())
     )
+    if domain_id is not None:
+        missing = missing.where(Project.domain == domain_id)
     insert = row.insert_from(missing, [*fields, row.push_error])
     engine.write(insert.on_conflict("NOTHING", conflict_target=[row.project, row.service]))
 

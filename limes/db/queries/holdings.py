@@ -1,0 +1,125 @@
+"""What quota, usage and commitments hang on services, resources and availability zones."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from peewee import Case, fn
+
+from limes.core.catalog import Ref
+from limes.db.compiled import any_of
+from limes.db.engine import Engine
+from limes.db.models import (
+    AZResource,
+    Commitment,
+    DomainResource,
+    ProjectAZResource,
+    ProjectResource,
+    Resource,
+    Service,
+)
+from limes.db.queries.commitments import IS_LIVE
+
+
+class StoredService(NamedTuple):
+    """A service, and when the collectors first missed it in their configuration."""
+
+    id: int
+    type: str
+    vanished_at: float | None
+
+
+class StoredResource(NamedTuple):
+    """A resource, and whether it is hidden already."""
+
+    id: int
+    ref: Ref
+    is_known: bool
+
+
+class Holdings(NamedTuple):
+    """What there is of a resource, over all domains and projects. Amounts are in its unit."""
+
+    projects: int
+    """Projects that have quota for it or use it."""
+    projects_quota: int
+    usage: int
+    domains_quota: int
+    commitments: int
+    """Live ones."""
+    committed: int
+
+
+class ZoneHoldings(NamedTuple):
+    """What there is in an availability zone, over all resources."""
+
+    projects: int
+    """Projects with usage in it."""
+    resources: int
+    """Resources with capacity in it."""
+    commitments: int
+
+
+def services(engine: Engine) -> list[StoredService]:
+    """All services by type."""
+    query = Service.select(Service.id, Service.type, Service.vanished_at).order_by(Service.type)
+    return engine.all(query, StoredService)
+
+
+def resources(engine: Engine) -> list[StoredResource]:
+    """All resources by service and name."""
+    query = Resource.select(Resource.id, Service.type, Resource.name, Resource.is_known).join(Service)
+    rows = engine.tuples(query.order_by(Service.type, Resource.name))
+    return [StoredResource(id_, (service_type, name), bool(is_known)) for id_, service_type, name, is_known in rows]
+
+
+_IS_HELD = (ProjectResource.quota > 0) | (ProjectResource.usage > 0)
+
+
+def count_projects(engine: Engine, resources: Sequence[int]) -> int:
+    """How many projects have quota for any of these resources, or use it."""
+    query = ProjectResource.select(fn.COUNT(ProjectResource.project.distinct()))
+    (count,) = engine.column(query.where(_IS_HELD, any_of(ProjectResource.resource, resources)))
+    return int(count)
+
+
+def last_end(engine: Engine, resources: Sequence[int], now: float) -> float | None:
+    """When the last of the commitments to these resources ends."""
+    query = Commitment.select(fn.MAX(Commitment.expires_at)).where(*_holds(now))
+    (end,) = engine.column(query.where(any_of(Commitment.resource, resources)))
+    return None if end is None else float(end)
+
+
+def holdings(engine: Engine, resource: int, now: float) -> Holdings:
+    """What there is of a resource. Three queries are fine: resources are few, and somebody waits at a terminal."""
+    projects = ProjectResource.select(
+        fn.COUNT(Case(None, [(_IS_HELD, 1)])), _sum(ProjectResource.quota), _sum(ProjectResource.usage)
+    ).where(ProjectResource.resource == resource)
+    domains = DomainResource.select(_sum(DomainResource.quota)).where(DomainResource.resource == resource)
+    commitments = Commitment.select(fn.COUNT(Commitment.id), _sum(Commitment.amount)).where(
+        *_holds(now), Commitment.resource == resource
+    )
+    numbers = [number for query in (projects, domains, commitments) for number in engine.tuples(query)[0]]
+    return Holdings(*map(int, numbers))
+
+
+def zones(engine: Engine, now: float) -> dict[str, ZoneHoldings]:
+    """All availability zones in which there is something."""
+    usage, capacity = ProjectAZResource, AZResource
+    users = usage.select(usage.az, fn.COUNT(usage.project_id.distinct())).where(usage.usage > 0).group_by(usage.az)
+    sources = capacity.select(capacity.az, fn.COUNT(capacity.resource)).where(capacity.raw_capacity > 0)
+    live = Commitment.select(Commitment.az, fn.COUNT(Commitment.id)).where(*_holds(now)).group_by(Commitment.az)
+    projects: dict[str, int] = dict(engine.tuples(users))
+    resources: dict[str, int] = dict(engine.tuples(sources.group_by(capacity.az)))
+    commitments: dict[str, int] = dict(engine.tuples(live))
+    return {
+        az: ZoneHoldings(projects.get(az, 0), resources.get(az, 0), commitments.get(az, 0))
+        for az in sorted({*projects, *resources, *commitments})
+    }
+
+
+def _holds(now: float) -> list[Any]:
+    return [IS_LIVE, Commitment.expires_at > now]
+
+
+def _sum(column: Any) -> Any:
+    return fn.COALESCE(fn.SUM(column), 0)
