@@ -28,6 +28,26 @@ class HasQuota(Protocol):
         ...
 
 
+class Telemetry:
+    """What these use cases report to whoever counts. This one counts nothing; `limes.metrics.counters` does.
+
+    Called from any thread after the commit. Must not raise, and must be quick.
+    """
+
+    def drift_found(self, service_type: str) -> None:
+        """A scrape found a project whose backend quota somebody else has changed."""
+
+    def drift_repaired(self, service_type: str) -> None:
+        """The backend was told the right quota again."""
+
+    def lease_taken_over(self, task: str) -> None:
+        """A task of this kind (a job's name, without its service) was claimed, and its former claim had never ended."""
+
+
+SILENT = Telemetry()
+"""Counts nothing."""
+
+
 def project_info(task: ProjectTask) -> ProjectInfo:
     """The project as backends know it."""
     domain = DomainInfo(task.domain_uuid, task.domain_name)

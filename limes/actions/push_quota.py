@@ -17,8 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from limes.actions.project_tasks import never, next_pause, project_info, wanted_quotas
-from limes.actions.telemetry import SILENT, Telemetry
+from limes.actions.project_tasks import SILENT, Telemetry, never, next_pause, project_info, wanted_quotas
 from limes.backends import BackendError, QuotaBackend, ResourceDef, calls
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine

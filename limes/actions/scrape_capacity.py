@@ -7,24 +7,27 @@ transaction.
 """
 
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 import orjson
 
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.project_tasks import never
-from limes.actions.read_demand import read_demand
-from limes.backends import BackendError, CapacityBackend, CapacityReport, calls
-from limes.core.catalog import Catalog
+from limes.backends import AZDemand, BackendError, CapacityBackend, CapacityReport, Demand, ResourceDemand, calls
+from limes.core.catalog import Catalog, Ref
 from limes.db.engine import Engine
 from limes.db.queries import capacity as queries
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import tasks
+from limes.db.queries import project_sums, tasks
 from limes.db.queries.tasks import CapacitorTask
 from limes.system import Clock, Jitter
 
 log = logging.getLogger(__name__)
+
+_ALL = project_sums.Among("project", None)
+_PENDING = "pending"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +116,31 @@ class ScrapeCapacity:
 
     def _now(self) -> float:
         return self.clock.now().timestamp()
+
+
+def read_demand(engine: Engine, catalog: Catalog, wanted: Collection[Ref], now: float) -> Demand:
+    """The demand of all projects, in one state of the database and a fixed number of statements.
+
+    Resources that are not configured are left out.
+    """
+    return engine.snapshot(lambda: _read(engine, catalog, wanted, now)) if wanted else {}
+
+
+def _read(engine: Engine, catalog: Catalog, wanted: Collection[Ref], now: float) -> Demand:
+    ids = catalog_queries.resource_ids(engine)
+    refs = {ids[ref]: ref for ref in wanted if ref in ids}
+    if not refs:
+        return {}
+    per_az: dict[int, dict[str, AZDemand]] = defaultdict(lambda: {az: AZDemand() for az in catalog.availability_zones})
+    for row in project_sums.az_usage_sums(engine, list(refs), "cluster", _ALL):
+        per_az[row.resource_id][row.az] = AZDemand(usage=int(row.usage))
+    for (_, resource, az), amount in project_sums.unused_commitments(engine, list(refs), now, "cluster", _ALL).items():
+        per_az[resource][az] = replace(per_az[resource].get(az, AZDemand()), unused_commitments=int(amount))
+    for sums in project_sums.committed_sums(engine, list(refs), now, "cluster", _ALL):
+        if sums.status == _PENDING:
+            known = per_az[sums.resource_id].get(sums.az, AZDemand())
+            pending = known.pending_commitments + int(sums.amount)
+            per_az[sums.resource_id][sums.az] = replace(known, pending_commitments=pending)
+    return {
+        ref: ResourceDemand(catalog.behavior(ref).overcommit_factor, dict(per_az[id_])) for id_, ref in refs.items()
+    }

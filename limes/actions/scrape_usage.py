@@ -18,8 +18,7 @@ import orjson
 
 from limes.actions import automatic_steps, drift
 from limes.actions.commitments.settle import SettleCommitments
-from limes.actions.project_tasks import never, next_pause, project_info, scope, wanted_quotas
-from limes.actions.telemetry import SILENT, Telemetry
+from limes.actions.project_tasks import SILENT, Telemetry, never, next_pause, project_info, scope, wanted_quotas
 from limes.actions.trail import Trail
 from limes.audit.initiator import Initiator
 from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, calls

@@ -1,24 +1,29 @@
 """What a backend plugin must be, and all that it needs: plugins import this package and nothing else of ours."""
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
-from limes.backends.demand import NO_DEMAND, AZDemand, Demand, ResourceDemand
-from limes.backends.params import (
+from limes.backends.plugin import (
     NOT_EMPTY,
     Amount,
     AmountPerAZ,
+    BackendContext,
     NoParams,
+    Offer,
     Params,
+    Plugin,
     QuotaValue,
     ResourceName,
     ResourceParams,
 )
-from limes.backends.plugin import BackendContext, Offer, Plugin
 from limes.backends.reports import (
+    NO_DEMAND,
     AZCapacity,
+    AZDemand,
     AZUsage,
     CapacityReport,
+    Demand,
     DomainInfo,
     ProjectInfo,
+    ResourceDemand,
     ResourceUsage,
     UsageReport,
 )

@@ -23,8 +23,7 @@ What holds for all three:
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 
-from limes.backends.demand import Demand
-from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
+from limes.backends.reports import CapacityReport, Demand, DomainInfo, ProjectInfo, UsageReport
 from limes.core.catalog import Ref, ServiceDef
 
 

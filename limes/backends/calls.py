@@ -10,8 +10,7 @@ import requests
 from keystoneauth1.exceptions import ClientException
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
-from limes.backends.demand import NO_DEMAND, Demand
-from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
+from limes.backends.reports import NO_DEMAND, CapacityReport, Demand, DomainInfo, ProjectInfo, UsageReport
 from limes.backends.validation import validate_capacity, validate_usage
 from limes.core.catalog import Catalog, Ref, ServiceDef
 from limes.core.scrape_problem import without_project

@@ -1,17 +1,23 @@
-"""What an entry point of the group `limes.backends` names: a `Plugin`, which says what it offers and how to make it."""
+"""What an entry point of the group `limes.backends` names: a `Plugin`, which says what it offers and how to make it.
 
-from collections.abc import Callable, Sequence
+Below it are base classes and types for the `params` that operators write."""
+
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
+from limes.core.catalog import ANY_AZ, ResourceDef
+from limes.core.quota import UNLIMITED, BackendQuota, limited
+from limes.core.units import MAX_AMOUNT, Unit
 from limes.errors import BackendError
 from limes.outgoing import DEFAULT_LIMITS, AnswerLimits, GuardedSession, TimedAdapter, keystone_session
 
+T = TypeVar("T", bound=Sized)
 B_co = TypeVar("B_co", bound=QuotaBackend | CapacityBackend | DiscoveryBackend, covariant=True)
 
 
@@ -84,3 +90,83 @@ class Plugin:
     """For `capacitors[].type`."""
     discovery: Offer[DiscoveryBackend] | None = None
     """For `discovery.method`."""
+
+
+# -- params -----------------------------------------------------------------------------------------------------------
+
+
+class Params(BaseModel):
+    """Base class for the `params` of a plugin: frozen, and unknown keys are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class NoParams(Params):
+    """For plugins that take none."""
+
+
+def _not_empty(value: T) -> T:
+    if not value:
+        raise ValueError("at least one is needed")
+    return value
+
+
+NOT_EMPTY = AfterValidator(_not_empty)
+"""For lists and mappings: `Annotated[list[...], NOT_EMPTY]`. Unlike pydantic's `min_length`, it is silent if an entry
+is wrong."""
+
+
+def _resource_name(value: str) -> str:
+    if not value or "/" in value or any(letter.isspace() for letter in value):
+        raise ValueError("expected a name without slashes and blanks")
+    return value
+
+
+ResourceName = Annotated[str, AfterValidator(_resource_name)]
+"""The name of a resource: it appears in URLs and in `service/resource` patterns."""
+
+Amount = Annotated[int, Field(strict=True, ge=0), AfterValidator(lambda value: min(value, MAX_AMOUNT))]
+"""A whole number from 0 in the resource's unit. What is larger than any amount is the largest one."""
+
+AmountPerAZ = Annotated[
+    dict[str, Amount],
+    BeforeValidator(lambda value: value if isinstance(value, dict) else {ANY_AZ: value}),
+    NOT_EMPTY,
+]
+"""Amounts by AZ. A mere number is an amount in AZ `any`."""
+
+
+def _quota(value: Any) -> BackendQuota:
+    if value == "unlimited" or value is UNLIMITED:
+        return UNLIMITED
+    if type(value) is not int or value < 0:
+        raise ValueError("expected 'unlimited' or a whole number from 0")
+    return limited(value)
+
+
+QuotaValue = Annotated[BackendQuota, PlainValidator(_quota)]
+"""A number, or `unlimited`, which is what a number is that is larger than any amount."""
+
+
+class ResourceParams(Params):
+    """How an operator describes one resource of a service."""
+
+    unit: Unit = Unit.COUNT
+    """`B`, `KiB`, `MiB`, `GiB`, `TiB`, `PiB` or `EiB`; without, the resource is counted."""
+    category: str = ""
+    contained_in: str = ""
+    auto_approve_initial_quota: Amount = 0
+    quota_at_least_usage: bool = False
+
+    def definition(self, name: str, *, tracks_quota: bool = True, az_aware: bool = False) -> ResourceDef:
+        """The resource as Limes knows it."""
+        return ResourceDef(
+            name,
+            self.unit,
+            self.category,
+            self.contained_in,
+            tracks_quota,
+            self.auto_approve_initial_quota,
+            self.quota_at_least_usage,
+            az_aware,
+        )

@@ -1,4 +1,4 @@
-"""What backends report, as frozen values. Amounts are whole numbers in the resource's unit.
+"""Frozen values: what backends report, and what capacitors are told. Amounts are integers in the resource's unit.
 
 An AZ is the name of a configured availability zone, or one of two conventional names: `any` for what is not bound to an
 AZ, `unknown` for what is in one that is not configured. A backend may report any name; whoever receives the report
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from limes.core.catalog import Ref
 from limes.core.quota import BackendQuota
 
 
@@ -101,3 +102,35 @@ def add_capacity(one: AZCapacity, other: AZCapacity) -> AZCapacity:
         sum(usages) if len(usages) == 2 else None,  # a part that is not known makes the sum unknown
         (*one.subcapacities, *other.subcapacities),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AZDemand:
+    """What all projects together demand of a resource in one AZ, for capacitors whose figures depend on it.
+
+    For instance, how many servers of one flavor fit on hypervisors depends on how many of the others have to fit there.
+    """
+
+    usage: int = 0
+    unused_commitments: int = 0
+    """What is committed to and confirmed, but not used: each project for itself."""
+    pending_commitments: int = 0
+    """What is to be confirmed as soon as there is capacity."""
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.usage + self.unused_commitments + self.pending_commitments
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceDemand:
+    """The demand for one resource. Every configured AZ has an entry; `any` and `unknown` may have one."""
+
+    overcommit_factor: float = 0
+    """By which Limes multiplies the capacity that is reported; 0: it does not."""
+    per_az: Mapping[str, AZDemand] = field(default_factory=dict)
+
+
+Demand = Mapping[Ref, ResourceDemand]
+NO_DEMAND: Demand = {}

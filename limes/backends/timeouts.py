@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
 from limes.backends.breaker import CircuitBreaker
-from limes.backends.demand import Demand
-from limes.backends.reports import CapacityReport, DomainInfo, ProjectInfo, UsageReport
+from limes.backends.reports import CapacityReport, Demand, DomainInfo, ProjectInfo, UsageReport
 from limes.core.catalog import Ref, ServiceDef
 from limes.errors import BackendOutage
 

@@ -16,7 +16,7 @@ from limes.commands.terminal import (
 )
 
 if TYPE_CHECKING:
-    from limes.collector.once import Outcome
+    from limes.collector.run_once import Outcome
     from limes.settings import Settings
 
 
@@ -65,7 +65,7 @@ def _once(settings: "Settings") -> "list[Outcome]":
     """Does it, with a bar on standard error if that is a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from limes.collector.once import run_once
+    from limes.collector.run_once import run_once
     from limes.composition.collector import open_collector
     from limes.composition.common import set_up_logs
 

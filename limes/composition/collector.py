@@ -5,37 +5,31 @@ from dataclasses import dataclass, replace
 
 from limes.actions.check_consistency import CheckConsistency
 from limes.actions.deliver_events import DeliverEvents, ForgetHistory
+from limes.actions.project_tasks import Telemetry
 from limes.actions.run_job import RunJob
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
 from limes.actions.sync_catalog import SyncCatalog
-from limes.actions.telemetry import Telemetry
 from limes.actions.trail import Trail
 from limes.audit.initiator import of_job
 from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.rabbitmq import RabbitMQSink
 from limes.backends.breaker import CircuitBreaker
-from limes.collector.alone import claim_sqlite_file
 from limes.collector.clocks import ClockWatch
-from limes.collector.jobs.audit import AuditJob
-from limes.collector.jobs.capacity import CapacityJob
-from limes.collector.jobs.cluster_wide import ClusterWideJob
-from limes.collector.jobs.push import PushJob
-from limes.collector.jobs.usage import UsageJob
+from limes.collector.cluster_jobs import AuditJob, CapacityJob, ClusterWideJob
 from limes.collector.loop import Job
 from limes.collector.runner import Collector
+from limes.collector.service_jobs import PushJob, UsageJob
+from limes.collector.single_instance import claim_sqlite_file
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.use_cases import discover, measure_utilisation, open_trail, push_quota, settle_commitments
 from limes.db.engine import Engine
-from limes.metrics.audit import AuditCounters
-from limes.metrics.circuits import CircuitGauge
+from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.metrics.data import DataMetrics
-from limes.metrics.jobs import JobMetrics
-from limes.metrics.outcomes import OutcomeCounter
-from limes.metrics.scrapes import ScrapeGauges
+from limes.metrics.gauges import CircuitGauge, ScrapeGauges
 from limes.settings import Settings
 from limes.settings.audit import AuditSettings
 from limes.system import Clock, Jitter, RandomJitter, SystemClock

@@ -21,7 +21,7 @@ from limes.core.commitments.request import refs_without_zones
 from limes.errors import BackendError, ConfigError
 from limes.importer import source as original
 from limes.importer.run import Import, Progress
-from limes.metrics.circuits import NAME, STATES
+from limes.metrics.gauges import CIRCUIT_NAME, CIRCUIT_STATES
 from limes.outgoing import GuardedSession
 from limes.system import SystemClock, SystemIds
 
@@ -109,11 +109,11 @@ def _circuits(collector: str) -> list[Circuit] | None:
         families = list(text_string_to_metric_families(answer.text))
     except (requests.RequestException, BackendError, ValueError):
         return None
-    names = {value: name for name, value in STATES.items()}
+    names = {value: name for name, value in CIRCUIT_STATES.items()}
     return [
         Circuit(sample.labels["backend"], names[int(sample.value)])
         for family in families
-        if family.name == NAME
+        if family.name == CIRCUIT_NAME
         for sample in family.samples
     ]
 

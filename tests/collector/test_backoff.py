@@ -10,10 +10,9 @@ from keystoneauth1 import exceptions as ksa_errors
 from limes.backends import BackendError, BackendOutage, calls
 from limes.backends.breaker import BreakerRules, CircuitBreaker, CircuitState, is_outage
 from limes.backends.timeouts import GuardedQuotaBackend
-from limes.collector.jobs.push import PushJob
-from limes.collector.jobs.usage import UsageJob
+from limes.collector.service_jobs import PushJob, UsageJob
 from limes.errors import BackendPaused
-from limes.metrics.outcomes import OutcomeCounter
+from limes.metrics.counters import OutcomeCounter
 from tests.collector.lab import BERLIN, COMPUTE, FakeService, NoJitter
 
 OUTAGE = BackendOutage("no answer")

@@ -1,6 +1,6 @@
 """How many tasks are claimed in one go."""
 
-from limes.collector.claims import ClaimQueue
+from limes.collector.claim_queue import ClaimQueue
 
 
 class World:

@@ -6,9 +6,9 @@ import pytest
 
 from limes.actions.deliver_events import DeliverEvents, ForgetHistory
 from limes.audit.sinks.base import Delivery
-from limes.collector.jobs.audit import AuditJob
+from limes.collector.cluster_jobs import AuditJob
 from limes.db.queries import outbox
-from limes.metrics.audit import AuditCounters
+from limes.metrics.counters import AuditCounters
 from tests.collector.lab import NoJitter
 
 

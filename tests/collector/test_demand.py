@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.actions.read_demand import read_demand
+from limes.actions.scrape_capacity import read_demand
 from limes.backends import AZCapacity, AZDemand, AZUsage, CapacityBackend, CapacityReport, ResourceDemand
 from limes.core.catalog import BehaviorRule
 from tests.collector.commitments import RULE, YEAR, add

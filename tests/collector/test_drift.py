@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from limes.actions.telemetry import Telemetry
+from limes.actions.project_tasks import Telemetry
 from limes.backends import UNLIMITED, AZUsage, BackendError, ResourceDef, ServiceDef
 from limes.core.catalog import Catalog
 from tests.collector.lab import COMPUTE, VOLUME

@@ -13,7 +13,7 @@ from limes.composition.collector import build_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.metrics import data
-from limes.metrics.circuits import CircuitGauge
+from limes.metrics.gauges import CircuitGauge
 from tests.collector.lab import COMPUTE, VOLUME, FakeCapacitor, FakeKeystone, FakeService
 from tests.collector.process import cluster, settings
 

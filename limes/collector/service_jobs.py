@@ -1,12 +1,17 @@
-"""Usage and quota of projects, service by service: a service whose backend hangs holds up no other one."""
+"""The jobs of one service: scraping its projects and writing their quota. A backend that hangs delays no other one.
+
+A service's backend is left alone while its circuit is open.
+"""
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
+from limes.actions.push_quota import PushQuota
 from limes.actions.scrape_usage import ScrapeTask, ScrapeUsage
 from limes.backends.breaker import CircuitBreaker
-from limes.collector.claims import ClaimQueue
-from limes.metrics.outcomes import OutcomeCounter
+from limes.collector.claim_queue import ClaimQueue
+from limes.metrics.counters import OutcomeCounter
 
 
 class UsageJob:
@@ -24,7 +29,7 @@ class UsageJob:
         batch: int = 1,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`batch` is the most projects that are claimed in one go."""
+        """At most `batch` projects are claimed at once."""
         self.name = f"scrape-usage:{service_type}"
         self.workers = workers
         self.breaker = breaker
@@ -41,7 +46,7 @@ class UsageJob:
         )
 
     def step(self) -> bool:
-        """Scrapes one project, unless the backend is left alone."""
+        """Scrapes one project if one is due. Answers whether there was one."""
         if not self.breaker.ready():
             self._queue.give_back()
             return False
@@ -57,3 +62,33 @@ class UsageJob:
     def close(self) -> None:
         """Gives back what was claimed and not begun."""
         self._queue.close()
+
+
+@dataclass(frozen=True, slots=True)
+class PushJob:
+    """Writes the quotas of one service."""
+
+    service_type: str
+    service_name: str
+    action: PushQuota
+    pushes: OutcomeCounter
+    breaker: CircuitBreaker
+    workers: int = 1
+
+    @property
+    def name(self) -> str:
+        """For logs."""
+        return f"push-quota:{self.service_type}"
+
+    def step(self) -> bool:
+        """Writes the quota of one project if one is due. Answers whether there was one."""
+        if not self.breaker.ready():
+            return False
+        success = self.action.run_next(self.service_type)
+        if success is None:
+            return False
+        self.pushes.count(success, self.service_type, self.service_name)
+        return True
+
+    def close(self) -> None:
+        """There is nothing to give back: each claim is worked on at once."""

@@ -1,7 +1,7 @@
-"""Gauges about the collector's work, read from the database when Prometheus asks."""
+"""Gauges about the collector's work: from the database when Prometheus asks, and the circuits of this process."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
@@ -39,6 +39,10 @@ FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "limes_plugin_metrics_ok": (_PROJECT, "1 if the last scrape of the project's service succeeded, else 0"),
 }
 """The labels and the help of each gauge."""
+
+CIRCUIT_STATES = {"closed": 0, "half-open": 1, "open": 2}
+CIRCUIT_NAME = "limes_backend_circuit_state"
+_CIRCUIT_HELP = "0: the backend is asked. 1: one call tries whether it is back. 2: it is left alone for a while"
 
 
 class ScrapeGauges(Collector):
@@ -132,3 +136,22 @@ class ScrapeGauges(Collector):
 
 def _age(now: float, since: float | None) -> float:
     return 0.0 if since is None else max(0.0, now - since)
+
+
+class CircuitGauge(Collector):
+    """The circuits to backends, as this process sees them: one gauge for each."""
+
+    def __init__(self, states: Callable[[], Mapping[str, str]]) -> None:
+        """`states` answers `closed`, `half-open` or `open` by service type."""
+        self._states = states
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """The present states."""
+        family = GaugeMetricFamily(CIRCUIT_NAME, _CIRCUIT_HELP, labels=("backend",))
+        for backend, state in sorted(self._states().items()):
+            family.add_metric((backend,), CIRCUIT_STATES[state])
+        yield family
+
+    def describe(self) -> list[GaugeMetricFamily]:
+        """The name, for the registry."""
+        return [GaugeMetricFamily(CIRCUIT_NAME, _CIRCUIT_HELP)]

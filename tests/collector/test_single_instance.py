@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-from limes.collector.alone import claim_sqlite_file
+from limes.collector.single_instance import claim_sqlite_file
 from limes.db.engine import Engine
 from limes.errors import StartupError
 
 HOLDER = """
 import sys
-from limes.collector.alone import claim_sqlite_file
+from limes.collector.single_instance import claim_sqlite_file
 from limes.db.engine import Engine
 claim_sqlite_file(Engine(sys.argv[1]))
 print("mine", flush=True)

@@ -1,0 +1,83 @@
+"""The jobs for the whole cluster: capacity, what is done at regular intervals, and the delivery of audit events.
+
+Each works on its claims at once, so that none has anything to give back when it is closed.
+"""
+
+from dataclasses import dataclass
+
+from limes.actions.deliver_events import DeliverEvents
+from limes.actions.run_job import RunJob
+from limes.actions.scrape_capacity import ScrapeCapacity
+from limes.metrics.counters import AuditCounters, OutcomeCounter
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityJob:
+    """Scrapes all capacitors."""
+
+    action: ScrapeCapacity
+    scrapes: OutcomeCounter
+    workers: int = 1
+    name: str = "scrape-capacity"
+
+    def step(self) -> bool:
+        """Scrapes one capacitor if one is due. Answers whether there was one."""
+        outcome = self.action.run_next()
+        if outcome is None:
+            return False
+        self.scrapes.count(outcome.success, outcome.capacitor)
+        return True
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterWideJob:
+    """Does one thing for the whole cluster, such as a discovery, in one collector at a time."""
+
+    action: RunJob
+    runs: OutcomeCounter
+    workers: int = 1
+
+    @property
+    def name(self) -> str:
+        """For logs."""
+        return self.action.name
+
+    def step(self) -> bool:
+        """Does it if it is due. Answers whether it was."""
+        success = self.action.run_if_due()
+        if success is None:
+            return False
+        self.runs.count(success)
+        return True
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditJob:
+    """Delivers audit events to one sink. A sink that hangs delays no other one."""
+
+    action: DeliverEvents
+    counters: AuditCounters
+    workers: int = 1
+
+    @property
+    def name(self) -> str:
+        """For logs."""
+        return self.action.name
+
+    def step(self) -> bool:
+        """Delivers the events that wait if it is time to. Answers whether it was."""
+        outcome = self.action.run_if_due()
+        if outcome is None:
+            return False
+        failed = outcome.refused + (1 if outcome.failed else 0)
+        self.counters.count(self.action.sink.name, outcome.delivered, failed)
+        return True
+
+    def close(self) -> None:
+        """Nothing to give back."""

@@ -1,0 +1,144 @@
+"""What one collector process counts: outcomes of tasks, deliveries of audit events, drift, lost leases, durations.
+
+Counters that the original has bear its names. prometheus-client's own counters append `_total`, which no dashboard of
+the original knows; so these are untyped metrics, which Prometheus treats alike.
+"""
+
+import threading
+from collections import Counter as Tally
+from collections.abc import Iterator, Sequence
+
+from prometheus_client import Counter, Histogram
+from prometheus_client.core import Metric, UntypedMetricFamily
+from prometheus_client.registry import Collector
+
+from limes.actions.project_tasks import Telemetry
+
+_DELIVERED = ("limes_successful_auditevent_publish", "Audit events that a sink has taken")
+_FAILED = ("limes_failed_auditevent_publish", "Tries to deliver audit events that failed; each is repeated")
+_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
+
+
+class OutcomeCounter(Collector):
+    """How many tasks ended with `task_outcome` success or failure, by some more labels."""
+
+    def __init__(self, name: str, help_text: str, labels: Sequence[str], known: Sequence[Sequence[str]]) -> None:
+        """`known` are the values of the labels that are there from the start, with 0."""
+        self._name = name
+        self._help = help_text
+        self._labels = tuple(labels)
+        self._lock = threading.Lock()
+        self._counts = {(*values, outcome): 0 for values in known for outcome in ("success", "failure")}
+
+    def count(self, success: bool, *values: str) -> None:
+        """One more task."""
+        key = (*values, "success" if success else "failure")
+        with self._lock:
+            self._counts[key] = self._counts.get(key, 0) + 1
+
+    def collect(self) -> Iterator[UntypedMetricFamily]:
+        """The present counts."""
+        family = UntypedMetricFamily(self._name, self._help, labels=(*self._labels, "task_outcome"))
+        with self._lock:
+            counts = dict(self._counts)
+        for key, count in sorted(counts.items()):
+            family.add_metric(key, count)
+        yield family
+
+    def describe(self) -> list[UntypedMetricFamily]:
+        """The name, for the registry."""
+        return [UntypedMetricFamily(self._name, self._help)]
+
+
+class AuditCounters(Collector):
+    """Deliveries of audit events by sink. How many wait is in `limes.metrics.gauges`."""
+
+    def __init__(self, sinks: Sequence[str]) -> None:
+        """`sinks` are there from the start, with 0."""
+        self._sinks = sinks
+        self._lock = threading.Lock()
+        self._delivered: Tally[str] = Tally()
+        self._failed: Tally[str] = Tally()
+
+    def count(self, sink: str, delivered: int, failed: int) -> None:
+        """Adds the outcome of one round of deliveries."""
+        with self._lock:
+            self._delivered[sink] += delivered
+            self._failed[sink] += failed
+
+    def collect(self) -> Iterator[UntypedMetricFamily]:
+        """The present counts."""
+        with self._lock:
+            counts = [(_DELIVERED, dict(self._delivered)), (_FAILED, dict(self._failed))]
+        for (name, text), by_sink in counts:
+            family = UntypedMetricFamily(name, text, labels=["sink"])
+            for sink in self._sinks:
+                family.add_metric((sink,), by_sink.get(sink, 0))
+            yield family
+
+    def describe(self) -> list[UntypedMetricFamily]:
+        """The names, for the registry."""
+        return [UntypedMetricFamily(*family) for family in (_DELIVERED, _FAILED)]
+
+
+class JobMetrics(Telemetry, Collector):
+    """What the use cases report, and how long tasks take. All known labels start at 0."""
+
+    def __init__(self, services: Sequence[tuple[str, str]]) -> None:
+        """`services` are pairs of service type and plugin."""
+        self._names = dict(services)
+        by_service = ("service_type", "service_name")
+        self._found = Counter(
+            "limes_quota_drift_found", "Backend quotas that were changed past Limes", by_service, registry=None
+        )
+        self._repaired = Counter(
+            "limes_quota_drift_repaired", "Backend quotas that were put right after drift", by_service, registry=None
+        )
+        self._takeovers = Counter(
+            "limes_lease_takeovers", "Tasks claimed after their former claim had ended", ["task"], registry=None
+        )
+        self._durations = Histogram(
+            "limes_task_duration_seconds",
+            "How long tasks take, from the claim to the record",
+            ["task", "service"],
+            buckets=_BUCKETS,
+            registry=None,
+        )
+        self.metrics = (self._found, self._repaired, self._takeovers, self._durations)
+        for pair in services:
+            self._found.labels(*pair)
+            self._repaired.labels(*pair)
+
+    def start_at_zero(self, tasks: Sequence[str]) -> None:
+        """Lets the counters of these jobs (`Job.name`) begin at 0."""
+        for task in tasks:
+            self._takeovers.labels(split_task(task)[0])
+            self._durations.labels(*split_task(task))
+
+    def drift_found(self, service_type: str) -> None:
+        self._found.labels(service_type, self._names.get(service_type, "")).inc()
+
+    def drift_repaired(self, service_type: str) -> None:
+        self._repaired.labels(service_type, self._names.get(service_type, "")).inc()
+
+    def lease_taken_over(self, task: str) -> None:
+        self._takeovers.labels(task).inc()
+
+    def task_done(self, task: str, seconds: float) -> None:
+        """A task of this job has ended, well or badly."""
+        self._durations.labels(*split_task(task)).observe(seconds)
+
+    def collect(self) -> Iterator[Metric]:
+        """All of them."""
+        for metric in self.metrics:
+            yield from metric.collect()
+
+    def describe(self) -> list[Metric]:
+        """The names, for the registry."""
+        return [family for metric in self.metrics for family in metric.describe()]
+
+
+def split_task(name: str) -> tuple[str, str]:
+    """The kind of a job, and the service type that it is about (empty if it is about none)."""
+    task, _, service = name.partition(":")
+    return task, service
