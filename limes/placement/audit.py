@@ -12,8 +12,14 @@ under its lock. An error while projects are looked up leaves everything as it is
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
-from limes.db.engine import Engine, placeholders
+from peewee import fn
+
+from limes.db.compiled import any_of
+from limes.db.engine import Engine
+from limes.placement.models import Allocation, Consumer, Provider, ResourceClass
+from limes.placement.models import Inventory as InventoryModel
 from limes.placement.objects import allocation_write, consumer
 from limes.placement.objects.inventory import Inventory
 
@@ -62,8 +68,8 @@ def audit(engine: Engine, find_gone: FindGone, incomplete_project_id: str) -> Fi
     `incomplete_project_id` is the stand-in for the project of consumers that were written below microversion 1.8: it
     never existed, so it cannot be gone. Raises what `find_gone` raises.
     """
-    projects = engine.rows("SELECT DISTINCT project_id FROM placement_consumers ORDER BY project_id")
-    asked = [row[0] for row in projects if row[0] != incomplete_project_id]
+    projects = engine.column(Consumer.select(Consumer.project_id).distinct().order_by(Consumer.project_id))
+    asked = [project_id for project_id in projects if project_id != incomplete_project_id]
     gone = sorted(set(find_gone(asked)) & set(asked)) if asked else []
     return engine.snapshot(lambda: Findings(tuple(_orphans(engine, gone)), find_excesses(engine), _idle(engine)))
 
@@ -72,8 +78,8 @@ def delete_orphan(engine: Engine, orphan: Orphan) -> bool:
     """Deletes a consumer with its allocations. Answers False, and leaves it, if by now it is another project's."""
 
     def work() -> bool:
-        found = consumer.lock(engine, [orphan.uuid]).get(orphan.uuid)
-        if found is None or found.project_id != orphan.project_id:
+        locked = consumer.lock(engine, [orphan.uuid]).get(orphan.uuid)
+        if locked is None or locked.project_id != orphan.project_id:
             return False
         return allocation_write.delete(engine, orphan.uuid)
 
@@ -84,10 +90,12 @@ def delete_idle(engine: Engine, uuid: str) -> bool:
     """Deletes a consumer without allocations. Answers False, and leaves it, if it has got some by now."""
 
     def work() -> bool:
-        found = consumer.lock(engine, [uuid]).get(uuid)
-        if found is None or engine.row("SELECT 1 FROM placement_allocations WHERE consumer_id = %s", [found.id]):
+        locked = consumer.lock(engine, [uuid]).get(uuid)
+        if locked is None or engine.column(
+            Allocation.select(Allocation.consumer).where(Allocation.consumer == locked.id).limit(1)
+        ):
             return False
-        consumer.delete(engine, [found.id])
+        consumer.delete(engine, [locked.id])
         return True
 
     return engine.atomic(work)
@@ -95,43 +103,51 @@ def delete_idle(engine: Engine, uuid: str) -> bool:
 
 def _orphans(engine: Engine, gone: list[str]) -> Iterator[Orphan]:
     for start in range(0, len(gone), _CHUNK):
-        part = gone[start : start + _CHUNK]
-        rows = engine.rows(
-            "SELECT c.uuid, c.project_id, c.consumer_type, rc.name, SUM(a.used) FROM placement_consumers c"
-            " JOIN placement_allocations a ON a.consumer_id = c.id"
-            " JOIN placement_resource_classes rc ON rc.id = a.class_id"
-            f" WHERE c.project_id IN ({placeholders(len(part))})"
-            " GROUP BY c.project_id, c.uuid, c.consumer_type, rc.id, rc.name ORDER BY c.project_id, c.uuid, rc.id",
-            part,
+        columns = (Consumer.uuid, Consumer.project_id, Consumer.consumer_type)
+        rows = engine.tuples(
+            Consumer.select(*columns, ResourceClass.name, fn.SUM(Allocation.used))
+            .join(Allocation, on=Allocation.consumer == Consumer.id)
+            .join(ResourceClass, on=ResourceClass.id == Allocation.resource_class)
+            .where(any_of(Consumer.project_id, gone[start : start + _CHUNK]))
+            .group_by(*columns, ResourceClass.id, ResourceClass.name)
+            .order_by(Consumer.project_id, Consumer.uuid, ResourceClass.id)
         )
-        found: dict[tuple[str, str, str | None], dict[str, int]] = {}
-        for uuid, project_id, consumer_type, class_name, used in rows:
-            found.setdefault((uuid, project_id, consumer_type), {})[class_name] = int(used)
-        yield from (Orphan(*who, resources) for who, resources in found.items())
+        for (uuid, project_id, consumer_type), amounts in groupby(rows, key=lambda row: row[:3]):
+            resources = {class_name: int(used) for *_, class_name, used in amounts}
+            yield Orphan(uuid, project_id, consumer_type, resources)
 
 
 def find_excesses(engine: Engine) -> tuple[Excess, ...]:
     """All inventories of which more is used than there is, by the name of the provider."""
-    rows = engine.rows(
-        "SELECT p.uuid, p.name, rc.name, u.used, i.total, i.reserved, i.allocation_ratio"
-        " FROM (SELECT provider_id, class_id, SUM(used) AS used FROM placement_allocations"
-        "  GROUP BY provider_id, class_id) u"
-        " JOIN placement_inventories i ON i.provider_id = u.provider_id AND i.class_id = u.class_id"
-        " JOIN placement_providers p ON p.id = u.provider_id"
-        " JOIN placement_resource_classes rc ON rc.id = u.class_id"
-        " WHERE u.used > (i.total - i.reserved) * i.allocation_ratio - 1 ORDER BY p.name, rc.id"
+    used = (
+        Allocation.select(
+            Allocation.provider.alias("provider_id"),
+            Allocation.resource_class.alias("class_id"),
+            fn.SUM(Allocation.used).alias("used"),
+        )
+        .group_by(Allocation.provider, Allocation.resource_class)
+        .alias("used")
     )
-    found = []
-    for uuid, name, class_name, used, total, reserved, ratio in rows:
+    present = InventoryModel
+    rows = engine.tuples(
+        used.select_from(
+            *(Provider.uuid, Provider.name, ResourceClass.name, used.c.used),
+            *(present.total, present.reserved, present.allocation_ratio),
+        )
+        .join(present, on=(present.provider == used.c.provider_id) & (present.resource_class == used.c.class_id))
+        .join(Provider, on=Provider.id == used.c.provider_id)
+        .join(ResourceClass, on=ResourceClass.id == used.c.class_id)
+        .where(used.c.used > (present.total - present.reserved) * present.allocation_ratio - 1)
+        .order_by(Provider.name, ResourceClass.id)
+    )
+    excesses = []
+    for uuid, name, class_name, amount, total, reserved, ratio in rows:
         capacity = Inventory(total=total, reserved=reserved, allocation_ratio=ratio).capacity
-        if used > capacity:
-            found.append(Excess(uuid, name, class_name, int(used), capacity))
-    return tuple(found)
+        if amount > capacity:
+            excesses.append(Excess(uuid, name, class_name, int(amount), capacity))
+    return tuple(excesses)
 
 
 def _idle(engine: Engine) -> tuple[str, ...]:
-    rows = engine.rows(
-        "SELECT uuid FROM placement_consumers c WHERE NOT EXISTS"
-        " (SELECT 1 FROM placement_allocations WHERE consumer_id = c.id) ORDER BY uuid"
-    )
-    return tuple(row[0] for row in rows)
+    has_any = fn.EXISTS(Allocation.select(Allocation.consumer).where(Allocation.consumer == Consumer.id))
+    return tuple(engine.column(Consumer.select(Consumer.uuid).where(~has_any).order_by(Consumer.uuid)))

@@ -58,9 +58,9 @@ def test_custom_names_get_ids_above_the_standard_ones(tables: Engine):
 
 def stamp(engine: Engine) -> int:
     def work() -> int:
-        row = engine.row(f"SELECT {change.stamped(engine)}")
-        assert row is not None
-        return int(row[0])
+        change.take_stamp(engine)
+        (value,) = engine.column(peewee.Select(columns=[change.STAMP]))
+        return int(value)
 
     return engine.atomic(work)
 

@@ -7,7 +7,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 import limes.api.lowpriv_metrics
-import limes.placement.index.metrics
+import limes.placement.index.index
 import limes.web.metrics
 from limes.composition.collector import build_collector
 from limes.db.engine import Engine
@@ -18,7 +18,7 @@ from tests.collector.lab import COMPUTE, VOLUME, FakeCapacitor, FakeKeystone, Fa
 from tests.collector.process import cluster, settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
-MODULES = (limes.web.metrics, limes.api.lowpriv_metrics, limes.placement.index.metrics)
+MODULES = (limes.web.metrics, limes.api.lowpriv_metrics, limes.placement.index.index)
 
 
 def describe(name, kind, labels, help_text):

@@ -10,7 +10,7 @@ from limes.placement.errors import ConcurrentUpdate, InvalidValue, InventoryInUs
 from limes.placement.objects import inventory as inventories
 from limes.placement.objects import resource_class, resource_provider
 from limes.placement.objects.inventory import Inventory
-from limes.placement.objects.resource_provider import Locked
+from limes.placement.objects.resource_provider import LockedProvider
 from limes.placement.schemas import inventory as schema
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ def create(call: Call) -> Answer:
     body = call.body(schema.POST)
     class_name = body["resource_class"]
 
-    def write(provider: Locked) -> Inventory:
+    def write(provider: LockedProvider) -> Inventory:
         try:
             one = parse(body, call.version, class_name, uuid)
             class_id = resource_class.check_exist(call.engine, [class_name])[class_name]
@@ -94,7 +94,7 @@ def update(call: Call) -> Answer:
     resource_provider.identify(call.engine, uuid)
     body = call.body(schema.PUT_ONE)
 
-    def write(provider: Locked) -> Inventory:
+    def write(provider: LockedProvider) -> Inventory:
         one = _parse_update(body, call.version, class_name, uuid)
         class_id = resource_class.get(call.engine, class_name).id
         if class_id not in inventories.class_ids_of(call.engine, provider.id):
@@ -118,9 +118,9 @@ def replace_all(call: Call) -> Answer:
         resource_provider.identify(call.engine, uuid)  # a provider that does not exist is the first thing to say
         raise
 
-    def write(provider: Locked) -> dict[str, Inventory]:
+    def write(provider: LockedProvider) -> dict[str, Inventory]:
         wanted = {name: _parse_update(one, call.version, name, uuid) for name, one in body["inventories"].items()}
-        ids = resource_class.hold(call.engine, list(wanted))
+        ids = resource_class.keep_ids_of(call.engine, list(wanted))
         unknown = [name for name in wanted if name not in ids]
         if unknown:
             raise InvalidValue(
@@ -143,7 +143,7 @@ def delete(call: Call) -> Answer:
     """DELETE /resource_providers/{uuid}/inventories/{resource_class}."""
     uuid, class_name = call.params["uuid"], call.params["resource_class"]
 
-    def write(provider: Locked) -> None:
+    def write(provider: LockedProvider) -> None:
         missing = f"No inventory of class {class_name} found for delete"
         class_id = resource_class.ids_of(call.engine, [class_name]).get(class_name)
         if class_id is None:
@@ -162,7 +162,7 @@ def delete(call: Call) -> Answer:
 def delete_all(call: Call) -> Answer:
     """DELETE /resource_providers/{uuid}/inventories, from 1.5."""
 
-    def write(provider: Locked) -> None:
+    def write(provider: LockedProvider) -> None:
         every = sorted(inventories.class_ids_of(call.engine, provider.id))
         inventories.remove(call.engine, provider.id, provider.uuid, every)
 
@@ -177,7 +177,7 @@ def _parse_update(body: Mapping[str, Any], version: int, class_name: str, uuid: 
         raise InvalidValue(f"Unable to update inventory for resource provider {uuid}: {error}") from None
 
 
-def _change(call: Call, generation: int | None, write: Callable[[Locked], T]) -> tuple[int, T]:
+def _change(call: Call, generation: int | None, write: Callable[[LockedProvider], T]) -> tuple[int, T]:
     """Locks the provider, checks the client's generation, writes, and answers the new generation."""
 
     def work() -> tuple[int, T]:

@@ -12,7 +12,7 @@ from limes.placement.errors import (
     ProviderInUse,
 )
 from limes.placement.objects import resource_provider as providers
-from limes.placement.objects.resource_provider import Locked, Provider
+from limes.placement.objects.resource_provider import LockedProvider, Provider
 from limes.placement.schemas import resource_provider as schema
 from limes.placement.schemas.common import normalized_uuid
 from limes.placement.search.model import Provider as IndexedProvider
@@ -99,8 +99,8 @@ def update(call: Call) -> Answer:
             raise Missing(f"No resource provider with uuid {uuid} found")
         if moving:
             _move(call, one, wanted, tree)
-        conflict = providers.find_conflict(call.engine, name, None)
-        if conflict is not None and conflict[0] != uuid:
+        holder = providers.find_holder(call.engine, name, None)
+        if holder is not None and holder.uuid != uuid:
             raise DuplicateName(f"Conflicting resource provider {name} already exists.")
         providers.rename(call.engine, one.id, name, call.now)
         return providers.get(call.engine, uuid)
@@ -129,7 +129,7 @@ def delete(call: Call) -> Answer:
     return Answer(status=204)
 
 
-def _move(call: Call, one: Locked, wanted: str | None, tree: dict[str, Locked]) -> None:
+def _move(call: Call, one: LockedProvider, wanted: str | None, tree: dict[str, LockedProvider]) -> None:
     parent = tree.get(wanted) if wanted else None
     if wanted is not None and parent is None:
         raise _cannot_update(one, "parent provider UUID does not exist.", action="create")
@@ -139,7 +139,7 @@ def _move(call: Call, one: Locked, wanted: str | None, tree: dict[str, Locked]) 
     if call.version < 37 and one.parent_id is not None:
         verb = "un-parenting" if parent is None else "re-parenting"
         raise _cannot_update(one, f"{verb} a provider is not currently allowed.")
-    if parent is not None and parent.id in providers.descendants(one.id, tree.values()):
+    if parent is not None and parent.id in providers.subtree_ids(one.id, tree.values()):
         raise _cannot_update(one, "creating loop in the provider tree is not allowed.")
     providers.move(call.engine, one, parent, tree.values(), call.now)
 
@@ -153,8 +153,8 @@ def _uuid_or_none(value: str | None) -> str | None:
 
 
 def _taken(call: Call, name: str, uuid: str) -> Conflict:
-    conflict = providers.find_conflict(call.engine, name, uuid)
-    if conflict is not None and conflict[0] == uuid:
+    holder = providers.find_holder(call.engine, name, uuid)
+    if holder is not None and holder.uuid == uuid:
         return DuplicateName(f"Conflicting resource provider uuid: {uuid} already exists.")
     return DuplicateName(f"Conflicting resource provider name: {name} already exists.")
 
@@ -165,5 +165,5 @@ def _cannot_create(name: str, uuid: str, why: str) -> InvalidValue:
     )
 
 
-def _cannot_update(one: Locked, why: str, action: str = "update") -> InvalidValue:
+def _cannot_update(one: LockedProvider, why: str, action: str = "update") -> InvalidValue:
     return InvalidValue(f"Unable to save resource provider {one.uuid}: Object action {action} failed because: {why}")

@@ -9,7 +9,7 @@ from limes.placement.call import Answer, Call
 from limes.placement.errors import InvalidValue
 from limes.placement.objects import resource_class
 from limes.placement.objects import usage_group as groups
-from limes.placement.objects.usage_group import GroupBy, Wanted
+from limes.placement.objects.usage_group import Filter, GroupBy
 from limes.placement.schemas.usage_group import QUERY
 from limes.placement.search.errors import invalid
 from limes.placement.search.values import parse_aggregates
@@ -19,15 +19,15 @@ def list_groups(call: Call) -> Answer:
     """GET /usage_groups?group_by=...: all figures of one answer are of the same moment."""
     query = call.query(QUERY)
     limit = int(query["limit"]) if "limit" in query else None
-    wanted = Wanted(
+    asked = Filter(
         GroupBy(query["group_by"]), query.get("project_id"), (), _aggregates(call, query), query.get("marker")
     )
 
     def read() -> tuple[list[bytes], str | None]:
-        asked = replace(wanted, class_ids=_class_ids(call, query))
-        if limit is not None and asked.project_id is None:
-            asked = replace(asked, up_to=groups.last_of_page(call.engine, asked.after, limit))
-        return _rendered(call, asked), asked.up_to
+        page = replace(asked, class_ids=_class_ids(call, query))
+        if limit is not None and page.project_id is None:
+            page = replace(page, up_to=groups.last_of_page(call.engine, page.after, limit))
+        return _render(call, page), page.up_to
 
     rendered, last = call.engine.snapshot(read)
     links = b"" if last is None else b',"usage_groups_links":' + orjson.dumps(_next(call, query, last))
@@ -55,11 +55,11 @@ def _aggregates(call: Call, query: dict[str, str]) -> tuple[str, ...]:
     return tuple(sorted(asked.member_of[0]))
 
 
-def _rendered(call: Call, wanted: Wanted) -> list[bytes]:
+def _render(call: Call, asked: Filter) -> list[bytes]:
     """Each group is rendered when its rows come, so the rows of a large answer are never in memory together."""
     most = call.deps.settings.bounds.max_usage_groups
     rendered: list[bytes] = []
-    for group in groups.stream(call.engine, wanted):
+    for group in groups.stream(call.engine, asked):
         if len(rendered) == most:
             raise InvalidValue(
                 f"The answer would have more than {most} groups: ask for fewer projects at a time with 'limit',"

@@ -5,40 +5,56 @@ import os
 import threading
 from dataclasses import dataclass, field
 
+from prometheus_client import Gauge, Histogram
+
 from limes.db.engine import Engine
-from limes.placement.index import metrics
 from limes.placement.index.load import ProviderLoader, Vocabulary, load_vocabulary
-from limes.placement.index.look import BEGINNING, Look, Mark, look
+from limes.placement.index.poll import BEGINNING, Changes, Mark, poll
 from limes.placement.objects.change import TOMBSTONE_SECONDS
 from limes.placement.search.model import Cloud
 from limes.system import Clock
 
 log = logging.getLogger(__name__)
 
+# each worker has an index of its own
+REFRESH = Histogram(
+    "limes_placement_index_refresh_seconds",
+    "How long the index took to follow the database; kind is changes or everything",
+    ["kind"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+)
+PROVIDERS = Gauge(
+    "limes_placement_index_providers",
+    "Resource providers in the index, of the worker that has most",
+    multiprocess_mode="livemax",
+)
+for _kind in ("changes", "everything"):
+    REFRESH.labels(_kind)
+
 
 @dataclass(slots=True)
 class _State:
-    """One state of the database. Nothing in it changes, but for `looked_at`."""
+    """One state of the database. Nothing in it changes, but for `polled_at`."""
 
     mark: Mark = BEGINNING
     cloud: Cloud = field(default_factory=Cloud)
     stamps: dict[int, int] = field(default_factory=dict)
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     vocabulary_stamps: dict[str, int] = field(default_factory=dict)
-    looked_at: float = 0.0
+    polled_at: float = 0.0
     """Monotonic seconds: when the database was last asked."""
 
-    def is_followed_by(self, found: Look, now: float) -> bool:
-        """Whether `found` tells all that is new, so that not everything has to be read again."""
-        fresh = now - self.looked_at < TOMBSTONE_SECONDS / 2
-        return self.mark is not BEGINNING and fresh and found.mark.may_follow(self.mark)
+    def is_followed_by(self, changes: Changes, now: float) -> bool:
+        """Whether `changes` tells all that is new, so that not everything has to be read again."""
+        fresh = now - self.polled_at < TOMBSTONE_SECONDS / 2
+        return self.mark is not BEGINNING and fresh and changes.mark.may_follow(self.mark)
 
-    def has_all(self, found: Look) -> bool:
-        """Whether there is nothing new in `found`."""
+    def has_all(self, changes: Changes) -> bool:
+        """Whether there is nothing new in `changes`."""
         return (
-            all(self.stamps.get(key) == changed for key, changed in found.providers.items())
-            and all(self.vocabulary_stamps.get(name) == changed for name, changed in found.vocabularies.items())
-            and found.gone.isdisjoint(self.stamps)
+            all(self.stamps.get(key) == changed for key, changed in changes.providers.items())
+            and all(self.vocabulary_stamps.get(name) == changed for name, changed in changes.vocabularies.items())
+            and changes.gone.isdisjoint(self.stamps)
         )
 
 
@@ -60,40 +76,40 @@ class ProviderIndex:
         state = self._state
         now = self._clock.monotonic()
         with self._engine.connection():
-            found = look(self._engine, state.mark)
-            if state.is_followed_by(found, now) and state.has_all(found):
-                state.looked_at = now
+            changes = poll(self._engine, state.mark)
+            if state.is_followed_by(changes, now) and state.has_all(changes):
+                state.polled_at = now
                 return state.cloud
             with self._lock:
-                self._state = self._engine.snapshot(self._next)
-                metrics.PROVIDERS.set(len(self._state.stamps))
+                self._state = self._engine.snapshot(self._next_state)
+                PROVIDERS.set(len(self._state.stamps))
                 return self._state.cloud
 
-    def _next(self) -> _State:
+    def _next_state(self) -> _State:
         state, now = self._state, self._clock.monotonic()
-        found = look(self._engine, state.mark)
-        if not state.is_followed_by(found, now):
+        changes = poll(self._engine, state.mark)
+        if not state.is_followed_by(changes, now):
             if state.mark is not BEGINNING:
                 log.warning(
                     "the provider index starts afresh: the database is another than before, or was not asked long"
                 )
             state = _State()
-            found = look(self._engine, BEGINNING)
+            changes = poll(self._engine, BEGINNING)
         vocabulary = state.vocabulary
-        if any(state.vocabulary_stamps.get(name) != changed for name, changed in found.vocabularies.items()):
+        if any(state.vocabulary_stamps.get(name) != changed for name, changed in changes.vocabularies.items()):
             vocabulary = load_vocabulary(self._engine)
             if vocabulary.renames(state.vocabulary):
                 state = _State()
-                found = look(self._engine, BEGINNING)
-        return self._follow(state, found, vocabulary, now)
+                changes = poll(self._engine, BEGINNING)
+        return self._apply(state, changes, vocabulary, now)
 
-    def _follow(self, state: _State, found: Look, vocabulary: Vocabulary, now: float) -> _State:
-        changed = [key for key, stamp in found.providers.items() if state.stamps.get(key) != stamp]
+    def _apply(self, state: _State, changes: Changes, vocabulary: Vocabulary, now: float) -> _State:
+        changed = [key for key, stamp in changes.providers.items() if state.stamps.get(key) != stamp]
         everything = state.mark is BEGINNING
         started = self._clock.monotonic()
         providers = list(self._loader.load(vocabulary, None if everything else changed))
-        gone = found.gone & state.stamps.keys()
-        stamps = {**state.stamps, **found.providers}
+        gone = changes.gone & state.stamps.keys()
+        stamps = {**state.stamps, **changes.providers}
         for key in gone:
             stamps.pop(key, None)
         cloud = state.cloud.replace(
@@ -103,5 +119,5 @@ class ProviderIndex:
             classes={name: key for key, name in vocabulary.classes.items()},
         )
         kind = "everything" if everything else "changes"
-        metrics.REFRESH.labels(kind).observe(self._clock.monotonic() - started)
-        return _State(found.mark, cloud, stamps, vocabulary, {**state.vocabulary_stamps, **found.vocabularies}, now)
+        REFRESH.labels(kind).observe(self._clock.monotonic() - started)
+        return _State(changes.mark, cloud, stamps, vocabulary, {**state.vocabulary_stamps, **changes.vocabularies}, now)

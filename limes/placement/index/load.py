@@ -4,22 +4,62 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from limes.db.engine import Engine, Row, placeholders
+import peewee
+from peewee import fn
+
+from limes.db.compiled import any_of, compiled
+from limes.db.engine import Engine, Row
+from limes.placement import models
+from limes.placement.models import Allocation, ProviderAggregate, ProviderTrait, ResourceClass, Trait
 from limes.placement.search.model import Inventory, Provider, TraitList
 
 _CHUNK = 1000
 _MAX_SHARED = 20_000
 
-_PROVIDERS = (
-    "SELECT id, uuid, name, root_id, parent_id, generation, updated FROM placement_providers{where} ORDER BY id"
+_Inventory, _Provider = models.Inventory, models.Provider
+
+
+class _Source:
+    """A SELECT about providers: for some, given by their ids, or for all."""
+
+    def __init__(self, query: peewee.Query, provider_id: peewee.Node) -> None:
+        self.all = query
+        self.some = compiled(lambda p: query.where(any_of(provider_id, p.ids)))
+
+    def rows(self, engine: Engine, ids: Sequence[int] | None) -> list[Row]:
+        return engine.tuples(self.all) if ids is None else engine.tuples(self.some, ids=ids)
+
+
+_PROVIDERS = _Source(
+    _Provider.select(
+        *(_Provider.id, _Provider.uuid, _Provider.name, _Provider.root, _Provider.parent),
+        *(_Provider.generation, _Provider.updated),
+    ).order_by(_Provider.id),
+    _Provider.id,
 )
-_INVENTORIES = """
-SELECT i.provider_id, i.class_id, i.total, i.reserved, i.allocation_ratio, i.min_unit, i.max_unit, i.step_size
-FROM placement_inventories i{where} ORDER BY i.provider_id, i.class_id
-"""
-_USED = "SELECT provider_id, class_id, SUM(used) FROM placement_allocations{where} GROUP BY provider_id, class_id"
-_TRAITS = "SELECT provider_id, trait_id FROM placement_provider_traits{where} ORDER BY provider_id, trait_id"
-_AGGREGATES = "SELECT provider_id, aggregate_uuid FROM placement_provider_aggregates{where}"
+_INVENTORIES = _Source(
+    _Inventory.select(
+        *(_Inventory.provider, _Inventory.resource_class, _Inventory.total, _Inventory.reserved),
+        *(_Inventory.allocation_ratio, _Inventory.min_unit, _Inventory.max_unit, _Inventory.step_size),
+    ).order_by(_Inventory.provider, _Inventory.resource_class),
+    _Inventory.provider,
+)
+_USED = _Source(
+    Allocation.select(Allocation.provider, Allocation.resource_class, fn.SUM(Allocation.used)).group_by(
+        Allocation.provider, Allocation.resource_class
+    ),
+    Allocation.provider,
+)
+_TRAITS = _Source(
+    ProviderTrait.select(ProviderTrait.provider, ProviderTrait.trait).order_by(
+        ProviderTrait.provider, ProviderTrait.trait
+    ),
+    ProviderTrait.provider,
+)
+_AGGREGATES = _Source(
+    ProviderAggregate.select(ProviderAggregate.provider, ProviderAggregate.aggregate_uuid),
+    ProviderAggregate.provider,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +81,8 @@ class Vocabulary:
 def load_vocabulary(engine: Engine) -> Vocabulary:
     """All resource classes and traits, in the order of their ids."""
     return Vocabulary(
-        dict(engine.rows("SELECT id, name FROM placement_resource_classes ORDER BY id")),
-        dict(engine.rows("SELECT id, name FROM placement_traits ORDER BY id")),
+        dict(engine.tuples(ResourceClass.select(ResourceClass.id, ResourceClass.name).order_by(ResourceClass.id))),
+        dict(engine.tuples(Trait.select(Trait.id, Trait.name).order_by(Trait.id))),
     )
 
 
@@ -64,9 +104,9 @@ class ProviderLoader:
 
     def _load(self, vocabulary: Vocabulary, ids: Sequence[int] | None) -> Iterator[Provider]:
         inventories = self._inventories(vocabulary.classes, ids)
-        traits = _grouped(self._rows(_TRAITS, "provider_id", ids), lambda row: vocabulary.traits[row[1]])
-        aggregates = _grouped(self._rows(_AGGREGATES, "provider_id", ids), lambda row: str(row[1]))
-        for key, uuid, name, root_id, parent_id, generation, updated in self._rows(_PROVIDERS, "id", ids):
+        traits = _grouped(_TRAITS.rows(self._engine, ids), lambda row: vocabulary.traits[row[1]])
+        aggregates = _grouped(_AGGREGATES.rows(self._engine, ids), lambda row: str(row[1]))
+        for key, uuid, name, root_id, parent_id, generation, updated in _PROVIDERS.rows(self._engine, ids):
             yield Provider(
                 key,
                 uuid,
@@ -81,18 +121,13 @@ class ProviderLoader:
             )
 
     def _inventories(self, classes: Mapping[int, str], ids: Sequence[int] | None) -> dict[int, dict[str, Inventory]]:
-        used = {(row[0], row[1]): int(row[2]) for row in self._rows(_USED, "provider_id", ids)}
+        used = {(row[0], row[1]): int(row[2]) for row in _USED.rows(self._engine, ids)}
         inventories: dict[int, dict[str, Inventory]] = {}
-        for key, class_id, total, reserved, ratio, *units in self._rows(_INVENTORIES, "i.provider_id", ids):
+        for key, class_id, total, reserved, ratio, *units in _INVENTORIES.rows(self._engine, ids):
             capacity = int((total - reserved) * ratio)
             inventory = Inventory(capacity, used.get((key, class_id), 0), *units)
             inventories.setdefault(key, {})[classes[class_id]] = inventory
         return inventories
-
-    def _rows(self, sql: str, column: str, ids: Sequence[int] | None) -> list[Row]:
-        if ids is None:
-            return self._engine.rows(sql.format(where=""))
-        return self._engine.rows(sql.format(where=f" WHERE {column} IN ({placeholders(len(ids))})"), ids)
 
     def _trait_list(self, names: tuple[str, ...]) -> TraitList:
         if len(self._trait_lists) > _MAX_SHARED:

@@ -2,24 +2,29 @@
 
 from collections.abc import Sequence
 
+from limes.db.compiled import compiled, compiled_insert
 from limes.db.engine import Engine
+from limes.placement.models import ProviderAggregate
+
+_OF_PROVIDER = compiled(
+    lambda p: (
+        ProviderAggregate.select(ProviderAggregate.aggregate_uuid)
+        .where(ProviderAggregate.provider == p.provider)
+        .order_by(ProviderAggregate.aggregate_uuid)
+    ),
+    prepare=True,
+)
+_DELETE = compiled(lambda p: ProviderAggregate.delete().where(ProviderAggregate.provider == p.provider))
+_INSERT = compiled_insert(ProviderAggregate, ProviderAggregate.provider, ProviderAggregate.aggregate_uuid)
 
 
 def of_provider(engine: Engine, provider_id: int) -> list[str]:
     """The UUIDs of a provider's aggregates, in order."""
-    rows = engine.read(
-        "SELECT aggregate_uuid FROM placement_provider_aggregates WHERE provider_id = %s ORDER BY aggregate_uuid",
-        [provider_id],
-    )
-    return [row[0] for row in rows]
+    return engine.column(_OF_PROVIDER, provider=provider_id)
 
 
 def replace_of_provider(engine: Engine, provider_id: int, uuids: Sequence[str]) -> None:
     """Makes these the aggregates of a provider, whose row has to be locked."""
-    engine.execute("DELETE FROM placement_provider_aggregates WHERE provider_id = %s", [provider_id])
+    engine.write(_DELETE, provider=provider_id)
     if uuids:
-        engine.execute(
-            "INSERT INTO placement_provider_aggregates (provider_id, aggregate_uuid) VALUES "
-            + ", ".join(["(%s, %s)"] * len(uuids)),
-            [value for uuid in uuids for value in (provider_id, uuid)],
-        )
+        engine.write(_INSERT, rows=[(provider_id, uuid) for uuid in uuids])

@@ -6,9 +6,16 @@ How they are written is in `limes.placement.objects.allocation_write`.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
+from peewee import JOIN
+
+from limes.db.compiled import compiled
 from limes.db.engine import Engine
+from limes.placement import models
 from limes.placement.errors import provider_missing
+from limes.placement.models import Provider, ResourceClass
+from limes.placement.objects import consumer
 from limes.placement.objects.consumer import Consumer, Ownership
 
 
@@ -39,8 +46,7 @@ class Claim:
                 yield uuid, class_name, amount
 
 
-@dataclass(frozen=True, slots=True)
-class Allocation:
+class Allocation(NamedTuple):
     """What a consumer has of one class of one provider. `updated` is in seconds since the epoch."""
 
     consumer_uuid: str
@@ -52,31 +58,51 @@ class Allocation:
     updated: float
 
 
-_COLUMNS = "c.uuid, c.generation, p.uuid, p.generation, rc.name, a.used, a.updated"
+_Allocation, _Consumer = models.Allocation, models.Consumer
+_COLUMNS = (
+    _Consumer.uuid,
+    _Consumer.generation,
+    Provider.uuid,
+    Provider.generation,
+    ResourceClass.name,
+    _Allocation.used,
+    _Allocation.updated,
+)
+_OF_CONSUMER = compiled(
+    lambda p: (
+        _Consumer.select(*consumer.COLUMNS, *_COLUMNS)
+        .join(_Allocation, on=_Allocation.consumer == _Consumer.id)
+        .join(Provider, on=Provider.id == _Allocation.provider)
+        .join(ResourceClass, on=ResourceClass.id == _Allocation.resource_class)
+        .where(_Consumer.uuid == p.uuid)
+        .order_by(_Allocation.provider, _Allocation.resource_class)
+    ),
+    prepare=True,
+)
+_OF_PROVIDER = compiled(
+    lambda p: (
+        Provider.select(*_COLUMNS)
+        .join(_Allocation, JOIN.LEFT_OUTER, on=_Allocation.provider == Provider.id)
+        .join(_Consumer, JOIN.LEFT_OUTER, on=_Consumer.id == _Allocation.consumer)
+        .join(ResourceClass, JOIN.LEFT_OUTER, on=ResourceClass.id == _Allocation.resource_class)
+        .where(Provider.uuid == p.uuid)
+        .order_by(_Allocation.consumer, _Allocation.resource_class)
+    ),
+    prepare=True,
+)
 
 
 def of_consumer(engine: Engine, uuid: str) -> tuple[Consumer | None, list[Allocation]]:
     """A consumer, if there is one of that UUID, and what it has."""
-    rows = engine.read(
-        f"SELECT c.id, c.uuid, c.generation, c.project_id, c.user_id, c.consumer_type, {_COLUMNS}"
-        " FROM placement_consumers c JOIN placement_allocations a ON a.consumer_id = c.id"
-        " JOIN placement_providers p ON p.id = a.provider_id"
-        " JOIN placement_resource_classes rc ON rc.id = a.class_id"
-        " WHERE c.uuid = %s ORDER BY a.provider_id, a.class_id",
-        [uuid],
-    )
-    return (Consumer(*rows[0][:6]) if rows else None), [Allocation(*row[6:]) for row in rows]
+    rows = engine.tuples(_OF_CONSUMER, uuid=uuid)
+    width = len(consumer.COLUMNS)
+    return (Consumer(*rows[0][:width]) if rows else None), [Allocation(*row[width:]) for row in rows]
 
 
 def of_provider(engine: Engine, uuid: str) -> tuple[int, list[Allocation]]:
     """A provider's generation, and what all consumers have of it. Raises `Missing`."""
-    rows = engine.read(
-        f"SELECT {_COLUMNS} FROM placement_providers p LEFT JOIN placement_allocations a ON a.provider_id = p.id"
-        " LEFT JOIN placement_consumers c ON c.id = a.consumer_id"
-        " LEFT JOIN placement_resource_classes rc ON rc.id = a.class_id"
-        " WHERE p.uuid = %s ORDER BY a.consumer_id, a.class_id",
-        [uuid],
-    )
-    if not rows:
+    allocations = engine.all(_OF_PROVIDER, Allocation, uuid=uuid)
+    if not allocations:
         raise provider_missing(uuid, "Resource provider '{}' not found: ")
-    return rows[0][3], [Allocation(*row) for row in rows if row[0] is not None]
+    generation = allocations[0].provider_generation
+    return generation, [allocation for allocation in allocations if allocation.consumer_uuid is not None]

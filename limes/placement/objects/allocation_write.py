@@ -11,12 +11,16 @@ the number of allocations.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
-from limes.db.engine import Engine, placeholders
+from peewee import Case
+
+from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.compiled import lock as lock_rows
+from limes.db.engine import Engine
 from limes.placement.errors import CapacityExceeded, ConcurrentUpdate, InvalidValue
-from limes.placement.objects import capacity, change, consumer, inventory, quota, resource_class
+from limes.placement.models import Allocation, Provider, ResourceClass
+from limes.placement.objects import change, consumer, inventory, quota, resource_class
 from limes.placement.objects.allocation import ANY_GENERATION, Claim
 from limes.placement.objects.consumer import Consumer
 from limes.placement.objects.inventory import Stock
@@ -25,8 +29,7 @@ _CHUNK = 5000
 _MOST_PROVIDERS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(NamedTuple):
     """A row of a consumer's allocations before the write."""
 
     consumer_id: int
@@ -40,6 +43,45 @@ _Stocks = Mapping[int, Mapping[str, Stock]]
 
 _Row = tuple[int, int, int, int]
 """(consumer id, provider id, class id, amount)"""
+
+_OF_CONSUMERS = compiled(
+    lambda p: (
+        Allocation.select(Allocation.consumer, Allocation.provider, ResourceClass.name, Allocation.used)
+        .join(ResourceClass, on=ResourceClass.id == Allocation.resource_class)
+        .where(any_of(Allocation.consumer, p.consumers))
+    )
+)
+_INSERT = compiled_insert(
+    Allocation,
+    *(Allocation.consumer, Allocation.provider, Allocation.resource_class, Allocation.used, Allocation.updated),
+)
+_DELETE = compiled(lambda p: Allocation.delete().where(any_of(Allocation.consumer, p.consumers)))
+
+_Named = Provider.alias()
+_LOCK_PROVIDERS = compiled(
+    lambda p: lock_rows(
+        Provider.select(Provider.uuid, Provider.id)
+        .where(
+            Provider.id.in_(
+                _Named.select(_Named.id).where(any_of(_Named.uuid, p.uuids))
+                + Allocation.select(Allocation.provider).where(any_of(Allocation.consumer, p.consumers))
+            )
+        )
+        .order_by(Provider.id)
+    )
+)
+_COUNT_UP = compiled(
+    lambda p: Provider.update(
+        generation=Provider.generation + Case(None, [(any_of(Provider.id, p.counted), 1)], 0),
+        updated=p.now,
+        changed=change.STAMP,
+    ).where(any_of(Provider.id, p.touched))
+)
+_STAMP_PROVIDERS = compiled(
+    lambda p: Provider.update(changed=change.STAMP).where(
+        Provider.id.in_(Allocation.select(Allocation.provider).where(Allocation.consumer == p.consumer))
+    )
+)
 
 
 def replace(engine: Engine, claims: Sequence[Claim], now: float) -> None:
@@ -57,17 +99,14 @@ def replace(engine: Engine, claims: Sequence[Claim], now: float) -> None:
 
 def delete(engine: Engine, uuid: str) -> bool:
     """Takes everything from a consumer. Answers False if it has nothing. To be called inside a transaction."""
-    found = consumer.lock(engine, [uuid]).get(uuid)
-    if found is None:
+    locked = consumer.lock(engine, [uuid]).get(uuid)
+    if locked is None:
         return False
-    _lock_providers(engine, (), [found.id])
-    engine.execute(
-        f"UPDATE placement_providers SET changed = {change.stamped(engine)}"
-        " WHERE id IN (SELECT provider_id FROM placement_allocations WHERE consumer_id = %s)",
-        [found.id],
-    )
-    engine.execute("DELETE FROM placement_allocations WHERE consumer_id = %s", [found.id])
-    consumer.delete(engine, [found.id])
+    _lock_providers(engine, (), [locked.id])
+    change.take_stamp(engine)
+    engine.write(_STAMP_PROVIDERS, consumer=locked.id)
+    engine.write(_DELETE, consumers=[locked.id])
+    consumer.delete(engine, [locked.id])
     return True
 
 
@@ -96,7 +135,7 @@ class AllocationWrite:
             if self._limits:
                 self._before = consumer.lock(engine, [claim.owner.uuid for claim in claims])
             self._consumers = consumer.write(engine, [claim.owner for claim in claims], self._now)
-        self._old_ids = [one.id for one in self._consumers.values() if one.generation > 1]
+        self._old_ids = [written.id for written in self._consumers.values() if written.generation > 1]
         named = self._named()
         if len(named) > _MOST_PROVIDERS:
             raise InvalidValue(f"One request may name at most {_MOST_PROVIDERS} resource providers.")
@@ -120,8 +159,7 @@ class AllocationWrite:
         self._held = _held_by(self._engine, self._old_ids)
         rows = self._fitting_rows()
         if self._held:
-            marks = placeholders(len(self._old_ids))
-            self._engine.execute(f"DELETE FROM placement_allocations WHERE consumer_id IN ({marks})", self._old_ids)
+            self._engine.write(_DELETE, consumers=self._old_ids)
         _insert(self._engine, rows, self._now)
         self._count_up({row[1] for row in rows})
         if self._limits:
@@ -130,35 +168,35 @@ class AllocationWrite:
         consumer.delete(self._engine, gone)
 
     def _fitting_rows(self) -> list[_Row]:
-        stock = inventory.stock_of(self._engine, {self._providers[uuid] for uuid in self._named()})
-        self._check_inventory(stock)
-        freed: dict[tuple[int, str], int] = defaultdict(int)
+        stocks = inventory.stock_of(self._engine, {self._providers[uuid] for uuid in self._named()})
+        self._check_inventory(stocks)
+        released: dict[tuple[int, str], int] = defaultdict(int)
         for held in self._held:
-            freed[held.provider_id, held.class_name] += held.used
+            released[held.provider_id, held.class_name] += held.used
         rows = []
-        wanted: dict[tuple[int, str], int] = defaultdict(int)
+        requested: dict[tuple[int, str], int] = defaultdict(int)
         for claim in self._claims:
             consumer_id = self._consumers[claim.owner.uuid].id
             for uuid, class_name, amount in claim.amounts():
                 provider_id = self._providers[uuid]
-                found = stock[provider_id].get(class_name)
-                if found is None:
+                stock = stocks[provider_id].get(class_name)
+                if stock is None:
                     raise _no_inventory([class_name], [uuid])
                 key = (provider_id, class_name)
-                wanted[key] += amount
-                capacity.check_shape(amount, found.inventory, class_name, uuid)
-                capacity.check_sum(found.used, freed[key], wanted[key], found.inventory, class_name, uuid)
-                rows.append((consumer_id, provider_id, found.class_id, amount))
+                requested[key] += amount
+                stock.check_units(amount, uuid)
+                stock.check_capacity(released[key], requested[key], uuid)
+                rows.append((consumer_id, provider_id, stock.class_id, amount))
         return rows
 
-    def _check_inventory(self, stock: _Stocks) -> None:
+    def _check_inventory(self, stocks: _Stocks) -> None:
         """Raises `ClassUnknown` for a class that does not exist, or `CapacityExceeded` for useless providers.
 
         Those have no inventory of any class that the write names.
         """
         named = dict.fromkeys(name for claim in self._claims for _, name, _ in claim.amounts())
-        useful = {uuid for uuid in self._named() if not named.keys().isdisjoint(stock[self._providers[uuid]])}
-        if useful == self._named() and all(name in known for known in stock.values() for name in named):
+        useful = {uuid for uuid in self._named() if not named.keys().isdisjoint(stocks[self._providers[uuid]])}
+        if useful == self._named() and all(name in classes for classes in stocks.values() for name in named):
             return
         resource_class.check_exist(self._engine, named)
         useless = dict.fromkeys(uuid for claim in self._claims for uuid in claim.resources if uuid not in useful)
@@ -172,18 +210,13 @@ class AllocationWrite:
         touched = sorted(counted | {held.provider_id for held in self._held})
         if not touched:
             return
-        stamp = change.stamped(self._engine)
-        step = f"CASE WHEN id IN ({placeholders(len(counted))}) THEN 1 ELSE 0 END" if counted else "0"
-        self._engine.execute(
-            f"UPDATE placement_providers SET generation = generation + {step}, changed = {stamp}, updated = %s"
-            f" WHERE id IN ({placeholders(len(touched))})",
-            [*counted, self._now, *touched],
-        )
+        change.take_stamp(self._engine)
+        self._engine.write(_COUNT_UP, counted=counted, touched=touched, now=self._now)
 
     def _raised(self) -> Mapping[tuple[str, str], int]:
         """By how much the write raises the use, by project and class."""
         raised: dict[tuple[str, str], int] = defaultdict(int)
-        projects = {one.id: one.project_id for one in self._before.values()}
+        projects = {known.id: known.project_id for known in self._before.values()}
         for held in self._held:
             # a consumer that another project made a moment ago gives nothing back to this one
             project_id = projects.get(held.consumer_id)
@@ -204,48 +237,21 @@ def _no_inventory(classes: Iterable[str], providers: Iterable[str]) -> CapacityE
 def _check_generation(claim: Claim, written: int) -> None:
     expected = None if written == 1 else written - 1
     if claim.generation not in (ANY_GENERATION, expected):
-        wanted = "null" if expected is None else expected
-        raise ConcurrentUpdate(f"consumer generation conflict - expected {wanted} but got {claim.generation}")
+        shown = "null" if expected is None else expected
+        raise ConcurrentUpdate(f"consumer generation conflict - expected {shown} but got {claim.generation}")
 
 
 def _lock_providers(engine: Engine, uuids: Collection[str], consumer_ids: Sequence[int]) -> dict[str, int]:
     """Locks the providers of these UUIDs and those of which the consumers have something. Answers ids by UUID."""
-    parts: list[str] = []
-    params: list[Any] = []
-    if uuids:
-        parts.append(f"SELECT id FROM placement_providers WHERE uuid IN ({placeholders(len(uuids))})")
-        params += uuids
-    if consumer_ids:
-        marks = placeholders(len(consumer_ids))
-        parts.append(f"SELECT provider_id FROM placement_allocations WHERE consumer_id IN ({marks})")
-        params += consumer_ids
-    if not parts:
+    if not uuids and not consumer_ids:
         return {}
-    rows = engine.rows(
-        f"SELECT uuid, id FROM placement_providers WHERE id IN ({' UNION ALL '.join(parts)})"
-        f" ORDER BY id{engine.for_update}",
-        params,
-    )
-    return dict(rows)
+    return dict(engine.tuples(_LOCK_PROVIDERS, uuids=uuids, consumers=consumer_ids))
 
 
 def _held_by(engine: Engine, consumer_ids: Sequence[int]) -> list[_Held]:
-    if not consumer_ids:
-        return []
-    rows = engine.rows(
-        "SELECT a.consumer_id, a.provider_id, c.name, a.used FROM placement_allocations a"
-        " JOIN placement_resource_classes c ON c.id = a.class_id"
-        f" WHERE a.consumer_id IN ({placeholders(len(consumer_ids))})",
-        consumer_ids,
-    )
-    return [_Held(*row) for row in rows]
+    return engine.all(_OF_CONSUMERS, _Held, consumers=consumer_ids) if consumer_ids else []
 
 
 def _insert(engine: Engine, rows: Sequence[_Row], now: float) -> None:
     for start in range(0, len(rows), _CHUNK):
-        part = rows[start : start + _CHUNK]
-        engine.execute(
-            "INSERT INTO placement_allocations (consumer_id, provider_id, class_id, used, updated) VALUES "
-            + ", ".join(["(%s, %s, %s, %s, %s)"] * len(part)),
-            [value for row in part for value in (*row, now)],
-        )
+        engine.write(_INSERT, rows=[(*row, now) for row in rows[start : start + _CHUNK]])

@@ -5,7 +5,7 @@ inventory, traits, aggregates or allocations, sets `placement_providers.changed`
 stamp; one that deletes the provider leaves a row with its stamp in `placement_provider_tombstones`; one that creates or
 deletes a resource class or a trait sets the stamp of that row of `placement_vocabularies`.
 
-The stamp is, on PostgreSQL, the number of the transaction. Numbers are given in order, but transactions commit in any
+On PostgreSQL the stamp is the number of the transaction. Numbers are given in order, but transactions commit in any
 order. So a reader that took its snapshot when `pg_snapshot_xmin(pg_current_snapshot())` was N has seen all
 transactions below N, whether they committed or failed, and next time has to look for `changed >= N`: that may show it a
 row twice, but never hides one that committed late. On SQLite the stamp is a counter that each writing transaction
@@ -14,48 +14,66 @@ increments; SQLite has one writer at a time, so a reader that has seen the count
 A tombstone is kept for a day. A reader that has not looked for `TOMBSTONE_SECONDS / 2` has to start afresh.
 """
 
+import peewee
+from peewee import fn
+
+from limes.db.compiled import compiled
 from limes.db.engine import Engine
+from limes.placement.models import ChangeCounter, Provider, ProviderTombstone, Vocabulary
 
 TOMBSTONE_SECONDS = 86_400.0
 
 VOCABULARIES = ("resource_classes", "traits")
 
 
-def stamped(engine: Engine) -> str:
-    """The SQL expression of this transaction's stamp, for `SET changed = ...`. On SQLite it counts up, so ask once."""
-    if engine.dialect == "postgresql":
-        return "pg_current_xact_id()::text::bigint"
-    engine.execute("UPDATE placement_change_counter SET value = value + 1")
-    return "(SELECT value FROM placement_change_counter)"
+class _Stamp(peewee.ColumnBase):
+    def __sql__(self, ctx: peewee.Context) -> peewee.Context:
+        if ctx.state.dialect == "sqlite":
+            ctx.sql(ChangeCounter.select(ChangeCounter.value))
+        else:
+            ctx.sql(fn.pg_current_xact_id().cast("text").cast("bigint"))
+        return ctx
+
+
+STAMP = _Stamp()
+"""This transaction's stamp, as the value of a column. Call `take_stamp` before each statement that has it."""
+
+_COUNT_UP = compiled(lambda _: ChangeCounter.update(value=ChangeCounter.value + 1))
+_STAMP_VOCABULARY = compiled(lambda p: Vocabulary.update(changed=STAMP).where(Vocabulary.name == p.name))
+_FORGET_TOMBSTONES = compiled(lambda p: ProviderTombstone.delete().where(ProviderTombstone.deleted_at < p.before))
+_BURY = compiled(lambda p: ProviderTombstone.insert(provider_id=p.provider, changed=STAMP, deleted_at=p.now))
+
+
+def take_stamp(engine: Engine) -> None:
+    """Counts up the stamp where the database does not do it by itself (SQLite)."""
+    if engine.dialect == "sqlite":
+        engine.write(_COUNT_UP)
 
 
 def bury(engine: Engine, provider_id: int, now: float) -> None:
     """Leaves a tombstone for a provider that this transaction deletes, and clears away old ones."""
-    engine.execute("DELETE FROM placement_provider_tombstones WHERE deleted_at < %s", [now - TOMBSTONE_SECONDS])
-    stamp = stamped(engine)
-    engine.execute(
-        f"INSERT INTO placement_provider_tombstones (provider_id, changed, deleted_at) VALUES (%s, {stamp}, %s)",
-        [provider_id, now],
-    )
+    engine.write(_FORGET_TOMBSTONES, before=now - TOMBSTONE_SECONDS)
+    take_stamp(engine)
+    engine.write(_BURY, provider=provider_id, now=now)
 
 
 def stamp_vocabulary(engine: Engine, name: str) -> None:
     """Notes that a resource class or a trait came or went; `name` is one of `VOCABULARIES`."""
-    engine.execute(f"UPDATE placement_vocabularies SET changed = {stamped(engine)} WHERE name = %s", [name])
+    take_stamp(engine)
+    engine.write(_STAMP_VOCABULARY, name=name)
 
 
 def repair_stamps(engine: Engine) -> None:
-    """Makes stamps of the future (of a database that was restored on another PostgreSQL server) the present.
+    """Resets stamps of the future, which a database has that was restored on another PostgreSQL server.
 
-    Such a stamp would be above all numbers that the new server gives out for a long time, and so would be read again
-    and again. To be called at start.
+    The new server would not give out such a number for a long time, so the index would read these rows again and again.
+    To be called at start.
     """
     if engine.dialect != "postgresql":
         return
 
     def work() -> None:
-        now = stamped(engine)
-        for table in ("placement_providers", "placement_provider_tombstones", "placement_vocabularies"):
-            engine.execute(f"UPDATE {table} SET changed = {now} WHERE changed > {now}")
+        for model in (Provider, ProviderTombstone, Vocabulary):
+            engine.write(model.update(changed=STAMP).where(model.changed > STAMP))
 
     engine.atomic(work)

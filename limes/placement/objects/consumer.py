@@ -4,13 +4,18 @@ A consumer is made by the write of its first allocations, with generation 1, and
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from limes.db.engine import Engine, placeholders
+import peewee
+from peewee import EXCLUDED, fn
+
+from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.compiled import lock as lock_rows
+from limes.db.engine import Engine
+from limes.placement import models
 
 
-@dataclass(frozen=True, slots=True)
-class Consumer:
+class Consumer(NamedTuple):
     """A consumer. `consumer_type` is None for one that was written below microversion 1.38."""
 
     id: int
@@ -21,8 +26,7 @@ class Consumer:
     consumer_type: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Ownership:
+class Ownership(NamedTuple):
     """Whom a consumer is to belong to. `consumer_type` None leaves it as it is."""
 
     uuid: str
@@ -31,17 +35,45 @@ class Ownership:
     consumer_type: str | None
 
 
-_COLUMNS = "id, uuid, generation, project_id, user_id, consumer_type"
+_Consumer = models.Consumer
+COLUMNS = (
+    _Consumer.id,
+    _Consumer.uuid,
+    _Consumer.generation,
+    _Consumer.project_id,
+    _Consumer.user_id,
+    _Consumer.consumer_type,
+)
+
+
+def _count_up_if_known(insert: peewee.Insert) -> peewee.Node:
+    return insert.on_conflict(
+        conflict_target=[_Consumer.uuid],
+        update={
+            _Consumer.generation: _Consumer.generation + 1,
+            _Consumer.project_id: EXCLUDED.project_id,
+            _Consumer.user_id: EXCLUDED.user_id,
+            _Consumer.consumer_type: fn.COALESCE(EXCLUDED.consumer_type, _Consumer.consumer_type),
+            _Consumer.updated: EXCLUDED.updated,
+        },
+    ).returning(*COLUMNS)
+
+
+_LOCK = compiled(
+    lambda p: lock_rows(_Consumer.select(*COLUMNS).where(any_of(_Consumer.uuid, p.uuids)).order_by(_Consumer.uuid))
+)
+_WRITE = compiled_insert(
+    _Consumer,
+    *(_Consumer.uuid, _Consumer.project_id, _Consumer.user_id, _Consumer.consumer_type),
+    *(_Consumer.generation, _Consumer.updated),
+    finish=_count_up_if_known,
+)
+_DELETE = compiled(lambda p: _Consumer.delete().where(any_of(_Consumer.id, p.ids)))
 
 
 def lock(engine: Engine, uuids: Collection[str]) -> dict[str, Consumer]:
     """Those of the consumers that exist, by UUID, locked until the transaction ends."""
-    rows = engine.rows(
-        f"SELECT {_COLUMNS} FROM placement_consumers WHERE uuid IN ({placeholders(len(uuids))})"
-        f" ORDER BY uuid{engine.for_update}",
-        list(uuids),
-    )
-    return {row[1]: Consumer(*row) for row in rows}
+    return {consumer.uuid: consumer for consumer in engine.all(_LOCK, Consumer, uuids=uuids)}
 
 
 def write(engine: Engine, owners: Sequence[Ownership], now: float) -> dict[str, Consumer]:
@@ -50,24 +82,11 @@ def write(engine: Engine, owners: Sequence[Ownership], now: float) -> dict[str, 
     In one statement, and in order of UUID, so that two writers of the same consumers wait for each other and never
     both think that a consumer is new.
     """
-    rows = engine.rows(
-        "INSERT INTO placement_consumers (uuid, generation, project_id, user_id, consumer_type, updated) VALUES "
-        + ", ".join(["(%s, 1, %s, %s, %s, %s)"] * len(owners))
-        + " ON CONFLICT (uuid) DO UPDATE SET generation = placement_consumers.generation + 1,"
-        " project_id = excluded.project_id, user_id = excluded.user_id, updated = excluded.updated,"
-        " consumer_type = COALESCE(excluded.consumer_type, placement_consumers.consumer_type)"
-        f" RETURNING {_COLUMNS}",
-        [
-            value
-            for one in sorted(owners, key=lambda one: one.uuid)
-            for value in (one.uuid, one.project_id, one.user_id, one.consumer_type, now)
-        ],
-    )
-    return {row[1]: Consumer(*row) for row in rows}
+    rows = [(*owner, 1, now) for owner in sorted(owners, key=lambda owner: owner.uuid)]
+    return {consumer.uuid: consumer for consumer in engine.all(_WRITE, Consumer, rows=rows)}
 
 
 def delete(engine: Engine, consumer_ids: Collection[int]) -> None:
     """Deletes consumers that have no allocations any more."""
     if consumer_ids:
-        marks = placeholders(len(consumer_ids))
-        engine.execute(f"DELETE FROM placement_consumers WHERE id IN ({marks})", list(consumer_ids))
+        engine.write(_DELETE, ids=consumer_ids)

@@ -6,8 +6,14 @@ Inventory of a class cannot go while there are allocations against it; it may sh
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from limes.db.engine import Engine, placeholders
-from limes.placement.errors import InventoryInUse, provider_missing
+import peewee
+from peewee import EXCLUDED, JOIN, fn
+
+from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.engine import Engine
+from limes.placement import models
+from limes.placement.errors import CapacityExceeded, InventoryInUse, provider_missing
+from limes.placement.models import Allocation, Provider, ResourceClass
 
 MAX_INT = 2147483647
 
@@ -39,98 +45,151 @@ class Stock:
     inventory: Inventory
     used: int
 
+    def check_units(self, amount: int, provider_uuid: str) -> None:
+        """Raises `CapacityExceeded` unless a consumer may have this amount by the inventory's units."""
+        inventory = self.inventory
+        if amount < inventory.min_unit or amount > inventory.max_unit or amount % inventory.step_size:
+            raise self._refusal(provider_uuid, "would violate inventory constraints")
 
-_COLUMNS = "i.total, i.reserved, i.min_unit, i.max_unit, i.step_size, i.allocation_ratio, i.updated"
+    def check_capacity(self, released: int, requested: int, provider_uuid: str) -> None:
+        """Raises `CapacityExceeded` if what all consumers have afterwards is more than the capacity.
+
+        `released` is what the consumers of this write give back of `used`, `requested` what they ask for. A write that
+        does not raise the use is never refused: where inventory was lowered below use, it can only get better.
+        """
+        if requested > released and self.used - released + requested > self.inventory.capacity:
+            raise self._refusal(provider_uuid, "would exceed the capacity")
+
+    def _refusal(self, provider_uuid: str, why: str) -> CapacityExceeded:
+        return CapacityExceeded(
+            f"Unable to create allocation for '{self.class_name}' on resource provider '{provider_uuid}'."
+            f" The requested amount {why}."
+        )
+
+
+_Inventory = models.Inventory
+_VALUES = (
+    _Inventory.total,
+    _Inventory.reserved,
+    _Inventory.min_unit,
+    _Inventory.max_unit,
+    _Inventory.step_size,
+    _Inventory.allocation_ratio,
+    _Inventory.updated,
+)
+_OF_PROVIDER = compiled(
+    lambda p: (
+        Provider.select(Provider.generation, ResourceClass.name, *_VALUES)
+        .join(_Inventory, JOIN.LEFT_OUTER, on=_Inventory.provider == Provider.id)
+        .join(ResourceClass, JOIN.LEFT_OUTER, on=ResourceClass.id == _Inventory.resource_class)
+        .where(Provider.uuid == p.uuid)
+        .order_by(_Inventory.resource_class)
+    ),
+    prepare=True,
+)
+USED = Allocation.select(fn.COALESCE(fn.SUM(Allocation.used), 0)).where(
+    Allocation.provider == _Inventory.provider, Allocation.resource_class == _Inventory.resource_class
+)
+"""What is used of an inventory, as a column of a SELECT from inventories."""
+_STOCK = compiled(
+    lambda p: (
+        _Inventory.select(_Inventory.provider, _Inventory.resource_class, ResourceClass.name, USED, *_VALUES)
+        .join(ResourceClass, on=ResourceClass.id == _Inventory.resource_class)
+        .where(any_of(_Inventory.provider, p.providers))
+    )
+)
 
 
 def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, Inventory]]:
     """A provider's generation, and its inventory by class name in order of the classes' ids. Raises `Missing`."""
-    rows = engine.read(
-        f"SELECT p.generation, c.name, {_COLUMNS} FROM placement_providers p"
-        " LEFT JOIN placement_inventories i ON i.provider_id = p.id"
-        " LEFT JOIN placement_resource_classes c ON c.id = i.class_id WHERE p.uuid = %s ORDER BY i.class_id",
-        [uuid],
-    )
+    rows = engine.tuples(_OF_PROVIDER, uuid=uuid)
     if not rows:
         raise provider_missing(uuid, "No resource provider with uuid {} found : ")
-    return rows[0][0], {row[1]: Inventory(*row[2:]) for row in rows if row[1] is not None}
+    return rows[0][0], {name: Inventory(*values) for _, name, *values in rows if name is not None}
 
 
 def stock_of(engine: Engine, provider_ids: Collection[int]) -> dict[int, dict[str, Stock]]:
     """By provider id and class name: the inventories of providers, which have to be locked, with their use."""
     if not provider_ids:
         return {}
-    rows = engine.rows(
-        f"SELECT i.provider_id, i.class_id, c.name, {_COLUMNS},"
-        " (SELECT COALESCE(SUM(a.used), 0) FROM placement_allocations a"
-        "  WHERE a.provider_id = i.provider_id AND a.class_id = i.class_id)"
-        " FROM placement_inventories i JOIN placement_resource_classes c ON c.id = i.class_id"
-        f" WHERE i.provider_id IN ({placeholders(len(provider_ids))})",
-        list(provider_ids),
+    stocks: dict[int, dict[str, Stock]] = {provider_id: {} for provider_id in provider_ids}
+    for provider_id, class_id, name, used, *values in engine.tuples(_STOCK, providers=provider_ids):
+        stocks[provider_id][name] = Stock(class_id, name, Inventory(*values), used)
+    return stocks
+
+
+def _replace_if_known(insert: peewee.Insert) -> peewee.Node:
+    return insert.on_conflict(
+        conflict_target=[_Inventory.provider, _Inventory.resource_class],
+        update={field: EXCLUDED[field.column_name] for field in _VALUES},
     )
-    found: dict[int, dict[str, Stock]] = {provider_id: {} for provider_id in provider_ids}
-    for provider_id, class_id, name, *values, used in rows:
-        found[provider_id][name] = Stock(class_id, name, Inventory(*values), used)
-    return found
+
+
+_PUT = compiled_insert(_Inventory, _Inventory.provider, _Inventory.resource_class, *_VALUES, finish=_replace_if_known)
 
 
 def put(engine: Engine, provider_id: int, inventories: Mapping[int, Inventory], now: float) -> None:
     """Adds inventories, by class id, to a locked provider, or puts them in place of those it has."""
-    if not inventories:
-        return
-    engine.execute(
-        "INSERT INTO placement_inventories (provider_id, class_id, total, reserved, min_unit, max_unit, step_size,"
-        " allocation_ratio, updated) VALUES "
-        + ", ".join(["(%s, %s, %s, %s, %s, %s, %s, %s, %s)"] * len(inventories))
-        + " ON CONFLICT (provider_id, class_id) DO UPDATE SET total = excluded.total, reserved = excluded.reserved,"
-        " min_unit = excluded.min_unit, max_unit = excluded.max_unit, step_size = excluded.step_size,"
-        " allocation_ratio = excluded.allocation_ratio, updated = excluded.updated",
-        [
-            value
-            for class_id, one in sorted(inventories.items())
-            for value in (
-                provider_id,
-                class_id,
-                one.total,
-                one.reserved,
-                one.min_unit,
-                one.max_unit,
-                one.step_size,
-                one.allocation_ratio,
-                now,
-            )
-        ],
+    if inventories:
+        rows = [_row(provider_id, class_id, inventory, now) for class_id, inventory in sorted(inventories.items())]
+        engine.write(_PUT, rows=rows)
+
+
+def _row(provider_id: int, class_id: int, inventory: Inventory, now: float) -> tuple[int | float, ...]:
+    return (
+        provider_id,
+        class_id,
+        inventory.total,
+        inventory.reserved,
+        inventory.min_unit,
+        inventory.max_unit,
+        inventory.step_size,
+        inventory.allocation_ratio,
+        now,
     )
 
 
-def add(engine: Engine, provider_id: int, class_id: int, one: Inventory, now: float) -> bool:
+_CLASS_IDS = compiled(lambda p: _Inventory.select(_Inventory.resource_class).where(_Inventory.provider == p.provider))
+_OF_CLASS = compiled(
+    lambda p: _Inventory.select(_Inventory.resource_class).where(
+        _Inventory.provider == p.provider, _Inventory.resource_class == p.resource_class
+    )
+)
+
+
+def add(engine: Engine, provider_id: int, class_id: int, inventory: Inventory, now: float) -> bool:
     """Adds the inventory of one class to a locked provider. Answers False if it has one already."""
-    sql = "SELECT 1 FROM placement_inventories WHERE provider_id = %s AND class_id = %s"
-    if engine.row(sql, [provider_id, class_id]):
+    if engine.column(_OF_CLASS, provider=provider_id, resource_class=class_id):
         return False
-    put(engine, provider_id, {class_id: one}, now)
+    put(engine, provider_id, {class_id: inventory}, now)
     return True
 
 
 def class_ids_of(engine: Engine, provider_id: int) -> set[int]:
     """The ids of the classes of which a provider has inventory."""
-    rows = engine.rows("SELECT class_id FROM placement_inventories WHERE provider_id = %s", [provider_id])
-    return {row[0] for row in rows}
+    return set(engine.column(_CLASS_IDS, provider=provider_id))
+
+
+_USED_CLASSES = compiled(
+    lambda p: (
+        Allocation.select(ResourceClass.id, ResourceClass.name)
+        .distinct()
+        .join(ResourceClass, on=ResourceClass.id == Allocation.resource_class)
+        .where(Allocation.provider == p.provider, any_of(Allocation.resource_class, p.classes))
+        .order_by(ResourceClass.id)
+    )
+)
+_REMOVE = compiled(
+    lambda p: _Inventory.delete().where(_Inventory.provider == p.provider, any_of(_Inventory.resource_class, p.classes))
+)
 
 
 def remove(engine: Engine, provider_id: int, provider_uuid: str, class_ids: Sequence[int]) -> int:
     """Removes inventory from a locked provider and answers how many there were. Raises `InventoryInUse`."""
     if not class_ids:
         return 0
-    marks = placeholders(len(class_ids))
-    params = [provider_id, *class_ids]
-    used = engine.rows(
-        "SELECT DISTINCT c.id, c.name FROM placement_allocations a"
-        " JOIN placement_resource_classes c ON c.id = a.class_id"
-        f" WHERE a.provider_id = %s AND a.class_id IN ({marks}) ORDER BY c.id",
-        params,
-    )
+    used = engine.tuples(_USED_CLASSES, provider=provider_id, classes=class_ids)
     if used:
-        names = ", ".join(row[1] for row in used)
+        names = ", ".join(name for _, name in used)
         raise InventoryInUse(f"Inventory for '{names}' on resource provider '{provider_uuid}' in use.")
-    return engine.execute(f"DELETE FROM placement_inventories WHERE provider_id = %s AND class_id IN ({marks})", params)
+    return engine.write(_REMOVE, provider=provider_id, classes=class_ids)

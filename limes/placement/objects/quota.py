@@ -8,21 +8,67 @@ the writers that found none: what they write would not be in the count of those 
 
 from collections.abc import Collection, Mapping
 
-from limes.db.engine import Engine, placeholders
+import peewee
+from peewee import EXCLUDED, fn
+
+from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.compiled import lock as lock_rows
+from limes.db.engine import Engine
 from limes.placement.errors import QuotaExceeded
+from limes.placement.models import Allocation, Consumer, ProjectQuota, ResourceClass
 
 Limits = dict[tuple[str, str], int]
 """By project id and class name."""
 
+_OF_PROJECT = compiled(
+    lambda p: (
+        ProjectQuota.select(ResourceClass.name, ProjectQuota.max_used)
+        .join(ResourceClass, on=ResourceClass.id == ProjectQuota.resource_class)
+        .where(ProjectQuota.project_id == p.project)
+        .order_by(ProjectQuota.resource_class)
+    ),
+    prepare=True,
+)
+_CLASS_IDS = compiled(lambda p: _class_ids_of(p.project))
+_LOCK_CLASS_IDS = compiled(lambda p: lock_rows(_class_ids_of(p.project)))
+_DELETE = compiled(lambda p: ProjectQuota.delete().where(ProjectQuota.project_id == p.project))
+_DELETE_CLASSES = compiled(
+    lambda p: ProjectQuota.delete().where(
+        ProjectQuota.project_id == p.project, any_of(ProjectQuota.resource_class, p.classes)
+    )
+)
+_PUT = compiled_insert(
+    ProjectQuota,
+    *(ProjectQuota.project_id, ProjectQuota.resource_class, ProjectQuota.max_used),
+    finish=lambda insert: insert.on_conflict(
+        conflict_target=[ProjectQuota.project_id, ProjectQuota.resource_class],
+        update={ProjectQuota.max_used: EXCLUDED.max_used},
+    ),
+)
+_Quota = ProjectQuota.alias("quota")
+_LOCK = compiled(
+    lambda p: lock_rows(
+        _Quota.select(_Quota.project_id, ResourceClass.name, _Quota.max_used)
+        .join(ResourceClass, on=ResourceClass.id == _Quota.resource_class)
+        .where(any_of(_Quota.project_id, p.projects))
+        .order_by(_Quota.project_id, _Quota.resource_class),
+        of="quota",
+    )
+)
+_USED = compiled(
+    lambda p: (
+        Consumer.select(Consumer.project_id, ResourceClass.name, fn.SUM(Allocation.used))
+        .join(Allocation, on=Allocation.consumer == Consumer.id)
+        .join(ResourceClass, on=ResourceClass.id == Allocation.resource_class)
+        .where(any_of(Consumer.project_id, p.projects))
+        .group_by(Consumer.project_id, ResourceClass.name)
+    )
+)
+
 
 def of_project(engine: Engine, project_id: str) -> dict[str, int | None]:
     """The limits of a project by class name; None means unlimited."""
-    rows = engine.rows(
-        "SELECT c.name, q.max_used FROM placement_project_quotas q"
-        " JOIN placement_resource_classes c ON c.id = q.class_id WHERE q.project_id = %s ORDER BY q.class_id",
-        [project_id],
-    )
-    return dict(rows)
+    return dict(engine.tuples(_OF_PROJECT, project=project_id))
 
 
 def replace(engine: Engine, project_id: str, limits: Mapping[int, int | None]) -> None:
@@ -31,52 +77,41 @@ def replace(engine: Engine, project_id: str, limits: Mapping[int, int | None]) -
     A limit that stays is changed in its row and not put into a new one: a writer of allocations that waits for the row
     finds it changed, but would take a row that is deleted for a limit that is gone, and not see the new one.
     """
-    if not limits.keys() <= _class_ids(engine, project_id):
+    if not limits.keys() <= set(engine.column(_CLASS_IDS, project=project_id)):
         _wait_for_writers(engine)
-    present = _class_ids(engine, project_id, engine.for_update)
+    present = set(engine.column(_LOCK_CLASS_IDS, project=project_id))
     if not limits.keys() <= present:
         _wait_for_writers(engine)  # here for the first time only if somebody has deleted limits in between
     gone = sorted(present - limits.keys())
     if gone:
-        engine.execute(
-            f"DELETE FROM placement_project_quotas WHERE project_id = %s AND class_id IN ({placeholders(len(gone))})",
-            [project_id, *gone],
-        )
+        engine.write(_DELETE_CLASSES, project=project_id, classes=gone)
     if limits:
-        engine.execute(
-            "INSERT INTO placement_project_quotas (project_id, class_id, max_used) VALUES "
-            + ", ".join(["(%s, %s, %s)"] * len(limits))
-            + " ON CONFLICT (project_id, class_id) DO UPDATE SET max_used = excluded.max_used",
-            [value for class_id, limit in sorted(limits.items()) for value in (project_id, class_id, limit)],
-        )
+        engine.write(_PUT, rows=[(project_id, class_id, limits[class_id]) for class_id in sorted(limits)])
 
 
-def _class_ids(engine: Engine, project_id: str, suffix: str = "") -> set[int]:
-    sql = "SELECT class_id FROM placement_project_quotas WHERE project_id = %s ORDER BY class_id"
-    return {row[0] for row in engine.rows(sql + suffix, [project_id])}
+def _class_ids_of(project_id: peewee.Value) -> peewee.Query:
+    return (
+        ProjectQuota.select(ProjectQuota.resource_class)
+        .where(ProjectQuota.project_id == project_id)
+        .order_by(ProjectQuota.resource_class)
+    )
 
 
 def _wait_for_writers(engine: Engine) -> None:
     """Waits until all who have looked at limits have committed, and has others wait until this transaction ends."""
     if engine.dialect == "postgresql":  # on SQLite a writer is alone anyway
+        # peewee has no words for locking a table
         engine.execute("LOCK TABLE placement_project_quotas IN EXCLUSIVE MODE")
 
 
 def delete(engine: Engine, project_id: str) -> int:
     """Removes all limits of a project and answers how many there were."""
-    return engine.execute("DELETE FROM placement_project_quotas WHERE project_id = %s", [project_id])
+    return engine.write(_DELETE, project=project_id)
 
 
 def lock(engine: Engine, project_ids: Collection[str]) -> Limits:
     """The limits of these projects, locked until the transaction ends; what is unlimited is left out."""
-    suffix = " FOR UPDATE OF q" if engine.dialect == "postgresql" else ""
-    rows = engine.rows(
-        "SELECT q.project_id, c.name, q.max_used FROM placement_project_quotas q"
-        " JOIN placement_resource_classes c ON c.id = q.class_id"
-        f" WHERE q.project_id IN ({placeholders(len(project_ids))})"
-        f" ORDER BY q.project_id, q.class_id{suffix}",
-        list(project_ids),
-    )
+    rows = engine.tuples(_LOCK, projects=project_ids)
     return {(project_id, name): limit for project_id, name, limit in rows if limit is not None}
 
 
@@ -89,13 +124,7 @@ def check(engine: Engine, limits: Limits, raised: Mapping[tuple[str, str], int])
     if not concerned:
         return
     projects = sorted({project_id for project_id, _ in concerned})
-    rows = engine.rows(
-        "SELECT c.project_id, rc.name, SUM(a.used) FROM placement_consumers c"
-        " JOIN placement_allocations a ON a.consumer_id = c.id"
-        " JOIN placement_resource_classes rc ON rc.id = a.class_id"
-        f" WHERE c.project_id IN ({placeholders(len(projects))}) GROUP BY c.project_id, rc.name",
-        projects,
-    )
+    rows = engine.tuples(_USED, projects=projects)
     used = {(project_id, name): int(amount) for project_id, name, amount in rows}
     for (project_id, name), limit in sorted(concerned.items()):
         now = used.get((project_id, name), 0)

@@ -3,8 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from limes.db.engine import Engine, placeholders
+from peewee import Case
+
+from limes.db.compiled import any_of, compiled
+from limes.db.engine import Engine
 from limes.placement.errors import ConcurrentUpdate, ProviderUnknown
+from limes.placement.models import Provider
 from limes.placement.objects import change, inventory, resource_class
 from limes.placement.objects.allocation import Claim
 from limes.placement.objects.allocation_write import AllocationWrite
@@ -20,8 +24,19 @@ class Shape:
     """Answers the inventories by class name. Raises `InvalidValue`; asked only if the generation is not stale."""
 
 
-_Wanted = Mapping[str, Mapping[str, Inventory]]
+_Inventories = Mapping[str, Mapping[str, Inventory]]
 """By provider UUID and class name."""
+
+_GENERATIONS = compiled(
+    lambda p: Provider.select(Provider.uuid, Provider.generation).where(any_of(Provider.uuid, p.uuids))
+)
+_COUNT_UP = compiled(
+    lambda p: Provider.update(
+        generation=Provider.generation + Case(None, [(any_of(Provider.id, p.twice), 2)], 1),
+        updated=p.now,
+        changed=change.STAMP,
+    ).where(any_of(Provider.id, p.providers))
+)
 
 
 def reshape(engine: Engine, shapes: Mapping[str, Shape], claims: Sequence[Claim], now: float) -> None:
@@ -33,23 +48,21 @@ def reshape(engine: Engine, shapes: Mapping[str, Shape], claims: Sequence[Claim]
     providers = write.lock(also=list(shapes))
     _check_generations(engine, shapes, providers)
     write.check()
-    wanted = {uuid: shape.read() for uuid, shape in shapes.items()}
-    classes = resource_class.check_exist(engine, {name for inventories in wanted.values() for name in inventories})
-    for uuid, inventories in wanted.items():
-        inventory.put(engine, providers[uuid], {classes[name]: one for name, one in inventories.items()}, now)
+    reshaped = {uuid: shape.read() for uuid, shape in shapes.items()}
+    classes = resource_class.check_exist(engine, {name for inventories in reshaped.values() for name in inventories})
+    for uuid, inventories in reshaped.items():
+        inventory.put(engine, providers[uuid], {classes[name]: inventories[name] for name in inventories}, now)
     write.apply()
-    for uuid, inventories in wanted.items():
+    for uuid, inventories in reshaped.items():
         keep = {classes[name] for name in inventories}
         inventory.remove(engine, providers[uuid], uuid, sorted(inventory.class_ids_of(engine, providers[uuid]) - keep))
-    _count_up(engine, wanted, providers, now)
+    _count_up(engine, reshaped, providers, now)
 
 
 def _check_generations(engine: Engine, shapes: Mapping[str, Shape], providers: Mapping[str, int]) -> None:
     if not shapes:
         return
-    marks = placeholders(len(shapes))
-    sql = f"SELECT uuid, generation FROM placement_providers WHERE uuid IN ({marks})"
-    actual: dict[str, int] = dict(engine.rows(sql, list(shapes)))
+    actual: dict[str, int] = dict(engine.tuples(_GENERATIONS, uuids=list(shapes)))
     for uuid, shape in shapes.items():
         if uuid not in providers:
             raise ProviderUnknown(
@@ -62,15 +75,9 @@ def _check_generations(engine: Engine, shapes: Mapping[str, Shape], providers: M
             )
 
 
-def _count_up(engine: Engine, wanted: _Wanted, providers: Mapping[str, int], now: float) -> None:
+def _count_up(engine: Engine, reshaped: _Inventories, providers: Mapping[str, int], now: float) -> None:
     """As clients know it: one step for the final inventory, and one for the interim one, if there is any inventory."""
-    if not wanted:
-        return
-    twice = [providers[uuid] for uuid, inventories in wanted.items() if inventories] or [0]
-    every = [providers[uuid] for uuid in wanted]
-    engine.execute(
-        f"UPDATE placement_providers SET generation = generation + CASE WHEN id IN ({placeholders(len(twice))})"
-        f" THEN 2 ELSE 1 END, updated = %s, changed = {change.stamped(engine)}"
-        f" WHERE id IN ({placeholders(len(every))})",
-        [*twice, now, *every],
-    )
+    if reshaped:
+        twice = [providers[uuid] for uuid, inventories in reshaped.items() if inventories]
+        change.take_stamp(engine)
+        engine.write(_COUNT_UP, twice=twice, now=now, providers=[providers[uuid] for uuid in reshaped])

@@ -6,15 +6,25 @@ provider's root is right when it is written, and stays right.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from limes.db.engine import Engine, Row, placeholders
+import peewee
+from peewee import JOIN, Case
+
+from limes.db.compiled import any_of, compiled
+from limes.db.compiled import lock as lock_rows
+from limes.db.engine import Engine
+from limes.placement import models
 from limes.placement.errors import ConcurrentUpdate, Missing
+from limes.placement.models import Allocation
 from limes.placement.objects import change
 
+_TRIES = 20
+_LARGEST_GENERATION = 2**63 - 1
+"""What a database can compare with."""
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+
+class Provider(NamedTuple):
     """A provider as clients see it. `updated` is in seconds since the epoch."""
 
     id: int
@@ -28,8 +38,7 @@ class Provider:
     parent_uuid: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Locked:
+class LockedProvider(NamedTuple):
     """The row of a provider that this transaction has locked."""
 
     id: int
@@ -44,165 +53,230 @@ class Locked:
             raise ConcurrentUpdate(message)
 
 
-_SELECT = """
-SELECT p.id, p.uuid, p.name, p.generation, p.updated, p.root_id, root.uuid, p.parent_id, parent.uuid
-FROM placement_providers p
-JOIN placement_providers root ON root.id = p.root_id
-LEFT JOIN placement_providers parent ON parent.id = p.parent_id
-"""
-_LOCKED = "SELECT id, uuid, generation, root_id, parent_id FROM placement_providers"
+class Identity(NamedTuple):
+    """What a request about a provider begins with."""
+
+    id: int
+    generation: int
+
+
+class NameHolder(NamedTuple):
+    """The provider that has a name or a UUID already."""
+
+    uuid: str
+    name: str
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+_Provider = models.Provider
+_Root, _Parent = _Provider.alias(), _Provider.alias()
+_BY_UUID = compiled(
+    lambda p: (
+        _Provider.select(
+            *(_Provider.id, _Provider.uuid, _Provider.name, _Provider.generation, _Provider.updated),
+            *(_Provider.root, _Root.uuid, _Provider.parent, _Parent.uuid),
+        )
+        .join(_Root, on=_Root.id == _Provider.root)
+        .join(_Parent, JOIN.LEFT_OUTER, on=_Parent.id == _Provider.parent)
+        .where(_Provider.uuid == p.uuid)
+    ),
+    prepare=True,
+)
+_IDENTITY = compiled(lambda p: _Provider.select(_Provider.id, _Provider.generation).where(_Provider.uuid == p.uuid))
+_HOLDER = compiled(
+    lambda p: (
+        _Provider.select(_Provider.uuid, _Provider.name)
+        .where((_Provider.name == p.name) | (_Provider.uuid == p.uuid))
+        .order_by(_Provider.uuid != p.uuid)
+        .limit(1)
+    )
+)
+_ALLOCATIONS = compiled(
+    lambda p: Allocation.select(Allocation.provider).where(Allocation.provider == p.provider).limit(1)
+)
 
 
 def get(engine: Engine, uuid: str, message: str = "No resource provider with uuid {} found") -> Provider:
     """The provider of that UUID. Raises `Missing` with the message."""
-    rows = engine.read(_SELECT + "WHERE p.uuid = %s", [uuid])
-    if not rows:
+    providers = engine.all(_BY_UUID, Provider, uuid=uuid)
+    if not providers:
         raise Missing(message.format(uuid))
-    return Provider(*rows[0])
+    return providers[0]
 
 
-def identify(engine: Engine, uuid: str) -> tuple[int, int]:
+def identify(engine: Engine, uuid: str) -> Identity:
     """The id and the generation of the provider of that UUID. Raises `Missing`.
 
     To be asked before its state is read: should that change in between, the generation is stale, and a write that
     rests on what was read is refused.
     """
-    row = engine.row("SELECT id, generation FROM placement_providers WHERE uuid = %s", [uuid])
-    if row is None:
+    identity = engine.first(_IDENTITY, Identity, uuid=uuid)
+    if identity is None:
         raise Missing(f"No resource provider with uuid {uuid} found")
-    return row[0], row[1]
+    return identity
 
 
-def lock(engine: Engine, uuid: str, message: str = "No resource provider with uuid {} found") -> Locked:
+def find_holder(engine: Engine, name: str, uuid: str | None) -> NameHolder | None:
+    """The provider that has the name, or that has the UUID; None if there is none.
+
+    If both are taken, the provider with the UUID is answered.
+    """
+    return engine.first(_HOLDER, NameHolder, name=name, uuid=uuid or "")
+
+
+def has_allocations(engine: Engine, provider_id: int) -> bool:
+    """Whether any consumer has allocations against the provider."""
+    return bool(engine.column(_ALLOCATIONS, provider=provider_id))
+
+
+# -- locking -----------------------------------------------------------------------------------------------------------
+
+_LOCKED = (_Provider.id, _Provider.uuid, _Provider.generation, _Provider.root, _Provider.parent)
+_LOCK = compiled(lambda p: lock_rows(_Provider.select(*_LOCKED).where(_Provider.uuid == p.uuid)))
+_COUNT_UP_IF = compiled(
+    lambda p: (
+        _Provider.update(generation=_Provider.generation + 1, updated=p.now, changed=change.STAMP)
+        .where(_Provider.uuid == p.uuid, _Provider.generation == p.generation)
+        .returning(*_LOCKED)
+    )
+)
+_TREES = compiled(lambda p: _trees(p.uuids))
+_LOCK_TREES = compiled(lambda p: lock_rows(_trees(p.uuids)))
+
+
+def _trees(uuids: peewee.Value) -> peewee.Query:
+    roots = _Root.select(_Root.root).where(any_of(_Root.uuid, uuids))
+    return _Provider.select(*_LOCKED).where(_Provider.root.in_(roots)).order_by(_Provider.id)
+
+
+def lock(engine: Engine, uuid: str, message: str = "No resource provider with uuid {} found") -> LockedProvider:
     """The provider's row, locked until the transaction ends. Raises `Missing`."""
-    found = find_and_lock(engine, uuid)
-    if found is None:
+    provider = find_and_lock(engine, uuid)
+    if provider is None:
         raise Missing(message.format(uuid))
-    return found
+    return provider
 
 
-def find_and_lock(engine: Engine, uuid: str) -> Locked | None:
+def find_and_lock(engine: Engine, uuid: str) -> LockedProvider | None:
     """The provider's row, locked until the transaction ends, or None."""
-    row = engine.row(f"{_LOCKED} WHERE uuid = %s{engine.for_update}", [uuid])
-    return Locked(*row) if row else None
+    return engine.first(_LOCK, LockedProvider, uuid=uuid)
 
 
-def lock_for_change(engine: Engine, uuid: str, sent: int, now: float) -> Locked:
+def lock_for_change(engine: Engine, uuid: str, sent: int, now: float) -> LockedProvider:
     """The provider's row, locked, and its generation counted up already, in one statement: for what changes its state
     in any case. `generation` of the answer is the new one.
 
     Raises `Missing`, and `ConcurrentUpdate` if the client saw another generation than the `sent` one.
     """
-    if abs(sent) < 2**63:  # what a database can compare with
-        row = engine.row(
-            "UPDATE placement_providers SET generation = generation + 1, updated = %s,"
-            f" changed = {change.stamped(engine)} WHERE uuid = %s AND generation = %s"
-            " RETURNING id, uuid, generation, root_id, parent_id",
-            [now, uuid, sent],
-        )
-        if row is not None:
-            return Locked(*row)
+    if abs(sent) <= _LARGEST_GENERATION:
+        change.take_stamp(engine)
+        provider = engine.first(_COUNT_UP_IF, LockedProvider, now=now, uuid=uuid, generation=sent)
+        if provider is not None:
+            return provider
     lock(engine, uuid).check_generation(sent)
     # it was another one when the statement looked, and is the sent one now
     raise ConcurrentUpdate("resource provider generation conflict")
 
 
-def lock_trees(engine: Engine, *uuids: str) -> dict[str, Locked]:
+def lock_trees(engine: Engine, *uuids: str) -> dict[str, LockedProvider]:
     """All rows of the trees in which these providers stand, locked, by UUID. UUIDs that do not exist are left out."""
-    roots = f"SELECT root_id FROM placement_providers WHERE uuid IN ({placeholders(len(uuids))})"
-    trees = f"{_LOCKED} WHERE root_id IN ({roots}) ORDER BY id"
-    for _ in range(20):
-        locked = {row[0] for row in engine.rows(f"{trees}{engine.for_update}", uuids)}
+    for _ in range(_TRIES):
+        locked = {provider.id for provider in engine.all(_LOCK_TREES, LockedProvider, uuids=uuids)}
         # whoever changes these trees has their roots locked: if all that is in them now is locked, so it stays
-        now = [Locked(*row) for row in engine.rows(trees, uuids)]
-        if locked.issuperset(one.id for one in now):
-            return {one.uuid: one for one in now}
+        tree = engine.all(_TREES, LockedProvider, uuids=uuids)
+        if locked.issuperset(provider.id for provider in tree):
+            return {provider.uuid: provider for provider in tree}
     raise ConcurrentUpdate("The provider tree keeps changing; try again.")
 
 
-def find_conflict(engine: Engine, name: str, uuid: str | None) -> Row | None:
-    """(uuid, name) of another provider that has the name, or that has the UUID; None if there is none.
+# -- writing -----------------------------------------------------------------------------------------------------------
 
-    If both are taken, the provider with the UUID is answered.
-    """
-    return engine.row(
-        "SELECT uuid, name FROM placement_providers WHERE name = %s OR uuid = %s ORDER BY uuid <> %s LIMIT 1",
-        [name, uuid or "", uuid or ""],
+_INSERT = compiled(
+    lambda p: (
+        _Provider.insert(
+            uuid=p.uuid, name=p.name, generation=0, parent=p.parent, root=p.root, updated=p.now, changed=change.STAMP
+        )
+        .on_conflict(action="nothing")
+        .returning(_Provider.id)
     )
+)
+_MAKE_ROOT = compiled(lambda p: _Provider.update(root=_Provider.id).where(_Provider.id == p.id))
+_RENAME = compiled(
+    lambda p: _Provider.update(name=p.name, updated=p.now, changed=change.STAMP).where(_Provider.id == p.id)
+)
+_MOVE = compiled(
+    lambda p: _Provider.update(
+        parent=Case(None, [(_Provider.id == p.moved, p.parent)], _Provider.parent),
+        root=p.root,
+        updated=p.now,
+        changed=change.STAMP,
+    ).where(any_of(_Provider.id, p.subtree))
+)
+_DELETE = compiled(lambda p: _Provider.delete().where(_Provider.id == p.id))
+_NEXT_GENERATION = compiled(
+    lambda p: (
+        _Provider.update(generation=_Provider.generation + 1, updated=p.now, changed=change.STAMP)
+        .where(_Provider.id == p.id)
+        .returning(_Provider.generation)
+    )
+)
+_TOUCH = compiled(lambda p: _Provider.update(updated=p.now, changed=change.STAMP).where(_Provider.id == p.id))
 
 
-def insert(engine: Engine, uuid: str, name: str, parent: Locked | None, now: float) -> int | None:
+def insert(engine: Engine, uuid: str, name: str, parent: LockedProvider | None, now: float) -> int | None:
     """Adds a provider below a locked parent, or as a root, and answers its id. None if name or UUID are taken."""
-    stamp = change.stamped(engine)
-    row = engine.row(
-        "INSERT INTO placement_providers (uuid, name, parent_id, root_id, updated, changed)"
-        f" VALUES (%s, %s, %s, %s, %s, {stamp}) ON CONFLICT DO NOTHING RETURNING id",
-        [uuid, name, parent.id if parent else None, parent.root_id if parent else 0, now],
-    )
-    if row is None:
+    change.take_stamp(engine)
+    parent_id, root_id = (parent.id, parent.root_id) if parent else (None, 0)
+    ids = engine.column(_INSERT, uuid=uuid, name=name, parent=parent_id, root=root_id, now=now)
+    if not ids:
         return None
     if parent is None:
-        engine.execute("UPDATE placement_providers SET root_id = id WHERE id = %s", row)
-    return int(row[0])
+        engine.write(_MAKE_ROOT, id=ids[0])
+    return int(ids[0])
 
 
 def rename(engine: Engine, provider_id: int, name: str, now: float) -> None:
     """Gives a locked provider another name, which nobody else has."""
-    engine.execute(
-        f"UPDATE placement_providers SET name = %s, updated = %s, changed = {change.stamped(engine)} WHERE id = %s",
-        [name, now, provider_id],
-    )
+    change.take_stamp(engine)
+    engine.write(_RENAME, name=name, now=now, id=provider_id)
 
 
-def move(engine: Engine, moved: Locked, parent: Locked | None, tree: Collection[Locked], now: float) -> None:
+def move(
+    engine: Engine, moved: LockedProvider, parent: LockedProvider | None, tree: Collection[LockedProvider], now: float
+) -> None:
     """Moves a provider with all below it to a new parent, or makes it a root. Both trees have to be locked."""
-    root_id = parent.root_id if parent else moved.id
-    below = descendants(moved.id, tree)
-    stamp = change.stamped(engine)
-    engine.execute(
-        f"UPDATE placement_providers SET root_id = %s, changed = {stamp}, updated = %s,"
-        f" parent_id = CASE WHEN id = %s THEN %s ELSE parent_id END WHERE id IN ({placeholders(len(below))})",
-        [root_id, now, moved.id, parent.id if parent else None, *below],
-    )
+    change.take_stamp(engine)
+    parent_id, root_id = (parent.id, parent.root_id) if parent else (None, moved.id)
+    subtree = subtree_ids(moved.id, tree)
+    engine.write(_MOVE, moved=moved.id, parent=parent_id, root=root_id, now=now, subtree=subtree)
 
 
-def descendants(provider_id: int, tree: Collection[Locked]) -> list[int]:
+def subtree_ids(provider_id: int, tree: Collection[LockedProvider]) -> list[int]:
     """The ids of a provider and of all below it."""
     children: dict[int | None, list[int]] = {}
-    for one in tree:
-        children.setdefault(one.parent_id, []).append(one.id)
-    found = [provider_id]
-    for one_id in found:
-        found.extend(children.get(one_id, ()))
-    return found
+    for provider in tree:
+        children.setdefault(provider.parent_id, []).append(provider.id)
+    ids = [provider_id]
+    for parent_id in ids:
+        ids.extend(children.get(parent_id, ()))
+    return ids
 
 
 def delete(engine: Engine, provider_id: int, now: float) -> None:
     """Deletes a locked provider with its inventory, traits and aggregates."""
     change.bury(engine, provider_id, now)
-    engine.execute("DELETE FROM placement_providers WHERE id = %s", [provider_id])
-
-
-def has_allocations(engine: Engine, provider_id: int) -> bool:
-    """Whether any consumer has allocations against the provider."""
-    sql = "SELECT 1 FROM placement_allocations WHERE provider_id = %s LIMIT 1"
-    return engine.row(sql, [provider_id]) is not None
+    engine.write(_DELETE, id=provider_id)
 
 
 def next_generation(engine: Engine, provider_id: int, now: float) -> int:
     """Counts up the generation of a locked provider, as each change of its state does."""
-    row = engine.row(
-        f"UPDATE placement_providers SET generation = generation + 1, updated = %s, changed = {change.stamped(engine)}"
-        " WHERE id = %s RETURNING generation",
-        [now, provider_id],
-    )
-    assert row is not None
-    return int(row[0])
+    change.take_stamp(engine)
+    (generation,) = engine.column(_NEXT_GENERATION, now=now, id=provider_id)
+    return int(generation)
 
 
 def touch(engine: Engine, provider_id: int, now: float) -> None:
     """Notes a change of a locked provider that leaves its generation alone."""
-    engine.execute(
-        f"UPDATE placement_providers SET updated = %s, changed = {change.stamped(engine)} WHERE id = %s",
-        [now, provider_id],
-    )
+    change.take_stamp(engine)
+    engine.write(_TOUCH, now=now, id=provider_id)

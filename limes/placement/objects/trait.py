@@ -28,7 +28,9 @@ class Trait(NamedTuple):
 _COLUMNS = (models.Trait.id, models.Trait.name, models.Trait.updated)
 
 _BY_NAME = compiled(lambda p: models.Trait.select(*_COLUMNS).where(models.Trait.name == p.name))
-_INSERT = compiled(lambda p: models.Trait.insert(name=p.name, updated=p.now).on_conflict_ignore().returning(*_COLUMNS))
+_INSERT = compiled(
+    lambda p: models.Trait.insert(name=p.name, updated=p.now).on_conflict(action="nothing").returning(*_COLUMNS)
+)
 _LOCK = compiled(lambda p: lock(models.Trait.select(*_COLUMNS).where(models.Trait.name == p.name)))
 _KEEP = compiled(lambda p: keep(models.Trait.select(*_COLUMNS).where(any_of(models.Trait.name, p.names))))
 _DELETE = compiled(lambda p: models.Trait.delete().where(models.Trait.id == p.id))
@@ -146,4 +148,6 @@ def add_standard(engine: Engine, names: Sequence[str], now: float) -> None:
     (last,) = engine.column(models.Trait.select(fn.COALESCE(fn.MAX(models.Trait.id), 0)).where(standard))
     rows = [(number, name, now) for number, name in enumerate(missing, last + 1)]
     for start in range(0, len(rows), _CHUNK):
-        engine.write(models.Trait.insert_many(rows[start : start + _CHUNK], fields=_COLUMNS).on_conflict_ignore())
+        engine.write(
+            models.Trait.insert_many(rows[start : start + _CHUNK], fields=_COLUMNS).on_conflict(action="nothing")
+        )

@@ -1,7 +1,37 @@
-"""What is used, counted from the allocations."""
+"""What is used, counted from the allocations: of one provider, and by one project.
 
+Usage of many projects in groups is in `limes.placement.objects.usage_group`.
+"""
+
+from operator import itemgetter
+
+import peewee
+from peewee import JOIN, Value, fn
+
+from limes.db.compiled import compiled
 from limes.db.engine import Engine
 from limes.placement.errors import provider_missing
+from limes.placement.models import Allocation, Consumer, Inventory, Provider, ResourceClass
+from limes.placement.objects.inventory import USED
+
+_OF_PROVIDER = compiled(
+    lambda p: (
+        Provider.select(Provider.generation, ResourceClass.name, USED)
+        .join(Inventory, JOIN.LEFT_OUTER, on=Inventory.provider == Provider.id)
+        .join(ResourceClass, JOIN.LEFT_OUTER, on=ResourceClass.id == Inventory.resource_class)
+        .where(Provider.uuid == p.uuid)
+        .order_by(Inventory.resource_class)
+    ),
+    prepare=True,
+)
+_IN_PROJECT = compiled(lambda p: _by_class(Consumer.project_id == p.project), prepare=True)
+_BY_USER = compiled(
+    lambda p: _by_class((Consumer.project_id == p.project) & (Consumer.user_id == p.user)), prepare=True
+)
+_IN_PROJECT_BY_TYPE = compiled(lambda p: _by_type(Consumer.project_id == p.project), prepare=True)
+_BY_USER_AND_TYPE = compiled(
+    lambda p: _by_type((Consumer.project_id == p.project) & (Consumer.user_id == p.user)), prepare=True
+)
 
 
 def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, int]]:
@@ -9,49 +39,27 @@ def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, int]]:
 
     Raises `Missing`.
     """
-    rows = engine.read(
-        "SELECT p.generation, c.name, (SELECT COALESCE(SUM(a.used), 0) FROM placement_allocations a"
-        "  WHERE a.provider_id = i.provider_id AND a.class_id = i.class_id)"
-        " FROM placement_providers p LEFT JOIN placement_inventories i ON i.provider_id = p.id"
-        " LEFT JOIN placement_resource_classes c ON c.id = i.class_id"
-        " WHERE p.uuid = %s ORDER BY i.class_id",
-        [uuid],
-    )
+    rows = engine.tuples(_OF_PROVIDER, uuid=uuid)
     if not rows:
         raise provider_missing(uuid)
-    return rows[0][0], {row[1]: row[2] for row in rows if row[1] is not None}
+    return rows[0][0], {name: used for _, name, used in rows if name is not None}
 
 
 def of_project(engine: Engine, project_id: str, user_id: str | None = None) -> dict[str, int]:
     """By class name: what the consumers of a project, or of one user in it, use together."""
-    where, params = _owner(project_id, user_id)
-    rows = engine.read(
-        "SELECT rc.name, SUM(a.used) FROM placement_consumers c"
-        " JOIN placement_allocations a ON a.consumer_id = c.id"
-        f" JOIN placement_resource_classes rc ON rc.id = a.class_id WHERE {where}"
-        " GROUP BY rc.id, rc.name ORDER BY rc.id",
-        params,
-    )
-    return {name: int(used) for name, used in rows}
+    query = _IN_PROJECT if user_id is None else _BY_USER
+    return {name: int(used) for name, used in engine.tuples(query, project=project_id, user=user_id)}
 
 
 def of_project_by_type(
     engine: Engine, project_id: str, user_id: str | None = None
 ) -> tuple[dict[str | None, dict[str, int]], dict[str | None, int]]:
     """By consumer type (None where it is not known): the use of each class, and how many consumers there are."""
-    where, params = _owner(project_id, user_id)
-    rows = engine.read(
-        "WITH mine AS (SELECT c.consumer_type, c.id, a.class_id, a.used FROM placement_consumers c"
-        f" JOIN placement_allocations a ON a.consumer_id = c.id WHERE {where})"
-        " SELECT consumer_type, NULL, COUNT(DISTINCT id), -1 FROM mine GROUP BY consumer_type"
-        " UNION ALL SELECT m.consumer_type, rc.name, SUM(m.used), rc.id FROM mine m"
-        " JOIN placement_resource_classes rc ON rc.id = m.class_id GROUP BY m.consumer_type, rc.id, rc.name"
-        " ORDER BY 1, 4",
-        params,
-    )
+    query = _IN_PROJECT_BY_TYPE if user_id is None else _BY_USER_AND_TYPE
     used: dict[str | None, dict[str, int]] = {}
     counts: dict[str | None, int] = {}
-    for consumer_type, name, amount, _ in rows:
+    rows = engine.tuples(query, project=project_id, user=user_id)
+    for consumer_type, name, amount, _ in sorted(rows, key=itemgetter(3)):
         if name is None:
             counts[consumer_type] = int(amount)
         else:
@@ -59,7 +67,31 @@ def of_project_by_type(
     return used, counts
 
 
-def _owner(project_id: str, user_id: str | None) -> tuple[str, list[str]]:
-    if user_id is None:
-        return "c.project_id = %s", [project_id]
-    return "c.project_id = %s AND c.user_id = %s", [project_id, user_id]
+def _by_class(condition: peewee.Node) -> peewee.Query:
+    return (
+        Consumer.select(ResourceClass.name, fn.SUM(Allocation.used))
+        .join(Allocation, on=Allocation.consumer == Consumer.id)
+        .join(ResourceClass, on=ResourceClass.id == Allocation.resource_class)
+        .where(condition)
+        .group_by(ResourceClass.id, ResourceClass.name)
+        .order_by(ResourceClass.id)
+    )
+
+
+def _by_type(condition: peewee.Node) -> peewee.Query:
+    """Rows of consumer type, class name, amount and class id; the number of consumers is a row without class."""
+    mine = (
+        Consumer.select(Consumer.consumer_type, Consumer.id, Allocation.resource_class, Allocation.used)
+        .join(Allocation, on=Allocation.consumer == Consumer.id)
+        .where(condition)
+        .cte("mine", columns=("consumer_type", "consumer_id", "class_id", "used"))
+    )
+    counts = peewee.Select(
+        [mine], [mine.c.consumer_type, Value(None), fn.COUNT(mine.c.consumer_id.distinct()), Value(0)]
+    ).group_by(mine.c.consumer_type)
+    amounts = (
+        peewee.Select([mine], [mine.c.consumer_type, ResourceClass.name, fn.SUM(mine.c.used), ResourceClass.id])
+        .join(ResourceClass, on=ResourceClass.id == mine.c.class_id)
+        .group_by(mine.c.consumer_type, ResourceClass.id, ResourceClass.name)
+    )
+    return counts.union_all(amounts).with_cte(mine)

@@ -4,13 +4,20 @@ All is counted from the allocations by one statement, so an answer of any size c
 come in the order in which they are rendered, and need not be in memory together.
 """
 
+from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-from limes.db.engine import Engine, placeholders
+import peewee
+from peewee import JOIN, fn
+
+from limes.db.compiled import any_of
+from limes.db.engine import Engine
+from limes.placement.models import Allocation, Consumer, Provider, ProviderAggregate, ResourceClass
 
 Group = dict[str, Any]
 
@@ -26,28 +33,36 @@ class GroupBy(StrEnum):
     CONSUMER = "consumer"
 
 
-_COLUMNS = {
-    GroupBy.PROVIDER: {"resource_provider_uuid": "p.uuid", "root_provider_uuid": "r.uuid"},
-    GroupBy.ROOT: {"root_provider_uuid": "r.uuid"},
-    GroupBy.AGGREGATE: {"aggregate_uuid": "m.aggregate_uuid"},
+_Root = Provider.alias()
+_Above = ProviderAggregate.alias()
+
+_MEMBERS = (
+    ProviderAggregate.select(ProviderAggregate.provider, ProviderAggregate.aggregate_uuid)
+    | Provider.select(Provider.id, _Above.aggregate_uuid)
+    .join(_Above, on=_Above.provider == Provider.root)
+    .where(Provider.parent.is_null(False))
+).cte("members", columns=("provider_id", "aggregate_uuid"))
+"""Each provider with its aggregates and those of its root provider."""
+
+_KEYS = {
+    GroupBy.PROVIDER: {"resource_provider_uuid": Provider.uuid, "root_provider_uuid": _Root.uuid},
+    GroupBy.ROOT: {"root_provider_uuid": _Root.uuid},
+    GroupBy.AGGREGATE: {"aggregate_uuid": _MEMBERS.c.aggregate_uuid},
     GroupBy.CONSUMER: {
-        "consumer_uuid": "c.uuid",
-        "resource_provider_uuid": "p.uuid",
-        "root_provider_uuid": "r.uuid",
+        "consumer_uuid": Consumer.uuid,
+        "resource_provider_uuid": Provider.uuid,
+        "root_provider_uuid": _Root.uuid,
     },
 }
 """The names of what identifies a group beside project and consumer type, and where it comes from."""
-
-_MEMBERS = (
-    "SELECT provider_id, aggregate_uuid FROM placement_provider_aggregates"
-    " UNION SELECT child.id, above.aggregate_uuid FROM placement_providers child"
-    " JOIN placement_provider_aggregates above ON above.provider_id = child.root_id WHERE child.parent_id IS NOT NULL"
-)
-"""Each provider with its aggregates and those of its root provider."""
+_ROWS: dict[GroupBy, Any] = {
+    group_by: namedtuple("_Usage", ["project_id", "consumer_type", *keys, "class_id", "amount"])
+    for group_by, keys in _KEYS.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Filter:
     """What is asked for. Empty collections and None ask for all."""
 
     group_by: GroupBy = GroupBy.PROVIDER
@@ -63,60 +78,64 @@ class Wanted:
 
 def last_of_page(engine: Engine, after: str | None, limit: int) -> str | None:
     """The id of the last of `limit` projects that have consumers; None if no other project comes after these."""
-    where = "" if after is None else "WHERE project_id > %s "
-    rows = engine.rows(
-        f"SELECT DISTINCT project_id FROM placement_consumers {where}ORDER BY project_id LIMIT %s",
-        [*([] if after is None else [after]), limit + 1],
-    )
-    return str(rows[limit - 1][0]) if len(rows) > limit else None
+    projects = Consumer.select(Consumer.project_id).distinct().order_by(Consumer.project_id).limit(limit + 1)
+    if after is not None:
+        projects = projects.where(Consumer.project_id > after)
+    project_ids = engine.column(projects)
+    return str(project_ids[limit - 1]) if len(project_ids) > limit else None
 
 
-def stream(engine: Engine, wanted: Wanted) -> Iterator[Group]:
+def stream(engine: Engine, asked: Filter) -> Iterator[Group]:
     """The groups by project, one after the other. To be taken within a snapshot."""
-    names = list(_COLUMNS[wanted.group_by])
-    classes: dict[int, str] = dict(engine.rows("SELECT id, name FROM placement_resource_classes"))
-    sql, params = _statement(wanted)
-    width = 2 + len(names)
-    for head, rows in groupby(engine.stream_text(sql, params), key=lambda row: row[:width]):
-        project_id, consumer_type, *keys = head
+    keys = _KEYS[asked.group_by]
+    classes: dict[int, str] = dict(engine.tuples(ResourceClass.select(ResourceClass.id, ResourceClass.name)))
+    rows = engine.stream(_usage(asked), _ROWS[asked.group_by])
+    width = 2 + len(keys)
+    for head, of_group in groupby(rows, key=itemgetter(slice(width))):
+        project_id, consumer_type, *values = head
         yield {
             "project_id": project_id,
             "consumer_type": _UNKNOWN if consumer_type is None else consumer_type,
-            **dict(zip(names, keys, strict=True)),
-            "resources": {classes[class_id]: int(amount) for *_, class_id, amount in rows},
+            **dict(zip(keys, values, strict=True)),
+            "resources": {classes[row.class_id]: int(row.amount) for row in of_group},
         }
 
 
-def _statement(wanted: Wanted) -> tuple[str, list[Any]]:
-    columns = ", ".join(_COLUMNS[wanted.group_by].values())
-    joins, conditions, params = _conditions(wanted)
-    members = f"WITH members AS ({_MEMBERS}) " if joins or wanted.aggregates else ""
-    by = f"c.project_id, c.consumer_type, {columns}, a.class_id"
-    sql = (
-        f"{members}SELECT {by}, SUM(a.used) FROM placement_consumers c"
-        " JOIN placement_allocations a ON a.consumer_id = c.id JOIN placement_providers p ON p.id = a.provider_id"
-        f" JOIN placement_providers r ON r.id = p.root_id{joins}"
-        f"{' WHERE ' if conditions else ''}{' AND '.join(conditions)} GROUP BY {by} ORDER BY {by}"
+def _usage(asked: Filter) -> peewee.Select:
+    """Rows of project, consumer type, what identifies the group, class id and amount, in this order."""
+    columns = [
+        *(Consumer.project_id, Consumer.consumer_type),
+        *_KEYS[asked.group_by].values(),
+        Allocation.resource_class,
+    ]
+    query = (
+        Consumer.select(*columns, fn.SUM(Allocation.used))
+        .join(Allocation, on=Allocation.consumer == Consumer.id)
+        .join(Provider, on=Provider.id == Allocation.provider)
+        .join(_Root, on=_Root.id == Provider.root)
+        .group_by(*columns)
+        .order_by(*columns)
     )
-    return sql, params
-
-
-def _conditions(wanted: Wanted) -> tuple[str, list[str], list[Any]]:
-    joins, conditions, params = "", [], list[Any]()
-    for text, value in (("= %s", wanted.project_id), ("> %s", wanted.after), ("<= %s", wanted.up_to)):
+    for value, condition in (
+        (asked.project_id, Consumer.project_id == asked.project_id),
+        (asked.after, Consumer.project_id > asked.after),
+        (asked.up_to, Consumer.project_id <= asked.up_to),
+    ):
         if value is not None:
-            conditions.append(f"c.project_id {text}")
-            params.append(value)
-    if wanted.class_ids:
-        conditions.append(f"a.class_id IN ({placeholders(len(wanted.class_ids))})")
-        params += wanted.class_ids
-    if wanted.group_by is GroupBy.AGGREGATE:
-        joins = " LEFT JOIN members m ON m.provider_id = p.id"
-    if wanted.aggregates:
-        marks = placeholders(len(wanted.aggregates))
-        among = f"m.aggregate_uuid IN ({marks})"
-        if wanted.group_by is not GroupBy.AGGREGATE:
-            among = f"p.id IN (SELECT m.provider_id FROM members m WHERE {among})"
-        conditions.append(among)
-        params += wanted.aggregates
-    return joins, conditions, params
+            query = query.where(condition)
+    if asked.class_ids:
+        query = query.where(any_of(Allocation.resource_class, asked.class_ids))
+    return _of_members(query, asked)
+
+
+def _of_members(query: peewee.Select, asked: Filter) -> peewee.Select:
+    by_aggregate = asked.group_by is GroupBy.AGGREGATE
+    if not by_aggregate and not asked.aggregates:
+        return query
+    query = query.with_cte(_MEMBERS)
+    is_asked_for = any_of(_MEMBERS.c.aggregate_uuid, asked.aggregates)
+    if by_aggregate:
+        query = query.join(_MEMBERS, JOIN.LEFT_OUTER, on=_MEMBERS.c.provider_id == Provider.id)
+        return query.where(is_asked_for) if asked.aggregates else query
+    members = peewee.Select([_MEMBERS], [_MEMBERS.c.provider_id]).where(is_asked_for)
+    return query.where(Provider.id.in_(members))

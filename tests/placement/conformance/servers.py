@@ -6,8 +6,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from peewee import Value
+
 from limes.db.engine import Engine
 from limes.placement.migrations import placement_migrations
+from limes.placement.models import Provider, ProviderTombstone
 from limes.placement.objects import change
 from limes.placement.policy import rules
 from limes.placement.startup import prepare
@@ -58,11 +61,12 @@ def empty_database(url: str) -> None:
     def work() -> None:
         for table in ("allocations", "consumers", "project_quotas"):
             engine.execute(f"DELETE FROM placement_{table}")
-        stamp = change.stamped(engine)
-        engine.execute(
-            "INSERT INTO placement_provider_tombstones (provider_id, changed, deleted_at)"
-            f" SELECT id, {stamp}, %s FROM placement_providers",
-            [SystemClock().now().timestamp()],
+        change.take_stamp(engine)
+        now = Value(SystemClock().now().timestamp())
+        engine.write(
+            ProviderTombstone.insert_from(
+                Provider.select(Provider.id, change.STAMP, now), list(ProviderTombstone._meta.sorted_fields)
+            )
         )
         engine.execute("DELETE FROM placement_providers")
         engine.execute("DELETE FROM placement_traits WHERE name LIKE 'CUSTOM%%'")

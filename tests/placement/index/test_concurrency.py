@@ -8,6 +8,7 @@ import pytest
 
 from limes.db.engine import Engine
 from limes.placement.index import ProviderIndex
+from limes.placement.index.poll import poll
 from limes.placement.migrations import placement_migrations
 from limes.system import SystemClock
 from tests.placement.index.describe import describe
@@ -54,7 +55,7 @@ def test_a_transaction_that_commits_late_is_seen(postgres_url_factory):
 
 
 @pytest.mark.postgresql
-def test_an_open_transaction_does_not_make_looks_longer(postgres_url_factory):
+def test_an_open_transaction_does_not_make_polls_longer(postgres_url_factory):
     url = postgres_url_factory()
     engine, late = Engine(url), Engine(url)
     placement_migrations.upgrade(engine)
@@ -64,9 +65,7 @@ def test_an_open_transaction_does_not_make_looks_longer(postgres_url_factory):
         for number in range(5):
             engine.atomic(lambda number=number: Writer(engine).provider(f"cn{number}"))
         index.current()
-        from limes.placement.index.look import look
-
-        assert look(engine, index._state.mark).providers == {}
+        assert poll(engine, index._state.mark).providers == {}
     engine.close()
     late.close()
 

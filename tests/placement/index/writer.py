@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from limes.db.engine import Engine
-from limes.placement.objects.change import bury, stamp_vocabulary, stamped
+from limes.placement.models import Provider
+from limes.placement.objects.change import STAMP, bury, stamp_vocabulary, take_stamp
 
 NOW = 1.7e9
 
@@ -30,10 +31,16 @@ class Writer:
     def provider(self, name: str, parent: str | None = None) -> None:
         parent_id = self.id(parent) if parent else None
         root = self.engine.row("SELECT root_id FROM placement_providers WHERE id = %s", [parent_id])
-        self.engine.execute(
-            "INSERT INTO placement_providers (uuid, name, parent_id, root_id, updated, changed) "
-            f"VALUES (%s, %s, %s, %s, %s, {stamped(self.engine)})",
-            [f"uuid-{name}", name, parent_id, root[0] if root else 0, NOW],
+        take_stamp(self.engine)
+        self.engine.write(
+            Provider.insert(
+                uuid=f"uuid-{name}",
+                name=name,
+                parent=parent_id,
+                root=root[0] if root else 0,
+                updated=NOW,
+                changed=STAMP,
+            )
         )
         if root is None:
             self.engine.execute("UPDATE placement_providers SET root_id = id WHERE name = %s", [name])
@@ -44,10 +51,9 @@ class Writer:
         return int(row[0])
 
     def touch(self, name: str) -> int:
-        self.engine.execute(
-            f"UPDATE placement_providers SET changed = {stamped(self.engine)}, generation = generation + 1 "
-            "WHERE name = %s",
-            [name],
+        take_stamp(self.engine)
+        self.engine.write(
+            Provider.update(changed=STAMP, generation=Provider.generation + 1).where(Provider.name == name)
         )
         return self.id(name)
 

@@ -1,0 +1,119 @@
+"""The one query that finds out what changed since a mark."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import peewee
+from peewee import Value, fn
+
+from limes.db.compiled import any_of, compiled
+from limes.db.engine import Engine
+from limes.placement.models import ChangeCounter, Provider, ProviderTombstone, Vocabulary
+
+_NOTHING_OPEN: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a poll ended: it saw all transactions with stamps below `next`, except those in `open`."""
+
+    next: int
+    open: tuple[int, ...] = _NOTHING_OPEN
+    identity: str = ""
+    """Changes when the tables are others than before."""
+
+    def may_follow(self, other: "Mark") -> bool:
+        """Whether this mark can come after `other`, in the same database."""
+        return self.identity == other.identity and self.next >= other.next
+
+
+BEGINNING = Mark(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a poll saw: stamps of providers by id, ids of deleted providers, stamps of vocabularies by name."""
+
+    mark: Mark
+    providers: dict[int, int]
+    gone: frozenset[int]
+    vocabularies: dict[str, int]
+
+
+_LAST = 2**63 - 1
+_MARK, _PROVIDER, _GONE, _NAMES = "mark", "provider", "gone", "names"
+"""What a row is about. Its other columns are an id, a stamp and a text."""
+
+
+def _with_changes(mark: peewee.Select, since: Callable[[peewee.Field], peewee.Node]) -> peewee.Query:
+    """The mark, and below it everything with a stamp for which `since` holds: all of one snapshot."""
+    return (
+        mark
+        + Provider.select(Value(_PROVIDER), Provider.id, Provider.changed, Value(None)).where(since(Provider.changed))
+        + ProviderTombstone.select(
+            Value(_GONE), ProviderTombstone.provider_id, ProviderTombstone.changed, Value(None)
+        ).where(since(ProviderTombstone.changed))
+        + Vocabulary.select(Value(_NAMES), Value(0), Vocabulary.changed, Vocabulary.name).where(
+            since(Vocabulary.changed)
+        )
+    )
+
+
+def _postgresql_mark() -> peewee.Select:
+    # the file number of the table changes when it is truncated, rewritten or created anew
+    file_number = fn.pg_relation_filenode(Provider._meta.table_name).cast("bigint")
+    in_recovery = fn.pg_is_in_recovery().cast("int").cast("bigint")
+    snapshot, started = fn.pg_current_snapshot().cast("text"), fn.pg_postmaster_start_time().cast("text")
+    return peewee.Select(columns=[Value(_MARK), file_number, in_recovery, snapshot.concat(" ").concat(started)])
+
+
+# Nearly always no transaction is open. A range with two ends is expected to have few rows, so that one plan, made once,
+# uses the index.
+_POSTGRESQL = compiled(
+    lambda p: _with_changes(_postgresql_mark(), lambda changed: changed.between(p.next, p.last)), prepare=True
+)
+_POSTGRESQL_OPEN = compiled(
+    lambda p: _with_changes(_postgresql_mark(), lambda changed: (changed >= p.next) | any_of(changed, p.open))
+)
+_SQLITE = compiled(
+    lambda p: _with_changes(
+        ChangeCounter.select(Value(_MARK), Value(0), ChangeCounter.value + 1, Value(None)),
+        lambda changed: changed >= p.next,
+    )
+)
+
+
+def poll(engine: Engine, mark: Mark) -> Changes:
+    """Everything that became visible since `mark`, and maybe some that was visible before."""
+    if engine.dialect == "sqlite":
+        rows = engine.tuples(_SQLITE, next=mark.next)
+    elif mark.open:
+        rows = engine.tuples(_POSTGRESQL_OPEN, next=mark.next, open=mark.open)
+    else:
+        rows = engine.tuples(_POSTGRESQL, next=mark.next, last=_LAST)
+    new_mark = BEGINNING
+    providers: dict[int, int] = {}
+    gone: set[int] = set()
+    vocabularies: dict[str, int] = {}
+    for kind, key, changed, text in rows:
+        if kind == _PROVIDER:
+            providers[key] = changed
+        elif kind == _GONE:
+            gone.add(key)
+        elif kind == _NAMES:
+            vocabularies[text] = changed
+        elif engine.dialect == "sqlite":
+            new_mark = Mark(changed)
+        else:
+            new_mark = _parse_mark(key, bool(changed), text)
+    return Changes(new_mark, providers, frozenset(gone), vocabularies)
+
+
+def _parse_mark(file_number: int, in_recovery: bool, text: str) -> Mark:
+    """`text` is `xmin:xmax:open,open,... start of the server`."""
+    snapshot, _, started = text.partition(" ")
+    xmin, xmax, still_open = snapshot.split(":")
+    identity = f"{file_number} {started}"
+    if in_recovery:
+        return Mark(int(xmin), _NOTHING_OPEN, identity)
+    return Mark(int(xmax), tuple(int(number) for number in still_open.split(",") if number), identity)
