@@ -144,7 +144,8 @@ def compiled_insert(model: type[peewee.Model], *fields: peewee.Field, finish: Fi
     """An INSERT of rows of these fields. `finish` adds what comes after them, such as `on_conflict`."""
 
     def build(_: Parameters, count: int) -> peewee.Node:
-        defaults = {field: value for field, value in model._meta.defaults.items() if field not in fields}
+        given = set(fields)  # fields are compared by hash: `==` makes an expression of them
+        defaults = {field: value for field, value in model._meta.defaults.items() if field not in given}
         insert = model.insert_from(_Rows(len(fields), tuple(defaults.values()), count), [*fields, *defaults])
         return insert if finish is None else finish(insert)
 

@@ -7,10 +7,10 @@ import pytest
 from peewee import fn
 
 from limes.db.base import bind
-from limes.db.compiled import any_of, compiled, keep, lock
+from limes.db.compiled import any_of, compiled, compiled_insert, keep, lock
 from limes.db.engine import Engine
 from limes.placement.migrations import placement_migrations
-from limes.placement.models import Trait
+from limes.placement.models import Provider, Trait
 
 
 class Row(NamedTuple):
@@ -58,6 +58,22 @@ def test_an_insert_depends_on_its_own_database_alone(traits: Engine, postgres_ur
     query = compiled(lambda p: Trait.insert(id=p.id, name=p.name, updated=0.0).on_conflict_ignore())
     assert [traits.write(query, id=number, name="new") for number in (7, 8)] == [1, 0]
     other.close()
+
+
+@pytest.mark.parametrize("count", [1, 2, 100])
+def test_any_number_of_rows_is_inserted_in_one_statement(traits: Engine, count: int) -> None:
+    query = compiled_insert(Trait, Trait.id, Trait.name, Trait.updated, finish=lambda rows: rows.returning(Trait.id))
+    ids = [1000 + number for number in range(count)]
+    assert traits.column(query, rows=[(number, f"trait {number}", 5.0) for number in ids]) == ids
+    names = traits.column(Trait.select(Trait.name).where(Trait.id >= 1000).order_by(Trait.id))
+    assert names == [f"trait {number}" for number in ids]
+
+
+def test_fields_that_rows_do_not_have_get_the_default_of_the_model(traits: Engine) -> None:
+    fields = (Provider.id, Provider.uuid, Provider.name, Provider.root, Provider.updated, Provider.changed)
+    roots = [(1, "a", "a", 1, 0.0, 0), (2, "b", "b", 2, 0.0, 0)]
+    assert traits.write(compiled_insert(Provider, *fields), rows=roots) == 2
+    assert traits.column(Provider.select(Provider.generation)) == [0, 0]
 
 
 def test_values_that_are_part_of_the_query_stay(traits: Engine) -> None:
