@@ -7,10 +7,8 @@ import logging
 from dataclasses import dataclass
 from functools import partial
 
-from limes.actions.automatic_steps import constrained
-from limes.actions.scopes import scope_of_domain
+from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.sync_catalog import SyncCatalog
-from limes.actions.trail import Trail
 from limes.core.catalog import Catalog
 from limes.core.constraints import ConstraintSet
 from limes.db.engine import Engine
@@ -29,7 +27,7 @@ class CheckConsistency:
     catalog: Catalog
     constraints: ConstraintSet
     sync_catalog: SyncCatalog
-    trail: Trail
+    change_log: ChangeLog
 
     def run(self) -> None:
         """Brings everything in line; running it again changes nothing more."""
@@ -63,8 +61,7 @@ class CheckConsistency:
                 self.engine.after_commit(partial(log.warning, "%s", text))
             if changed:
                 queries.write_domain_quotas(self.engine, domain.id, changed)
-                steps = [
-                    constrained(self.catalog, names[id_], quotas[domain.id, id_], quota, wanted[id_])
-                    for id_, quota in changed.items()
-                ]
-                self.trail.quotas(scope_of_domain(domain), steps)
+                self.change_log.record_constrained(
+                    scope_of(domain),
+                    [(names[id_], quotas[domain.id, id_], quota, wanted[id_]) for id_, quota in changed.items()],
+                )

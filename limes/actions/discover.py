@@ -14,11 +14,9 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from limes.actions.automatic_steps import constrained, write_off
+from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.settle import SettleCommitments
-from limes.actions.reports.domains import find_domain
-from limes.actions.reports.projects import find_project
-from limes.actions.trail import Trail
+from limes.actions.lookup import find_domain, find_project
 from limes.audit.cadf import Scope
 from limes.audit.initiator import Initiator
 from limes.backends import DiscoveryBackend, DomainInfo, ProjectInfo, calls
@@ -43,13 +41,13 @@ class Discover:
     constraints: ConstraintSet
     clock: Clock
     commitments: SettleCommitments
-    trail: Trail
+    change_log: ChangeLog
     except_domains: re.Pattern[str] | None = None
     only_domains: re.Pattern[str] | None = None
 
     def by(self, initiator: Initiator) -> "Discover":
         """The same use case for changes that `initiator` makes."""
-        return replace(self, trail=self.trail.by(initiator), commitments=self.commitments.by(initiator))
+        return replace(self, change_log=self.change_log.by(initiator), commitments=self.commitments.by(initiator))
 
     def everything(self) -> None:
         """All domains and all of their projects.
@@ -131,7 +129,7 @@ class Discover:
             id_ = queries.upsert_domain(self.engine, domain.id, domain.name)
             if domain.id in new:
                 queries.add_domain_quotas(self.engine, id_, self._initial_quotas(domain, resources))
-                self._write_trail(domain, resources)
+                self._record_constraints(domain, resources)
         if vanished:
             queries.lock_projects(self.engine, queries.projects_of_domains(self.engine, vanished))
             self.engine.after_commit(self.commitments.freed)
@@ -140,22 +138,22 @@ class Discover:
             log.warning("domain %s has vanished, but is kept: projects of it have commitments", uuid)
             projects = set(queries.projects_of(self.engine, before[uuid]))
             self._delete_projects(projects - queries.committed_projects(self.engine, projects))
-        write_off(self.trail, self.catalog, domains=vanished - kept)
+        self.change_log.record_deletion(domains=vanished - kept)
         queries.delete_domains(self.engine, sorted(vanished - kept))
         return new
 
     def _delete_projects(self, uuids: Collection[str]) -> None:
-        write_off(self.trail, self.catalog, projects=uuids)
+        self.change_log.record_deletion(projects=uuids)
         queries.delete_projects(self.engine, sorted(uuids))
 
-    def _write_trail(self, domain: DomainInfo, resources: Collection[Ref]) -> None:
+    def _record_constraints(self, domain: DomainInfo, resources: Collection[Ref]) -> None:
         """What constraints have given to a new domain."""
-        steps = [
-            constrained(self.catalog, ref, None, constraint.apply_to(0), constraint)
+        changes = [
+            (ref, None, constraint.apply_to(0), constraint)
             for ref, constraint in self.constraints.domains.get(domain.name, {}).items()
             if ref in resources and constraint.apply_to(0)
         ]
-        self.trail.quotas(Scope(domain.id, domain.name), steps)
+        self.change_log.record_constrained(Scope(domain.id, domain.name), changes)
 
     def _initial_quotas(self, domain: DomainInfo, resources: dict[tuple[str, str], int]) -> dict[int, int]:
         """0, or what the constraint of the domain demands."""

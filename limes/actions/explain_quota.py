@@ -8,9 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from limes.actions.quota import PermissionSource
-from limes.actions.reports.domains import find_domain
-from limes.actions.reports.projects import find_project
+from limes.actions.lookup import find_domain, find_project
+from limes.actions.quota_changes import PermissionSource
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.core.bounds import Bounds, bounds
@@ -62,15 +61,15 @@ class ExplainQuota:
             known = {ref: ids[ref] for ref in allowed if ref in ids and ids[ref] in scraped}
             figures = self.project.figures(project, known) if known else {}
             origins = history.latest(engine, domain_uuid, project_uuid)
-            found = []
-            for ref, one in figures.items():
+            explanations = []
+            for ref, numbers in figures.items():
                 rules = self.project.rules(ref, project, allowed[ref])
-                behavior = self.catalog.behavior(ref, f"{project.domain_name}/{project.name}")
-                usable = usable_quota(one.quota, behavior.burst_multiplier) if project.has_bursting else None
-                judged = bounds(one.quota, partial(judge_project, figures=one, rules=rules))
-                warning = beyond_quota(ref, rules.unit, one.committed, one.quota)
-                found.append(Explanation(ref, one, rules, judged, origins.get(ref), usable, warning))
-            return found
+                behavior = self.catalog.behavior(ref, project.scope)
+                usable = usable_quota(numbers.quota, behavior.burst_multiplier) if project.has_bursting else None
+                acceptable = bounds(numbers.quota, partial(judge_project, figures=numbers, rules=rules))
+                warning = beyond_quota(ref, rules.unit, numbers.committed, numbers.quota)
+                explanations.append(Explanation(ref, numbers, rules, acceptable, origins.get(ref), usable, warning))
+            return explanations
 
         return engine.snapshot(read)
 
@@ -87,13 +86,13 @@ class ExplainQuota:
             known = {ref: ids[ref] for ref in allowed if ref in ids}
             figures = self.domain.figures(domain, known) if known else {}
             origins = history.latest(engine, domain_uuid, "")
-            found = []
-            for ref, one in figures.items():
+            explanations = []
+            for ref, numbers in figures.items():
                 rules = self.domain.rules(ref, domain, allowed[ref])
-                judged = bounds(one.quota, partial(judge_domain, figures=one, rules=rules))
-                warning = self.domain.warning(ref, one, one.quota)
-                found.append(Explanation(ref, one, rules, judged, origins.get(ref), warning=warning))
-            return found
+                acceptable = bounds(numbers.quota, partial(judge_domain, figures=numbers, rules=rules))
+                warning = self.domain.warning(ref, numbers, numbers.quota)
+                explanations.append(Explanation(ref, numbers, rules, acceptable, origins.get(ref), warning=warning))
+            return explanations
 
         return engine.snapshot(read)
 

@@ -16,10 +16,10 @@ from functools import partial
 
 import orjson
 
-from limes.actions import automatic_steps, drift
+from limes.actions.backend_drift import find_drift
+from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.project_tasks import SILENT, Telemetry, never, next_pause, project_info, scope, wanted_quotas
-from limes.actions.trail import Trail
 from limes.audit.initiator import Initiator
 from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, calls
 from limes.core.catalog import Catalog
@@ -57,7 +57,7 @@ class ScrapeUsage:
     clock: Clock
     jitter: Jitter
     commitments: SettleCommitments
-    trail: Trail
+    change_log: ChangeLog
     authoritative: bool = True
     """Whether a backend quota that differs is put right."""
     interval: float = 1800.0
@@ -68,7 +68,7 @@ class ScrapeUsage:
 
     def by(self, initiator: Initiator) -> "ScrapeUsage":
         """The same use case for changes that `initiator` makes."""
-        return replace(self, trail=self.trail.by(initiator), commitments=self.commitments.by(initiator))
+        return replace(self, change_log=self.change_log.by(initiator), commitments=self.commitments.by(initiator))
 
     def claim(self, service_type: str, limit: int) -> list[ScrapeTask]:
         """Claims up to `limit` projects whose turn it is. Each is to be given to `run`, or back."""
@@ -150,17 +150,17 @@ class ScrapeUsage:
             return False
         queries.write_figures(self.engine, task.project_id, stored, present)
         before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
-        automatic_steps.write_scrape(self.trail, self.catalog, self.constraints, task, before, after)
+        self.change_log.record_scrape(task, self.constraints, before, after)
         if freed := queries.less_used(stored, present):
             self.engine.after_commit(partial(self.commitments.freed, freed))
         # while a quota waits to be written, or after one was written since the backend was asked, it proves nothing
         told_meanwhile = state.pushed_at is not None and state.pushed_at >= begun
         if task.desynced_at is None and state.quota_desynced_at in (None, outcome.mark_at) and not told_meanwhile:
-            moved = drift.moved(wanted, before, after)
-            if not moved and repairs and not self.authoritative and state.drifted_at is not None:
+            drift = find_drift(wanted, before, after)
+            if not drift and repairs and not self.authoritative and state.drifted_at is not None:
                 # it was noted before, and left alone until now
-                self._write_repair(task, {name: after[name].backend_quota for name in wanted}, wanted)
-            self._note_drift(task, moved, wanted, state.drifted_at, repairs=repairs)
+                self._record_repair(task, {name: after[name].backend_quota for name in wanted}, wanted)
+            self._note_drift(task, drift, wanted, state.drifted_at, repairs=repairs)
         return True
 
     def _outcome(self, in_sync: bool, duration: float, *, repairs: bool) -> Outcome:
@@ -171,29 +171,33 @@ class ScrapeUsage:
     def _note_drift(
         self,
         task: ProjectTask,
-        moved: Mapping[str, tuple[int | None, int | None]],
+        drift: Mapping[str, tuple[int | None, int | None]],
         wanted: Mapping[str, int],
         since: float | None,
         *,
         repairs: bool,
     ) -> None:
         """`since` is when a drift was noted already."""
-        if not moved:
+        if not drift:
             return
         if since is None:
             queries.set_drift(self.engine, task.id, self._now())
         if repairs:
-            self._write_repair(task, {name: after for name, (_, after) in moved.items()}, wanted)
-        texts = [f"{name} {before} -> {after}" for name, (before, after) in moved.items()]
+            self._record_repair(task, {name: after for name, (_, after) in drift.items()}, wanted)
+        texts = [f"{name} {before} -> {after}" for name, (before, after) in drift.items()]
         what = f"the backend quota of {scope(task)}, service {task.service_type}, was changed by somebody else"
         then = "it is put right" if repairs else "it is left alone"
         self.engine.after_commit(partial(log.warning, "%s: %s; %s", what, ", ".join(texts), then))
         self.engine.after_commit(partial(self.telemetry.drift_found, task.service_type))
 
-    def _write_repair(self, task: ProjectTask, enforced: Mapping[str, int | None], wanted: Mapping[str, int]) -> None:
-        """Writes down which backend quotas, among these, are to be others."""
-        found = {name: (old, wanted.get(name)) for name, old in enforced.items() if old != wanted.get(name)}
-        automatic_steps.write_repair(self.trail, self.catalog, task, found)
+    def _record_repair(self, task: ProjectTask, enforced: Mapping[str, int | None], wanted: Mapping[str, int]) -> None:
+        """Records which of these backend quotas are to be others."""
+        repairs = {
+            (task.service_type, name): (old, wanted.get(name))
+            for name, old in enforced.items()
+            if old != wanted.get(name)
+        }
+        self.change_log.record_repairs(scope_of(task), repairs)
 
     def _row(self, task: ProjectTask, name: str, usage: ResourceUsage, stored: ResourceRow | None) -> ResourceRow:
         """The project's quota, after this report, and the backend's, and the totals over all AZs."""

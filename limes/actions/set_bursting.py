@@ -7,20 +7,15 @@ plain quota from then on.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from limes.actions.precondition import Unchanged
-from limes.actions.quota_state import project_tag
-from limes.actions.reports.projects import find_project
-from limes.actions.scopes import scope_of
-from limes.actions.set_project_quota import PushQuota
-from limes.actions.trail import Trail
+from limes.actions.change_log import ChangeLog, scope_of
+from limes.actions.lookup import find_project
+from limes.actions.quota_changes import TellBackends, Unchanged, project_tag
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog, Ref
 from limes.db.engine import Engine
 from limes.db.queries import bursting as queries
 from limes.db.queries.projects import ProjectRow
-from limes.db.queries.quota_pushes import mark_desynced
 from limes.errors import BadRequest, Conflict
-from limes.system import Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +24,8 @@ class SetBursting:
 
     engine: Engine
     catalog: Catalog
-    clock: Clock
-    push: PushQuota
-    trail: Trail
+    tell_backends: TellBackends
+    change_log: ChangeLog
 
     def run(
         self,
@@ -51,7 +45,7 @@ class SetBursting:
         if not self.catalog.burst_multiplier:
             raise BadRequest("bursting is not available for this cluster")
 
-        trail = self.trail.by(initiator)
+        change_log = self.change_log.by(initiator)
 
         def work() -> tuple[int, Sequence[str]]:
             project = find_project(self.engine, domain_uuid, project_uuid)
@@ -62,7 +56,7 @@ class SetBursting:
                 return project.id, ()
             if not enabled:
                 self._refuse_while_bursted(project.id)
-            return project.id, () if dry_run else self._write(trail, project, domain_uuid, enabled)
+            return project.id, () if dry_run else self._write(change_log, project, enabled)
 
         if dry_run:
             self.engine.snapshot(work)
@@ -70,26 +64,27 @@ class SetBursting:
         try:
             project_id, services = self.engine.atomic(work)
         except Conflict as error:
-            self._write_refusal(trail, domain_uuid, project_uuid, enabled, str(error))
+            self._record_refusal(change_log, domain_uuid, project_uuid, enabled, str(error))
             raise
-        return self.push(project_id, services) if services else ()
+        return self.tell_backends(project_id, services) if services else ()
 
-    def _write(self, trail: Trail, project: ProjectRow, domain_uuid: str, enabled: bool) -> Sequence[str]:
-        project_id = project.id
-        queries.write_bursting(self.engine, project_id, enabled)
-        trail.bursting(scope_of(project, domain_uuid), enabled)
+    def _write(self, change_log: ChangeLog, project: ProjectRow, enabled: bool) -> Sequence[str]:
+        queries.write_bursting(self.engine, project.id, enabled)
+        change_log.record_bursting(scope_of(project), enabled)
         services = list(self.catalog.services)
-        mark_desynced(self.engine, project_id, services, self.clock.now().timestamp())
+        change_log.request_push(project.id, services)
         return services
 
-    def _write_refusal(self, trail: Trail, domain_uuid: str, project_uuid: str, enabled: bool, message: str) -> None:
+    def _record_refusal(
+        self, change_log: ChangeLog, domain_uuid: str, project_uuid: str, enabled: bool, message: str
+    ) -> None:
         """In a transaction of its own, as that of the request is undone."""
 
         def work() -> None:
             project = find_project(self.engine, domain_uuid, project_uuid)
-            trail.bursting_refused(scope_of(project, domain_uuid), enabled, message)
+            change_log.record_refused_bursting(scope_of(project), enabled, message)
 
-        if trail.has_sinks:
+        if change_log.has_sinks:
             self.engine.atomic(work)
 
     def _refuse_while_bursted(self, project_id: int) -> None:

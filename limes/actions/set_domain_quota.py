@@ -9,22 +9,28 @@ projects); whoever sets project quotas locks the latter, too.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from limes.actions.precondition import Unchanged
-from limes.actions.quota import PermissionSource, QuotaChange, QuotaOutcome, decide, read_changes, write_trail
-from limes.actions.quota_state import domain_tag
-from limes.actions.reports.domains import find_domain
-from limes.actions.scopes import scope_of_domain
-from limes.actions.trail import Trail
+from limes.actions.change_log import ChangeLog, scope_of
+from limes.actions.lookup import find_domain
+from limes.actions.quota_changes import (
+    PermissionSource,
+    QuotaChange,
+    QuotaOutcome,
+    QuotaRequest,
+    Unchanged,
+    decide,
+    domain_tag,
+    read_request,
+)
 from limes.audit.initiator import Initiator
 from limes.core.capacity import beyond_capacity, effective
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraints import ConstraintSet
-from limes.core.hierarchy import DomainFigures, QuotaRules, Refusal, judge_domain
+from limes.core.hierarchy import DomainFigures, QuotaRules, judge_domain
 from limes.core.permissions import LowPrivRules, Permissions
 from limes.db.engine import Engine
-from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import domain_quotas as queries
 from limes.db.queries.capacity import lock_resources, raw_capacities
+from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domains import DomainRow
 from limes.db.queries.project_quotas import project_quota_sums
 
@@ -37,7 +43,7 @@ class SetDomainQuota:
     catalog: Catalog
     constraints: ConstraintSet
     lowpriv: LowPrivRules
-    trail: Trail
+    change_log: ChangeLog
 
     def run(
         self,
@@ -50,17 +56,20 @@ class SetDomainQuota:
         condition: Unchanged | None = None,
     ) -> QuotaOutcome:
         """Sets the quotas, or says why not. Raises `NotFound` for an unknown domain, and `PreconditionFailed`."""
-        wanted, refusals = read_changes(self.catalog, changes)
-        allowed = {ref: permissions(ref) for ref in wanted}
-        trail = self.trail.by(initiator)
+        request = read_request(self.catalog, changes, permissions)
+        change_log = self.change_log.by(initiator)
 
         def work() -> QuotaOutcome:
             domain = find_domain(self.engine, domain_uuid)
-            ids = catalog_queries.resource_ids(self.engine) if wanted else {}
-            self._lock(domain, [ids[ref] for ref in wanted], condition, dry_run)
-            outcome = self._decide(domain, ids, wanted, refusals, allowed, dry_run)
+            all_ids = resource_ids(self.engine) if request.wanted else {}
+            ids = {ref: all_ids[ref] for ref in request.wanted}
+            self._lock(domain, list(ids.values()), condition, dry_run)
+            outcome = self._decide(domain, ids, request)
             if not dry_run:
-                write_trail(trail, self.catalog, scope_of_domain(domain), outcome)
+                if outcome.changed:
+                    quotas = {ids[change.ref]: change.new for change in outcome.changed}
+                    queries.write_domain_quotas(self.engine, domain.id, quotas)
+                change_log.record_outcome(scope_of(domain), outcome)
             return outcome
 
         return self.engine.snapshot(work) if dry_run else self.engine.atomic(work)
@@ -74,28 +83,15 @@ class SetDomainQuota:
         if resources and not dry_run:
             queries.lock_domain_quotas(self.engine, domain.id, resources)
 
-    def _decide(
-        self,
-        domain: DomainRow,
-        ids: Mapping[Ref, int],
-        wanted: dict[Ref, int],
-        refusals: Mapping[Ref, Refusal],
-        allowed: Mapping[Ref, Permissions],
-        dry_run: bool,
-    ) -> QuotaOutcome:
-        if not wanted:
-            return QuotaOutcome(refusals)
-        figures = self.figures(domain, {ref: ids[ref] for ref in wanted})
+    def _decide(self, domain: DomainRow, ids: Mapping[Ref, int], request: QuotaRequest) -> QuotaOutcome:
+        if not ids:
+            return QuotaOutcome(request.refusals)
+        figures = self.figures(domain, ids)
         outcome = decide(
-            wanted,
-            refusals,
+            request,
             lambda ref: figures[ref].quota,
-            lambda ref, quota: judge_domain(quota, figures[ref], self.rules(ref, domain, allowed[ref])),
+            lambda ref, quota: judge_domain(quota, figures[ref], self.rules(ref, domain, request.permissions[ref])),
         )
-        if outcome.changed and not dry_run:
-            queries.write_domain_quotas(
-                self.engine, domain.id, {ids[change.ref]: change.new for change in outcome.changed}
-            )
         return replace(outcome, warnings=self._warnings(outcome, figures))
 
     def _warnings(self, outcome: QuotaOutcome, figures: Mapping[Ref, DomainFigures]) -> list[str]:
@@ -113,7 +109,7 @@ class SetDomainQuota:
         assert resource is not None
         return beyond_capacity(ref, resource.unit, figures.other_domains_quota + quota, figures.capacity)
 
-    def figures(self, domain: DomainRow, ids: dict[Ref, int]) -> dict[Ref, DomainFigures]:
+    def figures(self, domain: DomainRow, ids: Mapping[Ref, int]) -> dict[Ref, DomainFigures]:
         """The numbers that decide, for resources given with their ids. Inside a transaction."""
         resources = list(ids.values())
         quotas = queries.domain_quotas_by_resource(self.engine, resources)

@@ -8,41 +8,35 @@ The backends are told after the commit. What they could not be told is marked in
 the push job does it later; a crash in between loses nothing.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from limes.actions.first_scrape import not_ready
-from limes.actions.precondition import Unchanged
-from limes.actions.quota import (
-    ChangedQuota,
+from limes.actions.backend_drift import repair_backends
+from limes.actions.change_log import ChangeLog, scope_of
+from limes.actions.lookup import find_project, not_ready
+from limes.actions.quota_changes import (
     PermissionSource,
     QuotaChange,
     QuotaOutcome,
+    QuotaRequest,
+    TellBackends,
+    Unchanged,
     decide,
-    read_changes,
-    write_trail,
+    project_tag,
+    read_request,
 )
-from limes.actions.quota_state import project_tag
-from limes.actions.repair_backend import repair
-from limes.actions.reports.projects import find_project
-from limes.actions.scopes import scope_of
-from limes.actions.trail import Trail
 from limes.audit.initiator import Initiator
 from limes.core.capacity import effective
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraints import ConstraintSet
-from limes.core.hierarchy import ProjectFigures, QuotaRules, Refusal, judge_project
+from limes.core.hierarchy import ProjectFigures, QuotaRules, judge_project
 from limes.core.permissions import LowPrivRules, Permissions
 from limes.db.engine import Engine
-from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import project_quotas as queries
+from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import lock_domain_quotas
 from limes.db.queries.projects import ProjectRow
-from limes.db.queries.quota_pushes import mark_desynced
 from limes.system import Clock
-
-PushQuota = Callable[[int, Sequence[str]], Sequence[str]]
-"""Tells the backends of these service types a project's quota (by the project's id); answers one line an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +48,8 @@ class SetProjectQuota:
     constraints: ConstraintSet
     lowpriv: LowPrivRules
     clock: Clock
-    push: PushQuota
-    trail: Trail
+    tell_backends: TellBackends
+    change_log: ChangeLog
 
     def run(
         self,
@@ -72,18 +66,17 @@ class SetProjectQuota:
 
         Raises `NotFound` for an unknown project, `NotReady` for one that was not scraped yet, and `PreconditionFailed`.
         """
-        wanted, refusals = read_changes(self.catalog, changes)
-        allowed = {ref: permissions(ref) for ref in wanted}
-        trail = self.trail.by(initiator)
+        request = read_request(self.catalog, changes, permissions)
+        change_log = self.change_log.by(initiator)
 
         def work() -> tuple[ProjectRow, QuotaOutcome]:
             project = find_project(self.engine, domain_uuid, project_uuid)
-            ids = catalog_queries.resource_ids(self.engine) if wanted else {}
-            self._lock(project, [ids[ref] for ref in wanted], condition, dry_run)
-            outcome = self._decide(project, ids, wanted, refusals, allowed, dry_run)
+            all_ids = resource_ids(self.engine) if request.wanted else {}
+            ids = {ref: all_ids[ref] for ref in request.wanted}
+            self._lock(project, list(ids.values()), condition, dry_run)
+            outcome = self._decide(project, ids, request)
             if not dry_run:
-                outcome = self._repair(trail, project, domain_uuid, ids, wanted, allowed, outcome)
-                write_trail(trail, self.catalog, scope_of(project, domain_uuid), outcome)
+                outcome = self._write(change_log, project, ids, request, outcome)
             return project, outcome
 
         if dry_run:
@@ -92,7 +85,7 @@ class SetProjectQuota:
         services = sorted({change.ref[0] for change in outcome.changed} | set(outcome.repaired))
         if not services:
             return outcome
-        return replace(outcome, backend_errors=self.push(project.id, services))
+        return replace(outcome, backend_errors=self.tell_backends(project.id, services))
 
     def _lock(self, project: ProjectRow, resources: list[int], condition: Unchanged | None, dry_run: bool) -> None:
         """Takes the locks, and checks the condition under them."""
@@ -101,57 +94,38 @@ class SetProjectQuota:
         if condition is not None:
             condition.check(project_tag(self.engine, self.catalog, project.id, lock=not dry_run))
 
-    def _decide(
-        self,
-        project: ProjectRow,
-        ids: Mapping[Ref, int],
-        wanted: dict[Ref, int],
-        refusals: Mapping[Ref, Refusal],
-        allowed: Mapping[Ref, Permissions],
-        dry_run: bool,
-    ) -> QuotaOutcome:
-        if not wanted:
-            return QuotaOutcome(refusals)
-        figures = self.figures(project, {ref: ids[ref] for ref in wanted})
-        outcome = decide(
-            wanted,
-            refusals,
+    def _decide(self, project: ProjectRow, ids: Mapping[Ref, int], request: QuotaRequest) -> QuotaOutcome:
+        if not ids:
+            return QuotaOutcome(request.refusals)
+        figures = self.figures(project, ids)
+        return decide(
+            request,
             lambda ref: figures[ref].quota,
-            lambda ref, quota: judge_project(quota, figures[ref], self.rules(ref, project, allowed[ref])),
+            lambda ref, quota: judge_project(quota, figures[ref], self.rules(ref, project, request.permissions[ref])),
         )
-        if outcome.changed and not dry_run:
-            self._write(project, ids, outcome.changed)
-        return outcome
 
-    def _repair(
+    def _write(
         self,
-        trail: Trail,
+        change_log: ChangeLog,
         project: ProjectRow,
-        domain_uuid: str,
         ids: Mapping[Ref, int],
-        wanted: Mapping[Ref, int],
-        allowed: Mapping[Ref, Permissions],
+        request: QuotaRequest,
         outcome: QuotaOutcome,
     ) -> QuotaOutcome:
-        """Has the backends told again what stays as it is, for those who may set quota at all."""
+        """Writes and records the changes. Has the backends told again what stays as it is, for those who may set quota
+        at all."""
+        if outcome.changed:
+            quotas = {ids[change.ref]: change.new for change in outcome.changed}
+            queries.write_project_quotas(self.engine, project.id, quotas)
+            change_log.request_push(project.id, sorted({change.ref[0] for change in outcome.changed}))
         changed = {change.ref for change in outcome.changed}
-        same = {ref: ids[ref] for ref in wanted if ref not in changed and allowed[ref].can_set}
-        if outcome.refusals or not same:
-            return outcome
-        now = self.clock.now().timestamp()
-        services = repair(self.engine, self.catalog, trail, project, domain_uuid, same, now)
-        return replace(outcome, repaired=services)
+        same = {ref: id_ for ref, id_ in ids.items() if ref not in changed and request.permissions[ref].can_set}
+        if same and not outcome.refusals:
+            outcome = replace(outcome, repaired=repair_backends(change_log, project, same))
+        change_log.record_outcome(scope_of(project), outcome)
+        return outcome
 
-    def _write(self, project: ProjectRow, ids: Mapping[Ref, int], changed: Sequence[ChangedQuota]) -> None:
-        queries.write_project_quotas(self.engine, project.id, {ids[change.ref]: change.new for change in changed})
-        mark_desynced(
-            self.engine,
-            project.id,
-            sorted({change.ref[0] for change in changed}),
-            self.clock.now().timestamp(),
-        )
-
-    def figures(self, project: ProjectRow, ids: dict[Ref, int]) -> dict[Ref, ProjectFigures]:
+    def figures(self, project: ProjectRow, ids: Mapping[Ref, int]) -> dict[Ref, ProjectFigures]:
         """The numbers that decide, for resources given with their ids. Raises `NotReady`. Inside a transaction."""
         resources = list(ids.values())
         now = self.clock.now().timestamp()
@@ -177,12 +151,11 @@ class SetProjectQuota:
         """What else decides on the quota of a resource that is configured."""
         resource = self.catalog.find(ref)
         assert resource is not None
-        scope = f"{project.domain_name}/{project.name}"
         return QuotaRules(
             service_type=ref[0],
             unit=resource.unit,
             permissions=permissions,
             lowpriv_limit=self.lowpriv.for_project(ref, project.domain_name),
             constraint=self.constraints.for_project(ref, project.domain_name, project.name),
-            min_nonzero_quota=self.catalog.behavior(ref, scope).min_nonzero_project_quota,
+            min_nonzero_quota=self.catalog.behavior(ref, project.scope).min_nonzero_project_quota,
         )

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from limes.actions.reports.domains import find_domain
-from limes.actions.reports.projects import find_project
+from limes.actions.lookup import find_domain, find_project
 from limes.core.catalog import Ref
 from limes.db.engine import Engine
 from limes.db.queries import history as queries

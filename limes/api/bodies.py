@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field, StrictInt, StrictStr, model_validator
 
 from limes.actions.commitments.reshape import Conversion
-from limes.actions.quota import QuotaChange
+from limes.actions.quota_changes import QuotaChange
 from limes.core.commitments.request import CommitmentRequest
 from limes.web.bodies import RequestBody
 

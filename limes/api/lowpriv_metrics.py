@@ -2,7 +2,7 @@
 
 from prometheus_client import Gauge
 
-from limes.actions.quota import PermissionSource, QuotaOutcome
+from limes.actions.quota_changes import PermissionSource, QuotaOutcome
 from limes.core.catalog import Ref
 from limes.core.hierarchy import RefusalKind
 from limes.core.permissions import Permissions

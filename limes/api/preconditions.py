@@ -14,7 +14,7 @@ from typing import Any
 
 import falcon
 
-from limes.actions.precondition import Unchanged
+from limes.actions.quota_changes import Unchanged
 from limes.api.parameters import IF_MATCH, IF_NONE_MATCH, Header
 from limes.errors import BadRequest
 from limes.web.call import Answer

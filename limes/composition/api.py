@@ -23,7 +23,7 @@ from limes.composition.identity import (
     open_revoked,
     refuse_exposure,
 )
-from limes.composition.use_cases import discover, open_trail, push_quota
+from limes.composition.use_cases import discover, open_change_log, push_quota
 from limes.settings import Settings
 from limes.system import Clock, SystemClock, SystemIds
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
@@ -47,14 +47,14 @@ def build_api(settings: Settings) -> ApiCollaborators:
     # a backend has no longer than that, so whoever has to take over from a killed worker need not wait longer either
     lease = min(settings.collector.lease, 2 * settings.api.backend_timeout + 10)
     push = replace(push_quota(settings, engine, cluster), lease=lease).now
-    trail = open_trail(settings, engine, clock)
-    discovery = discover(settings, engine, cluster, trail)
+    change_log = open_change_log(settings, engine, cluster, clock)
+    discovery = discover(settings, engine, cluster, change_log)
     ids = SystemIds()
     revoked = open_revoked(settings)
     authenticator = open_authenticator(settings, cloud, threads=settings.api.threads, revoked=revoked)
     quota_rules = (engine, cluster.catalog, cluster.constraints, cluster.lowpriv)
-    set_domain_quota = SetDomainQuota(*quota_rules, trail)
-    set_project_quota = SetProjectQuota(*quota_rules, clock, push, trail)
+    set_domain_quota = SetDomainQuota(*quota_rules, change_log)
+    set_project_quota = SetProjectQuota(*quota_rules, clock, push, change_log)
     return ApiCollaborators(
         client_address=client_address(settings),
         engine=engine,
@@ -65,8 +65,8 @@ def build_api(settings: Settings) -> ApiCollaborators:
         policy=limes_policy(settings),
         set_domain_quota=set_domain_quota,
         set_project_quota=set_project_quota,
-        set_bursting=SetBursting(engine, cluster.catalog, clock, push, trail),
-        commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, trail),
+        set_bursting=SetBursting(engine, cluster.catalog, push, change_log),
+        commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, change_log),
         history=ShowHistory(engine),
         explain=ExplainQuota(cluster.catalog, set_project_quota, set_domain_quota),
         discover_domains=lambda initiator: discovery.by(initiator).domains(),

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from limes.actions.change_log import ChangeLog
 from limes.actions.check_consistency import CheckConsistency
 from limes.actions.deliver_events import DeliverEvents, ForgetHistory
 from limes.actions.project_tasks import Telemetry
@@ -10,7 +11,6 @@ from limes.actions.run_job import RunJob
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
 from limes.actions.sync_catalog import SyncCatalog
-from limes.actions.trail import Trail
 from limes.audit.initiator import of_job
 from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
@@ -25,7 +25,7 @@ from limes.collector.single_instance import claim_sqlite_file
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
-from limes.composition.use_cases import discover, measure_utilisation, open_trail, push_quota, settle_commitments
+from limes.composition.use_cases import discover, measure_utilisation, open_change_log, push_quota, settle_commitments
 from limes.db.engine import Engine
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.metrics.data import DataMetrics
@@ -70,13 +70,13 @@ def build_collector(
     names = {service.service_type: service.type for service in settings.services}
     services = [(service, names[service]) for service in cluster.catalog.services]
     counters = _counters(services, list(cluster.backends.capacity))
-    trail = open_trail(settings, engine, clock)
+    change_log = open_change_log(settings, engine, cluster, clock)
     counted = JobMetrics(services)
     audit = audit_jobs(settings, engine, clock, jitter)
     jobs: list[Job] = [
-        *_service_jobs(engine, cluster, settings, services, clock, jitter, counters, counted, trail),
-        _capacity_job(engine, cluster, settings, clock, jitter, counters["limes_capacity_scrapes"], trail),
-        *_cluster_wide_jobs(engine, cluster, settings, sync_catalog, clock, jitter, counters, trail),
+        *_service_jobs(engine, cluster, settings, services, clock, jitter, counters, counted, change_log),
+        _capacity_job(engine, cluster, settings, clock, jitter, counters["limes_capacity_scrapes"], change_log),
+        *_cluster_wide_jobs(engine, cluster, settings, sync_catalog, clock, jitter, counters, change_log),
         *audit.jobs,
     ]
     counted.start_at_zero([job.name for job in jobs])
@@ -118,7 +118,7 @@ def _service_jobs(
     jitter: Jitter,
     counters: dict[str, OutcomeCounter],
     telemetry: Telemetry,
-    trail: Trail,
+    change_log: ChangeLog,
 ) -> list[Job]:
     collector = settings.collector
     scrape = ScrapeUsage(
@@ -128,8 +128,8 @@ def _service_jobs(
         cluster.backends.quota,
         clock,
         jitter,
-        settle_commitments(engine, cluster, clock, trail),
-        trail,
+        settle_commitments(engine, cluster, clock, change_log),
+        change_log,
         authoritative=collector.authoritative,
         interval=collector.scrape_interval,
         retry=collector.scrape_retry,
@@ -157,7 +157,7 @@ def _capacity_job(
     clock: Clock,
     jitter: Jitter,
     scrapes: OutcomeCounter,
-    trail: Trail,
+    change_log: ChangeLog,
 ) -> Job:
     collector = settings.collector
     action = ScrapeCapacity(
@@ -166,7 +166,7 @@ def _capacity_job(
         cluster.backends.capacity,
         clock,
         jitter,
-        settle_commitments(engine, cluster, clock, trail.by(of_job("scrape-capacity"))),
+        settle_commitments(engine, cluster, clock, change_log.by(of_job("scrape-capacity"))),
         interval=collector.capacity_interval,
         retry=collector.capacity_retry,
         lease=collector.lease,
@@ -182,13 +182,13 @@ def _cluster_wide_jobs(
     clock: Clock,
     jitter: Jitter,
     counters: dict[str, OutcomeCounter],
-    trail: Trail,
+    change_log: ChangeLog,
 ) -> list[Job]:
     collector = settings.collector
-    settle = settle_commitments(engine, cluster, clock, trail)
-    discovery = replace(discover(settings, engine, cluster, trail), clock=clock, commitments=settle)
+    settle = settle_commitments(engine, cluster, clock, change_log)
+    discovery = replace(discover(settings, engine, cluster, change_log), clock=clock, commitments=settle)
     consistency = CheckConsistency(
-        engine, cluster.catalog, cluster.constraints, sync_catalog, trail.by(of_job("consistency"))
+        engine, cluster.catalog, cluster.constraints, sync_catalog, change_log.by(of_job("consistency"))
     )
     forget = ForgetHistory(engine, clock, settings.audit.history_retention)
 
@@ -210,7 +210,7 @@ def _cluster_wide_jobs(
         ),
         job(
             "commitment-use",
-            measure_utilisation(engine, cluster, clock, trail).look,
+            measure_utilisation(engine, cluster, clock, change_log).look,
             collector.commitment_use_interval,
             "limes_commitment_use_runs",
         ),

@@ -1,24 +1,24 @@
 """The use cases that both the API and the collector need."""
 
+from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.ledger import Ledger
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.commitments.utilisation import MeasureUtilisation
 from limes.actions.discover import Discover
 from limes.actions.push_quota import PushQuota
-from limes.actions.trail import Trail
 from limes.composition.cluster import Cluster
 from limes.db.engine import Engine
 from limes.settings import Settings
 from limes.system import Clock, RandomJitter, SystemClock, SystemIds
 
 
-def open_trail(settings: Settings, engine: Engine, clock: Clock) -> Trail:
-    """What writes down each change."""
+def open_change_log(settings: Settings, engine: Engine, cluster: Cluster, clock: Clock) -> ChangeLog:
+    """What records each change."""
     ids = SystemIds()
-    return Trail(engine, clock, ids, sinks=settings.audit.sinks, observer=ids.uuid())
+    return ChangeLog(engine, cluster.catalog, clock, ids, sinks=settings.audit.sinks, observer=ids.uuid())
 
 
-def discover(settings: Settings, engine: Engine, cluster: Cluster, trail: Trail) -> Discover:
+def discover(settings: Settings, engine: Engine, cluster: Cluster, change_log: ChangeLog) -> Discover:
     """The use case that follows Keystone."""
     return Discover(
         engine=engine,
@@ -26,8 +26,8 @@ def discover(settings: Settings, engine: Engine, cluster: Cluster, trail: Trail)
         catalog=cluster.catalog,
         constraints=cluster.constraints,
         clock=SystemClock(),
-        commitments=settle_commitments(engine, cluster, SystemClock(), trail),
-        trail=trail,
+        commitments=settle_commitments(engine, cluster, SystemClock(), change_log),
+        change_log=change_log,
         except_domains=settings.discovery.except_domains,
         only_domains=settings.discovery.only_domains,
     )
@@ -48,15 +48,15 @@ def push_quota(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuot
     )
 
 
-def settle_commitments(engine: Engine, cluster: Cluster, clock: Clock, trail: Trail) -> SettleCommitments:
+def settle_commitments(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> SettleCommitments:
     """The use case that expires, confirms and forgets commitments."""
-    return SettleCommitments(_ledger(engine, cluster, clock, trail), cluster.commitment_rules.retention)
+    return SettleCommitments(_ledger(engine, cluster, clock, change_log), cluster.commitment_rules.retention)
 
 
-def measure_utilisation(engine: Engine, cluster: Cluster, clock: Clock, trail: Trail) -> MeasureUtilisation:
+def measure_utilisation(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> MeasureUtilisation:
     """The use case that looks at how much of their commitments projects use."""
-    return MeasureUtilisation(_ledger(engine, cluster, clock, trail), cluster.commitment_rules.use_days)
+    return MeasureUtilisation(_ledger(engine, cluster, clock, change_log), cluster.commitment_rules.use_days)
 
 
-def _ledger(engine: Engine, cluster: Cluster, clock: Clock, trail: Trail) -> Ledger:
-    return Ledger(engine, cluster.catalog, clock, SystemIds(), trail)
+def _ledger(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> Ledger:
+    return Ledger(engine, cluster.catalog, clock, SystemIds(), change_log)

@@ -32,7 +32,9 @@ class Cloud:
     def __init__(self, world):
         self.engine, self.clock = world.engine, FrozenClock()
         ledger = world.commitments.create.ledger
-        self.cases = CommitmentUseCases.build(self.engine, ledger.catalog, self.clock, SystemIds(), RULES, ledger.trail)
+        self.cases = CommitmentUseCases.build(
+            self.engine, ledger.catalog, self.clock, SystemIds(), RULES, ledger.change_log
+        )
         self.ledger = self.cases.create.ledger
         self.settle = SettleCommitments(self.ledger)
         self.engine.atomic(self._clean)

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.reshape import Conversion
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.sync_catalog import SyncCatalog
-from limes.actions.trail import Trail
 from limes.audit.initiator import LIMES
 from limes.core.catalog import BehaviorRule, Catalog
 from limes.core.commitments.rules import CommitmentRules
@@ -52,8 +52,8 @@ def without_compute(world):
     """The use cases of a process whose configuration has volumes only, after a collector with the same one started."""
     catalog = Catalog(["az-one"], SERVICES[1:], behaviors=BEHAVIORS)
     SyncCatalog(world.engine, catalog, ["inventory"], world.clock).run(prune=True)
-    trail = Trail(world.engine, world.clock, SystemIds())
-    return catalog, CommitmentUseCases.build(world.engine, catalog, world.clock, SystemIds(), RULES, trail)
+    change_log = ChangeLog(world.engine, catalog, world.clock, SystemIds())
+    return catalog, CommitmentUseCases.build(world.engine, catalog, world.clock, SystemIds(), RULES, change_log)
 
 
 def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud):

@@ -12,6 +12,7 @@ from typing import Any
 
 import falcon.testing
 
+from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.explain_quota import ExplainQuota
 from limes.actions.set_bursting import SetBursting
@@ -19,7 +20,6 @@ from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.actions.show_history import ShowHistory
 from limes.actions.sync_catalog import SyncCatalog
-from limes.actions.trail import Trail
 from limes.api.app import create_app
 from limes.api.collaborators import ApiCollaborators
 from limes.api.policy import RULES
@@ -157,14 +157,16 @@ def make_world(
     """Fills a migrated database and puts the API on it. Without `fill` the database has been filled before."""
     clock = FrozenClock()
     catalog = Catalog(["az-one", "az-two"], SERVICES, **catalog_options)
-    trail = Trail(engine, clock, SystemIds(), sinks)
+    change_log = ChangeLog(engine, catalog, clock, SystemIds(), sinks)
     commitments = CommitmentUseCases.build(
-        engine, catalog, clock, SystemIds(), commitment_rules or CommitmentRules(), trail
+        engine, catalog, clock, SystemIds(), commitment_rules or CommitmentRules(), change_log
     )
     world = World(engine, clock, None, None, commitments)  # type: ignore[arg-type]  # both are put in below
-    set_domain_quota = SetDomainQuota(engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), trail)
+    set_domain_quota = SetDomainQuota(
+        engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), change_log
+    )
     set_project_quota = SetProjectQuota(
-        engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), clock, world.push, trail
+        engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), clock, world.push, change_log
     )
     deps = ApiCollaborators(
         engine=engine,
@@ -175,7 +177,7 @@ def make_world(
         policy=policy or Policy(RULES),
         set_domain_quota=set_domain_quota,
         set_project_quota=set_project_quota,
-        set_bursting=SetBursting(engine, catalog, clock, world.push, trail),
+        set_bursting=SetBursting(engine, catalog, world.push, change_log),
         commitments=commitments,
         history=ShowHistory(engine),
         explain=ExplainQuota(catalog, set_project_quota, set_domain_quota),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.ledger import Ledger
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.discover import Discover
@@ -15,7 +16,6 @@ from limes.actions.push_quota import PushQuota
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
 from limes.actions.sync_catalog import SyncCatalog
-from limes.actions.trail import Trail
 from limes.backends import (
     AZCapacity,
     AZUsage,
@@ -168,8 +168,8 @@ class Lab:
         SyncCatalog(self.engine, self.catalog, sorted(self.capacitors), self.clock).run()
 
     @property
-    def trail(self) -> Trail:
-        return Trail(self.engine, self.clock, SystemIds(), self.sinks)
+    def change_log(self) -> ChangeLog:
+        return ChangeLog(self.engine, self.catalog, self.clock, SystemIds(), self.sinks)
 
     @property
     def now(self) -> float:
@@ -179,7 +179,7 @@ class Lab:
     def discover(self, **patterns: Any) -> Discover:
         settle = self.settle_commitments()
         return Discover(
-            self.engine, self.keystone, self.catalog, self.constraints, self.clock, settle, self.trail, **patterns
+            self.engine, self.keystone, self.catalog, self.constraints, self.clock, settle, self.change_log, **patterns
         )
 
     def scrape(self) -> ScrapeUsage:
@@ -191,7 +191,7 @@ class Lab:
             self.clock,
             NoJitter(),
             self.settle_commitments(),
-            self.trail,
+            self.change_log,
             self.authoritative,
         )
 
@@ -201,7 +201,7 @@ class Lab:
         )
 
     def settle_commitments(self) -> SettleCommitments:
-        return SettleCommitments(Ledger(self.engine, self.catalog, self.clock, SystemIds(), self.trail))
+        return SettleCommitments(Ledger(self.engine, self.catalog, self.clock, SystemIds(), self.change_log))
 
     def push(self) -> PushQuota:
         return PushQuota(self.engine, self.catalog, self.backends, self.clock, NoJitter())

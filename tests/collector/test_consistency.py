@@ -17,7 +17,7 @@ DAY = 86400.0
 def job(lab, services, capacitors, constraints=None, grace=0.0):
     catalog = Catalog(["az-one"], services)
     sync = SyncCatalog(lab.engine, catalog, capacitors, lab.clock, grace)
-    return CheckConsistency(lab.engine, catalog, constraints or ConstraintSet(), sync, lab.trail)
+    return CheckConsistency(lab.engine, catalog, constraints or ConstraintSet(), sync, lab.change_log)
 
 
 def names(lab, table, column):

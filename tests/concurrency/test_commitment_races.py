@@ -64,7 +64,7 @@ class Race:
         world = make_world(engine, behaviors=BEHAVIORS)
         self.engine = engine
         self.cases = CommitmentUseCases.build(
-            engine, CATALOG, TickingClock(), SlowIds(), RULES, world.commitments.create.ledger.trail
+            engine, CATALOG, TickingClock(), SlowIds(), RULES, world.commitments.create.ledger.change_log
         )
         self.settle = SettleCommitments(self.cases.create.ledger)
         self.world = world

@@ -58,7 +58,7 @@ def test_storm(world):
     done = threading.Event()
     statuses: list[int] = []
     settle = SettleCommitments(
-        Ledger(world.engine, world_catalog(world), world.clock, SystemIds(), world.commitments.create.ledger.trail)
+        Ledger(world.engine, world_catalog(world), world.clock, SystemIds(), world.commitments.create.ledger.change_log)
     )
 
     def client(seed):

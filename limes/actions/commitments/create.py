@@ -9,7 +9,7 @@ import orjson
 
 from limes.actions.commitments.guarantee import with_warnings
 from limes.actions.commitments.ledger import Change, Described, Ledger
-from limes.actions.reports.projects import find_project
+from limes.actions.lookup import find_project
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Behavior
 from limes.core.commitments.claims import Claims, Tally

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from limes.actions.commitments.ledger import Change, Ledger
-from limes.actions.reports.projects import find_project
+from limes.actions.lookup import find_project
 from limes.audit.initiator import Initiator
 from limes.core.commitments.commitment import Commitment, Status
 from limes.db.queries import commitments as queries

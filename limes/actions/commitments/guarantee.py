@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from limes.actions.commitments.ledger import Described, Ledger
-from limes.actions.reports.projects import find_project
+from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
 from limes.core.commitments.request import CommitmentRequest, beyond_quota
 from limes.core.units import Unit

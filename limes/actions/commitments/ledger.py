@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from limes.actions.first_scrape import not_ready
-from limes.actions.trail import Trail
-from limes.audit.cadf import Scope
+from limes.actions.change_log import ChangeLog, scope_of
+from limes.actions.lookup import not_ready
 from limes.audit.events import CommitmentStep
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog, Ref
@@ -64,11 +63,11 @@ class Ledger:
     catalog: Catalog
     clock: Clock
     ids: IdSource
-    trail: Trail
+    change_log: ChangeLog
 
     def by(self, initiator: Initiator) -> "Ledger":
         """The same ledger for changes that `initiator` makes."""
-        return replace(self, trail=self.trail.by(initiator))
+        return replace(self, change_log=self.change_log.by(initiator))
 
     def now(self) -> float:
         """The present, in seconds since the epoch."""
@@ -232,13 +231,10 @@ class Ledger:
 
     def _audit(self, rows: Sequence[commitment_events.EventRow]) -> None:
         """What a commitment was before is what its last event says."""
-        if not self.trail.has_sinks:
+        if not self.change_log.has_sinks:
             return
         projects = project_queries.projects_by_uuid(self.engine, {row.project_uuid for row in rows})
-        scopes = {
-            uuid: Scope(project.domain_uuid, project.domain_name, uuid, project.name)
-            for uuid, project in projects.items()
-        }
+        scopes = {uuid: scope_of(project) for uuid, project in projects.items()}
         known = commitment_events.latest_documents(self.engine, {row.commitment_uuid for row in rows})
         before = {uuid: orjson.loads(document) for uuid, document in known.items()}
         steps = []
@@ -250,4 +246,4 @@ class Ledger:
                 )
             )
             before[row.commitment_uuid] = after
-        self.trail.commitments(steps)
+        self.change_log.record_commitments(steps)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from limes.actions.commitments.ledger import Ledger
-from limes.actions.reports.projects import find_project
+from limes.actions.lookup import find_project
 from limes.core.commitments.plan import Plan, Want, make_plan
 from limes.core.commitments.request import CommitmentRequest, check_request
 from limes.db.queries import catalog as catalog_queries

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import orjson
 
 from limes.actions.commitments.ledger import Described, Ledger
-from limes.actions.reports.projects import find_project
+from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
 from limes.core.commitments.commitment import advance
 from limes.core.selection import Selection

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from limes.actions.commitments.guarantee import with_warnings
 from limes.actions.commitments.ledger import Change, Described, Ledger
-from limes.actions.reports.projects import find_project
+from limes.actions.lookup import find_project
 from limes.audit.initiator import Initiator
 from limes.core.commitments.commitment import hand_over, offer, withdraw
 from limes.core.commitments.reshaping import split

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.create import CreateCommitment
 from limes.actions.commitments.delete import DeleteCommitment
 from limes.actions.commitments.guarantee import WarnBefore
@@ -11,7 +12,6 @@ from limes.actions.commitments.reading import ReadCommitments
 from limes.actions.commitments.reshape import ReshapeCommitments
 from limes.actions.commitments.transfer import TransferCommitment
 from limes.actions.commitments.utilisation import MeasureUtilisation
-from limes.actions.trail import Trail
 from limes.core.catalog import Catalog
 from limes.core.commitments.rules import CommitmentRules
 from limes.db.engine import Engine
@@ -33,10 +33,16 @@ class CommitmentUseCases:
 
     @classmethod
     def build(
-        cls, engine: Engine, catalog: Catalog, clock: Clock, ids: IdSource, rules: CommitmentRules, trail: Trail
+        cls,
+        engine: Engine,
+        catalog: Catalog,
+        clock: Clock,
+        ids: IdSource,
+        rules: CommitmentRules,
+        change_log: ChangeLog,
     ) -> "CommitmentUseCases":
         """All of them on one ledger."""
-        ledger = Ledger(engine, catalog, clock, ids, trail)
+        ledger = Ledger(engine, catalog, clock, ids, change_log)
         return cls(
             create=CreateCommitment(ledger),
             transfer=TransferCommitment(ledger),

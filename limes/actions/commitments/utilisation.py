@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from limes.actions.commitments.ledger import Ledger
-from limes.actions.reports.projects import find_project
+from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
 from limes.core.commitments.request import az_aware_refs, committable_azs, pooled_refs
 from limes.core.commitments.utilisation import DayOfUse, recommended_amount

@@ -2,21 +2,19 @@
 
 from dataclasses import dataclass, replace
 
-from limes.actions.quota_state import domain_tag, tag_of_domain
+from limes.actions.lookup import find_domain
+from limes.actions.quota_changes import domain_tag, tag_of_domain
 from limes.actions.reports import az_breakdown
 from limes.actions.reports.az_breakdown import AZBreakdown
 from limes.core.catalog import Catalog, Ref
 from limes.core.selection import Page, Selection
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import domains as queries
 from limes.db.queries.domain_quotas import domain_quotas_by_resource
 from limes.db.queries.domains import DomainRow
+from limes.db.queries.domains import domains as all_domains
 from limes.db.queries.project_scrapes import domain_scrape_ranges
 from limes.db.queries.project_sums import Among, ResourceSum, resource_sums
-from limes.errors import NotFound
-
-NO_SUCH_DOMAIN = "no such domain (if it was just created, try to POST /domains/discover)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,7 @@ def run_all(
     """All domains in the order of their UUIDs, or one page of them, in five queries."""
 
     def read() -> list[DomainReport]:
-        domains = queries.domains(engine, page)
+        domains = all_domains(engine, page)
         return _read(engine, selection, domains, None if page is None else [domain.id for domain in domains], per_az_at)
 
     return engine.snapshot(read)
@@ -59,14 +57,6 @@ def run_one(
         return replace(report, tag=tag)
 
     return engine.snapshot(read)
-
-
-def find_domain(engine: Engine, uuid: str) -> DomainRow:
-    """The domain of that UUID. Raises `NotFound` in the words that clients know."""
-    domain = queries.domain(engine, uuid)
-    if domain is None:
-        raise NotFound(NO_SUCH_DOMAIN)
-    return domain
 
 
 def _read(

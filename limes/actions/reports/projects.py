@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from limes.actions.quota_state import project_tag, tag_of_project
+from limes.actions.lookup import find_domain, find_project
+from limes.actions.quota_changes import project_tag, tag_of_project
 from limes.actions.reports import az_breakdown
-from limes.actions.reports.domains import find_domain
 from limes.core.catalog import Catalog, Ref
 from limes.core.selection import Page, Selection
 from limes.db.engine import Engine
@@ -15,9 +15,7 @@ from limes.db.queries import project_figures as queries
 from limes.db.queries import project_scrapes
 from limes.db.queries.project_figures import ProjectAZRow, ProjectResourceRow
 from limes.db.queries.project_sums import Among
-from limes.db.queries.projects import ProjectRow, project_exists, projects_of_domain
-from limes.db.queries.projects import project as project_query
-from limes.errors import NotFound
+from limes.db.queries.projects import ProjectRow, projects_of_domain
 
 
 @dataclass(slots=True)
@@ -103,17 +101,6 @@ def _tag(engine: Engine, catalog: Catalog, selection: Selection, report: Project
         quotas = {ref: row.quota for ref, row in report.resources.items()}
         return tag_of_project(catalog, quotas, report.project.has_bursting)
     return project_tag(engine, catalog, report.project.id)
-
-
-def find_project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow:
-    """The project of that UUID in that domain. Raises `NotFound` in the words that clients know."""
-    project = project_query(engine, domain_uuid, uuid)
-    if project is not None:
-        return project
-    domain = find_domain(engine, domain_uuid)
-    if project_exists(engine, uuid):
-        raise NotFound("no such project")
-    raise NotFound(f"no such project (if it was just created, try to POST /domains/{domain.uuid}/projects/discover)")
 
 
 def _without_azs(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import orjson
 
 from limes.actions.commitments.ledger import Described
-from limes.actions.reports.projects import find_project
+from limes.actions.lookup import find_project
 from limes.api import parameters
 from limes.api.bodies import ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
 from limes.api.call import Call

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from limes.actions.quota import QuotaOutcome
-from limes.actions.reports.domains import find_domain
-from limes.actions.reports.projects import find_project
+from limes.actions.lookup import find_domain, find_project
+from limes.actions.quota_changes import QuotaOutcome
 from limes.api import parameters
 from limes.api.bodies import DomainQuotaBody, DomainScopeBody, ProjectQuotaBody, ProjectScopeBody, quota_changes
 from limes.api.call import Call

@@ -1,6 +1,6 @@
 """The outcome of PUT and simulate-put."""
 
-from limes.actions.quota import QuotaOutcome
+from limes.actions.quota_changes import QuotaOutcome
 from limes.api.shapes.others import RefusalStatus, SimulationAnswer, UnacceptableResource
 from limes.core.catalog import Ref
 from limes.core.hierarchy import Refusal, RefusalKind

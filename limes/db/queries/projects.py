@@ -25,6 +25,11 @@ class ProjectRow(NamedTuple):
     domain_uuid: str
     domain_name: str
 
+    @property
+    def scope(self) -> str:
+        """The project as the patterns of the configuration name it (`limes.core.catalog`)."""
+        return f"{self.domain_name}/{self.name}"
+
 
 PROJECT_COLUMNS = (
     Project.id, Project.uuid, Project.name, Project.parent_uuid, Project.has_bursting, Domain.id, Domain.uuid,

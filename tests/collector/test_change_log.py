@@ -83,7 +83,7 @@ def test_a_constraint_of_a_domain(make_audited):
     assert history(lab) == [first]
     lab.execute("UPDATE domain_resources SET quota = 39 WHERE quota = 40")
     sync = SyncCatalog(lab.engine, lab.catalog, ["nova"], lab.clock)
-    check = CheckConsistency(lab.engine, lab.catalog, lab.constraints, sync, lab.trail)
+    check = CheckConsistency(lab.engine, lab.catalog, lab.constraints, sync, lab.change_log)
     check.run()
     check.run()
     assert [row[6:10] for row in history(lab)[1:]] == [(39, 40, "constraint", "at least 40")]

@@ -1,0 +1,214 @@
+"""Records each change in the change's own transaction: in the history of quotas, and as events for the audit.
+
+Invariant: a change and its records are committed together, or not at all. Every use case that changes a quota, bursting
+or a commitment calls this before its transaction ends. That costs one statement for the history and one for the events,
+whatever the number of changes.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from limes.actions.project_tasks import HasQuota
+from limes.actions.quota_changes import QuotaOutcome
+from limes.audit import events
+from limes.audit.cadf import Event, Scope, render
+from limes.audit.events import CommitmentStep
+from limes.audit.initiator import LIMES, Initiator
+from limes.core.catalog import Catalog, Ref
+from limes.core.constraints import Constraint, ConstraintSet
+from limes.core.history import QuotaStep, Reason, What
+from limes.core.units import Unit
+from limes.db.engine import Engine
+from limes.db.queries import history, outbox
+from limes.db.queries.discovery import quotas_of_vanished
+from limes.db.queries.domains import DomainRow
+from limes.db.queries.projects import ProjectRow
+from limes.db.queries.quota_pushes import mark_desynced
+from limes.db.queries.tasks import ProjectTask
+from limes.system import Clock, IdSource
+
+OTHERS_REFUSED = "cannot commit this because other values in this request are unacceptable"
+
+
+def scope_of(target: DomainRow | ProjectRow | ProjectTask) -> Scope:
+    """A domain or project as history and audit name it."""
+    match target:
+        case DomainRow():
+            return Scope(target.uuid, target.name)
+        case ProjectRow():
+            return Scope(target.domain_uuid, target.domain_name, target.uuid, target.name)
+        case ProjectTask():
+            return Scope(target.domain_uuid, target.domain_name, target.project_uuid, target.project_name)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLog:
+    """All methods are to be called inside the transaction of the change."""
+
+    engine: Engine
+    catalog: Catalog
+    clock: Clock
+    ids: IdSource
+    sinks: tuple[str, ...] = ()
+    """Where events go to. Without any, only the history is written."""
+    observer: str = "limes"
+    """The id of this process in the events."""
+    initiator: Initiator = LIMES
+    """Who makes the changes."""
+
+    def by(self, initiator: Initiator) -> "ChangeLog":
+        """The same log for changes that `initiator` makes."""
+        return replace(self, initiator=initiator)
+
+    @property
+    def has_sinks(self) -> bool:
+        """Whether there is anybody to send events to."""
+        return bool(self.sinks)
+
+    # -- requests ----------------------------------------------------------------------------------------------------
+
+    def record_outcome(self, scope: Scope, outcome: QuotaOutcome) -> None:
+        """A request has changed quotas, or was refused as a whole."""
+        if not outcome.refusals:
+            self._record_steps(
+                scope,
+                [QuotaStep(change.ref, self.unit_of(change.ref), change.old, change.new) for change in outcome.changed],
+            )
+        elif self.has_sinks:
+            self._emit(self._refused_quotas(scope, outcome))
+
+    def _refused_quotas(self, scope: Scope, outcome: QuotaOutcome) -> list[Event]:
+        """For all of the request's quotas that would have changed, and those that could not even be read."""
+        attempts = {change.ref: change for change in outcome.attempted}
+        refusals = []
+        for ref in {**attempts, **outcome.refusals}:
+            if self.catalog.find(ref) is None:
+                continue
+            refusal, attempt = outcome.refusals.get(ref), attempts.get(ref)
+            old, new = (attempt.old, attempt.new) if attempt else (None, None)
+            message = refusal.message if refusal else OTHERS_REFUSED
+            refusals.append(events.quota_refused(scope, ref, self.unit_of(ref), old, new, message, self.initiator))
+        return refusals
+
+    def record_bursting(self, scope: Scope, enabled: bool) -> None:
+        """Bursting was switched."""
+        step = QuotaStep(("", ""), Unit.COUNT, int(not enabled), int(enabled), Reason.REQUEST, what=What.BURSTING)
+        history.append(self.engine, [self._history_row(scope, step, self._now())])
+        self._emit([events.bursting_changed(scope, enabled, self.initiator)])
+
+    def record_refused_bursting(self, scope: Scope, enabled: bool, message: str) -> None:
+        """Bursting was not switched."""
+        self._emit([events.bursting_refused(scope, enabled, message, self.initiator)])
+
+    def request_push(self, project_id: int, service_types: Sequence[str]) -> None:
+        """Marks the backends of these services: they have to be told this project's quota, as soon as possible."""
+        mark_desynced(self.engine, project_id, service_types, self._now())
+
+    def record_commitments(self, steps: Sequence[CommitmentStep]) -> None:
+        """Commitments have changed. Their history is kept elsewhere (`limes.db.queries.commitment_events`)."""
+        self._emit([events.commitment_changed(step, self.initiator) for step in steps])
+
+    # -- what Limes does by itself -----------------------------------------------------------------------------------
+
+    def record_constrained(self, scope: Scope, changes: Iterable[tuple[Ref, int | None, int, Constraint]]) -> None:
+        """Constraints have changed quotas: (resource, old quota, new quota, constraint)."""
+        self._record_steps(scope, [self._constrained(*change) for change in changes])
+
+    def record_scrape(
+        self,
+        task: ProjectTask,
+        constraints: ConstraintSet,
+        before: Mapping[str, HasQuota],
+        after: Mapping[str, HasQuota],
+    ) -> None:
+        """A scrape has made these quotas, by resource name, of those before."""
+        steps = []
+        for name, row in after.items():
+            ref = (task.service_type, name)
+            constraint = constraints.for_project(ref, task.domain_name, task.project_name)
+            old = before[name].quota if name in before else None
+            if step := self._scraped(ref, old, row.quota, constraint):
+                steps.append(step)
+        self._record_steps(scope_of(task), steps)
+
+    def record_repairs(self, scope: Scope, quotas: Mapping[Ref, tuple[int | None, int | None]]) -> None:
+        """Backends are told their quotas again after somebody else has changed them: what each enforces, and what it is
+        to enforce (both in the stored form of `limes.core.quota`)."""
+        detail = "the backend was changed by somebody else"
+        steps = [
+            QuotaStep(ref, self.unit_of(ref), old, new, Reason.BACKEND_DRIFT, detail, What.BACKEND_QUOTA)
+            for ref, (old, new) in quotas.items()
+        ]
+        self._record_steps(scope, steps)
+
+    def record_deletion(self, *, projects: Collection[str] = (), domains: Collection[str] = ()) -> None:
+        """These projects and domains, by UUID, are about to be deleted with their quotas."""
+        by_scope: dict[Scope, list[QuotaStep]] = defaultdict(list)
+        for row in quotas_of_vanished(self.engine, projects, domains):
+            scope = Scope(row.domain_uuid, row.domain_name, row.project_uuid, row.project_name)
+            ref = (row.service_type, row.resource_name)
+            by_scope[scope].append(QuotaStep(ref, self.unit_of(ref), row.quota, None, Reason.VANISHED))
+        for scope, steps in by_scope.items():
+            self._record_steps(scope, steps)
+
+    def _constrained(self, ref: Ref, old: int | None, new: int, constraint: Constraint) -> QuotaStep:
+        unit = self.unit_of(ref)
+        return QuotaStep(ref, unit, old, new, Reason.CONSTRAINT, constraint.render(unit))
+
+    def _scraped(self, ref: Ref, old: int | None, new: int | None, constraint: Constraint | None) -> QuotaStep | None:
+        """What a scrape has made of a quota, if that is news. A quota that begins with 0 is none."""
+        if new is None or new == (old or 0):
+            return None
+        resource = self.catalog.find(ref)
+        if old is None and resource is not None and resource.auto_approve_initial_quota == new:
+            return QuotaStep(ref, resource.unit, old, new, Reason.AUTO_APPROVAL)
+        assert constraint is not None  # nothing else changes a quota in a scrape
+        return self._constrained(ref, old, new, constraint)
+
+    # -- history and events ------------------------------------------------------------------------------------------
+
+    def unit_of(self, ref: Ref) -> Unit:
+        """The resource's unit; that of counted ones for a resource that is not configured any more."""
+        resource = self.catalog.find(ref)
+        return resource.unit if resource else Unit.COUNT
+
+    def _record_steps(self, scope: Scope, steps: Sequence[QuotaStep]) -> None:
+        """What only brings a backend back into line is history, but no event."""
+        if not steps:
+            return
+        now = self._now()
+        history.append(self.engine, [self._history_row(scope, step, now) for step in steps])
+        changed = [step for step in steps if step.what is What.QUOTA]
+        self._emit([events.quota_changed(scope, step, self.initiator) for step in changed])
+
+    def _emit(self, new_events: Sequence[Event]) -> None:
+        if not self.sinks or not new_events:
+            return
+        now = self._now()
+        rows = []
+        for event in new_events:
+            event_id = self.ids.uuid()
+            document = render(event, event_id, now, self.observer)
+            rows += [(now, sink, event.scope.stream, event_id, document) for sink in self.sinks]
+        outbox.append(self.engine, rows)
+
+    def _history_row(self, scope: Scope, step: QuotaStep, now: float) -> history.HistoryRow:
+        return history.HistoryRow(
+            at=now,
+            domain_uuid=scope.domain_uuid,
+            project_uuid=scope.project_uuid,
+            service_type=step.ref[0],
+            resource_name=step.ref[1],
+            what=step.what.value,
+            old=step.old,
+            new=step.new,
+            reason=step.reason.value,
+            detail=step.detail,
+            initiator_id=self.initiator.id,
+            initiator_name=self.initiator.name,
+            request_id=self.initiator.request_id,
+        )
+
+    def _now(self) -> float:
+        return self.clock.now().timestamp()

@@ -1,0 +1,44 @@
+"""The domain, project and figures that a request names, or the error that says why there are none."""
+
+from collections.abc import Collection
+
+from limes.core.catalog import Ref
+from limes.core.scrape_problem import no_report
+from limes.db.engine import Engine
+from limes.db.queries import project_scrapes as scrape_queries
+from limes.db.queries.domains import DomainRow, domain
+from limes.db.queries.projects import ProjectRow, project, project_exists
+from limes.errors import NotFound, NotReady
+
+
+def find_domain(engine: Engine, uuid: str) -> DomainRow:
+    """The domain of that UUID. Raises `NotFound` in the words that clients know."""
+    row = domain(engine, uuid)
+    if row is None:
+        raise NotFound("no such domain (if it was just created, try to POST /domains/discover)")
+    return row
+
+
+def find_project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow:
+    """The project of that UUID in that domain. Raises `NotFound` in the words that clients know."""
+    row = project(engine, domain_uuid, uuid)
+    if row is not None:
+        return row
+    find_domain(engine, domain_uuid)
+    if project_exists(engine, uuid):
+        raise NotFound("no such project")
+    raise NotFound(f"no such project (if it was just created, try to POST /domains/{domain_uuid}/projects/discover)")
+
+
+def not_ready(engine: Engine, project_id: int, missing: Collection[Ref]) -> NotReady:
+    """The error for a project whose services were not scraped yet, with one line for each of these resources that
+    nothing is known of. Inside a transaction."""
+    services = sorted({service_type for service_type, _ in missing})
+    states = {state.service_type: state for state in scrape_queries.scrape_states(engine, project_id, services)}
+    failing = {type_: state.failing_since for type_, state in states.items() if state.failing_since is not None}
+    failing = scrape_queries.outages(engine, [type_ for type_ in services if type_ not in failing]) | failing
+    lines = []
+    for ref in sorted(missing):
+        state = states.get(ref[0])
+        lines.append(no_report(ref, state.scraped_at if state else None, failing.get(ref[0])))
+    return NotReady("\n".join(lines))

@@ -1,0 +1,169 @@
+"""What setting a domain's and a project's quota have in common: request, precondition, decision and outcome."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from limes.core.catalog import Catalog, Ref, ResourceDef
+from limes.core.hierarchy import NO_QUOTA, NO_SUCH_RESOURCE, NO_SUCH_SERVICE, Refusal, invalid_value
+from limes.core.permissions import Permissions
+from limes.core.quota import quota_tag
+from limes.core.units import MAX_AMOUNT, UnitError, convert
+from limes.db.engine import Engine
+from limes.db.queries.bursting import lock_project
+from limes.db.queries.domain_quotas import domain_quotas_by_name
+from limes.db.queries.project_quotas import project_quotas_by_name
+from limes.errors import PreconditionFailed
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaChange:
+    """A wanted quota. `unit` is the name of the unit of the amount; None means the resource's own."""
+
+    ref: Ref
+    amount: int
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaRequest:
+    """A request for quotas, in the resources' units."""
+
+    wanted: Mapping[Ref, int]
+    refusals: Mapping[Ref, Refusal]
+    """What is wrong with those that could not be read."""
+    permissions: Mapping[Ref, Permissions]
+    """What the caller may do to those that are wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedQuota:
+    """A quota that was changed, in the resource's unit."""
+
+    ref: Ref
+    old: int
+    new: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaOutcome:
+    """Nothing is refused and `changed` says what was (or, in a dry run, would be) changed; or nothing changed."""
+
+    refusals: Mapping[Ref, Refusal] = field(default_factory=dict)
+    changed: Sequence[ChangedQuota] = ()
+    backend_errors: Sequence[str] = ()
+    """Why backends could not be told yet. The quotas are accepted all the same."""
+    attempted: Sequence[ChangedQuota] = ()
+    """What would have changed, where something is refused."""
+    repaired: Sequence[str] = ()
+    """Services whose quota stays what it is, and whose backends are told it again, as they enforce another one."""
+    warnings: Sequence[str] = ()
+    """What the caller should know of quotas that are acceptable."""
+
+
+PermissionSource = Callable[[Ref], Permissions]
+"""What the caller may do to the quota of a resource. Asked before the transaction: policy rules cost time."""
+
+TellBackends = Callable[[int, Sequence[str]], Sequence[str]]
+"""Tells the backends of these service types a project's quota (by the project's id); returns one line an error."""
+
+
+# -- the decision ------------------------------------------------------------------------------------------------------
+
+
+def read_request(catalog: Catalog, changes: Iterable[QuotaChange], permissions: PermissionSource) -> QuotaRequest:
+    """Converts the wanted quotas, and asks for the permissions to change them."""
+    wanted: dict[Ref, int] = {}
+    refusals: dict[Ref, Refusal] = {}
+    for change in changes:
+        resource = catalog.find(change.ref)
+        if resource is None:
+            known = change.ref[0] in catalog.services
+            refusals[change.ref] = NO_SUCH_RESOURCE if known else NO_SUCH_SERVICE
+        elif not resource.tracks_quota:
+            refusals[change.ref] = NO_QUOTA
+        else:
+            try:
+                wanted[change.ref] = _amount(change, resource)
+            except UnitError as error:
+                refusals[change.ref] = invalid_value(str(error))
+    return QuotaRequest(wanted, refusals, {ref: permissions(ref) for ref in wanted})
+
+
+def _amount(change: QuotaChange, resource: ResourceDef) -> int:
+    if change.unit is not None:
+        return convert(change.amount, change.unit, resource.unit)
+    if change.amount > MAX_AMOUNT:
+        raise UnitError(
+            f"value of {resource.unit.render(change.amount)} is too large:"
+            f" the maximum is {resource.unit.render(MAX_AMOUNT)}"
+        )
+    return change.amount
+
+
+def decide(
+    request: QuotaRequest, present: Callable[[Ref], int], judge: Callable[[Ref, int], Refusal | None]
+) -> QuotaOutcome:
+    """Judges every value that differs from the present one. One refusal, or one from before, refuses all."""
+    refusals = dict(request.refusals)
+    attempted: list[ChangedQuota] = []
+    for ref, quota in request.wanted.items():
+        if quota == present(ref):
+            continue
+        attempted.append(ChangedQuota(ref, present(ref), quota))
+        refusal = judge(ref, quota)
+        if refusal is not None:
+            refusals[ref] = refusal
+    return QuotaOutcome(refusals, attempted=attempted) if refusals else QuotaOutcome(changed=attempted)
+
+
+# -- the precondition --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """The change is only wanted while nobody else has made one: quotas and bursting have one of these tags.
+
+    An optimistic lock (`limes.core.quota.quota_tag`). It is checked under the locks of the change itself, so that of
+    several callers who saw the same state only one can win.
+    """
+
+    tags: frozenset[str]
+
+    def check(self, present: str) -> None:
+        """Raises `PreconditionFailed` if the tag is another by now. `present` must not change until the commit."""
+        if present not in self.tags:
+            raise PreconditionFailed(
+                "the quotas are not those that If-Match names: somebody has changed them since."
+                " Nothing was changed. GET them again for the present ETag"
+            )
+
+
+def domain_tag(engine: Engine, catalog: Catalog, domain_id: int, *, lock: bool = False) -> str:
+    """The tag of a domain. With `lock`, what it stands for does not change until the transaction ends.
+
+    Take it before other locks on rows of `domain_resources`: it locks all of them, in the order of resource ids.
+    """
+    return tag_of_domain(catalog, domain_quotas_by_name(engine, domain_id, lock=lock))
+
+
+def tag_of_domain(catalog: Catalog, quotas: Mapping[Ref, int]) -> str:
+    """The tag of a domain with these quotas, which are all it has. One that was never set is 0."""
+    return quota_tag({ref: quota for ref, quota in quotas.items() if quota and _tracks_quota(catalog, ref)})
+
+
+def project_tag(engine: Engine, catalog: Catalog, project_id: int, *, lock: bool = False) -> str:
+    """The tag of a project. With `lock`, what it stands for does not change until the transaction ends."""
+    bursting = lock_project(engine, project_id, lock=lock)
+    return tag_of_project(catalog, project_quotas_by_name(engine, project_id, lock=lock), bursting)
+
+
+def tag_of_project(catalog: Catalog, quotas: Mapping[Ref, int | None], bursting: bool) -> str:
+    """The tag of a project with these quotas, which are all it has. One that is null or missing cannot be set yet."""
+    shown = {ref: quota for ref, quota in quotas.items() if quota is not None and _tracks_quota(catalog, ref)}
+    return quota_tag(shown, bursting=bool(bursting))
+
+
+def _tracks_quota(catalog: Catalog, ref: Ref) -> bool:
+    """False for a resource that left the configuration, too: it keeps its rows."""
+    resource = catalog.find(ref)
+    return resource is not None and resource.tracks_quota
