@@ -21,7 +21,8 @@ SHORT = 40
 LONGEST_FILE = 350
 LONGEST_FUNCTION = 50
 
-_SQL = re.compile(r"\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH)\s")
+_RUNS_SQL = {"rows", "execute", "execute_sql"}
+_SQL = re.compile(r"\s*((SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|RESET|PREPARE|PRAGMA)\s|SET [a-z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +60,21 @@ def function_sizes() -> list[Size]:
 
 
 def sql_texts() -> list[str]:
-    """Where SQL stands as text, besides migrations."""
+    """Where SQL stands as text, besides migrations: statements, and whatever is given to the database as text."""
     return [
-        f"{path.relative_to(ROOT)}:{node.lineno}"
+        f"{path.relative_to(ROOT)}:{line}"
         for path, text in files().items()
         if "migrations" not in path.parts
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _SQL.match(node.value)
+        for line in sorted({sql.lineno for node in ast.walk(ast.parse(text)) for sql in _sql_in(node)})
     ]
+
+
+def _sql_in(node: ast.AST) -> Iterator[ast.expr]:
+    """The string if it is a statement, or is run where it stands, as in `engine.execute("PRAGMA ...")`."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and _SQL.match(node.value):
+        yield node
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _RUNS_SQL:
+        yield from (sql for sql in node.args[:1] if isinstance(sql, ast.JoinedStr | ast.Constant))
 
 
 def cycles() -> Iterator[str]:

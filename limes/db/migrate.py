@@ -18,6 +18,10 @@ from limes.errors import StartupError
 
 # Any number that no other user of the database picks: two upgrades at once run one after the other.
 _ADVISORY_LOCK = 0x4C494D4553
+# SQL text: settings of the session
+_LOCK = "SET statement_timeout = 0; SET lock_timeout = 0; SELECT pg_advisory_lock(%s)"
+_LIMIT_LOCKS = "RESET lock_timeout"
+_UNLOCK = "RESET statement_timeout; RESET lock_timeout; SELECT pg_advisory_unlock(%s)"
 
 
 class Migrations:
@@ -80,15 +84,13 @@ def _alone(engine: Engine) -> Iterator[None]:
         return
     # Waiting for the other one may take long, and so may a statement on a large table. What runs under the lock keeps
     # the lock timeout, so that it gives up rather than make everybody queue behind it.
-    engine.rows("SET statement_timeout = 0; SET lock_timeout = 0; SELECT pg_advisory_lock(%s)", [_ADVISORY_LOCK])
+    engine.rows(_LOCK, [_ADVISORY_LOCK])
     try:
-        engine.execute("RESET lock_timeout")
+        engine.execute(_LIMIT_LOCKS)
         yield
     finally:
         with contextlib.suppress(*DATABASE_ERRORS):  # if the connection is lost, so are the lock and the settings
-            engine.db.execute_sql("RESET statement_timeout")
-            engine.db.execute_sql("RESET lock_timeout")
-            engine.db.execute_sql("SELECT pg_advisory_unlock(%s)", [_ADVISORY_LOCK])
+            engine.db.execute_sql(_UNLOCK, [_ADVISORY_LOCK])
 
 
 limes_migrations = Migrations("Limes", Path(__file__).parent / "migrations", "limes_schema_migrations")

@@ -38,11 +38,11 @@ class SqlitePool(PooledSqliteDatabase):
     def read_only(self) -> Iterator[None]:
         """A transaction that sees one state of the database. A write in it fails."""
         with self.transaction("DEFERRED"):  # takes no write lock
-            self.execute_sql("PRAGMA query_only = 1")
+            self.pragma("query_only", 1)
             try:
                 yield
             finally:
-                self.execute_sql("PRAGMA query_only = 0")
+                self.pragma("query_only", 0)
 
 
 class NotReplicated(psycopg2.OperationalError):

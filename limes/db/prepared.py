@@ -40,6 +40,7 @@ class PreparedReads:
         known = self._prepared.setdefault(self._db.connection(), set())
         if name not in known:
             numbers = [f"${number}" for number in range(1, len(params) + 1)]
+            # SQL text: PREPARE and EXECUTE
             self._db.execute_sql(f"PREPARE {name} AS {sql % tuple(numbers)}".replace("%", "%%"))
             self._prepared.setdefault(self._db.connection(), set()).add(name)
         return list(self._db.execute_sql(call, params or None).fetchall())

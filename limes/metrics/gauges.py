@@ -7,8 +7,8 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from limes.db.engine import Engine
-from limes.db.queries import scrape_state as queries
-from limes.db.queries.scrape_state import ServiceState, WorkState
+from limes.db.queries import collector_state as queries
+from limes.db.queries.collector_state import ServiceState, WorkState
 from limes.errors import Unavailable
 from limes.system import Clock
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from limes.db.engine import Engine
-from limes.db.queries import scrape_state as queries
+from limes.db.queries import collector_state as queries
 
 _AUDIT_PATIENCE = 600.0
 """Seconds that an audit event may wait before somebody should look."""

@@ -57,7 +57,7 @@ class Outcome(NamedTuple):
     """A desync mark to make if there is none."""
 
 
-class ServiceState(NamedTuple):
+class QuotaState(NamedTuple):
     """What is known of the quota in the backend, after the outcome was written."""
 
     quota_desynced_at: float | None
@@ -149,7 +149,7 @@ _RECORD_AND_CLEAR_MARK = compiled(
 
 def record_success(
     engine: Engine, id_: int, lease: float, outcome: Outcome, seen_mark: float | None, scrape_state: str | None = None
-) -> ServiceState | None:
+) -> QuotaState | None:
     """Says that a scrape has succeeded, and ends its claim. None if the claim is lost: then nothing is written.
 
     `seen_mark` is the desync mark at the time of the claim. It is taken away if the backend is in sync now; one that
@@ -164,7 +164,7 @@ def record_success(
         query = _RECORD_IN_SYNC if seen_mark is None else _RECORD_AND_CLEAR_MARK
     return engine.first(
         query,
-        ServiceState,
+        QuotaState,
         id=id_,
         lease=lease,
         seen_mark=seen_mark,
