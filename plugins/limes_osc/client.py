@@ -11,6 +11,13 @@ from osc_lib.exceptions import CommandError
 Json = dict[str, Any]
 Query = Sequence[tuple[str, str]]
 
+_HINTS = {
+    401: "the token is not accepted",
+    412: "somebody else has changed a quota meanwhile, and nothing was written: look again, and repeat the command",
+    423: "not ready yet",
+    503: "try again in a few seconds",
+}
+
 
 class Refused(CommandError):
     """An answer that is no success. The message is what a user should read; `status` is that of HTTP."""
@@ -99,14 +106,6 @@ def document_of(answer: requests.Response) -> Json:
 
 def _is_json(answer: requests.Response) -> bool:
     return answer.headers.get("Content-Type", "").startswith("application/json")
-
-
-_HINTS = {
-    401: "the token is not accepted",
-    412: "somebody else has changed a quota meanwhile, and nothing was written: look again, and repeat the command",
-    423: "not ready yet",
-    503: "try again in a few seconds",
-}
 
 
 def _explain(answer: requests.Response) -> list[str]:

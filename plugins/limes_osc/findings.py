@@ -3,9 +3,9 @@
 import argparse
 from typing import ClassVar
 
+from limes_osc.amounts import Amount, shown_unit, time, unit_of
 from limes_osc.base import Columns, LimesLister, Options, Row, Table
 from limes_osc.client import Json
-from limes_osc.columns import Amount, shown_unit, time, unit_of
 from limes_osc.options import add_filters, add_unit, filters_of, selects
 
 

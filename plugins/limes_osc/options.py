@@ -2,8 +2,11 @@
 
 import argparse
 
+from osc_lib.exceptions import CommandError
+
 from limes.core.units import Unit
-from limes_osc.client import Query
+from limes_osc.amounts import AmountError, parse_amount, unit_of
+from limes_osc.client import Json, Query
 
 
 def add_domain(parser: argparse.ArgumentParser) -> None:
@@ -106,3 +109,18 @@ def read_pair(text: str) -> tuple[str, str]:
     if not (slash and service and resource):
         raise argparse.ArgumentTypeError(f"{text!r}: expected <service>/<resource>, such as compute/cores")
     return service, resource
+
+
+def add_amount(parser: argparse.ArgumentParser) -> None:
+    """How much of it."""
+    parser.add_argument("--amount", metavar="<amount>", help="Only a part, such as 10 or 200GiB (default: all of it)")
+
+
+def amount_of(args: argparse.Namespace, commitment: Json) -> int:
+    """In the unit of the commitment. Raises `CommandError`."""
+    if args.amount is None:
+        return int(commitment["amount"])
+    try:
+        return parse_amount(args.amount, unit_of(commitment))
+    except AmountError as error:
+        raise CommandError(str(error)) from None

@@ -11,12 +11,12 @@ from typing import ClassVar
 
 from osc_lib.exceptions import CommandError
 
+from limes_osc.amounts import Amount, shown
 from limes_osc.base import Columns, LimesLister, Options, Row, Table
 from limes_osc.client import Json, LimesClient, document_of
-from limes_osc.columns import Amount, shown
 from limes_osc.options import add_unit
+from limes_osc.quota_changes import Change, Ref, Refusal, body_of, plan, read_refusals, read_wanted_quotas
 from limes_osc.targets import Targeted
-from limes_osc.wishes import Change, Ref, Refusal, body_of, plan, read_refusals, read_wishes
 
 _SIMULATED = (403, 409, 422)
 """The statuses of simulate-put that go with a document."""
@@ -44,12 +44,12 @@ def add_yes_option(parser: argparse.ArgumentParser) -> None:
 class QuotaChange:
     """Changes of one domain's or project's quotas, and what Limes says of them."""
 
-    def __init__(self, limes: LimesClient, level: str, path: str, wishes: dict[Ref, str]) -> None:
+    def __init__(self, limes: LimesClient, level: str, path: str, wanted: dict[Ref, str]) -> None:
         """Reads the present quotas. `level` is `domain` or `project`. Raises `CommandError`."""
         self._limes, self._path = limes, path
-        query = sorted({("service", service) for service, _ in wishes} | {("resource", name) for _, name in wishes})
+        query = sorted({("service", service) for service, _ in wanted} | {("resource", name) for _, name in wanted})
         report, self._condition = limes.get_with_condition(path, query)
-        self.changes = plan(wishes, report[level])
+        self.changes = plan(wanted, report[level])
         self._body = body_of(level, self.changes)
         self.answer: Json = {}
         """What the simulation has answered."""
@@ -98,7 +98,7 @@ class SetQuotas(Targeted):
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Raises `CommandError` if something is refused; then nothing was changed."""
-        wanted = QuotaChange(self.limes, self.level, self.path(parsed_args), read_wishes(parsed_args.set))
+        wanted = QuotaChange(self.limes, self.level, self.path(parsed_args), read_wanted_quotas(parsed_args.set))
         refusals = wanted.simulate()
         if refusals:
             raise CommandError(f"nothing was changed:\n{render(wanted.changes, refusals)}")
@@ -135,7 +135,7 @@ class SimulateQuotas(Targeted, LimesLister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """One row for each change."""
-        wanted = QuotaChange(self.limes, self.level, self.path(parsed_args), read_wishes(parsed_args.set))
+        wanted = QuotaChange(self.limes, self.level, self.path(parsed_args), read_wanted_quotas(parsed_args.set))
         refusals = wanted.simulate()
         self._refused = bool(refusals)
         self.warned(wanted.answer)

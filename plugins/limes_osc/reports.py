@@ -4,9 +4,9 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from limes_osc.amounts import Amount, ByDuration, Listed, shown_unit, time, unit_of
 from limes_osc.base import Columns, Row
 from limes_osc.client import Json
-from limes_osc.columns import Amount, ByDuration, Listed, shown_unit, time, unit_of
 from limes_osc.options import selects
 
 PER_AZ = {"X-Limes-V2-API-Preview": "per-az"}

@@ -1,9 +1,9 @@
-"""Commands that show reports."""
+"""Commands that show reports, and who one is."""
 
 import argparse
 from typing import ClassVar
 
-from limes_osc.base import LimesLister, Options, Table
+from limes_osc.base import Fields, LimesLister, LimesShowOne, Options, Table
 from limes_osc.options import add_report_options, report_query
 from limes_osc.reports import columns_of, headers_of, rows_of
 from limes_osc.targets import Targeted
@@ -32,3 +32,27 @@ class ShowCluster(ShowReport):
     def path(self, args: argparse.Namespace) -> str:
         """The only one that there is."""
         return "/clusters/current"
+
+
+class ShowIdentity(LimesShowOne):
+    """Show whose your token is, what it is for, and with which roles"""
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+        """User, scope and roles."""
+        found = self.limes.get("/identity")["identity"]
+        scope = found["scope"] or {}
+        project = scope.get("project", {})
+        domain = project.get("domain") or scope.get("domain", {})
+        return self.fields(
+            parsed_args,
+            {
+                "User ID": found["user"]["id"],
+                "User Name": found["user"]["name"],
+                "Domain ID": domain.get("id"),
+                "Domain Name": domain.get("name"),
+                "Project ID": project.get("id"),
+                "Project Name": project.get("name"),
+                "System": scope.get("system"),
+                "Roles": ", ".join(found["roles"]),
+            },
+        )

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from limes_plugins.liquid.shares import share_out
+from limes_plugins.liquid.connection import share_out
 
 from limes.backends import (
     UNLIMITED,

@@ -9,7 +9,7 @@ import pytest
 from limes_plugins.openstack.client import ServiceClient
 
 from limes.backends import BackendError
-from tests.backends.placement_cases import project_named
+from tests.backends.placement_cases import project_named, usages_for
 from tests.backends.placement_cloud import PlacementCloud
 from tests.backends.placement_zone_cases import ZoneCases, Zoned, load, put, report, used
 from tests.support.recorded import RecordedService
@@ -125,7 +125,7 @@ def recorded():
     service = RecordedService(
         {
             ("GET", "/"): lambda request: (200, {"versions": [{"id": "v1.0"}]}),
-            ("GET", "/usages"): lambda request: (200, {"usages": answers["usages"]}),
+            ("GET", "/usages"): lambda request: (200, {"usages": usages_for(request, answers["usages"])}),
             ("GET", "/resource_providers"): lambda request: (200, {"resource_providers": [host]}),
             ("GET", f"/resource_providers/{HOST}/allocations"): lambda request: (
                 (404, {}) if answers["listed"] is None else (200, answers["listed"])
@@ -136,6 +136,19 @@ def recorded():
     service.answers = answers
     yield service
     service.close()
+
+
+@pytest.mark.parametrize(
+    ("consumer_types", "microversion"),
+    [({}, "1.37"), ({"exclude": ["MIGRATION"]}, "1.38"), ({"include": ["INSTANCE"]}, "1.38")],
+)
+def test_usages_are_grouped_by_type_only_where_types_matter(recorded, consumer_types, microversion):
+    """OpenStack's Placement on PostgreSQL cannot group them: it answers 500 from 1.38 on."""
+    for zones in ({}, {"az-one": AGGREGATE}):
+        recorded.asked.clear()
+        assert sum(used(load(recorded, zones, consumer_types=consumer_types), ALPHA)["cores"].values()) == 5
+        (asked,) = [request for request in recorded.asked if request.path == "/usages"]
+        assert asked.headers["OpenStack-API-Version"] == f"placement {microversion}"
 
 
 def test_never_more_than_the_total(recorded):

@@ -3,7 +3,7 @@
 import pytest
 
 from limes.backends import BackendError
-from tests.backends.placement_cases import project_named
+from tests.backends.placement_cases import project_named, usages_for
 from tests.backends.placement_zone_cases import ZoneCases, load, report, used
 from tests.backends.test_placement_ours import cloud  # noqa: F401 - a fixture
 from tests.support.recorded import RecordedService
@@ -38,7 +38,10 @@ def recorded():
             ("GET", "/"): lambda request: answers["version"],
             ("GET", "/usage_groups"): lambda request: (200, {"usage_groups": answers["groups"]}),
             ("GET", "/resource_providers"): lambda request: (200, {"resource_providers": answers["listed"]}),
-            ("GET", "/usages"): lambda request: (200, {"usages": {"INSTANCE": {"VCPU": 9, "consumer_count": 1}}}),
+            ("GET", "/usages"): lambda request: (
+                200,
+                {"usages": usages_for(request, {"INSTANCE": {"VCPU": 9, "consumer_count": 1}})},
+            ),
         }
     )
     service.answers = answers

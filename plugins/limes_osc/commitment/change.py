@@ -9,9 +9,8 @@ from osc_lib.exceptions import CommandError
 
 from limes_osc.base import Columns, Fields, LimesLister, Options, Row, Table
 from limes_osc.client import Json, Refused
-from limes_osc.commitment.amount import add_amount, amount_of
-from limes_osc.commitment.rows import OneOfProject, add_id
-from limes_osc.options import read_pair
+from limes_osc.commitment.listing import OneOfProject, add_id
+from limes_osc.options import add_amount, amount_of, read_pair
 from limes_osc.quota import add_yes_option, confirm
 from limes_osc.targets import InProject
 

@@ -8,8 +8,8 @@ from osc_lib.exceptions import CommandError
 
 from limes_osc.base import Fields, LimesCommand, Options
 from limes_osc.client import Json, document_of
-from limes_osc.commitment.amount import add_amount, amount_of
-from limes_osc.commitment.rows import OneCommitment, OneOfProject, add_id
+from limes_osc.commitment.listing import OneCommitment, OneOfProject, add_id
+from limes_osc.options import add_amount, amount_of
 
 
 def _add_public(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from limes.backends import AZUsage, ResourceDef, Unit
 from limes_plugins.compute.params import ComputeParams, flavor_resource
 from limes_plugins.compute.servers import Server
-from limes_plugins.openstack.parts import within
+from limes_plugins.openstack.reports import within
 
 
 @dataclass(frozen=True, slots=True)

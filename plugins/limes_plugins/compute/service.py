@@ -4,11 +4,15 @@ Nova's quota sets have the totals, against which it enforces quota; the list of 
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from limes.backends import (
     ANY_AZ,
     AZUsage,
     BackendContext,
+    BackendError,
+    BackendQuota,
     ProjectInfo,
     QuotaBackend,
     ResourceDef,
@@ -16,19 +20,56 @@ from limes.backends import (
     ServiceDef,
     UsageReport,
 )
-from limes_plugins.compute.attributes import Attributes, ImageTypes
 from limes_plugins.compute.params import LIMIT_NAMES, ComputeParams
-from limes_plugins.compute.quota_sets import QuotaSets
 from limes_plugins.compute.resources import base_resources, counted_resources, per_az
 from limes_plugins.compute.server_groups import ServerGroups
-from limes_plugins.compute.servers import Servers
+from limes_plugins.compute.servers import Attributes, ImageTypes, Servers
+from limes_plugins.openstack.answers import quota_of, whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.keystone_limits import KeystoneLimits
+
+RESOURCES = ("cores", "instances", "ram", "server_groups", "server_group_members")
 
 OLDEST = "2.47"
 """The first microversion whose servers have their flavor in them (Nova of the Pike release)."""
 NEWEST = "2.98"
 """The first one whose servers have the properties of their image in them (Nova of the Epoxy release)."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaSet:
+    """Figures by resource."""
+
+    usage: Mapping[str, int]
+    """Always 0 for `server_group_members`: Nova has no figure for a project."""
+    quotas: Mapping[str, BackendQuota]
+
+
+class QuotaSets:
+    """Reads and writes them. The user of Limes has to be an administrator."""
+
+    def __init__(self, client: ServiceClient) -> None:
+        self._client = client
+
+    def read(self, project_id: str) -> QuotaSet:
+        """One request. Raises `BackendError`."""
+        path = f"/os-quota-sets/{project_id}/detail"
+        entries = self._client.get(path).get("quota_set")
+        usage: dict[str, int] = {}
+        quotas: dict[str, BackendQuota] = {}
+        for name in RESOURCES:
+            entry: Any = entries.get(name) if isinstance(entries, dict) else None
+            if not isinstance(entry, dict):
+                raise BackendError(f"GET {path}: Nova says nothing of {name!r}")
+            usage[name] = whole_number(entry.get("in_use"), f"GET {path}: the usage of {name}")
+            quotas[name] = quota_of(entry.get("limit"), f"GET {path}: the limit of {name}")
+        return QuotaSet(usage, quotas)
+
+    def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
+        """One request. Raises `BackendError`. With `force` Nova also takes what is below the usage; nothing new can be
+        made then, and nothing else happens."""
+        path = f"/os-quota-sets/{project_id}"
+        self._client.put(path, {"quota_set": {**quotas, "force": True}})
 
 
 class ComputeService(QuotaBackend):

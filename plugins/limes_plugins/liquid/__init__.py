@@ -2,7 +2,7 @@
 
 from limes.backends import Offer, Plugin
 from limes_plugins.liquid.capacity import LiquidCapacity
-from limes_plugins.liquid.params import LiquidCapacityParams, LiquidServiceParams
+from limes_plugins.liquid.connection import LiquidCapacityParams, LiquidServiceParams
 from limes_plugins.liquid.service import LiquidService
 
 plugin = Plugin(

@@ -13,10 +13,9 @@ from limes.backends import (
     Ref,
     ResourceDemand,
 )
-from limes_plugins.liquid.connection import entries_by_az, flat, liquid_client
+from limes_plugins.liquid.connection import LiquidCapacityParams, entries_by_az, flat, liquid_client
 from limes_plugins.liquid.info import InfoKeeper
-from limes_plugins.liquid.params import LiquidCapacityParams
-from limes_plugins.openstack.amounts import whole_number
+from limes_plugins.openstack.answers import whole_number
 
 
 class LiquidCapacity(CapacityBackend):

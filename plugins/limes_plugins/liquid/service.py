@@ -19,11 +19,16 @@ from limes.backends import (
     UsageReport,
     limited,
 )
-from limes_plugins.liquid.connection import entries_by_az, flat, liquid_client, metadata_of
+from limes_plugins.liquid.connection import (
+    LiquidServiceParams,
+    entries_by_az,
+    flat,
+    liquid_client,
+    metadata_of,
+    share_out,
+)
 from limes_plugins.liquid.info import InfoKeeper
-from limes_plugins.liquid.params import LiquidServiceParams
-from limes_plugins.liquid.shares import share_out
-from limes_plugins.openstack.amounts import whole_number
+from limes_plugins.openstack.answers import whole_number
 
 _SEPARATED = "az-separated"
 

@@ -11,10 +11,10 @@ import requests
 from keystoneauth1 import exceptions
 
 from limes.backends import BackendContext, BackendError, BackendOutage
-from limes_plugins.openstack import problems
+from limes_plugins.openstack import answers
+from limes_plugins.openstack.answers import MISSING
 from limes_plugins.openstack.params import ConnectionParams
-from limes_plugins.openstack.place import Place, Wanted
-from limes_plugins.openstack.problems import MISSING
+from limes_plugins.openstack.service_endpoint import ServiceEndpoint, Wanted
 
 _THREADS = 8
 _MAX_PAGES = 10_000
@@ -49,13 +49,22 @@ class ServiceClient:
         self._context = context
         self._service_type = service_type
         self._headers = {"Accept": "application/json", **(headers or {})}
-        self._place = Place(context, params, Wanted(name, service_type, major, microversion, at_least))
+        self._endpoint = ServiceEndpoint(context, params, Wanted(name, service_type, major, microversion, at_least))
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
-    def get(self, path: str, params: Mapping[str, Any] | None = None, *, missing: str = MISSING) -> dict[str, Any]:
-        """The document at `path`. Raises `BackendError`; `missing` is what an answer 404 may come from."""
-        return self._document("GET", path, missing, params=dict(params or {}))
+    def get(
+        self,
+        path: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        missing: str = MISSING,
+        microversion: str | None = None,
+    ) -> dict[str, Any]:
+        """The document at `path`. Raises `BackendError`; `missing` is what an answer 404 may come from, and
+        `microversion` one for this request alone."""
+        options = {"microversion": microversion} if microversion else {}
+        return self._document("GET", path, missing, params=dict(params or {}), **options)
 
     def find(self, path: str, params: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
         """The same; None if the service says that there is no such thing."""
@@ -119,16 +128,16 @@ class ServiceClient:
         """
         headers = {**self._headers, **options.pop("headers", {})}
         with self._understood(method, path):
-            adapter = self._place.adapter()
+            adapter = self._endpoint.adapter()
             answer = adapter.request(path, method, raise_exc=False, headers=headers, **options)
         if answer.status_code == 406 and adapter.default_microversion is not None:
-            raise self._place.too_old(f"does not know the microversion {adapter.default_microversion}")
-        problems.check(self.name, method, path, answer)
+            raise self._endpoint.too_old(f"does not know the microversion {adapter.default_microversion}")
+        answers.check(self.name, method, path, answer)
         return answer
 
     def refused(self, method: str, path: str, answer: Any, missing: str = MISSING) -> BackendError:
         """The error to raise for an answer of 4xx that the caller has no use for."""
-        return problems.refused(self.name, method, path, answer, missing)
+        return answers.refused(self.name, method, path, answer, missing)
 
     def _document(self, method: str, path: str, missing: str = MISSING, **options: Any) -> dict[str, Any]:
         return self._read(method, path, self.request(method, path, **options), missing)
@@ -138,7 +147,7 @@ class ServiceClient:
             raise self.refused(method, path, answer, missing)
         if answer.status_code in (202, 204) and not answer.content:
             return {}
-        return problems.json_object(self.name, method, path, answer)
+        return answers.json_object(self.name, method, path, answer)
 
     @contextlib.contextmanager
     def _understood(self, method: str, path: str) -> Iterator[None]:
@@ -146,9 +155,9 @@ class ServiceClient:
         try:
             yield
         except exceptions.CatalogException as error:
-            raise self._place.no_endpoint() from error
+            raise self._endpoint.no_endpoint() from error
         except exceptions.DiscoveryFailure as error:
-            raise self._place.no_versions() from error
+            raise self._endpoint.no_versions() from error
         except exceptions.UnknownConnectionError as error:
             if not isinstance(error.original, requests.exceptions.ChunkedEncodingError):
                 raise
@@ -159,7 +168,7 @@ class ServiceClient:
 
     def endpoint(self) -> str:
         """The URL that paths are appended to. Raises `BackendError` if the service is not in the catalog."""
-        return self._place.url()
+        return self._endpoint.url()
 
     # -- many requests -----------------------------------------------------------------------------------------------
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from limes.backends import BackendError
-from limes_plugins.openstack.amounts import whole_number
+from limes_plugins.openstack.answers import whole_number
 from limes_plugins.openstack.client import ServiceClient
-from limes_plugins.placement.uses import Usages, Use, sums_of
-from limes_plugins.placement.zones import Look
+from limes_plugins.placement.uses import ALL_TYPES, Usages, Use, sums_of
+from limes_plugins.placement.zones import ProviderQueries
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -114,7 +114,7 @@ class Allocations:
             if self._read_at is None or time.monotonic() - self._read_at > self._max_age:
                 self._read_changed(budget, ())
             uses = self._book.uses(project_id)
-            if sums_of(uses) != usages and budget.has_left:
+            if sums_of(uses, by_type=ALL_TYPES not in usages) != usages and budget.has_left:
                 self._read_changed(budget, {use.provider for use in uses})
             return self._book.uses(project_id)
         finally:
@@ -123,7 +123,10 @@ class Allocations:
     def _read_changed(self, budget: _Budget, others: Collection[str]) -> None:
         """Reads the providers that have changed, and `others`, as far as the budget goes."""
         started, book = time.monotonic(), self._book
-        listed = {item["uuid"]: item["generation"] for item in Look(self._client, self._client.deadline()).providers()}
+        listed = {
+            item["uuid"]: item["generation"]
+            for item in ProviderQueries(self._client, self._client.deadline()).providers()
+        }
         for uuid in book.generations.keys() - listed.keys():
             del book.generations[uuid]
         wanted = [uuid for uuid in listed if uuid in others]

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from limes.backends import AZCapacity, BackendContext, BackendError, CapacityBackend, CapacityReport, Ref
-from limes_plugins.openstack.amounts import whole_number
-from limes_plugins.placement.connection import placement_client
-from limes_plugins.placement.params import CapacityParams
-from limes_plugins.placement.providers import matching_providers
-from limes_plugins.placement.zone_params import check_zones
-from limes_plugins.placement.zones import Provider, Zones
+from limes_plugins.openstack.answers import whole_number
+from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.placement.params import CapacityParams, check_zones
+from limes_plugins.placement.uses import placement_client
+from limes_plugins.placement.zones import Provider, ProviderQueries, Zones
 
 log = logging.getLogger(__name__)
 
@@ -106,3 +105,23 @@ def _subcapacity(stock: _Stock, class_: str) -> Mapping[str, Any]:
         "capacity": stock.capacity[class_],
         "used": (stock.used or {}).get(class_, 0),
     }
+
+
+def matching_providers(client: ServiceClient, params: CapacityParams, zones: Zones, deadline: float) -> list[Provider]:
+    """The providers that count, by name. Raises `BackendError`."""
+    queries = ProviderQueries(client, deadline)
+    providers = zones.providers(queries).values()
+    required = [queries.with_traits([trait]) for trait in sorted(set(params.traits.required))]
+    forbidden = queries.with_traits(set(params.traits.forbidden))
+    members = queries.in_aggregates(set(params.aggregates))
+    return [
+        provider
+        for provider in sorted(providers, key=lambda provider: provider.name)
+        if all(_in(provider, uuids) for uuids in required)
+        and not _in(provider, forbidden)
+        and (not params.aggregates or _in(provider, members))
+    ]
+
+
+def _in(provider: Provider, uuids: Collection[str]) -> bool:
+    return provider.uuid in uuids or provider.root_uuid in uuids

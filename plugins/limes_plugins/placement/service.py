@@ -1,21 +1,94 @@
 """Usage and quota of a project."""
 
 from collections.abc import Mapping
+from typing import Any, Protocol
 
 from limes.backends import (
+    UNLIMITED,
     BackendContext,
+    BackendError,
+    BackendQuota,
     ProjectInfo,
     QuotaBackend,
     ResourceUsage,
     ServiceDef,
     UsageReport,
 )
+from limes_plugins.openstack.answers import whole_number
+from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.keystone_limits import KeystoneLimits
-from limes_plugins.placement.connection import placement_client
-from limes_plugins.placement.params import ServiceParams
-from limes_plugins.placement.quotas import NoQuotas, PlacementQuotas, QuotaStore
+from limes_plugins.placement.params import ServiceParams, check_zones
 from limes_plugins.placement.usage import Usage
-from limes_plugins.placement.zone_params import check_zones
+from limes_plugins.placement.uses import placement_client
+
+_NO_EXTENSION = "only Limes's own Placement has the quota extension: use it, or quota.store: keystone_limits"
+
+
+class QuotaStore(Protocol):
+    """Keeps the backend quota of projects, by resource name. Safe to use from many threads."""
+
+    tracks_quota: bool
+
+    def read(self, project_id: str) -> Mapping[str, BackendQuota]:
+        """What is in force for every resource. Raises `BackendError`."""
+        ...
+
+    def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
+        """Puts the quota of every resource in force; idempotent. Raises `BackendError`."""
+        ...
+
+
+class NoQuotas:
+    """For resources that track no quota."""
+
+    tracks_quota = False
+
+    def read(self, project_id: str) -> Mapping[str, BackendQuota]:
+        """None."""
+        return {}
+
+    def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
+        """There is nothing to write."""
+
+
+class PlacementQuotas:
+    """The quota extension of our Placement: `/quotas/{project id}`, by resource class.
+
+    A PUT replaces all limits of a project. Those of other resource classes, which may belong to another service, are
+    read before and written back. If two services write at the very same moment, one of them may put an older limit of
+    the other one back; the next scrape finds that, and it is written again.
+    """
+
+    tracks_quota = True
+
+    def __init__(self, client: ServiceClient, classes: Mapping[str, str]) -> None:
+        self._client = client
+        self._classes = classes
+
+    def read(self, project_id: str) -> Mapping[str, BackendQuota]:
+        """The limits. A class without one is unlimited."""
+        limits = self._limits(project_id)
+        return {name: limits.get(class_, UNLIMITED) for name, class_ in self._classes.items()}
+
+    def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
+        """One request to read the limits of other classes, one to write all of them."""
+        limits = {class_: limit for class_, limit in self._limits(project_id).items() if limit is not UNLIMITED}
+        limits.update({self._classes[name]: quota for name, quota in quotas.items()})
+        document = {class_: {"limit": limit} for class_, limit in sorted(limits.items())}
+        self._client.put(f"/quotas/{project_id}", {"quotas": document})
+
+    def _limits(self, project_id: str) -> dict[str, BackendQuota]:
+        quotas: Any = self._client.get(f"/quotas/{project_id}", missing=_NO_EXTENSION).get("quotas")
+        if not isinstance(quotas, dict):
+            raise BackendError("GET /quotas: expected an object 'quotas'")
+        return {class_: self._limit(class_, entry) for class_, entry in quotas.items()}
+
+    def _limit(self, class_: str, entry: Any) -> BackendQuota:
+        if not isinstance(entry, dict) or "limit" not in entry:
+            raise BackendError(f"GET /quotas: resource class {class_}: expected an object with 'limit'")
+        if entry["limit"] is None:
+            return UNLIMITED
+        return whole_number(entry["limit"], f"GET /quotas: the limit of {class_}")
 
 
 class PlacementService(QuotaBackend):

@@ -11,7 +11,7 @@ from typing import Any
 
 from limes.backends import ANY_AZ, UNKNOWN_AZ, AZUsage, BackendContext, ServiceDef, Unit
 from limes_plugins.openstack.client import ServiceClient
-from limes_plugins.openstack.parts import within
+from limes_plugins.openstack.reports import within
 from limes_plugins.placement.allocations import Allocations
 from limes_plugins.placement.params import ServiceParams
 from limes_plugins.placement.uses import UsageGroups, Usages, Use, read_usages
@@ -30,6 +30,7 @@ class Usage:
         self._classes = {name: resource.class_ for name, resource in params.resources.items()}
         self._units = {name: resource.unit for name, resource in service.resources.items()}
         self._accepts = params.consumer_types.accepts
+        self._accepts_all = params.consumer_types.accepts_all
         self._subresources = params.with_subresources
         zones = Zones(params, context)
         self._elsewhere = UNKNOWN_AZ if zones.known else ANY_AZ
@@ -46,7 +47,7 @@ class Usage:
         """By resource name. Raises `BackendError`."""
         if self._is_split and self._groups.exist():
             return self._split(self._groups.of(project_id, by_consumer=self._subresources), None)
-        usages = read_usages(self._client, project_id)
+        usages = read_usages(self._client, project_id, by_type=not self._accepts_all)
         if self._is_split and self._allocations is not None:
             return self._split(self._allocations.of(project_id, usages), usages)
         return {name: {ANY_AZ: AZUsage(self._total(usages, class_))} for name, class_ in self._classes.items()}

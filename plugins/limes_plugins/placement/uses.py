@@ -5,16 +5,29 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from limes.backends import BackendError
-from limes_plugins.openstack.amounts import whole_number
+from limes.backends import BackendContext, BackendError
+from limes_plugins.openstack.answers import whole_number
 from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.params import ConnectionParams
 from limes_plugins.openstack.snapshot import Snapshot
 
-Usages = Mapping[str, Mapping[str, int]]
-"""By consumer type and resource class, with the number of consumers as `consumer_count`."""
+MICROVERSION = "1.38"
+"""The first one that knows types of consumers (Placement of the Xena release)."""
+_WITHOUT_TYPES = "1.37"
+"""For usages of all types together: upstream's Placement on PostgreSQL fails (500) to group them by type."""
+ALL_TYPES = ""
+"""Stands for the types of all consumers where usages are not grouped by type."""
 
+Usages = Mapping[str, Mapping[str, int]]
+"""By consumer type and resource class, with the number of consumers as `consumer_count`; or by `ALL_TYPES` and resource
+class, without that number."""
 _COUNT = "consumer_count"
 _GROUPS = "usage_groups"
+
+
+def placement_client(params: ConnectionParams, context: BackendContext) -> ServiceClient:
+    """Requests to the configured Placement."""
+    return ServiceClient(context, params, name="Placement", service_type="placement", microversion=MICROVERSION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +43,15 @@ class Use:
     """UUID; empty if it stands for several."""
 
 
-def read_usages(client: ServiceClient, project_id: str) -> Usages:
-    """`GET /usages`: sums over all providers. Raises `BackendError`."""
-    by_type = client.get("/usages", {"project_id": project_id}).get("usages")
-    if not isinstance(by_type, dict):
+def read_usages(client: ServiceClient, project_id: str, *, by_type: bool) -> Usages:
+    """`GET /usages`: sums over all providers, for each type of consumers or for all together. Raises `BackendError`."""
+    microversion = None if by_type else _WITHOUT_TYPES
+    usages = client.get("/usages", {"project_id": project_id}, microversion=microversion).get("usages")
+    if not isinstance(usages, dict):
         raise BackendError("GET /usages: expected an object 'usages'")
-    return {type_: _amounts(some, f"GET /usages: consumer type {type_}") for type_, some in by_type.items()}
+    if not by_type:
+        return {ALL_TYPES: _amounts(usages, "GET /usages")}
+    return {type_: _amounts(some, f"GET /usages: consumer type {type_}") for type_, some in usages.items()}
 
 
 def _amounts(amounts: Any, where: str) -> Mapping[str, int]:
@@ -44,8 +60,13 @@ def _amounts(amounts: Any, where: str) -> Mapping[str, int]:
     return {class_: whole_number(amount, f"{where}: {class_}") for class_, amount in amounts.items()}
 
 
-def sums_of(uses: Iterable[Use]) -> Usages:
-    """What `GET /usages` answers if these are all uses of a project, each with its consumer."""
+def sums_of(uses: Iterable[Use], *, by_type: bool) -> Usages:
+    """What `read_usages` answers if these are all uses of a project, each with its consumer."""
+    if not by_type:
+        total: Counter[str] = Counter()
+        for use in uses:
+            total.update(use.amounts)
+        return {ALL_TYPES: dict(total)}
     amounts: dict[str, Counter[str]] = {}
     consumers: dict[str, set[str]] = {}
     for use in uses:

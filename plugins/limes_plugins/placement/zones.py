@@ -15,7 +15,7 @@ from limes.backends import ANY_AZ, UNKNOWN_AZ, BackendContext, BackendError
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.host_aggregates import host_aggregates
 from limes_plugins.openstack.snapshot import Snapshot
-from limes_plugins.placement.zone_params import PlacementParams
+from limes_plugins.placement.params import PlacementParams
 
 log = logging.getLogger(__name__)
 
@@ -36,8 +36,8 @@ class Provider:
     az: str
 
 
-class Look:
-    """One look at all providers, by a few requests."""
+class ProviderQueries:
+    """Lists of all or some providers, each by a few requests."""
 
     def __init__(self, client: ServiceClient, deadline: float) -> None:
         self._client = client
@@ -89,10 +89,10 @@ class Zones:
             context, nova, name="Nova", service_type="compute", major=2, microversion="2.87", at_least="2.41"
         )
 
-    def providers(self, look: Look) -> dict[str, Provider]:
+    def providers(self, queries: ProviderQueries) -> dict[str, Provider]:
         """All providers by UUID, each with its AZ. Raises `BackendError`."""
-        listed = look.providers()
-        members = self._members(look, listed)
+        listed = queries.providers()
+        members = self._members(queries, listed)
         return {
             item["uuid"]: Provider(
                 item["uuid"], item["name"], item["root_provider_uuid"], item["generation"], self._az(item, members)
@@ -113,15 +113,15 @@ class Zones:
                 return azs[0]
         return UNKNOWN_AZ
 
-    def _members(self, look: Look, listed: list[dict[str, Any]]) -> dict[str, set[str]]:
+    def _members(self, queries: ProviderQueries, listed: list[dict[str, Any]]) -> dict[str, set[str]]:
         """For each AZ the UUIDs of the providers that are in it themselves."""
-        members = {az: look.with_traits(zone.traits) for az, zone in self._zones.items()}
+        members = {az: queries.with_traits(zone.traits) for az, zone in self._zones.items()}
         for az, zone in self._zones.items():
             if zone.name_pattern is not None:
                 pattern = re.compile(zone.name_pattern)
                 members[az] |= {item["uuid"] for item in listed if pattern.search(item["name"])}
         for az, aggregates in self._aggregates().items():
-            members.setdefault(az, set()).update(look.in_aggregates(aggregates))
+            members.setdefault(az, set()).update(queries.in_aggregates(aggregates))
         return members
 
     def _aggregates(self) -> Mapping[str, set[str]]:
@@ -139,7 +139,7 @@ class KnownProviders:
     """All providers with their AZs, as they were a moment ago. Safe to use from many threads."""
 
     def __init__(self, client: ServiceClient, zones: Zones, max_age: float) -> None:
-        self._snapshot = Snapshot(lambda: zones.providers(Look(client, client.deadline())), max_age)
+        self._snapshot = Snapshot(lambda: zones.providers(ProviderQueries(client, client.deadline())), max_age)
 
     def of(self, uuids: Collection[str]) -> Mapping[str, Provider]:
         """By UUID, these and others. One that was made just now is looked for; one that was deleted is missing."""

@@ -12,7 +12,7 @@ from limes.backends import (
     CapacityReport,
     Ref,
 )
-from limes_plugins.openstack.pools import capabilities_of, subcapacity, zones_of
+from limes_plugins.openstack.reports import capabilities_of, subcapacity, zones_of
 from limes_plugins.share.params import ManilaCapacityParams, ShareType, manila_client, resource_name
 from limes_plugins.share.service import KEYS
 

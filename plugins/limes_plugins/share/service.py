@@ -4,11 +4,14 @@ Usage is counted from the lists, because Manila's own counts know no AZs. A scra
 and one more, and now and then the lists of all projects.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from limes.backends import (
     ANY_AZ,
+    UNKNOWN_AZ,
     AZUsage,
     BackendContext,
     BackendError,
@@ -21,9 +24,9 @@ from limes.backends import (
     Unit,
     UsageReport,
 )
-from limes_plugins.openstack.amounts import quota_of
+from limes_plugins.openstack.answers import quota_of, whole_number
+from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.snapshot import Snapshot
-from limes_plugins.share.lists import Listed, read_lists
 from limes_plugins.share.params import ShareParams, ShareType, manila_client, resource_name
 
 KEYS = {
@@ -34,6 +37,9 @@ KEYS = {
 }
 """Manila's names of what there is for each share type."""
 NETWORKS = "share_networks"
+
+Place = tuple[str, str]
+"""Share type and AZ."""
 
 
 class ShareService(QuotaBackend):
@@ -121,3 +127,54 @@ def _limit(limits: Any, key: str, share_type: str) -> BackendQuota:
     if not isinstance(limits, dict) or key not in limits:
         raise BackendError(f"Manila has no quota {key!r}{of_type}")
     return quota_of(limits[key], f"Manila's quota {key!r}{of_type}")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a project has."""
+
+    counts: Mapping[str, Counter[Place]] = field(
+        default_factory=lambda: {
+            "shares": Counter(),
+            "share_capacity": Counter(),
+            "share_snapshots": Counter(),
+            "snapshot_capacity": Counter(),
+        }
+    )
+    """Numbers, and sizes in GiB, by resource."""
+    networks: list[str] = field(default_factory=list)
+    """Ids of share networks."""
+
+    def add(self, count: str, capacity: str, place: Place, size: int) -> None:
+        """Takes another one into account."""
+        self.counts[count][place] += 1
+        self.counts[capacity][place] += size
+
+
+def read_lists(client: ServiceClient, page_size: int) -> Mapping[str, Listed]:
+    """Everything, by project id. Raises `BackendError`."""
+    query = {"all_tenants": "1", "limit": page_size}
+    listed: dict[str, Listed] = defaultdict(Listed)
+    places: dict[str, Place] = {}
+    for share in client.offset_pages("/shares/detail", "shares", query):
+        place = (str(share.get("share_type_name") or ""), str(share.get("availability_zone") or UNKNOWN_AZ))
+        places[_text(share, "id")] = place
+        listed[_text(share, "project_id")].add("shares", "share_capacity", place, _size(share))
+    for snapshot in client.offset_pages("/snapshots/detail", "snapshots", query):
+        # a snapshot is where its share is, and of its type
+        place = places.get(_text(snapshot, "share_id"), ("", UNKNOWN_AZ))
+        listed[_text(snapshot, "project_id")].add("share_snapshots", "snapshot_capacity", place, _size(snapshot))
+    for network in client.offset_pages("/share-networks/detail", "share_networks", query):
+        listed[_text(network, "project_id")].networks.append(_text(network, "id"))
+    return listed
+
+
+def _size(entry: Mapping[str, Any]) -> int:
+    return whole_number(entry.get("size"), f"the size of {entry.get('id')} in Manila")
+
+
+def _text(entry: Mapping[str, Any], key: str) -> str:
+    value = entry.get(key)
+    if not isinstance(value, str) or not value:
+        raise BackendError(f"an entry of Manila's lists has no {key}")
+    return value

@@ -2,8 +2,7 @@
 
 from limes.backends import Offer, Plugin
 from limes_plugins.volume.capacity import CinderCapacity
-from limes_plugins.volume.params import CinderCapacityParams, VolumeParams
-from limes_plugins.volume.service import VolumeService
+from limes_plugins.volume.service import CinderCapacityParams, VolumeParams, VolumeService
 
 plugin = Plugin(
     "Capacity, volumes and snapshots of Cinder, by volume type.",

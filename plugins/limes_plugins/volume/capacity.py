@@ -12,8 +12,8 @@ from limes.backends import (
     Ref,
 )
 from limes_plugins.openstack.client import ServiceClient
-from limes_plugins.openstack.pools import capabilities_of, subcapacity, zones_of
-from limes_plugins.volume.params import CinderCapacityParams, resource_name
+from limes_plugins.openstack.reports import capabilities_of, subcapacity, zones_of
+from limes_plugins.volume.service import CinderCapacityParams, resource_name
 
 
 class CinderCapacity(CapacityBackend):

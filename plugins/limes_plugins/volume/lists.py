@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from limes.backends import UNKNOWN_AZ, BackendError
-from limes_plugins.openstack.amounts import whole_number
+from limes_plugins.openstack.answers import whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.snapshot import Snapshot
 

@@ -23,7 +23,7 @@ class Wanted:
     at_least: str | None
 
 
-class Place:
+class ServiceEndpoint:
     """One service, as configured or as Keystone's catalog has it. Safe to use from many threads."""
 
     def __init__(self, context: BackendContext, params: ConnectionParams, wanted: Wanted) -> None:

@@ -1,4 +1,4 @@
-"""What `--set` asks for, and what becomes of it: changes of quotas, as numbers and as text."""
+"""Changes of quotas: what `--set` asks for, as numbers and as text, and why a change would be refused."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
-from limes_osc.amounts import AmountError, apply, exact
+from limes_osc.amounts import AmountError, apply, exact, unit_of
 from limes_osc.client import Json
-from limes_osc.columns import unit_of
 
 Ref = tuple[str, str]
 """Service type and resource name."""
@@ -66,31 +65,31 @@ def read_refusals(simulation: Json) -> dict[Ref, Refusal]:
     }
 
 
-def read_wishes(texts: Iterable[str]) -> dict[Ref, str]:
+def read_wanted_quotas(texts: Iterable[str]) -> dict[Ref, str]:
     """The amounts of `--set <service>/<resource>=<amount>`. Raises `CommandError` for none, and for what is no such."""
-    wishes: dict[Ref, str] = {}
+    wanted: dict[Ref, str] = {}
     for text in texts:
         name, equals, amount = text.partition("=")
         service, slash, resource = name.strip().partition("/")
         if not (equals and slash and service and resource and amount.strip()):
             raise CommandError(f"--set {text}: expected <service>/<resource>=<amount>, such as compute/ram=200GiB")
-        if (service, resource) in wishes:
+        if (service, resource) in wanted:
             raise CommandError(f"--set {text}: {service}/{resource} is set twice")
-        wishes[service, resource] = amount
-    if not wishes:
+        wanted[service, resource] = amount
+    if not wanted:
         raise CommandError("which quotas? Name them with --set <service>/<resource>=<amount>")
-    return wishes
+    return wanted
 
 
-def plan(wishes: dict[Ref, str], report: Json) -> list[Change]:
-    """The changes that make the wishes true, from the report of a domain or project. Raises `CommandError`."""
+def plan(wanted: dict[Ref, str], report: Json) -> list[Change]:
+    """The changes that lead to the wanted quotas, from the report of a domain or project. Raises `CommandError`."""
     known = {
         (service["type"], resource["name"]): resource
         for service in report["services"]
         for resource in service["resources"]
     }
     changes, problems = [], []
-    for (service, name), text in wishes.items():
+    for (service, name), text in wanted.items():
         resource = known.get((service, name))
         if resource is None:
             problems.append(f"{service}/{name}: {_why_missing(service, report)}")

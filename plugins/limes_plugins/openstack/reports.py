@@ -1,12 +1,63 @@
-"""Storage pools, as the schedulers of Cinder and Manila report them."""
+"""Parts of reports that several plugins make alike."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from limes.backends import UNKNOWN_AZ, BackendError
+from limes.backends import (
+    ANY_AZ,
+    UNKNOWN_AZ,
+    AZUsage,
+    BackendError,
+    BackendQuota,
+    ResourceDef,
+    ResourceUsage,
+    UsageReport,
+)
 
 _CLOSED = ("drain", "reserved")
 """States of pools in which nothing new is put."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """One resource, and what the service calls it."""
+
+    definition: ResourceDef
+    key: str
+    """The service's name for it, in its quotas."""
+
+
+def by_name(resources: Iterable[Counted]) -> dict[str, Counted]:
+    """The resources by their names in Limes."""
+    return {resource.definition.name: resource for resource in resources}
+
+
+def report(
+    resources: Mapping[str, Counted], usage: Mapping[str, int], quotas: Mapping[str, BackendQuota]
+) -> UsageReport:
+    """A report from usage and quota by the service's names, which have to be complete."""
+    return UsageReport(
+        {
+            name: ResourceUsage({ANY_AZ: AZUsage(usage[resource.key])}, quotas[resource.key])
+            for name, resource in resources.items()
+        }
+    )
+
+
+def within(total: int, used: Mapping[str, int], rest_in: str = UNKNOWN_AZ) -> dict[str, int]:
+    """The parts, so that their sum is the total: what they don't explain is in the AZ `rest_in`.
+
+    If they are more than the total, those in `rest_in` count last.
+    """
+    rest = total
+    parts: dict[str, int] = {}
+    for az in sorted(used, key=lambda az: (az == rest_in, az)):
+        parts[az] = min(used[az], rest)
+        rest -= parts[az]
+    if rest:
+        parts[rest_in] = parts.get(rest_in, 0) + rest
+    return parts
 
 
 def zones_of(services: Iterable[Mapping[str, Any]]) -> dict[str, str]:

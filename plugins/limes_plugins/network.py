@@ -1,4 +1,4 @@
-"""Usage and quota of a project in Neutron: one request to read both, one to write."""
+"""The plugin `network`: quota and usage of Neutron. docs/plugins/network.md."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,17 +7,19 @@ from limes.backends import (
     BackendContext,
     BackendError,
     BackendQuota,
+    Offer,
+    Plugin,
     ProjectInfo,
     QuotaBackend,
     ResourceDef,
     ServiceDef,
     UsageReport,
 )
-from limes_plugins.loadbalancing.service import LoadBalancingParams, LoadBalancingService
-from limes_plugins.openstack.amounts import quota_of, whole_number
+from limes_plugins.loadbalancing import LoadBalancingParams, LoadBalancingService
+from limes_plugins.openstack.answers import quota_of, whole_number
 from limes_plugins.openstack.client import ServiceClient
-from limes_plugins.openstack.counted import Counted, by_name, report
 from limes_plugins.openstack.params import ConnectionParams, Text
+from limes_plugins.openstack.reports import Counted, by_name, report
 
 CATEGORY = "networking"
 
@@ -108,3 +110,6 @@ def _entry(details: Any, key: str, path: str) -> Mapping[str, Any]:
             f"GET {path}: Neutron does not count {key!r} (is the extension on, and the quota driver a DbQuotaDriver?)"
         )
     return entry
+
+
+plugin = Plugin("Networks, ports, routers and so on of Neutron.", quota=Offer(NetworkParams, NetworkService))

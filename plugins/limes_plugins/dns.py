@@ -13,16 +13,18 @@ from pydantic import Field
 from limes.backends import (
     BackendContext,
     BackendError,
+    Offer,
+    Plugin,
     ProjectInfo,
     QuotaBackend,
     ResourceDef,
     ServiceDef,
     UsageReport,
 )
-from limes_plugins.openstack.amounts import quota_of, whole_number
+from limes_plugins.openstack.answers import quota_of, whole_number
 from limes_plugins.openstack.client import ServiceClient
-from limes_plugins.openstack.counted import Counted, by_name, report
 from limes_plugins.openstack.params import ConnectionParams, Text
+from limes_plugins.openstack.reports import Counted, by_name, report
 from limes_plugins.openstack.snapshot import Snapshot
 
 RECORDS_PER_RECORDSET = 20
@@ -90,3 +92,6 @@ class DnsService(QuotaBackend):
         metadata: Any = document.get("metadata")
         total = metadata.get("total_count") if isinstance(metadata, dict) else None
         return whole_number(total, f"GET {path}: metadata.total_count")
+
+
+plugin = Plugin("Zones and recordsets of Designate.", quota=Offer(DnsParams, DnsService))

@@ -14,16 +14,18 @@ from pydantic import Field
 from limes.backends import (
     BackendContext,
     BackendError,
+    Offer,
+    Plugin,
     ProjectInfo,
     QuotaBackend,
     ResourceDef,
     ServiceDef,
     UsageReport,
 )
-from limes_plugins.openstack.amounts import quota_of
+from limes_plugins.openstack.answers import quota_of
 from limes_plugins.openstack.client import ServiceClient
-from limes_plugins.openstack.counted import Counted, by_name, report
 from limes_plugins.openstack.params import ConnectionParams, Text
+from limes_plugins.openstack.reports import Counted, by_name, report
 from limes_plugins.openstack.snapshot import Snapshot
 
 CATEGORY = "loadbalancing"
@@ -116,3 +118,8 @@ class LoadBalancingService(QuotaBackend):
 def make_service(params: LoadBalancingServiceParams, context: BackendContext) -> LoadBalancingService:
     """A service of its own."""
     return LoadBalancingService(params, context, params.area)
+
+
+plugin = Plugin(
+    "Load balancers, listeners, pools and so on of Octavia.", quota=Offer(LoadBalancingServiceParams, make_service)
+)

@@ -1,8 +1,8 @@
-"""What is wrong with an answer, in words that an operator understands: who was asked for what, and what to look at."""
+"""What services answer: numbers that are checked, and errors in words that an operator understands."""
 
 from typing import Any
 
-from limes.backends import BackendError, BackendOutage, BackendRefusal
+from limes.backends import UNLIMITED, BackendError, BackendOutage, BackendQuota, BackendRefusal, limited
 
 MISSING = "was the project deleted, or is the path of the endpoint wrong?"
 """What an answer 404 may come from, if the caller knows nothing better."""
@@ -63,3 +63,20 @@ def _message(document: Any) -> str:
             return str(document[field])
     inner = next((value for value in document.values() if isinstance(value, dict)), None)
     return "" if inner is None else _message(inner)
+
+
+def whole_number(value: Any, what: str) -> int:
+    """The value, if it is a whole number from 0. Raises `BackendError`."""
+    if type(value) is not int or value < 0:
+        raise BackendError(f"{what} is {value!r}, expected a whole number from 0")
+    return value
+
+
+def quota_of(value: Any, what: str) -> BackendQuota:
+    """A quota as OpenStack services write it: -1 means unlimited, and so does what no resource can have that much of.
+
+    Raises `BackendError` for anything else that is no whole number.
+    """
+    if value == -1 and type(value) is int:
+        return UNLIMITED
+    return limited(whole_number(value, what))

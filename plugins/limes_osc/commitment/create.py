@@ -9,11 +9,10 @@ from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
-from limes_osc.amounts import AmountError, parse_amount
+from limes_osc.amounts import Amount, AmountError, parse_amount, shown_unit, time, unit_of
 from limes_osc.base import Fields, LimesShowOne, Options
 from limes_osc.client import Json, document_of
-from limes_osc.columns import Amount, shown_unit, time, unit_of
-from limes_osc.commitment.rows import OneOfProject
+from limes_osc.commitment.listing import OneOfProject
 from limes_osc.options import add_unit, read_pair
 from limes_osc.targets import InProject
 

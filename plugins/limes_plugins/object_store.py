@@ -1,0 +1,176 @@
+"""The `params` of the plugin."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from limes.backends import (
+    ANY_AZ,
+    UNLIMITED,
+    AZUsage,
+    BackendContext,
+    BackendError,
+    BackendQuota,
+    Offer,
+    Plugin,
+    ProjectInfo,
+    QuotaBackend,
+    ResourceDef,
+    ResourceUsage,
+    ServiceDef,
+    Unit,
+    UsageReport,
+    convert,
+)
+from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.params import ConnectionParams, Text
+
+_POLICY = re.compile(r"x-account-storage-policy-(.+)-bytes-used", re.IGNORECASE)
+_QUOTA = "X-Account-Quota-Bytes"
+_OLD_QUOTA = "X-Account-Meta-Quota-Bytes"
+"""Older releases know only this one. Newer ones know both, and the new one goes before it."""
+_NO_LIMIT = (2**63 - 1, 2**64 - 1)
+"""Quotas in bytes that say that there is none."""
+
+
+class ObjectStoreParams(ConnectionParams):
+    """Of a service. A configured `endpoint` is Swift's without the account, such as `https://swift.example/v1`."""
+
+    area: Text = "storage"
+    unit: Unit = Unit.BYTES
+    """Of the resource `capacity`. Swift counts bytes: usage is rounded up to the unit, and the quota that Swift has is
+    rounded down."""
+    account_prefix: str = "AUTH_"
+    """What comes before the project's id in the name of its account: `reseller_prefix` of Swift's keystoneauth."""
+    physical_factors: dict[Text, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
+    """How many bytes on disks one stored byte takes, by storage policy: the number of replicas, or (k + m) / k with
+    erasure codes. With it the physical usage is reported; then all policies in use have to be here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What Swift says of one account."""
+
+    bytes_used: int
+    containers: int
+    quota_bytes: int | None
+    """None where no quota is set."""
+    bytes_by_policy: Mapping[str, int]
+    """By the policies' names in lower case."""
+
+
+class Accounts:
+    """All accounts of one Swift; the user of Limes has to be a reseller admin."""
+
+    def __init__(self, params: ObjectStoreParams, context: BackendContext) -> None:
+        self._prefix = params.account_prefix
+        self._client = ServiceClient(context, params, name="Swift", service_type="object-store")
+
+    def find(self, project_id: str) -> Account | None:
+        """The account of a project, if there is one. Raises `BackendError`."""
+        path = self._path(project_id)
+        answer = self._client.request("HEAD", path)
+        if answer.status_code == 404:
+            return None
+        if answer.status_code >= 400:
+            raise self._client.refused("HEAD", path, answer)
+        headers: Mapping[str, str] = answer.headers
+        quota = headers.get(_QUOTA) or headers.get(_OLD_QUOTA)
+        policies = {match[1].lower(): value for name, value in headers.items() if (match := _POLICY.fullmatch(name))}
+        return Account(
+            _number(headers, "X-Account-Bytes-Used"),
+            _number(headers, "X-Account-Container-Count"),
+            _whole(quota, _QUOTA) if quota else None,
+            {policy: _whole(value, policy) for policy, value in policies.items()},
+        )
+
+    def set_quota(self, project_id: str, quota: int) -> None:
+        """Sets the quota in bytes. Raises `BackendError`."""
+        path = self._path(project_id)
+        answer = self._client.request("POST", path, headers={_QUOTA: str(quota), _OLD_QUOTA: str(quota)})
+        if answer.status_code >= 400:
+            raise self._client.refused("POST", path, answer)
+
+    def _path(self, project_id: str) -> str:
+        """The account's URL. The catalog's endpoint ends in our own account."""
+        account = f"{self._prefix}{project_id}"
+        endpoint = self._client.endpoint().rstrip("/")
+        base, _, last = endpoint.rpartition("/")
+        return f"{base}/{account}" if last.startswith(self._prefix) else f"{endpoint}/{account}"
+
+
+def _number(headers: Mapping[str, str], name: str) -> int:
+    value = headers.get(name)
+    if value is None:
+        raise BackendError(f"Swift's answer has no header {name} (is there something else behind the endpoint?)")
+    return _whole(value, name)
+
+
+def _whole(value: str, name: str) -> int:
+    if not value.isdecimal():
+        raise BackendError(f"Swift's header {name} is {value!r}, expected a whole number from 0")
+    return int(value)
+
+
+class ObjectStoreService(QuotaBackend):
+    """The resources `capacity` and `containers`; Swift has no quota for the latter."""
+
+    def __init__(self, params: ObjectStoreParams, context: BackendContext) -> None:
+        self._accounts = Accounts(params, context)
+        self._factors = params.physical_factors
+        self._bytes = convert(1, params.unit, Unit.BYTES)
+        self._service = ServiceDef(
+            context.name,
+            params.area,
+            {
+                "capacity": ResourceDef("capacity", params.unit),
+                "containers": ResourceDef("containers", tracks_quota=False),
+            },
+        )
+
+    def describe(self) -> ServiceDef:
+        """The two resources."""
+        return self._service
+
+    def report_usage(self, project: ProjectInfo) -> UsageReport:
+        """One request. A project without an account uses nothing, and may use nothing."""
+        account = self._accounts.find(project.id)
+        if account is None:
+            return _report(AZUsage(0, 0 if self._factors else None), 0, 0)
+        capacity = AZUsage(self._in_units(account.bytes_used), self._physical(account))
+        limit = account.quota_bytes
+        quota = UNLIMITED if limit is None or limit in _NO_LIMIT else limit // self._bytes
+        return _report(capacity, quota, account.containers)
+
+    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+        """One request, which makes the account if there is none; for a quota of 0 none is made."""
+        quota = quotas["capacity"] * self._bytes
+        if quota or self._accounts.find(project.id) is not None:
+            self._accounts.set_quota(project.id, quota)
+
+    def _in_units(self, amount: int | float) -> int:
+        return -(-amount // self._bytes) if isinstance(amount, int) else math.ceil(amount / self._bytes)
+
+    def _physical(self, account: Account) -> int | None:
+        if not self._factors:
+            return None
+        unknown = sorted(set(account.bytes_by_policy) - set(self._factors))
+        if unknown:
+            raise BackendError(f"params.physical_factors has no storage policy {unknown[0]!r}, but Swift has")
+        return self._in_units(sum(used * self._factors[policy] for policy, used in account.bytes_by_policy.items()))
+
+
+def _report(capacity: AZUsage, quota: BackendQuota, containers: int) -> UsageReport:
+    return UsageReport(
+        {
+            "capacity": ResourceUsage({ANY_AZ: capacity}, quota),
+            "containers": ResourceUsage({ANY_AZ: AZUsage(containers)}),
+        }
+    )
+
+
+plugin = Plugin("Capacity and containers of Swift accounts.", quota=Offer(ObjectStoreParams, ObjectStoreService))
