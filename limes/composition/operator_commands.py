@@ -6,7 +6,7 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from limes.actions.compare_catalog import Comparison, compare
-from limes.actions.reports import status
+from limes.actions.reports.status import ReportStatus, StatusReport
 from limes.actions.sync_catalog import SyncCatalog
 from limes.composition.checks import CHECKS, problems_of
 from limes.composition.cluster import build_cluster
@@ -77,7 +77,7 @@ class Circuit:
 class Status:
     """Everything. `circuits` is None if no collector answers."""
 
-    report: status.StatusReport
+    report: StatusReport
     stale_after: float
     collector: str
     circuits: list[Circuit] | None
@@ -89,7 +89,7 @@ def read_status(collector: str | None = None) -> Status:
     engine = open_checked_engine(settings, "limes-status")
     try:
         stale_after = settings.collector.stale_after
-        report = status.run(engine, SystemClock().now().timestamp(), stale_after)
+        report = ReportStatus(engine, stale_after).run(SystemClock().now().timestamp())
     finally:
         engine.close()
     address = collector or _reachable(settings.collector.listen)

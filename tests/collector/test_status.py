@@ -2,13 +2,13 @@
 
 import pytest
 
-from limes.actions.reports import status
+from limes.actions.reports.status import ReportStatus
 from limes.backends import BackendError
 
 
 @pytest.fixture
 def report(lab):
-    return lambda: status.run(lab.engine, lab.now, 7200)
+    return lambda: ReportStatus(lab.engine, 7200).run(lab.now)
 
 
 def of(found, service="compute"):

@@ -34,27 +34,27 @@ AZBreakdown = dict[Ref, dict[str, AZFigures]]
 """By resource and AZ. What nobody uses or has committed to is missing."""
 
 
-def commitments(
+def read_commitments(
     engine: Engine, refs: Mapping[int, Ref], now: float, by: Level, among: Among
 ) -> defaultdict[int, AZBreakdown]:
     """Commitments only, by the id of the project or domain. `refs` are the resources, by id. One statement."""
-    found: defaultdict[int, AZBreakdown] = defaultdict(lambda: defaultdict(lambda: defaultdict(AZFigures)))
+    breakdowns: defaultdict[int, AZBreakdown] = defaultdict(lambda: defaultdict(lambda: defaultdict(AZFigures)))
     if refs:
         for row in queries.committed_sums(engine, list(refs), now, by, among):
-            found[row.key][refs[row.resource_id]][row.az].by_status(row.status)[row.duration] = row.amount
-    return found
+            breakdowns[row.key][refs[row.resource_id]][row.az].by_status(row.status)[row.duration] = row.amount
+    return breakdowns
 
 
-def totals(
+def read_totals(
     engine: Engine, refs: Mapping[int, Ref], now: float, by: Level, among: Among
 ) -> defaultdict[int, AZBreakdown]:
     """Sums over projects, with commitments, by the id of the domain. Three statements."""
-    found = commitments(engine, refs, now, by, among)
+    breakdowns = read_commitments(engine, refs, now, by, among)
     if refs:
         for row in queries.az_usage_sums(engine, list(refs), by, among):
-            figures = found[row.key][refs[row.resource_id]][row.az]
+            figures = breakdowns[row.key][refs[row.resource_id]][row.az]
             figures.usage = row.usage
             figures.physical_usage = row.physical_usage if row.has_physical_usage else None
         for (key, resource, az), amount in queries.unused_commitments(engine, list(refs), now, by, among).items():
-            found[key][refs[resource]][az].unused = amount
-    return found
+            breakdowns[key][refs[resource]][az].unused = amount
+    return breakdowns

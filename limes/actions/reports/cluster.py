@@ -4,18 +4,19 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from limes.actions.reports import az_breakdown
-from limes.actions.reports.az_breakdown import AZBreakdown
+from limes.actions.reports.az_breakdown import AZBreakdown, read_totals
 from limes.core.catalog import ANY_AZ, Catalog, Ref
 from limes.core.commitments.claims import Claims
 from limes.core.selection import Selection
 from limes.db.engine import Engine
-from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import project_sums as queries
 from limes.db.queries.capacity import AZCapacityRow, capacities
+from limes.db.queries.catalog import all_ids
 from limes.db.queries.domain_quotas import domain_quotas_by_resource
 from limes.db.queries.project_scrapes import capacity_scrape_range, cluster_scrape_ranges
 from limes.db.queries.project_sums import Among, ResourceSum
+
+_EVERYWHERE = Among("domain", None)
 
 ScrapeRange = tuple[float | None, float | None]
 
@@ -39,72 +40,84 @@ class ClusterReport:
     """Of the resources that commitments are possible for. Only filled with `azs`."""
 
 
-def run(engine: Engine, catalog: Catalog, selection: Selection, *, per_az_at: float | None = None) -> ClusterReport:
-    """Reads the report in six queries, and at most four more with the breakdown by AZ."""
-    return engine.snapshot(lambda: _read(engine, catalog, selection, per_az_at))
+@dataclass(frozen=True, slots=True)
+class ReportCluster:
+    """The use case with what it works with."""
 
+    engine: Engine
+    catalog: Catalog
 
-def _read(engine: Engine, catalog: Catalog, selection: Selection, per_az_at: float | None) -> ClusterReport:
-    types, ids = catalog_queries.all_ids(engine)
-    refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
-    selected = list(refs)
-    by_resource: dict[Ref, list[AZCapacityRow]] = defaultdict(list)
-    for row in capacities(engine, selected):
-        by_resource[refs[row.resource_id]].append(row)
-    for rows in by_resource.values():
-        rows.sort(key=lambda row: catalog.az_order(row.az))
-    zoned = {row.resource_id for rows in by_resource.values() for row in rows if row.az != ANY_AZ}
-    usage_by_az = {
-        (refs[resource_id], az): usage
-        for (resource_id, az), usage in queries.usage_by_az(engine, sorted(zoned)).items()
-    }
-    domains_quota: dict[Ref, int] = defaultdict(int)
-    for (_, resource_id), quota in domain_quotas_by_resource(engine, selected).items():
-        domains_quota[refs[resource_id]] += quota
-    ranges = cluster_scrape_ranges(engine)
-    azs: AZBreakdown = {}
-    claims: dict[Ref, Claims] = {}
-    if per_az_at is not None:
-        azs = az_breakdown.totals(engine, refs, per_az_at, "cluster", Among("domain", None)).get(0, {})
-        claims = _claims(engine, catalog, refs, by_resource, azs, per_az_at)
-    return ClusterReport(
-        selection=selection,
-        sums={
-            refs[row.resource_id]: row
-            for row in queries.resource_sums(engine, selected, "cluster", Among("domain", None))
-        },
-        domains_quota=domains_quota,
-        capacities=dict(by_resource),
-        usage_by_az=usage_by_az,
-        capacity_scraped_at=capacity_scrape_range(engine, None if selection.is_whole(catalog) else selected),
-        service_scraped_at={
-            types[row.service_id]: (row.min_scraped_at, row.max_scraped_at) for row in ranges if row.service_id in types
-        },
-        azs=azs,
-        claims=claims,
-    )
+    def run(self, selection: Selection, *, per_az_at: float | None = None) -> ClusterReport:
+        """One state of the database, in six queries.
 
+        With `per_az_at`, the breakdown by AZ is reported, with the commitments of that time (in seconds since the
+        epoch). That takes at most four more.
+        """
+        return self.engine.snapshot(lambda: self._read(selection, per_az_at))
 
-def _claims(
-    engine: Engine,
-    catalog: Catalog,
-    refs: Mapping[int, Ref],
-    capacities: Mapping[Ref, Sequence[AZCapacityRow]],
-    azs: AZBreakdown,
-    now: float,
-) -> dict[Ref, Claims]:
-    """What decides on new commitments, for all resources at once (`limes.db.queries.commitment_balance` reads one)."""
-    behaviors = {id_: catalog.behavior(ref) for id_, ref in refs.items()}
-    committable = {id_: behavior for id_, behavior in behaviors.items() if behavior.commitment_durations}
-    pooled = [id_ for id_, behavior in committable.items() if not behavior.commitment_is_az_aware]
-    unused_overall = queries.unused_commitments_overall(engine, pooled, now)
-    claims = {}
-    for id_, behavior in committable.items():
-        figures = azs.get(refs[id_], {})
-        if behavior.commitment_is_az_aware:
-            claimed = {az: (one.usage or 0) + one.unused for az, one in figures.items()}
-        else:
-            claimed = {ANY_AZ: sum(one.usage or 0 for one in figures.values()) + int(unused_overall.get(id_, 0))}
-        raw_capacity = {row.az: row.raw_capacity for row in capacities.get(refs[id_], ())}
-        claims[refs[id_]] = Claims.of(raw_capacity, claimed, behavior)
-    return claims
+    def _read(self, selection: Selection, per_az_at: float | None) -> ClusterReport:
+        types, ids = all_ids(self.engine)
+        refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
+        resources = list(refs)
+        capacities = self._capacities(refs)
+        zoned = {row.resource_id for rows in capacities.values() for row in rows if row.az != ANY_AZ}
+        usage_by_az = queries.usage_by_az(self.engine, sorted(zoned))
+        domains_quota: dict[Ref, int] = defaultdict(int)
+        for (_, resource_id), quota in domain_quotas_by_resource(self.engine, resources).items():
+            domains_quota[refs[resource_id]] += quota
+        ranges = cluster_scrape_ranges(self.engine)
+        azs: AZBreakdown = {}
+        claims: dict[Ref, Claims] = {}
+        if per_az_at is not None:
+            azs = read_totals(self.engine, refs, per_az_at, "cluster", _EVERYWHERE).get(0, {})
+            claims = self._claims(refs, capacities, azs, per_az_at)
+        sums = queries.resource_sums(self.engine, resources, "cluster", _EVERYWHERE)
+        is_whole = selection.is_whole(self.catalog)
+        return ClusterReport(
+            selection=selection,
+            sums={refs[row.resource_id]: row for row in sums},
+            domains_quota=domains_quota,
+            capacities=capacities,
+            usage_by_az={(refs[resource_id], az): usage for (resource_id, az), usage in usage_by_az.items()},
+            capacity_scraped_at=capacity_scrape_range(self.engine, None if is_whole else resources),
+            service_scraped_at={
+                types[row.service_id]: (row.min_scraped_at, row.max_scraped_at)
+                for row in ranges
+                if row.service_id in types
+            },
+            azs=azs,
+            claims=claims,
+        )
+
+    def _capacities(self, refs: Mapping[int, Ref]) -> dict[Ref, list[AZCapacityRow]]:
+        by_resource: dict[Ref, list[AZCapacityRow]] = defaultdict(list)
+        for row in capacities(self.engine, list(refs)):
+            by_resource[refs[row.resource_id]].append(row)
+        for rows in by_resource.values():
+            rows.sort(key=lambda row: self.catalog.az_order(row.az))
+        return dict(by_resource)
+
+    def _claims(
+        self,
+        refs: Mapping[int, Ref],
+        capacities: Mapping[Ref, Sequence[AZCapacityRow]],
+        azs: AZBreakdown,
+        now: float,
+    ) -> dict[Ref, Claims]:
+        """What decides on new commitments, for all resources at once (`limes.db.queries.commitment_balance` reads it
+        for one)."""
+        behaviors = {id_: self.catalog.behavior(ref) for id_, ref in refs.items()}
+        committable = {id_: behavior for id_, behavior in behaviors.items() if behavior.commitment_durations}
+        pooled = [id_ for id_, behavior in committable.items() if not behavior.commitment_is_az_aware]
+        unused_overall = queries.unused_commitments_overall(self.engine, pooled, now)
+        claims = {}
+        for id_, behavior in committable.items():
+            figures = azs.get(refs[id_], {})
+            if behavior.commitment_is_az_aware:
+                claimed = {az: (in_az.usage or 0) + in_az.unused for az, in_az in figures.items()}
+            else:
+                usage = sum(in_az.usage or 0 for in_az in figures.values())
+                claimed = {ANY_AZ: usage + int(unused_overall.get(id_, 0))}
+            raw_capacity = {row.az: row.raw_capacity for row in capacities.get(refs[id_], ())}
+            claims[refs[id_]] = Claims.of(raw_capacity, claimed, behavior)
+        return claims

@@ -4,15 +4,13 @@ from dataclasses import dataclass, replace
 
 from limes.actions.lookup import find_domain
 from limes.actions.quota_changes import domain_tag, tag_of_domain
-from limes.actions.reports import az_breakdown
-from limes.actions.reports.az_breakdown import AZBreakdown
+from limes.actions.reports.az_breakdown import AZBreakdown, read_totals
 from limes.core.catalog import Catalog, Ref
 from limes.core.selection import Page, Selection
 from limes.db.engine import Engine
-from limes.db.queries import catalog as catalog_queries
+from limes.db.queries.catalog import all_ids
 from limes.db.queries.domain_quotas import domain_quotas_by_resource
-from limes.db.queries.domains import DomainRow
-from limes.db.queries.domains import domains as all_domains
+from limes.db.queries.domains import DomainRow, domains
 from limes.db.queries.project_scrapes import domain_scrape_ranges
 from limes.db.queries.project_sums import Among, ResourceSum, resource_sums
 
@@ -32,55 +30,59 @@ class DomainReport:
     """Of all its quotas, selected or not (`limes.core.quota`). Only of a domain that was asked for alone."""
 
 
-def run_all(
-    engine: Engine, selection: Selection, page: Page | None = None, *, per_az_at: float | None = None
-) -> list[DomainReport]:
-    """All domains in the order of their UUIDs, or one page of them, in five queries."""
+@dataclass(frozen=True, slots=True)
+class ReportDomains:
+    """The use cases with what they work with. Each report is one state of the database.
 
-    def read() -> list[DomainReport]:
-        domains = all_domains(engine, page)
-        return _read(engine, selection, domains, None if page is None else [domain.id for domain in domains], per_az_at)
+    With `per_az_at`, the breakdown by AZ is reported, with the commitments of that time (in seconds since the epoch).
+    """
 
-    return engine.snapshot(read)
+    engine: Engine
+    catalog: Catalog
 
+    def all(
+        self, selection: Selection, page: Page | None = None, *, per_az_at: float | None = None
+    ) -> list[DomainReport]:
+        """All domains, or one page of them, in the order of their UUIDs. Five queries."""
 
-def run_one(
-    engine: Engine, catalog: Catalog, selection: Selection, uuid: str, *, per_az_at: float | None = None
-) -> DomainReport:
-    """One domain. Raises `NotFound`."""
+        def read() -> list[DomainReport]:
+            rows = domains(self.engine, page)
+            return self._read(rows, None if page is None else [row.id for row in rows], selection, per_az_at)
 
-    def read() -> DomainReport:
-        domain = find_domain(engine, uuid)
-        report = _read(engine, selection, [domain], [domain.id], per_az_at)[0]
-        whole = selection.is_whole(catalog)
-        tag = tag_of_domain(catalog, report.quotas) if whole else domain_tag(engine, catalog, domain.id)
-        return replace(report, tag=tag)
+        return self.engine.snapshot(read)
 
-    return engine.snapshot(read)
+    def run(self, uuid: str, selection: Selection, *, per_az_at: float | None = None) -> DomainReport:
+        """One domain. Raises `NotFound`."""
 
+        def read() -> DomainReport:
+            domain = find_domain(self.engine, uuid)
+            report = self._read([domain], [domain.id], selection, per_az_at)[0]
+            if selection.is_whole(self.catalog):
+                return replace(report, tag=tag_of_domain(self.catalog, report.quotas))
+            return replace(report, tag=domain_tag(self.engine, self.catalog, domain.id))
 
-def _read(
-    engine: Engine,
-    selection: Selection,
-    domains: list[DomainRow],
-    domain_ids: list[int] | None,
-    per_az_at: float | None,
-) -> list[DomainReport]:
-    if not domains:
-        return []
-    types, ids = catalog_queries.all_ids(engine)
-    refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
-    reports = {domain.id: DomainReport(domain, selection, {}, {}, {}, {}) for domain in domains}
-    for (domain, resource_id), quota in domain_quotas_by_resource(engine, list(refs), domain_ids).items():
-        reports[domain].quotas[refs[resource_id]] = quota
-    for row in resource_sums(engine, list(refs), "domain", Among("domain", domain_ids)):
-        reports[row.key].sums[refs[row.resource_id]] = row
-    for scrape in domain_scrape_ranges(engine, domain_ids):
-        if scrape.service_id in types:
-            scraped = (scrape.min_scraped_at, scrape.max_scraped_at)
-            reports[scrape.domain_id].service_scraped_at[types[scrape.service_id]] = scraped
-    if per_az_at is not None:
-        found = az_breakdown.totals(engine, refs, per_az_at, "domain", Among("domain", domain_ids))
-        for id_, report in reports.items():
-            report.azs.update(found.get(id_, {}))
-    return list(reports.values())
+        return self.engine.snapshot(read)
+
+    def _read(
+        self, rows: list[DomainRow], domain_ids: list[int] | None, selection: Selection, per_az_at: float | None
+    ) -> list[DomainReport]:
+        """The reports of these domains, which are all or, with `domain_ids`, some."""
+        if not rows:
+            return []
+        types, ids = all_ids(self.engine)
+        refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
+        resources, among = list(refs), Among("domain", domain_ids)
+        reports = {domain.id: DomainReport(domain, selection, {}, {}, {}, {}) for domain in rows}
+        for (domain_id, resource_id), quota in domain_quotas_by_resource(self.engine, resources, domain_ids).items():
+            reports[domain_id].quotas[refs[resource_id]] = quota
+        for sums in resource_sums(self.engine, resources, "domain", among):
+            reports[sums.key].sums[refs[sums.resource_id]] = sums
+        for scrapes in domain_scrape_ranges(self.engine, domain_ids):
+            if scrapes.service_id in types:
+                scraped_at = (scrapes.min_scraped_at, scrapes.max_scraped_at)
+                reports[scrapes.domain_id].service_scraped_at[types[scrapes.service_id]] = scraped_at
+        if per_az_at is not None:
+            breakdowns = read_totals(self.engine, refs, per_az_at, "domain", among)
+            for id_, report in reports.items():
+                report.azs.update(breakdowns.get(id_, {}))
+        return list(reports.values())

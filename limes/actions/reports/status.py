@@ -72,38 +72,49 @@ class StatusReport:
     """What somebody should look at, one line each."""
 
 
-def run(engine: Engine, now: float, stale_after: float) -> StatusReport:
-    """Reads the report in one snapshot. Durations are in seconds."""
-    report = engine.snapshot(lambda: _read(engine, now, stale_after))
-    report.problems.extend(_problems(report))
-    return report
+@dataclass(frozen=True, slots=True)
+class ReportStatus:
+    """The use case with what it works with."""
 
+    engine: Engine
+    stale_after: float
+    """Seconds after which figures are too old."""
 
-def _read(engine: Engine, now: float, stale_after: float) -> StatusReport:
-    state = queries.read(engine, now, now - stale_after)
-    return StatusReport(
-        at=now,
-        services=[_service(row, now) for row in state.services],
-        capacitors=[
-            CapacitorStatus(
-                row.name,
-                None if row.scraped_at is None else now - row.scraped_at,
-                row.scraped_at is None or row.scraped_at < now - stale_after,
-                max(0.0, now - row.next_scrape_at),
-                row.error,
-            )
-            for row in state.capacitors
-        ],
-        jobs=[
-            JobStatus(
-                row.name, None if row.ran_at is None else now - row.ran_at, max(0.0, now - row.next_run_at), row.error
-            )
-            for row in state.jobs
-        ],
-        audit=[AuditStatus(row.sink, row.events, now - row.since) for row in state.audit],
-        leases=queries.leases(engine, now),
-        errors=queries.errors(engine),
-    )
+    def run(self, now: float) -> StatusReport:
+        """One state of the database."""
+        report = self.engine.snapshot(lambda: self._read(now))
+        report.problems.extend(_problems(report))
+        return report
+
+    def _read(self, now: float) -> StatusReport:
+        stale_before = now - self.stale_after
+        state = queries.read(self.engine, now, stale_before)
+        return StatusReport(
+            at=now,
+            services=[_service(row, now) for row in state.services],
+            capacitors=[
+                CapacitorStatus(
+                    row.name,
+                    _since(row.scraped_at, now),
+                    row.scraped_at is None or row.scraped_at < stale_before,
+                    max(0.0, now - row.next_scrape_at),
+                    row.error,
+                )
+                for row in state.capacitors
+            ],
+            jobs=[
+                JobStatus(
+                    row.name,
+                    None if row.ran_at is None else now - row.ran_at,
+                    max(0.0, now - row.next_run_at),
+                    row.error,
+                )
+                for row in state.jobs
+            ],
+            audit=[AuditStatus(row.sink, row.events, now - row.since) for row in state.audit],
+            leases=queries.leases(self.engine, now),
+            errors=queries.errors(self.engine),
+        )
 
 
 def _service(row: queries.ServiceState, now: float) -> ServiceStatus:
@@ -112,19 +123,23 @@ def _service(row: queries.ServiceState, now: float) -> ServiceStatus:
         projects=row.projects,
         unscraped=row.unscraped,
         stale=row.stale,
-        oldest_age=None if row.oldest is None else now - row.oldest,
+        oldest_age=_since(row.oldest, now),
         scrape_errors=row.scrape_errors,
         due_scrapes=row.due_scrapes,
-        scrape_lag=0.0 if row.due_scrape_since is None else now - row.due_scrape_since,
+        scrape_lag=_since(row.due_scrape_since, now) or 0.0,
         pending_pushes=row.pending,
-        push_age=0.0 if row.pending_since is None else now - row.pending_since,
+        push_age=_since(row.pending_since, now) or 0.0,
         push_errors=row.push_errors,
         drifted=row.drifted,
     )
 
 
+def _since(time: float | None, now: float) -> float | None:
+    return None if time is None else now - time
+
+
 def _problems(report: StatusReport) -> list[str]:
-    found = []
+    problems = []
     for service in report.services:
         for count, what in (
             (service.stale, "figures are too old"),
@@ -133,16 +148,16 @@ def _problems(report: StatusReport) -> list[str]:
             (service.drifted, "the backend quota was changed past Limes"),
         ):
             if count:
-                found.append(f"service {service.service}: {what} in {count} of {service.projects} projects")
+                problems.append(f"service {service.service}: {what} in {count} of {service.projects} projects")
     for capacitor in report.capacitors:
         if capacitor.error:
-            found.append(capacitor.error)
+            problems.append(capacitor.error)
         elif capacitor.stale:
-            found.append(f"capacitor {capacitor.name}: its figures are missing or too old")
-    found.extend(
-        f"audit: {one.events} events wait for {one.sink}, the oldest for {one.age:.0f} s"
-        for one in report.audit
-        if one.age > _AUDIT_PATIENCE
+            problems.append(f"capacitor {capacitor.name}: its figures are missing or too old")
+    problems.extend(
+        f"audit: {sink.events} events wait for {sink.sink}, the oldest for {sink.age:.0f} s"
+        for sink in report.audit
+        if sink.age > _AUDIT_PATIENCE
     )
-    found.extend(f"job {job.name}: {job.error}" for job in report.jobs if job.error)
-    return found
+    problems.extend(f"job {job.name}: {job.error}" for job in report.jobs if job.error)
+    return problems

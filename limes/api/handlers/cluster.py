@@ -1,7 +1,7 @@
 """The cluster, and what its admins have to look after."""
 
-from limes.actions.reports import cluster as cluster_reports
-from limes.actions.reports import inconsistencies
+from limes.actions.reports.cluster import ReportCluster
+from limes.actions.reports.inconsistencies import ReportInconsistencies
 from limes.api.call import Call
 from limes.api.render.cluster import render_cluster
 from limes.api.render.inconsistencies import render_inconsistencies, render_scrape_errors
@@ -19,16 +19,17 @@ def show(call: Call) -> Answer:
         return sees_all or call.allows("cluster:show_subcapacity", service=ref[0], resource=ref[1])
 
     context = call.render_context()
-    report = cluster_reports.run(call.engine, call.catalog, call.selection(), per_az_at=context.commitments_at)
+    report = ReportCluster(call.engine, call.catalog).run(call.selection(), per_az_at=context.commitments_at)
     return Answer(document=render_cluster(context, report, may_see_subcapacities))
 
 
 def list_inconsistencies(call: Call) -> Answer:
     """Lists quotas that contradict themselves, usage, or the backends."""
-    report = inconsistencies.run(call.engine, call.catalog, call.selection())
+    report = ReportInconsistencies(call.engine, call.catalog).run(call.selection())
     return Answer(document=render_inconsistencies(call.catalog, report))
 
 
 def list_scrape_errors(call: Call) -> Answer:
     """Lists scrapes that fail, grouped by service type and message."""
-    return Answer(document=render_scrape_errors(inconsistencies.scrape_errors(call.engine, call.selection())))
+    groups = ReportInconsistencies(call.engine, call.catalog).scrape_errors(call.selection())
+    return Answer(document=render_scrape_errors(groups))

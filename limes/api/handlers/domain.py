@@ -1,6 +1,6 @@
 """Domains: reports, and their discovery."""
 
-from limes.actions.reports import domains as domain_reports
+from limes.actions.reports.domains import ReportDomains
 from limes.api.call import Call
 from limes.api.preconditions import answer_tagged
 from limes.api.render.domain import render_domain
@@ -11,7 +11,7 @@ from limes.web.call import Answer
 def list_domains(call: Call) -> Answer:
     """Lists all domains, or a page of them."""
     page, context = call.page(), call.render_context()
-    reports = domain_reports.run_all(call.engine, call.selection(), page, per_az_at=context.commitments_at)
+    reports = ReportDomains(call.engine, call.catalog).all(call.selection(), page, per_az_at=context.commitments_at)
     document: DomainsAnswer = {"domains": [render_domain(context, report) for report in reports]}
     links = call.next_page(page, [report.domain.uuid for report in reports])
     if links is not None:
@@ -22,8 +22,8 @@ def list_domains(call: Call) -> Answer:
 def show(call: Call) -> Answer:
     """Shows a domain."""
     context = call.render_context()
-    report = domain_reports.run_one(
-        call.engine, call.catalog, call.selection(), call.params["domain_id"], per_az_at=context.commitments_at
+    report = ReportDomains(call.engine, call.catalog).run(
+        call.params["domain_id"], call.selection(), per_az_at=context.commitments_at
     )
     return answer_tagged(call.req, report.tag, lambda: {"domain": render_domain(context, report)})
 

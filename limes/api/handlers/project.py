@@ -2,13 +2,12 @@
 
 from collections.abc import Generator
 
-from limes.actions.reports import all_projects
-from limes.actions.reports import projects as project_reports
-from limes.actions.reports.all_projects import PlacedProject
+from limes.actions.reports.projects import ProjectDetails, ProjectReport, ReportProjects
 from limes.api.call import Call
 from limes.api.preconditions import answer_tagged
+from limes.api.render.common import RenderContext
 from limes.api.render.project import ProjectRenderer
-from limes.core.selection import Page
+from limes.core.selection import Selection
 from limes.web.call import Answer, BodyStream
 from limes.web.json import dump_items, dump_part
 
@@ -19,16 +18,7 @@ _PROJECTS_A_PART = 20
 def list_of_domain(call: Call) -> Answer:
     """Lists the projects of a domain, or a page of them."""
     context, selection, page = call.render_context(), call.selection(), call.page()
-    reports = project_reports.run_all(
-        call.engine,
-        call.catalog,
-        selection,
-        call.params["domain_id"],
-        with_azs=context.with_azs,
-        commitments_at=context.commitments_at,
-        stale_before=context.stale_before,
-        page=page,
-    )
+    reports = _reports(call).of_domain(call.params["domain_id"], _details(context, selection), page)
     renderer = ProjectRenderer(context, selection)
     parts = dump_items(renderer.render(report) for report in reports)
     links = call.next_page(page, [report.project.uuid for report in reports])
@@ -38,66 +28,43 @@ def list_of_domain(call: Call) -> Answer:
 
 def list_all(call: Call) -> Answer:
     """Lists the projects of all domains, one a line while they are read, or a page of them."""
-    page = call.page()
-    if page is not None:
-        return _answer_page(call, page)
-    context, selection = call.render_context(), call.selection()
-    projects = all_projects.stream(
-        call.engine,
-        call.catalog,
-        selection,
-        with_azs=context.with_azs,
-        commitments_at=context.commitments_at,
-        stale_before=context.stale_before,
-    )
-    return Answer(stream=BodyStream(_parts(ProjectRenderer(context, selection), projects)))
-
-
-def _answer_page(call: Call, page: Page) -> Answer:
-    context, selection = call.render_context(), call.selection()
-    projects = all_projects.run_page(
-        call.engine,
-        call.catalog,
-        selection,
-        page,
-        with_azs=context.with_azs,
-        commitments_at=context.commitments_at,
-        stale_before=context.stale_before,
-    )
-    renderer = ProjectRenderer(context, selection)
-    documents = [renderer.render_placed(project) for project in projects]
-    links = call.next_page(page, [project.report.project.uuid for project in projects])
+    context, selection, page = call.render_context(), call.selection(), call.page()
+    renderer, details = ProjectRenderer(context, selection), _details(context, selection)
+    if page is None:
+        return Answer(stream=BodyStream(_parts(renderer, _reports(call).stream_all(details))))
+    reports = _reports(call).page_of_all(details, page)
+    documents = [renderer.render_with_domain(report) for report in reports]
+    links = call.next_page(page, [report.project.uuid for report in reports])
     return Answer(document={"projects": documents, "projects_links": links})
 
 
-def _parts(renderer: ProjectRenderer, projects: Generator[PlacedProject, None, None]) -> Generator[bytes, None, None]:
+def _reports(call: Call) -> ReportProjects:
+    return ReportProjects(call.engine, call.catalog)
+
+
+def _details(context: RenderContext, selection: Selection) -> ProjectDetails:
+    return ProjectDetails(selection, context.with_azs, context.commitments_at, context.stale_before)
+
+
+def _parts(renderer: ProjectRenderer, reports: Generator[ProjectReport, None, None]) -> Generator[bytes, None, None]:
     try:
         lines = [b'{"projects":[']
         separator = b"\n"
-        for project in projects:
-            lines += [separator, dump_part(renderer.render_placed(project))]
+        for report in reports:
+            lines += [separator, dump_part(renderer.render_with_domain(report))]
             separator = b",\n"
             if len(lines) > 2 * _PROJECTS_A_PART:
                 yield b"".join(lines)
                 lines = []
         yield b"".join([*lines, b"\n]}\n"])
     finally:
-        projects.close()
+        reports.close()
 
 
 def show(call: Call) -> Answer:
     """Shows a project."""
     context, selection = call.render_context(), call.selection()
-    report = project_reports.run_one(
-        call.engine,
-        call.catalog,
-        selection,
-        call.params["domain_id"],
-        call.params["project_id"],
-        with_azs=context.with_azs,
-        commitments_at=context.commitments_at,
-        stale_before=context.stale_before,
-    )
+    report = _reports(call).run(call.params["domain_id"], call.params["project_id"], _details(context, selection))
     renderer = ProjectRenderer(context, selection)
     return answer_tagged(call.req, report.tag, lambda: {"project": renderer.render(report)})
 

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple, cast
 
-from limes.actions.reports.all_projects import PlacedProject
 from limes.actions.reports.projects import ProjectReport
 from limes.api.render.common import RenderContext, json_lists, unix
 from limes.api.render.per_az import project_azs
@@ -10,7 +9,7 @@ from limes.api.shapes import reports as shapes
 from limes.api.shapes.common import Named
 from limes.api.shapes.reports import Project, ProjectResource, ProjectService
 from limes.core.catalog import Behavior, Ref, ResourceDef
-from limes.core.quota import is_forbidden, usable_quota
+from limes.core.quota import burst_usage, is_forbidden, usable_quota
 from limes.core.scrape_problem import find_problem
 from limes.core.selection import Selection
 from limes.db.queries.project_figures import ProjectResourceRow
@@ -68,17 +67,17 @@ class ProjectRenderer:
             services.append(item)
         return document
 
-    def render_placed(self, placed: PlacedProject) -> shapes.PlacedProject:
+    def render_with_domain(self, report: ProjectReport) -> shapes.PlacedProject:
         """The object of one project in a list over all domains."""
-        domain: Named = {"id": placed.domain_uuid, "name": placed.report.project.domain_name}
-        return {"domain": domain, **self.render(placed.report)}
+        domain: Named = {"id": report.project.domain_uuid, "name": report.project.domain_name}
+        return {"domain": domain, **self.render(report)}
 
     def _resource(self, report: ProjectReport, column: "_Column", row: ProjectResourceRow) -> ProjectResource:
         """The backend quota only where it is not the usable one; burst usage only above zero."""
         ref, resource, behavior, head = column
         context, project, quota = self._context, report.project, row.quota
         if behavior is None or head is None:
-            behavior = context.catalog.behavior(ref, f"{project.domain_name}/{project.name}")
+            behavior = context.catalog.behavior(ref, project.scope)
             head = self._head(ref, resource, behavior)
         document = head.copy()
         document["usage"] = row.usage
@@ -89,7 +88,7 @@ class ProjectRenderer:
             if row.backend_quota is not None and row.backend_quota != usable:
                 document["backend_quota"] = row.backend_quota
             if multiplier and row.usage > quota:
-                document["burst_usage"] = row.usage - quota
+                document["burst_usage"] = burst_usage(row.usage, quota)
         if is_forbidden(row.max_backend_quota):
             document.pop("commitment_config", None)
         if row.physical_usage is not None:
