@@ -14,15 +14,15 @@ _ENDED = (Status.SUPERSEDED, Status.EXPIRED)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a commitment belongs here."""
+class Owner:
+    """Whose commitment it is here, and to which resource."""
 
     project_id: int
     project_uuid: str
     resource_id: int
 
 
-def convert(row: CommitmentRow, place: Place, known: Collection[int], now: float, ids: IdSource) -> Commitment:
+def convert(row: CommitmentRow, owner: Owner, known: Collection[int], now: float, ids: IdSource) -> Commitment:
     """The same commitment with the same number. `known` are the numbers before it that were imported.
 
     One without a UUID, as early releases have them, gets one that is the same in each import. Raises `ConfigError` if
@@ -42,9 +42,9 @@ def convert(row: CommitmentRow, place: Place, known: Collection[int], now: float
         raise ConfigError([f"commitment {row.id}: its amount is not above zero, or it ends before it begins"])
     return Commitment(
         id=row.id,
-        uuid=row.uuid or str(uuid.uuid5(uuid.NAMESPACE_URL, f"limes:commitment:{place.project_uuid}:{row.id}")),
-        project_id=place.project_id,
-        resource_id=place.resource_id,
+        uuid=row.uuid or str(uuid.uuid5(uuid.NAMESPACE_URL, f"limes:commitment:{owner.project_uuid}:{row.id}")),
+        project_id=owner.project_id,
+        resource_id=owner.resource_id,
         az=row.az,
         amount=row.amount,
         duration=duration,

@@ -1,25 +1,46 @@
 """Whether both sides have the same: counts and sums, by service and resource, read from each database anew."""
 
 from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from peewee import Case, Select, fn
 
 from limes.core.catalog import Ref
-from limes.db.engine import Engine, Row
-from limes.importer.layout import Layout
+from limes.db.engine import Engine
+from limes.db.models import (
+    AZResource,
+    Commitment,
+    Domain,
+    DomainResource,
+    Project,
+    ProjectAZResource,
+    ProjectResource,
+    Resource,
+    Service,
+)
+from limes.importer.layout import Rows
 from limes.importer.source import Source
 
 Figures = Mapping[tuple[str, ...], tuple[int | None, ...]]
 """Numbers by what they are of: `(service, resource, az)` or a part of that."""
 
-_BACKEND = "CASE WHEN backend_quota < 0 THEN -1 ELSE backend_quota END"
-_SUMS = {
-    "projects": (0, "COUNT(*), COUNT(DISTINCT domain)"),
-    "capacity": (3, "SUM(raw_capacity), SUM(usage)"),
-    "domain_quotas": (2, "SUM(quota)"),
-    "quotas": (2, f"COUNT(*), COALESCE(SUM(quota), 0), COALESCE(SUM({_BACKEND}), 0)"),
-    "usages": (3, "COUNT(*), SUM(usage), SUM(physical_usage)"),
-    "commitments": (3, "COUNT(*), SUM(amount), COUNT(confirmed_at), COUNT(superseded_at)"),
+
+def _sum(column: Any) -> Any:
+    return fn.COALESCE(fn.SUM(column), 0)
+
+
+_SUMS: dict[str, tuple[int, Callable[[Any], list[Any]]]] = {
+    "projects": (0, lambda c: [fn.COUNT(1), fn.COUNT(c.domain.distinct())]),
+    "capacity": (3, lambda c: [fn.SUM(c.raw_capacity), fn.SUM(c.usage)]),
+    "domain_quotas": (2, lambda c: [fn.SUM(c.quota)]),
+    "quotas": (
+        2,
+        lambda c: [fn.COUNT(1), _sum(c.quota), _sum(Case(None, [(c.backend_quota < 0, -1)], c.backend_quota))],
+    ),
+    "usages": (3, lambda c: [fn.COUNT(1), fn.SUM(c.usage), fn.SUM(c.physical_usage)]),
+    "commitments": (3, lambda c: [fn.COUNT(1), fn.SUM(c.amount), fn.COUNT(c.confirmed_at), fn.COUNT(c.superseded_at)]),
 }
-"""How each kind of rows is summed up: by how many of service, resource and AZ, and what."""
+"""How each kind of rows is summed up: by how many of service, resource and AZ, and what, given the columns."""
 _KEYS = ("service", "resource", "az")
 _NAMES = {
     "projects": "projects and their domains",
@@ -30,50 +51,52 @@ _NAMES = {
     "commitments": "commitments, their amount, and how many were confirmed and superseded",
 }
 
-_OURS = {
-    "projects": "SELECT p.uuid, d.uuid AS domain FROM projects p JOIN domains d ON d.id = p.domain_id",
-    "capacity": "SELECT s.type AS service, r.name AS resource, a.az, a.raw_capacity, a.usage FROM az_resources a"
-    " JOIN resources r ON r.id = a.resource_id JOIN services s ON s.id = r.service_id",
-    "domain_quotas": "SELECT s.type AS service, r.name AS resource, q.quota FROM domain_resources q"
-    " JOIN resources r ON r.id = q.resource_id JOIN services s ON s.id = r.service_id WHERE q.quota > 0",
-    "quotas": "SELECT s.type AS service, r.name AS resource, q.quota, q.backend_quota FROM project_resources q"
-    " JOIN resources r ON r.id = q.resource_id JOIN services s ON s.id = r.service_id",
-    "usages": "SELECT s.type AS service, r.name AS resource, u.az, u.usage, u.physical_usage"
-    " FROM project_az_resources u JOIN resources r ON r.id = u.resource_id JOIN services s ON s.id = r.service_id",
-    "commitments": "SELECT s.type AS service, r.name AS resource, c.az, c.amount, c.confirmed_at, c.superseded_at"
-    " FROM project_commitments c JOIN resources r ON r.id = c.resource_id JOIN services s ON s.id = r.service_id",
+
+def _of_resource(*columns: Any) -> Rows:
+    """These columns of a table that refers to resources, with the names of service and resource."""
+    table = columns[0].model
+    query = table.select(Service.type.alias("service"), Resource.name.alias("resource"), *columns)
+    link = table.resource if hasattr(table, "resource") else table.resource_id
+    return query.join(Resource, on=link == Resource.id).join(Service)
+
+
+_OURS: dict[str, Rows] = {
+    "projects": Project.select(Project.uuid, Domain.uuid.alias("domain")).join(Domain),
+    "capacity": _of_resource(AZResource.az, AZResource.raw_capacity, AZResource.usage),
+    "domain_quotas": _of_resource(DomainResource.quota),
+    "quotas": _of_resource(ProjectResource.quota, ProjectResource.backend_quota),
+    "usages": _of_resource(ProjectAZResource.az, ProjectAZResource.usage, ProjectAZResource.physical_usage),
+    "commitments": _of_resource(Commitment.az, Commitment.amount, Commitment.confirmed_at, Commitment.superseded_at),
 }
 
 
 def differences(source: Source, ours: Engine, refs: Collection[Ref]) -> list[str]:
     """A line for each figure that differs. What is not one of our resources (`refs`) does not count."""
     known = set(refs)
-    found = []
+    lines = []
     for kind, name in _NAMES.items():
-        there = _figures(source.rows, kind, _theirs(source.layout, kind), known)
-        here = _figures(ours.rows, kind, _OURS[kind], known)
+        there = _figures(source.engine, kind, getattr(source.layout, kind), known)
+        here = _figures(ours, kind, _OURS[kind], known)
         for key in sorted(there.keys() | here.keys()):
-            one, other = there.get(key), here.get(key)
-            if one != other:
-                found.append(f"{name}, {'/'.join(key) or 'all'}: {_text(one)} there, {_text(other)} here")
-    return found
+            theirs, own = there.get(key), here.get(key)
+            if theirs != own:
+                lines.append(f"{name}, {'/'.join(key) or 'all'}: {_text(theirs)} there, {_text(own)} here")
+    return lines
 
 
-def _theirs(layout: Layout, kind: str) -> str:
-    sql: str = getattr(layout, kind)
-    return f"SELECT * FROM ({sql}) y WHERE quota > 0" if kind == "domain_quotas" else sql
-
-
-def _figures(rows: Callable[[str], list[Row]], kind: str, sql: str, known: Collection[Ref]) -> Figures:
+def _figures(engine: Engine, kind: str, rows: Rows, known: Collection[Ref]) -> Figures:
     depth, sums = _SUMS[kind]
-    keys = ", ".join(_KEYS[:depth])
-    grouped = f"SELECT {f'{keys}, ' if keys else ''}{sums} FROM ({sql}) x" + (f" GROUP BY {keys}" if keys else "")
-    found = {}
-    for row in rows(grouped):
+    table = rows.alias("x")
+    keys = [getattr(table.c, name) for name in _KEYS[:depth]]
+    query: Any = Select([table], [*keys, *sums(table.c)]).group_by(*keys)
+    if kind == "domain_quotas":
+        query = query.where(table.c.quota > 0)
+    figures = {}
+    for row in engine.tuples(query):
         key = tuple(map(str, row[:depth]))
         if not key or key[:2] in known:
-            found[key] = tuple(None if value is None else int(value) for value in row[depth:])
-    return found
+            figures[key] = tuple(None if value is None else int(value) for value in row[depth:])
+    return figures
 
 
 def _text(values: tuple[int | None, ...] | None) -> str:

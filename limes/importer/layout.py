@@ -1,4 +1,4 @@
-"""The tables of the Go Limes, by the version of its schema, as SQL that always gives the same columns.
+"""The tables of the Go Limes, by the version of its schema, as queries that always give the same columns.
 
 Three shapes are known:
 
@@ -11,11 +11,17 @@ Three shapes are known:
 """
 
 from dataclasses import dataclass
+from typing import Any
+
+from peewee import JOIN, Case, Cast, Expression, Select, Table, Value, fn
 
 from limes.errors import ConfigError
 
 OLDEST, HALF_WAY, NEWEST = 36, 59, 82
 TOTAL_AZ = "total"
+
+Rows = Any
+"""A SELECT. For those on plain tables peewee has no types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,200 +58,244 @@ class Layout:
         """Whether quota stands in the AZ row `total`."""
         return self.version >= 70
 
-    @property
-    def _prefix(self) -> str:
-        return "cluster_" if self.version <= 61 else ""
-
     # -- what there is -----------------------------------------------------------------------------------------------
 
     @property
-    def capacity(self) -> str:
+    def capacity(self) -> Rows:
         """service, resource, capacitor, az, raw_capacity, usage, subcapacities."""
-        capacitor = "r.capacitor_id" if self.version <= 51 else "''"
+        az, resource, service = self._cluster_tables()
+        capacitor = resource.c.capacitor_id if self.version <= 51 else Value("")
         return (
-            f"SELECT s.type AS service, r.name AS resource, {capacitor} AS capacitor, a.az, a.raw_capacity, a.usage,"
-            f" a.subcapacities FROM {self._prefix}az_resources a JOIN {self._prefix}resources r ON r.id = a.resource_id"
-            f" JOIN {self._prefix}services s ON s.id = r.service_id WHERE a.az <> '{TOTAL_AZ}'"
+            az.select(
+                service.c.type.alias("service"),
+                resource.c.name.alias("resource"),
+                capacitor.alias("capacitor"),
+                *(az.c.az, az.c.raw_capacity, az.c.usage, az.c.subcapacities),
+            )
+            .join(resource, on=resource.c.id == az.c.resource_id)
+            .join(service, on=service.c.id == resource.c.service_id)
+            .where(az.c.az != TOTAL_AZ)
         )
 
     @property
-    def capacitors(self) -> str:
+    def capacitors(self) -> Rows:
         """name, scraped_at. Later releases scrape the capacity of a service with its usage."""
         if self.version <= 51:
-            return f"SELECT capacitor_id AS name, {_epoch('scraped_at')} AS scraped_at FROM cluster_capacitors"
-        return "SELECT '' AS name, NULL::double precision AS scraped_at WHERE FALSE"
+            row = _table("cluster_capacitors")
+            return row.select(row.c.capacitor_id.alias("name"), _epoch(row.c.scraped_at).alias("scraped_at"))
+        nobody = [Value("").alias("name"), Cast(Value(None), "double precision").alias("scraped_at")]
+        return Select(columns=nobody).where(Value(False))
 
     @property
-    def units(self) -> str | None:
+    def units(self) -> Rows | None:
         """service, resource, unit; None where the database does not say."""
         if self.version < 54:
             return None
+        _, resource, service = self._cluster_tables()
+        unit = Case(None, [(resource.c.unit == "piece", "")], resource.c.unit)
         return (
-            f"SELECT s.type AS service, r.name AS resource, CASE WHEN r.unit = 'piece' THEN '' ELSE r.unit END AS unit"
-            f" FROM {self._prefix}resources r JOIN {self._prefix}services s ON s.id = r.service_id"
-            " WHERE r.liquid_version > 0"
+            resource.select(service.c.type.alias("service"), resource.c.name.alias("resource"), unit.alias("unit"))
+            .join(service, on=service.c.id == resource.c.service_id)
+            .where(resource.c.liquid_version > 0)
         )
 
     @property
-    def domains(self) -> str:
+    def domains(self) -> Rows:
         """uuid, name."""
-        return "SELECT uuid, name FROM domains"
+        domain = _table("domains")
+        return domain.select(domain.c.uuid, domain.c.name)
 
     @property
-    def domain_quotas(self) -> str:
+    def domain_quotas(self) -> Rows:
         """domain, service, resource, quota."""
+        domain = _table("domains")
         if self.has_domain_quota:
+            service, resource = _table("domain_services"), _table("domain_resources")
             return (
-                "SELECT d.uuid AS domain, s.type AS service, r.name AS resource, r.quota FROM domain_resources r"
-                " JOIN domain_services s ON s.id = r.service_id JOIN domains d ON d.id = s.domain_id"
+                resource.select(
+                    domain.c.uuid.alias("domain"),
+                    service.c.type.alias("service"),
+                    resource.c.name.alias("resource"),
+                    resource.c.quota,
+                )
+                .join(service, on=service.c.id == resource.c.service_id)
+                .join(domain, on=domain.c.id == service.c.domain_id)
             )
+        quota, project = self.quotas.alias("q"), _table("projects")
+        key = (domain.c.uuid, quota.c.service, quota.c.resource)
         return (
-            "SELECT d.uuid AS domain, q.service, q.resource, SUM(q.quota)::bigint AS quota"
-            f" FROM ({self.quotas}) q JOIN projects p ON p.id = q.project JOIN domains d ON d.id = p.domain_id"
-            " WHERE q.quota IS NOT NULL GROUP BY d.uuid, q.service, q.resource"
+            Select([quota], [key[0].alias("domain"), *key[1:], fn.SUM(quota.c.quota).cast("bigint").alias("quota")])
+            .join(project, on=project.c.id == quota.c.project)
+            .join(domain, on=domain.c.id == project.c.domain_id)
+            .where(quota.c.quota.is_null(False))
+            .group_by(*key)
         )
 
     @property
-    def projects(self) -> str:
+    def projects(self) -> Rows:
         """id, uuid, name, parent_uuid, domain, has_bursting."""
-        bursting = "p.has_bursting" if self.version <= 38 else "FALSE"
-        return (
-            f"SELECT p.id, p.uuid, p.name, p.parent_uuid, d.uuid AS domain, {bursting} AS has_bursting"
-            " FROM projects p JOIN domains d ON d.id = p.domain_id"
-        )
+        row, domain = _table("projects"), _table("domains")
+        bursting = row.c.has_bursting if self.version <= 38 else Value(False)
+        return row.select(
+            *(row.c.id, row.c.uuid, row.c.name, row.c.parent_uuid),
+            *(domain.c.uuid.alias("domain"), bursting.alias("has_bursting")),
+        ).join(domain, on=domain.c.id == row.c.domain_id)
 
     @property
-    def services(self) -> str:
+    def services(self) -> Rows:
         """project, service, scraped_at, checked_at, stale, duration, error."""
-        name, join = ("ps.type", "") if self.is_by_name else ("s.type", self._join_services)
-        return (
-            f"SELECT ps.project_id AS project, {name} AS service, {_epoch('ps.scraped_at')} AS scraped_at,"
-            f" {_epoch('ps.checked_at')} AS checked_at, ps.stale, ps.scrape_duration_secs AS duration,"
-            f" ps.scrape_error_message AS error FROM project_services ps{join}"
+        row = _table("project_services")
+        _, _, service = self._cluster_tables()
+        query = row.select(
+            row.c.project_id.alias("project"),
+            (row.c.type if self.is_by_name else service.c.type).alias("service"),
+            _epoch(row.c.scraped_at).alias("scraped_at"),
+            _epoch(row.c.checked_at).alias("checked_at"),
+            row.c.stale,
+            row.c.scrape_duration_secs.alias("duration"),
+            row.c.scrape_error_message.alias("error"),
         )
+        return query if self.is_by_name else query.join(service, on=service.c.id == row.c.service_id)
 
     @property
-    def quotas(self) -> str:
+    def quotas(self) -> Rows:
         """project, service, resource, quota, backend_quota."""
+        row = _table("project_resources")
         if self.is_by_name:
-            return (
-                "SELECT ps.project_id AS project, ps.type AS service, pr.name AS resource, pr.quota, pr.backend_quota"
-                " FROM project_resources pr JOIN project_services ps ON ps.id = pr.service_id"
-            )
-        values, join = "pr.quota, pr.backend_quota", ""
-        if self.has_totals:
-            values = "t.quota, t.backend_quota"
-            join = (
-                f" LEFT JOIN az_resources a ON a.resource_id = r.id AND a.az = '{TOTAL_AZ}'"
-                " LEFT JOIN project_az_resources t ON t.az_resource_id = a.id AND t.project_id = pr.project_id"
-            )
-        return (
-            f"SELECT pr.project_id AS project, s.type AS service, r.name AS resource, {values}"
-            f" FROM project_resources pr JOIN {self._prefix}resources r ON r.id = pr.resource_id"
-            f" JOIN {self._prefix}services s ON s.id = r.service_id{join}"
+            owner = _table("project_services")
+            columns = _named(owner.c.project_id, owner.c.type, row.c.name)
+            return row.select(*columns, row.c.quota, row.c.backend_quota).join(owner, on=owner.c.id == row.c.service_id)
+        az, resource, service = self._cluster_tables()
+        amounts = _table("project_az_resources") if self.has_totals else row
+        columns = _named(row.c.project_id, service.c.type, resource.c.name)
+        query = (
+            row.select(*columns, amounts.c.quota, amounts.c.backend_quota)
+            .join(resource, on=resource.c.id == row.c.resource_id)
+            .join(service, on=service.c.id == resource.c.service_id)
         )
+        if not self.has_totals:
+            return query
+        is_total = (az.c.resource_id == resource.c.id) & (az.c.az == TOTAL_AZ)
+        is_of_project = (amounts.c.az_resource_id == az.c.id) & (amounts.c.project_id == row.c.project_id)
+        return query.join(az, JOIN.LEFT_OUTER, on=is_total).join(amounts, JOIN.LEFT_OUTER, on=is_of_project)
 
     @property
-    def usages(self) -> str:
+    def usages(self) -> Rows:
         """project, service, resource, az, usage, physical_usage, subresources."""
-        values = "pa.usage, pa.physical_usage, pa.subresources"
-        if self.is_by_name:
-            return (
-                f"SELECT ps.project_id AS project, ps.type AS service, pr.name AS resource, pa.az, {values}"
-                " FROM project_az_resources pa JOIN project_resources pr ON pr.id = pa.resource_id"
-                " JOIN project_services ps ON ps.id = pr.service_id"
-            )
-        return (
-            f"SELECT pa.project_id AS project, s.type AS service, r.name AS resource, a.az, {values}"
-            f" FROM project_az_resources pa{self._join_az} WHERE a.az <> '{TOTAL_AZ}'"
-        )
+        row = _table("project_az_resources")
+        query = self._with_place(row, row, row.c.usage, row.c.physical_usage, row.c.subresources)
+        return query if self.is_by_name else query.where(self._cluster_tables()[0].c.az != TOTAL_AZ)
 
     @property
-    def commitments(self) -> str:
+    def commitments(self) -> Rows:
         """id, uuid, project, service, resource, az, amount, duration, state, and times and people."""
-        if self.is_by_name:
-            project, service, resource, az = "ps.project_id", "ps.type", "pr.name", "pa.az"
-            join = (
-                " JOIN project_az_resources pa ON pa.id = c.az_resource_id"
-                " JOIN project_resources pr ON pr.id = pa.resource_id"
-                " JOIN project_services ps ON ps.id = pr.service_id"
-            )
+        row = _table("project_commitments")
+        if self.version <= 49:
+            predecessor = row.c.predecessor_id
         else:
-            project, service, resource, az = "c.project_id", "s.type", "r.name", "a.az"
-            join = self._join_az.replace("pa.az_resource_id", "c.az_resource_id")
-        uuid = "c.uuid" if self.version >= 57 else "NULL::text"
-        state = "c.status" if self.version >= 65 else "c.state"
-        before = "c.predecessor_id" if self.version <= 49 else "(c.creation_context_json->'related_ids'->>0)::bigint"
-        deleted = "c.deleted_at IS NULL" if self.version >= 71 else "TRUE"
+            related = Expression(row.c.creation_context_json, "->", "related_ids")
+            predecessor = Expression(related, "->>", 0).cast("bigint")
+        times = ("created_at", "confirm_by", "confirmed_at", "expires_at", "superseded_at")
+        query = self._with_place(
+            row,
+            _table("project_az_resources") if self.is_by_name else row,
+            row.c.id,
+            (row.c.uuid if self.version >= 57 else Cast(Value(None), "text")).alias("uuid"),
+            *(row.c.amount, row.c.duration, row.c.creator_uuid, row.c.creator_name, row.c.transfer_status),
+            (row.c.status if self.version >= 65 else row.c.state).alias("state"),
+            *(_epoch(getattr(row.c, name)).alias(name) for name in times),
+            predecessor.alias("predecessor"),
+            fn.NULLIF(row.c.transfer_token, "").alias("transfer_token"),
+        )
+        return query if self.version < 71 else query.where(row.c.deleted_at.is_null())
+
+    def _with_place(self, row: Any, az_row: Any, *columns: Any) -> Rows:
+        """The columns of `row`, with project, service, resource and AZ, which hang on `az_row`."""
+        if self.is_by_name:
+            owner, resource = _table("project_services"), _table("project_resources")
+            names = _named(owner.c.project_id, owner.c.type, resource.c.name)
+            query = row.select(*names, az_row.c.az, *columns)
+            if az_row is not row:
+                query = query.join(az_row, on=az_row.c.id == row.c.az_resource_id)
+            return query.join(resource, on=resource.c.id == az_row.c.resource_id).join(
+                owner, on=owner.c.id == resource.c.service_id
+            )
+        az, resource, service = self._cluster_tables()
+        query = row.select(*_named(row.c.project_id, service.c.type, resource.c.name), az.c.az, *columns)
         return (
-            f"SELECT c.id, {uuid} AS uuid, {project} AS project, {service} AS service, {resource} AS resource,"
-            f" {az} AS az, c.amount, c.duration, {state} AS state, {_epoch('c.created_at')} AS created_at,"
-            f" c.creator_uuid, c.creator_name, {_epoch('c.confirm_by')} AS confirm_by,"
-            f" {_epoch('c.confirmed_at')} AS confirmed_at, {_epoch('c.expires_at')} AS expires_at,"
-            f" {_epoch('c.superseded_at')} AS superseded_at, {before} AS predecessor, c.transfer_status,"
-            f" NULLIF(c.transfer_token, '') AS transfer_token FROM project_commitments c{join} WHERE {deleted}"
+            query.join(az, on=az.c.id == row.c.az_resource_id)
+            .join(resource, on=resource.c.id == az.c.resource_id)
+            .join(service, on=service.c.id == resource.c.service_id)
         )
 
     # -- what has no place here --------------------------------------------------------------------------------------
 
     @property
-    def dropped(self) -> dict[str, str]:
-        """What is not imported, with SQL that counts it."""
-        found = {
-            "rates of projects: the Resource API has none": "SELECT COUNT(*) FROM project_rates",
-            "quotas by AZ, which the autogrow model gives: quota here is for all AZs": (
-                f"SELECT COUNT(*) FROM project_az_resources pa WHERE pa.quota IS NOT NULL{self._not_total}"
+    def dropped(self) -> dict[str, Rows]:
+        """What is not imported, by a text that says so."""
+        usage, resource, commitment = (
+            _table(name) for name in ("project_az_resources", "project_resources", "project_commitments")
+        )
+        dropped = {
+            "rates of projects: the Resource API has none": _all(_table("project_rates")),
+            "quotas by AZ, which the autogrow model gives: quota here is for all AZs": self._without_totals().where(
+                usage.c.quota.is_null(False)
             ),
-            "historical usage, of which the autogrow model makes quota": (
-                "SELECT COUNT(*) FROM project_az_resources WHERE historical_usage NOT IN ('', '{}')"
+            "historical usage, of which the autogrow model makes quota": _all(usage).where(
+                usage.c.historical_usage.not_in(["", "{}"])
             ),
         }
         if self.version >= 49:
-            found["mails that wait to be sent"] = "SELECT COUNT(*) FROM project_mail_notifications"
+            dropped["mails that wait to be sent"] = _all(_table("project_mail_notifications"))
         if self.version >= 71:
-            sql = "SELECT COUNT(*) FROM project_commitments WHERE deleted_at IS NOT NULL"
-            found["commitments that were deleted"] = sql
+            dropped["commitments that were deleted"] = _all(commitment).where(commitment.c.deleted_at.is_null(False))
         for column, first, last in (
             ("max_quota_from_admin", 38, 44),
             ("max_quota_from_outside_admin", 45, NEWEST),
             ("override_quota_from_config", 38, NEWEST),
         ):
             if first <= self.version <= last:
-                sql = f"SELECT COUNT(*) FROM project_resources WHERE {column} IS NOT NULL"
-                found[f"{column}, for the autogrow model (constraints_path is what there is here)"] = sql
-        return found
+                text = f"{column}, for the autogrow model (constraints_path is what there is here)"
+                dropped[text] = _all(resource).where(getattr(resource.c, column).is_null(False))
+        return dropped
 
     @property
-    def counts(self) -> dict[str, str]:
-        """How many rows each of the statements above has to give, by its name: none may be lost in a join."""
-        kept = " WHERE c.deleted_at IS NULL" if self.version >= 71 else ""
+    def complete(self) -> dict[str, Rows]:
+        """All rows that each of the queries above, by its name, has to give: none may be lost in a join."""
+        commitment = _table("project_commitments")
+        kept = _all(commitment).where(commitment.c.deleted_at.is_null()) if self.version >= 71 else _all(commitment)
         return {
-            "projects": "SELECT COUNT(*) FROM projects",
-            "services": "SELECT COUNT(*) FROM project_services",
-            "quotas": "SELECT COUNT(*) FROM project_resources",
-            "usages": f"SELECT COUNT(*) FROM project_az_resources pa WHERE TRUE{self._not_total}",
-            "commitments": f"SELECT COUNT(*) FROM project_commitments c{kept}",
+            "projects": _all(_table("projects")),
+            "services": _all(_table("project_services")),
+            "quotas": _all(_table("project_resources")),
+            "usages": self._without_totals(),
+            "commitments": kept,
         }
 
-    @property
-    def _not_total(self) -> str:
+    def _without_totals(self) -> Rows:
+        row, (az, _, _) = _table("project_az_resources"), self._cluster_tables()
         if self.is_by_name:
-            return ""
-        return f" AND pa.az_resource_id NOT IN (SELECT id FROM {self._prefix}az_resources WHERE az = '{TOTAL_AZ}')"
+            return _all(row)
+        return _all(row).where(row.c.az_resource_id.not_in(az.select(az.c.id).where(az.c.az == TOTAL_AZ)))
 
-    @property
-    def _join_services(self) -> str:
-        return f" JOIN {self._prefix}services s ON s.id = ps.service_id"
-
-    @property
-    def _join_az(self) -> str:
-        return (
-            f" JOIN {self._prefix}az_resources a ON a.id = pa.az_resource_id"
-            f" JOIN {self._prefix}resources r ON r.id = a.resource_id"
-            f" JOIN {self._prefix}services s ON s.id = r.service_id"
-        )
+    def _cluster_tables(self) -> tuple[Any, Any, Any]:
+        """AZ resources, resources and services of the cluster."""
+        prefix = "cluster_" if self.version <= 61 else ""
+        return _table(f"{prefix}az_resources"), _table(f"{prefix}resources"), _table(f"{prefix}services")
 
 
-def _epoch(column: str) -> str:
+def _table(name: str) -> Any:
+    return Table(name)
+
+
+def _all(table: Any) -> Any:
+    return table.select(Value(1).alias("one"))
+
+
+def _named(project: Any, service: Any, resource: Any) -> tuple[Any, ...]:
+    return project.alias("project"), service.alias("service"), resource.alias("resource")
+
+
+def _epoch(column: Any) -> Any:
     """Seconds since the epoch. Times without a zone are UTC there."""
-    return f"EXTRACT(EPOCH FROM {column})::double precision"
+    return fn.date_part("epoch", column)

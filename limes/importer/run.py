@@ -1,6 +1,6 @@
 """The import of the database: one snapshot of the source, one transaction here."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -113,9 +113,8 @@ class Import:
         return replace(outcome, problems=(text,), differences=found)
 
     def _write_kind(self, kind: str, source: Source, target: Target, total: int) -> None:
-        make, order = _SHAPES[kind]
-        stream: Iterator[Any] = (make._make(row) for row in source.stream(kind, order))
-        shown = self.progress(kind.replace("_", " "), stream, total)
+        row_type, order = _SHAPES[kind]
+        shown = self.progress(kind.replace("_", " "), source.stream(kind, row_type, order.split()), total)
         if kind == "commitments":
             target.write_commitments(shown, self.ids)
         else:
@@ -124,13 +123,13 @@ class Import:
 
 _SHAPES: dict[str, tuple[Any, str]] = {
     "capacitors": (rows.CapacitorRow, "name"),
-    "capacity": (rows.CapacityRow, "service, resource, az"),
+    "capacity": (rows.CapacityRow, "service resource az"),
     "domains": (rows.DomainRow, "uuid"),
-    "domain_quotas": (rows.DomainQuotaRow, "domain, service, resource"),
+    "domain_quotas": (rows.DomainQuotaRow, "domain service resource"),
     "projects": (rows.ProjectRow, "uuid"),
-    "services": (rows.ServiceRow, "project, service"),
-    "quotas": (rows.QuotaRow, "project, service, resource"),
-    "usages": (rows.UsageRow, "project, service, resource, az"),
+    "services": (rows.ServiceRow, "project service"),
+    "quotas": (rows.QuotaRow, "project service resource"),
+    "usages": (rows.UsageRow, "project service resource az"),
     "commitments": (rows.CommitmentRow, "id"),
 }
 """The type of the rows of each kind, and their order."""

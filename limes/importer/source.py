@@ -1,12 +1,16 @@
 """The database of the Go Limes, read only."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterator
+from typing import Any, NamedTuple, TypeVar
+
+from peewee import Select, Table, fn
 
 from limes.db.engine import Engine, Row
 from limes.db.failures import DATABASE_ERRORS, first_line
 from limes.errors import ConfigError, StartupError
-from limes.importer.layout import Layout
+from limes.importer.layout import Layout, Rows
+
+R = TypeVar("R", bound=NamedTuple)
 
 
 class DomainRow(NamedTuple):
@@ -114,7 +118,7 @@ class CommitmentRow(NamedTuple):
 
 
 class Source:
-    """Everything in it, in one snapshot: use it inside `engine.snapshot`."""
+    """The database's contents. Use it inside `engine.snapshot`, so that all queries see one state."""
 
     def __init__(self, engine: Engine) -> None:
         """Raises `ConfigError` if it is no database of the Go Limes, or one whose shape is not known."""
@@ -123,32 +127,34 @@ class Source:
 
     def count(self, what: str) -> int:
         """How many rows of a kind there are."""
-        return self._number(f"SELECT COUNT(*) FROM ({getattr(self.layout, what)}) x")
+        return self._count(getattr(self.layout, what))
 
-    def stream(self, what: str, order: str) -> Iterator[Row]:
+    def stream(self, what: str, kind: type[R], order: Collection[str]) -> Iterator[R]:
         """The rows of a kind, which never stand in memory all at once. Columns as `Layout` says."""
-        yield from self.engine.stream_text(f"SELECT * FROM ({getattr(self.layout, what)}) x ORDER BY {order}")
+        rows = getattr(self.layout, what).alias("x")
+        query = Select([rows], [getattr(rows.c, name) for name in kind._fields])
+        return self.engine.stream(query.order_by(*(getattr(rows.c, name) for name in order)), kind)
 
-    def rows(self, sql: str) -> list[Row]:
-        """The rows of a statement. A per cent sign is one."""
-        return self.engine.rows(sql)
+    def tuples(self, query: Rows) -> list[Row]:
+        """The rows of a SELECT."""
+        return self.engine.tuples(query)
 
     def lost(self) -> list[str]:
-        """Kinds of which rows hang on nothing, so that the statements do not give them."""
+        """A line for each kind of which some rows refer to nothing, so that the queries do not give them."""
         return [
             f"{wanted - found} rows of {what} in the source refer to nothing"
-            for what, sql in self.layout.counts.items()
-            if (wanted := self._number(sql)) != (found := self.count(what))
+            for what, rows in self.layout.complete.items()
+            if (wanted := self._count(rows)) != (found := self.count(what))
         ]
 
     def dropped(self) -> dict[str, int]:
         """What is not imported, and how much of it there is."""
-        counted = {what: self._number(sql) for what, sql in self.layout.dropped.items()}
+        counted = {what: self._count(rows) for what, rows in self.layout.dropped.items()}
         return {what: count for what, count in counted.items() if count}
 
-    def _number(self, sql: str) -> int:
-        ((found,),) = self.engine.rows(sql)
-        return int(found)
+    def _count(self, rows: Rows) -> int:
+        (count,) = self.engine.column(Select([rows.alias("x")], [fn.COUNT(1)]))
+        return int(count)
 
 
 def open_source(url: str) -> Engine:
@@ -165,10 +171,11 @@ def open_source(url: str) -> Engine:
 
 
 def _version(engine: Engine) -> int:
-    found = engine.rows("SELECT to_regclass('schema_migrations')::text, to_regclass('project_commitments')::text")
-    if None in found[0]:
+    tables = [fn.to_regclass(name).cast("text") for name in ("schema_migrations", "project_commitments")]
+    if None in engine.tuples(Select(columns=tables))[0]:
         raise ConfigError([f"the {engine.location} is none of the Go Limes: it has no tables of that kind"])
-    ((version, dirty),) = engine.rows("SELECT version, dirty FROM schema_migrations")
+    migrations: Any = Table("schema_migrations")
+    ((version, dirty),) = engine.tuples(migrations.select(migrations.c.version, migrations.c.dirty))
     if dirty:
         raise ConfigError([f"the source's migration {version} has failed half-way (dirty): have it mended there first"])
     return int(version)

@@ -1,17 +1,32 @@
 """Our database, into which everything is written."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import astuple, fields
-from typing import TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeVar
 
 import orjson
+from peewee import Case, Field, Select, Value, fn
 
 from limes.core.catalog import Catalog, Ref
 from limes.core.commitments.commitment import Commitment, describe
+from limes.db import models
+from limes.db.compiled import compiled, compiled_insert
 from limes.db.engine import Engine
+from limes.db.models import (
+    AZResource,
+    Capacitor,
+    Domain,
+    DomainResource,
+    Project,
+    ProjectAZResource,
+    ProjectResource,
+    ProjectService,
+    Resource,
+)
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_events
-from limes.importer import bulk, commitments
+from limes.db.queries import commitments as commitment_queries
+from limes.importer.commitments import Owner, convert
 from limes.importer.source import (
     CapacitorRow,
     CapacityRow,
@@ -27,8 +42,12 @@ from limes.system import IdSource
 
 T = TypeVar("T", CapacityRow, DomainQuotaRow, QuotaRow, UsageRow, CommitmentRow)
 
-_DATA = ("domains", "projects", "project_commitments", "commitment_events", "quota_history")
-_COMMITMENT_COLUMNS = tuple(field.name for field in fields(Commitment))
+_DATA = (Domain, Project, models.Commitment, models.CommitmentEvent, models.QuotaHistory)
+_VALUES = 15_000
+"""The most parameters of one statement; SQLite takes 32 766."""
+
+_SET_SCRAPED = compiled(lambda p: Capacitor.update(scraped_at=p.scraped_at).where(Capacitor.name == p.name))
+_SET_CAPACITOR = compiled(lambda p: Resource.update(capacitor=p.capacitor).where(Resource.id == p.resource))
 
 
 class Target:
@@ -52,16 +71,16 @@ class Target:
 
     def is_empty(self) -> bool:
         """Whether nobody has put any data of projects into it yet."""
-        return all(self.engine.row(f"SELECT 1 FROM {table} LIMIT 1") is None for table in _DATA)
+        return not any(self.engine.column(table.select(Value(1)).limit(1)) for table in _DATA)
 
     def write_capacitors(self, rows: Iterable[CapacitorRow]) -> None:
         """When the capacitors that are configured here were scraped. Each is due at once."""
         for row in rows:
-            self.engine.execute("UPDATE capacitors SET scraped_at = %s WHERE name = %s", [row.scraped_at, row.name])
+            self.engine.write(_SET_SCRAPED, scraped_at=row.scraped_at, name=row.name)
 
     def write_capacity(self, rows: Iterable[CapacityRow]) -> None:
         """Capacity, and which capacitor it comes from, if that is configured here."""
-        capacitors: dict[str, int] = dict(self.engine.rows("SELECT name, id FROM capacitors"))
+        capacitors: dict[str, int] = dict(self.engine.tuples(Capacitor.select(Capacitor.name, Capacitor.id)))
         owners: dict[int, int] = {}
 
         def values() -> Iterator[tuple[object, ...]]:
@@ -71,19 +90,18 @@ class Target:
                     owners[id_] = capacitors[row.capacitor]
                 yield id_, row.az, row.raw_capacity, row.usage, row.subcapacities or "[]"
 
-        bulk.insert(
-            self.engine, "az_resources", ("resource_id", "az", "raw_capacity", "usage", "subcapacities"), values()
-        )
+        table = AZResource
+        self._insert((table.resource, table.az, table.raw_capacity, table.usage, table.subcapacities), values())
         for id_, capacitor in owners.items():
-            self.engine.execute("UPDATE resources SET capacitor_id = %s WHERE id = %s", [capacitor, id_])
+            self.engine.write(_SET_CAPACITOR, capacitor=capacitor, resource=id_)
 
     def write_domains(self, rows: Iterable[DomainRow]) -> None:
         """Domains."""
-        bulk.insert(self.engine, "domains", ("uuid", "name"), rows)
-        self._domains = dict(self.engine.rows("SELECT uuid, id FROM domains"))
+        self._insert((Domain.uuid, Domain.name), rows)
+        self._domains = dict(self.engine.tuples(Domain.select(Domain.uuid, Domain.id)))
 
     def write_domain_quotas(self, rows: Iterable[DomainQuotaRow]) -> None:
-        """Quotas of domains; 0 for what the source has none of."""
+        """Quotas of domains; 0 where the source has none."""
         given = {
             (self._domains[row.domain], self._resources[row.service, row.resource]): row.quota
             for row in self._ours(rows)
@@ -94,7 +112,7 @@ class Target:
             id_ for (type_, name), id_ in self._resources.items() if services[type_].resources[name].tracks_quota
         )
         values = ((d, r, given.get((d, r), 0)) for d in self._domains.values() for r in tracked)
-        bulk.insert(self.engine, "domain_resources", ("domain_id", "resource_id", "quota"), values)
+        self._insert((DomainResource.domain, DomainResource.resource, DomainResource.quota), values)
 
     def write_projects(self, rows: Iterable[ProjectRow]) -> None:
         """Projects."""
@@ -105,8 +123,9 @@ class Target:
                 known[row.uuid] = (row.id, row.domain)
                 yield row.uuid, row.name, row.parent_uuid or row.domain, self._domains[row.domain], row.has_bursting
 
-        bulk.insert(self.engine, "projects", ("uuid", "name", "parent_uuid", "domain_id", "has_bursting"), values())
-        for uuid, id_ in self.engine.rows("SELECT uuid, id FROM projects"):
+        table = Project
+        self._insert((table.uuid, table.name, table.parent_uuid, table.domain, table.has_bursting), values())
+        for uuid, id_ in self.engine.tuples(table.select(table.uuid, table.id)):
             source_id, domain = known[uuid]
             self._projects[source_id] = (id_, uuid, domain)
 
@@ -122,11 +141,15 @@ class Target:
                         *(scraped_at, row.checked_at, self._now, row.stale, row.duration, row.error, 0, "", 0),
                     )
 
-        columns = (
-            "project_id, service_id, scraped_at, checked_at, next_scrape_at, is_stale, scrape_duration, scrape_error,"
-            " push_failures, push_error, scrape_failures"
+        table = ProjectService
+        self._insert(
+            (
+                *(table.project, table.service, table.scraped_at, table.checked_at, table.next_scrape_at),
+                *(table.is_stale, table.scrape_duration, table.scrape_error),
+                *(table.push_failures, table.push_error, table.scrape_failures),
+            ),
+            values(),
         )
-        bulk.insert(self.engine, "project_services", columns.split(", "), values())
 
     def write_quotas(self, rows: Iterable[QuotaRow]) -> None:
         """Quotas of projects, and what the backends enforce."""
@@ -141,8 +164,8 @@ class Target:
                     backend_quota = None if row.backend_quota is None else max(-1, row.backend_quota)
                 yield (*pair, quota, backend_quota, 0)
 
-        columns = ("project_id", "resource_id", "quota", "backend_quota", "usage")
-        bulk.insert(self.engine, "project_resources", columns, values())
+        table = ProjectResource
+        self._insert((table.project, table.resource, table.quota, table.backend_quota, table.usage), values())
 
     def write_usages(self, rows: Iterable[UsageRow]) -> None:
         """Usage by AZ, and from it the totals."""
@@ -153,14 +176,18 @@ class Target:
                 if pair in self._pairs:
                     yield (*pair, row.az, row.usage, row.physical_usage, row.subresources)
 
-        columns = ("project_id", "resource_id", "az", "usage", "physical_usage", "subresources")
-        bulk.insert(self.engine, "project_az_resources", columns, values())
-        physical = "CASE WHEN COUNT(physical_usage) > 0 THEN SUM(COALESCE(physical_usage, usage)) END"
-        self.engine.execute(
-            "UPDATE project_resources SET usage = t.usage, physical_usage = t.physical_usage"
-            f" FROM (SELECT project_id, resource_id, SUM(usage) AS usage, {physical} AS physical_usage"
-            " FROM project_az_resources GROUP BY project_id, resource_id) t"
-            " WHERE t.project_id = project_resources.project_id AND t.resource_id = project_resources.resource_id"
+        zone, total = ProjectAZResource, ProjectResource
+        key = (zone.project_id, zone.resource_id)
+        self._insert((*key, zone.az, zone.usage, zone.physical_usage, zone.subresources), values())
+        physical = Case(
+            None, [(fn.COUNT(zone.physical_usage) > 0, fn.SUM(fn.COALESCE(zone.physical_usage, zone.usage)))]
+        )
+        sums: Any = zone.select(*key, fn.SUM(zone.usage).alias("usage"), physical.alias("physical_usage"))
+        sums = sums.group_by(*key).alias("t")
+        self.engine.write(
+            total.update(usage=sums.c.usage, physical_usage=sums.c.physical_usage)
+            .from_(sums)
+            .where(total.project == sums.c.project_id, total.resource == sums.c.resource_id)
         )
 
     def write_commitments(self, rows: Iterable[CommitmentRow], ids: IdSource) -> None:
@@ -175,23 +202,31 @@ class Target:
             for row in self._ours(rows):
                 project_id, project_uuid, domain_uuid = self._projects[row.project]
                 resource_id = self._resources[row.service, row.resource]
-                place = commitments.Place(project_id, project_uuid, resource_id)
-                one = commitments.convert(row, place, known, self._now, ids)
-                known.add(one.id)
-                if one.is_live:
-                    events.append(self._event(one, (row.service, row.resource), project_uuid, domain_uuid))
-                yield (*astuple(one)[:7], one.status.value, *astuple(one)[8:])
+                owner = Owner(project_id, project_uuid, resource_id)
+                commitment = convert(row, owner, known, self._now, ids)
+                known.add(commitment.id)
+                if commitment.is_live:
+                    events.append(self._event(commitment, (row.service, row.resource), project_uuid, domain_uuid))
+                yield tuple(commitment_queries.to_values(commitment).values())
 
-        bulk.insert(self.engine, "project_commitments", _COMMITMENT_COLUMNS, values())
+        self._insert(commitment_queries.COLUMNS, values())
         if self.engine.dialect == "postgresql" and known:
-            sequence = "pg_get_serial_sequence('project_commitments', 'id')"
-            self.engine.rows(f"SELECT setval({sequence}, (SELECT MAX(id) FROM project_commitments))")
+            sequence = fn.pg_get_serial_sequence("project_commitments", "id")
+            last = models.Commitment.select(fn.MAX(models.Commitment.id))
+            self.engine.tuples(Select(columns=[fn.setval(sequence, last)]))
         commitment_events.append(self.engine, events, lambda: self._now)
 
-    def _event(self, one: Commitment, ref: Ref, project: str, domain: str) -> commitment_events.EventRow:
-        document = describe(one, ref, self._catalog.services[ref[0]].resources[ref[1]].unit)
+    def _insert(self, fields: Sequence[Field], rows: Iterable[Sequence[object]]) -> None:
+        """Inserts all rows, in their order, with few statements."""
+        size = _VALUES // len(fields)
+        insert, remaining = compiled_insert(fields[0].model, *fields), iter(rows)
+        while chunk := list(islice(remaining, size)):
+            self.engine.write(insert, rows=chunk)
+
+    def _event(self, commitment: Commitment, ref: Ref, project: str, domain: str) -> commitment_events.EventRow:
+        document = describe(commitment, ref, self._catalog.services[ref[0]].resources[ref[1]].unit)
         text = orjson.dumps({**document, "project_id": project, "domain_id": domain}).decode()
-        return commitment_events.EventRow("created", one.uuid, project, text)
+        return commitment_events.EventRow("created", commitment.uuid, project, text)
 
     def _ours(self, rows: Iterable[T]) -> Iterator[T]:
         return (row for row in rows if (row.service, row.resource) in self._resources)

@@ -15,9 +15,9 @@ from limes.db.models import Commitment as Stored
 from limes.db.models import Project, Resource, Service
 from limes.errors import NotFound
 
-_COLUMNS = tuple(Stored._meta.columns[field.name] for field in fields(Commitment))
+COLUMNS = tuple(Stored._meta.columns[field.name] for field in fields(Commitment))
 _STATUS = [field.name for field in fields(Commitment)].index("status")
-_SELECT = Stored.select(*_COLUMNS).order_by(Stored.id)
+_SELECT = Stored.select(*COLUMNS).order_by(Stored.id)
 IS_LIVE = Stored.status.in_(sorted(status.value for status in LIVE))
 """For the commitments that are neither expired nor superseded."""
 
@@ -33,7 +33,8 @@ def _from_row(row: Row) -> Commitment:
     return Commitment(*values)
 
 
-def _to_values(commitment: Commitment) -> dict[str, Any]:
+def to_values(commitment: Commitment) -> dict[str, Any]:
+    """The row of a commitment, in the order of `COLUMNS`."""
     return {**asdict(commitment), "status": commitment.status.value}
 
 
@@ -42,7 +43,7 @@ def _all(engine: Engine, query: Query, **values: Any) -> list[Commitment]:
 
 
 _INSERT = compiled(
-    lambda p: Stored.insert({column: getattr(p, column.column_name) for column in _COLUMNS[1:]}).returning(Stored.id)
+    lambda p: Stored.insert({column: getattr(p, column.column_name) for column in COLUMNS[1:]}).returning(Stored.id)
 )
 _UPDATE = compiled(
     lambda p: Stored.update({column: getattr(p, column.column_name) for column in _CAN_CHANGE}).where(Stored.id == p.id)
@@ -52,14 +53,14 @@ _UPDATE = compiled(
 def insert(engine: Engine, commitment: Commitment) -> int:
     """Stores a new one and answers its number. Raises `NotFound` if its project is being deleted at this moment."""
     with _project_may_vanish():
-        (id_,) = engine.column(_INSERT, **_to_values(commitment))
+        (id_,) = engine.column(_INSERT, **to_values(commitment))
     return int(id_)
 
 
 def update(engine: Engine, commitment: Commitment) -> None:
     """Stores what can change of a commitment. Raises `NotFound` if its project is being deleted at this moment."""
     with _project_may_vanish():
-        engine.write(_UPDATE, **_to_values(commitment))
+        engine.write(_UPDATE, **to_values(commitment))
 
 
 @contextlib.contextmanager
