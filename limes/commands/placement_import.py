@@ -48,8 +48,7 @@ def run(options: argparse.Namespace) -> int:
     """Copies, reads both sides again, and prints each difference on standard output."""
     from limes.composition.common import load_any_settings
     from limes.composition.placement_commands import open_local, open_source
-    from limes.placement.transfer.contents import read
-    from limes.placement.transfer.verify import differences
+    from limes.placement.transfer.contents import differences, read
     from limes.placement.transfer.writer import Writer
 
     settings = load_any_settings()

@@ -7,14 +7,11 @@ from limes.placement.handlers import (
     allocation_candidate,
     inventory,
     quota,
-    reshaper,
     resource_class,
     resource_provider,
-    resource_provider_list,
     root,
     trait,
     usage,
-    usage_group,
 )
 from limes.placement.operation import Operation, every_version
 from limes.placement.policy import rules
@@ -44,7 +41,7 @@ ROUTES = {
         "DELETE": Operation(resource_class.delete, f"{_CLASSES}:delete", since=2),
     },
     "/resource_providers": {
-        "GET": Operation(resource_provider_list.list_providers, f"{_PROVIDERS}:list", renders=True),
+        "GET": Operation(resource_provider.list_providers, f"{_PROVIDERS}:list", renders=True),
         "POST": Operation(resource_provider.create, f"{_PROVIDERS}:create", body=every_version),
     },
     "/resource_providers/{uuid}": {
@@ -103,11 +100,11 @@ ROUTES = {
         "GET": Operation(usage.show_of_project, "placement:usages", since=9, authorizes=True, renders=True),
     },
     "/reshaper": {
-        "POST": Operation(reshaper.reshape, "placement:reshaper:reshape", since=30, body=every_version),
+        "POST": Operation(allocation.reshape, "placement:reshaper:reshape", since=30, body=every_version),
     },
     # our extensions
     "/usage_groups": {
-        "GET": Operation(usage_group.list_groups, "placement:usage_groups:list", renders=True),
+        "GET": Operation(usage.list_groups, "placement:usage_groups:list", renders=True),
     },
     "/quotas/{project_id}": {
         "GET": Operation(quota.show, "placement:quotas:show", renders=True),

@@ -9,7 +9,7 @@ import pytest
 from limes.db.engine import Engine
 from limes.placement.routes import ROUTES
 from limes.placement.schemas import common
-from limes.placement.schemas import trait as schema
+from limes.placement.schemas import vocabulary as schema
 from tests.placement.world import World, claim, uuid_of
 
 METHODS = ("GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD", "FROBNICATE", "PROPFIND")
@@ -204,7 +204,7 @@ def test_of_many_mistakes_only_some_are_looked_at(monkeypatch: pytest.MonkeyPatc
         return looked_at[0]
 
     monkeypatch.setattr(common, "best_match", best)
-    found = schema.PUT_OF_PROVIDER.problem({"traits": [""] * 5000, "resource_provider_generation": 1})
+    found = schema.PUT_TRAITS.problem({"traits": [""] * 5000, "resource_provider_generation": 1})
     assert found is not None
     assert found.startswith("''")
     assert len(looked_at) == 100

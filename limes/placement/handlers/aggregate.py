@@ -5,7 +5,7 @@ from typing import Any
 from limes.placement.call import Answer, Call
 from limes.placement.objects import aggregate as aggregates
 from limes.placement.objects import resource_provider
-from limes.placement.schemas import aggregate as schema
+from limes.placement.schemas import resource_provider as schema
 from limes.placement.search.values import aggregate_name
 
 _STALE = "Resource provider's generation already changed. Please update the generation and try again."
@@ -20,9 +20,9 @@ def show(call: Call) -> Answer:
 def replace(call: Call) -> Answer:
     """PUT /resource_providers/{uuid}/aggregates: from 1.19 with the generation, which then also counts up."""
     resource_provider.identify(call.engine, call.params["uuid"])
-    body = call.body(schema.put(call.version))
+    body = call.body(schema.put_aggregates(call.version))
     guarded = call.version >= 19
-    uuids = list(dict.fromkeys(aggregate_name(one) or one for one in (body["aggregates"] if guarded else body)))
+    uuids = list(dict.fromkeys(aggregate_name(uuid) or uuid for uuid in (body["aggregates"] if guarded else body)))
 
     def work() -> int:
         provider = resource_provider.lock(call.engine, call.params["uuid"])

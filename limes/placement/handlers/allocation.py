@@ -1,14 +1,19 @@
-"""Allocations: of one consumer, of several at once, and against a provider."""
+"""Allocations: of one consumer, of several at once, against a provider; and the reshaper, which moves them."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from limes.placement.call import Answer, Call
-from limes.placement.errors import CapacityExceeded, ClassUnknown, InvalidValue, Missing
+from limes.placement.errors import CapacityExceeded, ClassUnknown, InvalidValue, InventoryInUse, Missing
+from limes.placement.handlers import inventory
 from limes.placement.objects import allocation as allocations
 from limes.placement.objects import allocation_write
+from limes.placement.objects import reshape as reshaping
 from limes.placement.objects.allocation import ANY_GENERATION, Allocation, Claim
 from limes.placement.objects.consumer import Ownership
+from limes.placement.objects.inventory import Inventory
+from limes.placement.objects.reshape import Shape
 from limes.placement.schemas import allocation as schema
 from limes.placement.schemas.common import normalized_uuid
 
@@ -30,7 +35,7 @@ def parse_claim(call: Call, uuid: str, body: Mapping[str, Any]) -> Claim:
 
 def parse_claims(call: Call, body: Mapping[str, Any]) -> list[Claim]:
     """What a valid body says about several consumers. Raises `InvalidValue` if it names one of them twice."""
-    claims = [parse_claim(call, uuid, one) for uuid, one in body.items()]
+    claims = [parse_claim(call, uuid, consumer) for uuid, consumer in body.items()]
     if len({claim.owner.uuid for claim in claims}) < len(claims):
         raise InvalidValue("A consumer is named twice, in different notations of its UUID.")
     return claims
@@ -46,29 +51,29 @@ def checked_uuid(value: str) -> str:
 
 def show(call: Call) -> Answer:
     """GET /allocations/{consumer_uuid}. A consumer that does not exist has no allocations."""
-    one, found = allocations.of_consumer(call.engine, _consumer_uuid(call))
-    document: dict[str, Any] = {"allocations": _by_provider(found)}
-    if one is not None:
+    consumer, held = allocations.of_consumer(call.engine, _consumer_uuid(call))
+    document: dict[str, Any] = {"allocations": _by_provider(held)}
+    if consumer is not None:
         if call.version >= 12:
-            document |= {"project_id": one.project_id, "user_id": one.user_id}
+            document |= {"project_id": consumer.project_id, "user_id": consumer.user_id}
         if call.version >= 28:
-            document["consumer_generation"] = one.generation
+            document["consumer_generation"] = consumer.generation
         if call.version >= 38:
-            document["consumer_type"] = one.consumer_type or UNKNOWN_TYPE
-    return Answer(document=document, last_modified=max((one.updated for one in found), default=call.now))
+            document["consumer_type"] = consumer.consumer_type or UNKNOWN_TYPE
+    return Answer(document=document, last_modified=max((allocation.updated for allocation in held), default=call.now))
 
 
 def list_of_provider(call: Call) -> Answer:
     """GET /resource_providers/{uuid}/allocations."""
-    generation, found = allocations.of_provider(call.engine, call.params["uuid"])
+    generation, held = allocations.of_provider(call.engine, call.params["uuid"])
     consumers: dict[str, dict[str, Any]] = {}
-    for one in found:
-        entry = consumers.setdefault(one.consumer_uuid, {"resources": {}})
-        entry["resources"][one.class_name] = one.used
+    for allocation in held:
+        entry = consumers.setdefault(allocation.consumer_uuid, {"resources": {}})
+        entry["resources"][allocation.class_name] = allocation.used
         if call.version >= 28:
-            entry["consumer_generation"] = one.consumer_generation
+            entry["consumer_generation"] = allocation.consumer_generation
     document = {"allocations": consumers, "resource_provider_generation": generation}
-    return Answer(document=document, last_modified=max((one.updated for one in found), default=call.now))
+    return Answer(document=document, last_modified=max((allocation.updated for allocation in held), default=call.now))
 
 
 def replace(call: Call) -> Answer:
@@ -117,21 +122,48 @@ def _resources(body: Any) -> dict[str, dict[str, int]]:
     provider is named in two notations.
     """
     if isinstance(body, list):
-        by_provider = {one["resource_provider"]["uuid"]: one["resources"] for one in body}
+        by_provider = {entry["resource_provider"]["uuid"]: entry["resources"] for entry in body}
     else:
-        by_provider = {uuid: one["resources"] for uuid, one in body.items()}
-    found = {
+        by_provider = {uuid: entry["resources"] for uuid, entry in body.items()}
+    amounts = {
         normalized_uuid(uuid) or uuid: {name: int(amount) for name, amount in resources.items()}
         for uuid, resources in by_provider.items()
     }
-    if len(found) < len(by_provider):
+    if len(amounts) < len(by_provider):
         raise InvalidValue("A resource provider is named twice, in different notations of its UUID.")
-    return found
+    return amounts
 
 
-def _by_provider(found: list[Allocation]) -> dict[str, Any]:
+def _by_provider(held: list[Allocation]) -> dict[str, Any]:
     providers: dict[str, dict[str, Any]] = {}
-    for one in found:
-        entry = providers.setdefault(one.provider_uuid, {"resources": {}, "generation": one.provider_generation})
-        entry["resources"][one.class_name] = one.used
+    for allocation in held:
+        entry = providers.setdefault(
+            allocation.provider_uuid, {"resources": {}, "generation": allocation.provider_generation}
+        )
+        entry["resources"][allocation.class_name] = allocation.used
     return providers
+
+
+def reshape(call: Call) -> Answer:
+    """POST /reshaper, from 1.30."""
+    body = call.body(schema.post_reshape(call.version))
+    shapes = {
+        normalized_uuid(uuid) or uuid: Shape(
+            shape["resource_provider_generation"], partial(_inventories, shape["inventories"], call.version, uuid)
+        )
+        for uuid, shape in body["inventories"].items()
+    }
+    claims = parse_claims(call, body["allocations"])
+    try:
+        call.transaction(lambda: reshaping.reshape(call.engine, shapes, claims, call.now))
+    except CapacityExceeded as error:
+        raise CapacityExceeded(f"Unable to allocate inventory: {error}") from None
+    except ClassUnknown as error:
+        raise ClassUnknown(f"malformed reshaper data: {error}") from None
+    except InventoryInUse as error:
+        raise InventoryInUse(f"update conflict: {error}") from None
+    return Answer(status=204)
+
+
+def _inventories(body: Mapping[str, Any], version: int, uuid: str) -> dict[str, Inventory]:
+    return {name: inventory.parse(values, version, name, uuid) for name, values in body.items()}

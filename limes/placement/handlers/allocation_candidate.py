@@ -6,9 +6,8 @@ import random
 from limes.errors import Unavailable
 from limes.placement.call import Answer, Call
 from limes.placement.schemas import allocation_candidate as schemas
-from limes.placement.search.candidates import Found, search
-from limes.placement.search.errors import invalid
-from limes.placement.search.querystring import last_values, parse_pairs
+from limes.placement.search.candidates import SearchResult, search
+from limes.placement.search.querystring import invalid, last_values, parse_pairs
 from limes.placement.search.render import render
 from limes.placement.search.request import Bounds, parse
 from limes.settings.placement import PlacementBounds
@@ -43,24 +42,24 @@ def list_candidates(call: Call) -> Answer:
         memory = call.deps.answers.of((call.version, *(pair for pair in pairs if pair[0] != "limit")))
     monotonic = call.deps.clock.monotonic
     end = monotonic() + settings.bounds.search_seconds
-    found = search(request, cloud, most, shuffle, memory, lambda: monotonic() >= end)
-    headers = {} if found.complete else {INCOMPLETE: _reason(call, found)}
-    data = render(found, cloud, call.version, memory)
+    result = search(request, cloud, most, shuffle, memory, lambda: monotonic() >= end)
+    headers = {} if result.complete else {INCOMPLETE: _reason(call, result)}
+    data = render(result, cloud, call.version, memory)
     return Answer(data=data, last_modified=call.now, headers=headers)
 
 
-def _reason(call: Call, found: Found) -> str:
+def _reason(call: Call, result: SearchResult) -> str:
     """Why a search has not looked at everything; logs it. Raises `Unavailable` if it has found nothing until then.
 
     An empty answer would say that there is no room, and nobody knows that.
     """
     bounds = call.deps.settings.bounds
     bound = f"placement.bounds.max_candidates is {bounds.max_candidates}"
-    if not found.in_time:
+    if not result.in_time:
         bound = f"placement.bounds.search_seconds is {bounds.search_seconds:g}"
-    count = len(found.candidates)
+    count = len(result.candidates)
     log.warning("stopped looking for candidates with %d found (%s): %s", count, bound, call.req.query_string[:1000])
-    if not found.candidates:
+    if not result.candidates:
         raise Unavailable(
             f"The search for candidates was stopped before it found any ({bound}). This does not mean that there are"
             " none. Ask for fewer groups, or in fewer trees (in_tree, member_of)."

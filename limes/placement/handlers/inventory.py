@@ -23,46 +23,46 @@ def parse(body: Mapping[str, Any], version: int, class_name: str, uuid: str) -> 
     Below 1.26 some capacity has to be left.
     """
     numbers = {field: int(body[field]) for field in _FIELDS if field in body}
-    one = Inventory(**numbers, allocation_ratio=float(body.get("allocation_ratio", 1.0)))
+    inventory = Inventory(**numbers, allocation_ratio=float(body.get("allocation_ratio", 1.0)))
     problem = None
-    if one.reserved > one.total:
+    if inventory.reserved > inventory.total:
         problem = "greater than total"
-    if version < 26 and (one.reserved >= one.total or not one.capacity):
+    if version < 26 and (inventory.reserved >= inventory.total or not inventory.capacity):
         problem = "greater than or equal to total"
     if problem:
         raise InvalidValue(
             f"Invalid inventory for '{class_name}' on resource provider '{uuid}'. The reserved value is {problem}."
         )
-    return one
+    return inventory
 
 
-def document_of(one: Inventory) -> dict[str, Any]:
+def document_of(inventory: Inventory) -> dict[str, Any]:
     """An inventory as clients see it."""
     return {
-        "total": one.total,
-        "reserved": one.reserved,
-        "min_unit": one.min_unit,
-        "max_unit": one.max_unit,
-        "step_size": one.step_size,
-        "allocation_ratio": one.allocation_ratio,
+        "total": inventory.total,
+        "reserved": inventory.reserved,
+        "min_unit": inventory.min_unit,
+        "max_unit": inventory.max_unit,
+        "step_size": inventory.step_size,
+        "allocation_ratio": inventory.allocation_ratio,
     }
 
 
 def list_all(call: Call) -> Answer:
     """GET /resource_providers/{uuid}/inventories."""
-    generation, found = inventories.of_provider(call.engine, call.params["uuid"])
-    updated = max((one.updated for one in found.values()), default=call.now)
-    return Answer(document=_document_of_all(found, generation), last_modified=updated)
+    generation, by_class = inventories.of_provider(call.engine, call.params["uuid"])
+    updated = max((inventory.updated for inventory in by_class.values()), default=call.now)
+    return Answer(document=_document_of_all(by_class, generation), last_modified=updated)
 
 
 def show(call: Call) -> Answer:
     """GET /resource_providers/{uuid}/inventories/{resource_class}."""
     uuid, class_name = call.params["uuid"], call.params["resource_class"]
-    generation, found = inventories.of_provider(call.engine, uuid)
-    one = found.get(class_name)
-    if one is None:
+    generation, by_class = inventories.of_provider(call.engine, uuid)
+    inventory = by_class.get(class_name)
+    if inventory is None:
         raise Missing(f"No inventory of class {class_name} for {uuid}")
-    return _answer_one(one, generation, one.updated)
+    return _answer(inventory, generation, inventory.updated)
 
 
 def create(call: Call) -> Answer:
@@ -74,17 +74,17 @@ def create(call: Call) -> Answer:
 
     def write(provider: LockedProvider) -> Inventory:
         try:
-            one = parse(body, call.version, class_name, uuid)
+            inventory = parse(body, call.version, class_name, uuid)
             class_id = resource_class.check_exist(call.engine, [class_name])[class_name]
         except InvalidValue as error:
             raise InvalidValue(f"Unable to create inventory for resource provider {uuid}: {error}") from None
-        if not inventories.add(call.engine, provider.id, class_id, one, call.now):
+        if not inventories.add(call.engine, provider.id, class_id, inventory, call.now):
             raise ConcurrentUpdate(f"Update conflict: there is inventory of class {class_name} already.")
-        return one
+        return inventory
 
-    generation, one = _change(call, None, write)
+    generation, inventory = _change(call, None, write)
     location = f"/resource_providers/{uuid}/inventories/{class_name}"
-    document = document_of(one) | {"resource_provider_generation": generation}
+    document = document_of(inventory) | {"resource_provider_generation": generation}
     return Answer(status=201, document=document, location=location, last_modified=call.now)
 
 
@@ -95,18 +95,18 @@ def update(call: Call) -> Answer:
     body = call.body(schema.PUT_ONE)
 
     def write(provider: LockedProvider) -> Inventory:
-        one = _parse_update(body, call.version, class_name, uuid)
+        inventory = _parse_update(body, call.version, class_name, uuid)
         class_id = resource_class.get(call.engine, class_name).id
         if class_id not in inventories.class_ids_of(call.engine, provider.id):
             raise InvalidValue(
                 f"No inventory record with resource class for resource provider {uuid}:"
                 f" No inventory of class {class_name} found."
             )
-        inventories.put(call.engine, provider.id, {class_id: one}, call.now)
-        return one
+        inventories.put(call.engine, provider.id, {class_id: inventory}, call.now)
+        return inventory
 
-    generation, one = _change(call, body["resource_provider_generation"], write)
-    return _answer_one(one, generation, call.now)
+    generation, inventory = _change(call, body["resource_provider_generation"], write)
+    return _answer(inventory, generation, call.now)
 
 
 def replace_all(call: Call) -> Answer:
@@ -119,9 +119,11 @@ def replace_all(call: Call) -> Answer:
         raise
 
     def write(provider: LockedProvider) -> dict[str, Inventory]:
-        wanted = {name: _parse_update(one, call.version, name, uuid) for name, one in body["inventories"].items()}
-        ids = resource_class.keep_ids_of(call.engine, list(wanted))
-        unknown = [name for name in wanted if name not in ids]
+        by_class = {
+            name: _parse_update(values, call.version, name, uuid) for name, values in body["inventories"].items()
+        }
+        ids = resource_class.keep_ids_of(call.engine, list(by_class))
+        unknown = [name for name in by_class if name not in ids]
         if unknown:
             raise InvalidValue(
                 f"Unknown resource class in inventory for resource provider {uuid}:"
@@ -132,8 +134,10 @@ def replace_all(call: Call) -> Answer:
             inventories.remove(call.engine, provider.id, uuid, sorted(gone))
         except InventoryInUse as error:
             raise InventoryInUse(f"update conflict: {error}") from None
-        inventories.put(call.engine, provider.id, {ids[name]: one for name, one in wanted.items()}, call.now)
-        return {name: replace(wanted[name], updated=call.now) for name in sorted(wanted, key=ids.__getitem__)}
+        inventories.put(
+            call.engine, provider.id, {ids[name]: inventory for name, inventory in by_class.items()}, call.now
+        )
+        return {name: replace(by_class[name], updated=call.now) for name in sorted(by_class, key=ids.__getitem__)}
 
     generation, written = _change(call, body["resource_provider_generation"], write)
     return Answer(document=_document_of_all(written, generation), last_modified=call.now)
@@ -192,13 +196,13 @@ def _change(call: Call, generation: int | None, write: Callable[[LockedProvider]
     return call.transaction(work)
 
 
-def _answer_one(one: Inventory, generation: int, updated: float) -> Answer:
-    document = document_of(one) | {"resource_provider_generation": generation}
+def _answer(inventory: Inventory, generation: int, updated: float) -> Answer:
+    document = document_of(inventory) | {"resource_provider_generation": generation}
     return Answer(document=document, last_modified=updated)
 
 
-def _document_of_all(found: Mapping[str, Inventory], generation: int) -> dict[str, Any]:
+def _document_of_all(by_class: Mapping[str, Inventory], generation: int) -> dict[str, Any]:
     return {
         "resource_provider_generation": generation,
-        "inventories": {name: document_of(one) for name, one in found.items()},
+        "inventories": {name: document_of(inventory) for name, inventory in by_class.items()},
     }

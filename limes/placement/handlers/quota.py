@@ -6,7 +6,7 @@ from limes.placement.call import Answer, Call
 from limes.placement.errors import InvalidBody, Missing
 from limes.placement.objects import quota as quotas
 from limes.placement.objects import resource_class, usage
-from limes.placement.schemas import quota as schema
+from limes.placement.schemas import usage as schema
 from limes.placement.schemas.common import OWNER, Schema
 
 _PROJECT = Schema(OWNER)
@@ -21,8 +21,8 @@ def show(call: Call) -> Answer:
 def replace(call: Call) -> Answer:
     """PUT /quotas/{project_id}: these limits and no others. A limit may be below what is used."""
     project_id = _project(call)
-    body = call.body(schema.PUT)
-    limits = {name: one["limit"] for name, one in body["quotas"].items()}
+    body = call.body(schema.PUT_QUOTAS)
+    limits = {name: quota["limit"] for name, quota in body["quotas"].items()}
 
     def work() -> None:
         ids = resource_class.check_exist(call.engine, list(limits))

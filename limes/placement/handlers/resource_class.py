@@ -5,25 +5,28 @@ from typing import Any
 from limes.placement.call import Answer, Call
 from limes.placement.errors import Duplicate, InvalidBody, InvalidValue
 from limes.placement.objects import resource_class as classes
-from limes.placement.schemas import resource_class as schema
+from limes.placement.schemas import vocabulary as schema
 
 
 def list_all(call: Call) -> Answer:
     """GET /resource_classes."""
-    found = classes.all_of(call.engine)
-    document = {"resource_classes": [_document_of(one.name, call.prefix) for one in found]}
-    return Answer(document=document, last_modified=max((one.updated for one in found), default=call.now))
+    all_classes = classes.all_of(call.engine)
+    document = {"resource_classes": [_document_of(resource_class.name, call.prefix) for resource_class in all_classes]}
+    return Answer(
+        document=document,
+        last_modified=max((resource_class.updated for resource_class in all_classes), default=call.now),
+    )
 
 
 def show(call: Call) -> Answer:
     """GET /resource_classes/{name}."""
-    one = classes.get(call.engine, call.params["name"])
-    return Answer(document=_document_of(one.name, call.prefix), last_modified=one.updated)
+    resource_class = classes.get(call.engine, call.params["name"])
+    return Answer(document=_document_of(resource_class.name, call.prefix), last_modified=resource_class.updated)
 
 
 def create(call: Call) -> Answer:
     """POST /resource_classes."""
-    name = call.body(schema.NAMED)["name"]
+    name = call.body(schema.CLASS)["name"]
     if not call.transaction(lambda: classes.create(call.engine, name, call.now)):
         raise Duplicate(f"Conflicting resource class already exists: {name}")
     return Answer(status=201, location=f"/resource_classes/{name}")
@@ -39,8 +42,8 @@ def delete(call: Call) -> Answer:
     name = call.params["name"]
 
     def work() -> None:
-        one = classes.get(call.engine, name)
-        if not one.name.startswith("CUSTOM_"):
+        resource_class = classes.get(call.engine, name)
+        if not resource_class.name.startswith("CUSTOM_"):
             raise InvalidValue(f"Error in delete resource class: Cannot delete standard resource class {name}.")
         classes.delete(call.engine, name)
 
@@ -50,7 +53,7 @@ def delete(call: Call) -> Answer:
 
 def _ensure(call: Call) -> Answer:
     name = call.params["name"]
-    problem = schema.NAMED.problem({"name": name})
+    problem = schema.CLASS.problem({"name": name})
     if problem is not None:
         raise InvalidBody(f"JSON does not validate: {problem}")
     is_new = call.transaction(lambda: classes.create(call.engine, name, call.now))
@@ -59,11 +62,11 @@ def _ensure(call: Call) -> Answer:
 
 def _rename(call: Call) -> Answer:
     name = call.params["name"]
-    new_name = call.body(schema.NAMED)["name"]
+    new_name = call.body(schema.CLASS)["name"]
 
     def work() -> None:
-        one = classes.get(call.engine, name)
-        if not one.name.startswith("CUSTOM_"):
+        resource_class = classes.get(call.engine, name)
+        if not resource_class.name.startswith("CUSTOM_"):
             raise InvalidValue(f"Cannot update standard resource class {name}")
         classes.rename(call.engine, name, new_name, call.now)
 

@@ -1,6 +1,9 @@
-"""Resource providers: one at a time. The list is in `limes.placement.handlers.resource_provider_list`."""
+"""Resource providers: the list with all its filters, which is read from the index, and one at a time."""
 
+from collections.abc import Iterable
 from typing import Any
+
+import orjson
 
 from limes.errors import Conflict
 from limes.placement.call import Answer, Call
@@ -11,30 +14,62 @@ from limes.placement.errors import (
     Missing,
     ProviderInUse,
 )
+from limes.placement.handlers.allocation_candidate import bounds_of
 from limes.placement.objects import resource_provider as providers
 from limes.placement.objects.resource_provider import LockedProvider, Provider
 from limes.placement.schemas import resource_provider as schema
 from limes.placement.schemas.common import normalized_uuid
 from limes.placement.search.model import Provider as IndexedProvider
+from limes.placement.search.provider_list import matching_providers, parse_providers
+from limes.placement.search.querystring import invalid, last_values, parse_pairs
 
 _LINKS = (("self", 0), ("inventories", 0), ("usages", 0), ("aggregates", 1), ("traits", 6), ("allocations", 11))
+_DOCUMENT_CHANGES = (0, 1, 6, 11, 14)
+"""The microversions that changed what is said of a provider."""
 
 
-def document_of(one: Provider | IndexedProvider, version: int, prefix: str) -> dict[str, Any]:
+def document_of(provider: Provider | IndexedProvider, version: int, prefix: str) -> dict[str, Any]:
     """A provider as clients see it: the links grew with the microversions, and from 1.14 the tree shows."""
-    url = f"{prefix}/resource_providers/{one.uuid}"
+    url = f"{prefix}/resource_providers/{provider.uuid}"
     document: dict[str, Any] = {
-        "uuid": one.uuid,
-        "name": one.name,
-        "generation": one.generation,
+        "uuid": provider.uuid,
+        "name": provider.name,
+        "generation": provider.generation,
         "links": [
             {"rel": rel, "href": url if rel == "self" else f"{url}/{rel}"} for rel, since in _LINKS if version >= since
         ],
     }
     if version >= 14:
-        document["parent_provider_uuid"] = one.parent_uuid
-        document["root_provider_uuid"] = one.root_uuid
+        document["parent_provider_uuid"] = provider.parent_uuid
+        document["root_provider_uuid"] = provider.root_uuid
     return document
+
+
+def list_providers(call: Call) -> Answer:
+    """The providers that match the query."""
+    pairs = parse_pairs(call.req.query_string)
+    problem = schema.list_query(call.version).problem(last_values(pairs))
+    if problem is not None:
+        raise invalid(problem)
+    cloud = call.deps.index.current()
+    bounds = bounds_of(call.deps.settings.bounds)
+    request = parse_providers(pairs, call.version, traits=cloud.traits, classes=cloud.classes, bounds=bounds)
+    matching = matching_providers(request, cloud)
+    updated = max((provider.updated_at for provider in matching), default=call.now)
+    return Answer(data=render_providers(matching, call.version, call.prefix), last_modified=updated)
+
+
+def render_providers(providers: Iterable[IndexedProvider], version: int, prefix: str) -> bytes:
+    """The body. Each provider is rendered once for each form, and kept with its state in the index."""
+    form = max(change for change in _DOCUMENT_CHANGES if change <= version)
+    key = (form, prefix)
+    parts = []
+    for provider in providers:
+        part = provider.cache.get(key)
+        if part is None:
+            part = provider.cache[key] = orjson.dumps(document_of(provider, form, prefix))
+        parts.append(part)
+    return b'{"resource_providers":[%b]}' % b",".join(parts)
 
 
 def show(call: Call) -> Answer:
@@ -61,26 +96,26 @@ def create(call: Call) -> Answer:
 
     def work() -> Provider:
         if parent_uuid is None:
-            made = providers.insert(call.engine, uuid, name, None, call.now)
-            if made is None:
+            new_id = providers.insert(call.engine, uuid, name, None, call.now)
+            if new_id is None:
                 raise _taken(call, name, uuid)
-            return Provider(made, uuid, name, 0, call.now, made, uuid, None, None)
+            return Provider(new_id, uuid, name, 0, call.now, new_id, uuid, None, None)
         tree = providers.lock_trees(call.engine, parent_uuid)
         parent = tree.get(parent_uuid)
         if parent is None:
             raise _cannot_create(name, uuid, "parent provider UUID does not exist.")
-        made = providers.insert(call.engine, uuid, name, parent, call.now)
-        if made is None:
+        new_id = providers.insert(call.engine, uuid, name, parent, call.now)
+        if new_id is None:
             raise _taken(call, name, uuid)
-        root = next(one for one in tree.values() if one.id == parent.root_id)
-        return Provider(made, uuid, name, 0, call.now, root.id, root.uuid, parent.id, parent.uuid)
+        root = next(provider for provider in tree.values() if provider.id == parent.root_id)
+        return Provider(new_id, uuid, name, 0, call.now, root.id, root.uuid, parent.id, parent.uuid)
 
-    one = call.transaction(work)
-    location = f"/resource_providers/{one.uuid}"
+    provider = call.transaction(work)
+    location = f"/resource_providers/{provider.uuid}"
     if call.version < 20:
         return Answer(status=201, location=location)
-    document = document_of(one, call.version, call.prefix)
-    return Answer(document=document, location=location, last_modified=one.updated)
+    document = document_of(provider, call.version, call.prefix)
+    return Answer(document=document, location=location, last_modified=provider.updated)
 
 
 def update(call: Call) -> Answer:
@@ -92,17 +127,19 @@ def update(call: Call) -> Answer:
 
     def work() -> Provider:
         moving = "parent_provider_uuid" in body
-        wanted = _uuid_or_none(body.get("parent_provider_uuid"))
-        tree = providers.lock_trees(call.engine, uuid, *([wanted] if wanted else [])) if moving else {}
-        one = tree.get(uuid) if moving else providers.find_and_lock(call.engine, uuid)
-        if one is None:
+        new_parent_uuid = _uuid_or_none(body.get("parent_provider_uuid"))
+        tree = (
+            providers.lock_trees(call.engine, uuid, *([new_parent_uuid] if new_parent_uuid else [])) if moving else {}
+        )
+        provider = tree.get(uuid) if moving else providers.find_and_lock(call.engine, uuid)
+        if provider is None:
             raise Missing(f"No resource provider with uuid {uuid} found")
         if moving:
-            _move(call, one, wanted, tree)
+            _move(call, provider, new_parent_uuid, tree)
         holder = providers.find_holder(call.engine, name, None)
         if holder is not None and holder.uuid != uuid:
             raise DuplicateName(f"Conflicting resource provider {name} already exists.")
-        providers.rename(call.engine, one.id, name, call.now)
+        providers.rename(call.engine, provider.id, name, call.now)
         return providers.get(call.engine, uuid)
 
     return _answer(call, call.transaction(work))
@@ -114,38 +151,38 @@ def delete(call: Call) -> Answer:
 
     def work() -> None:
         tree = providers.lock_trees(call.engine, uuid)
-        one = tree.get(uuid)
-        if one is None:
+        provider = tree.get(uuid)
+        if provider is None:
             raise Missing(f"No resource provider with uuid {uuid} found for delete")
-        if any(other.parent_id == one.id for other in tree.values()):
+        if any(other.parent_id == provider.id for other in tree.values()):
             raise CannotDeleteParent(
                 f"Unable to delete parent resource provider {uuid}: It has child resource providers."
             )
-        if providers.has_allocations(call.engine, one.id):
+        if providers.has_allocations(call.engine, provider.id):
             raise ProviderInUse(f"Unable to delete resource provider {uuid}: Resource provider has allocations.")
-        providers.delete(call.engine, one.id, call.now)
+        providers.delete(call.engine, provider.id, call.now)
 
     call.transaction(work)
     return Answer(status=204)
 
 
-def _move(call: Call, one: LockedProvider, wanted: str | None, tree: dict[str, LockedProvider]) -> None:
-    parent = tree.get(wanted) if wanted else None
-    if wanted is not None and parent is None:
-        raise _cannot_update(one, "parent provider UUID does not exist.", action="create")
-    new_id = parent.id if parent else None
-    if new_id == one.parent_id:
+def _move(call: Call, provider: LockedProvider, new_parent_uuid: str | None, tree: dict[str, LockedProvider]) -> None:
+    parent = tree.get(new_parent_uuid) if new_parent_uuid else None
+    if new_parent_uuid is not None and parent is None:
+        raise _cannot_update(provider, "parent provider UUID does not exist.", action="create")
+    parent_id = parent.id if parent else None
+    if parent_id == provider.parent_id:
         return
-    if call.version < 37 and one.parent_id is not None:
+    if call.version < 37 and provider.parent_id is not None:
         verb = "un-parenting" if parent is None else "re-parenting"
-        raise _cannot_update(one, f"{verb} a provider is not currently allowed.")
-    if parent is not None and parent.id in providers.subtree_ids(one.id, tree.values()):
-        raise _cannot_update(one, "creating loop in the provider tree is not allowed.")
-    providers.move(call.engine, one, parent, tree.values(), call.now)
+        raise _cannot_update(provider, f"{verb} a provider is not currently allowed.")
+    if parent is not None and parent.id in providers.subtree_ids(provider.id, tree.values()):
+        raise _cannot_update(provider, "creating loop in the provider tree is not allowed.")
+    providers.move(call.engine, provider, parent, tree.values(), call.now)
 
 
-def _answer(call: Call, one: Provider) -> Answer:
-    return Answer(document=document_of(one, call.version, call.prefix), last_modified=one.updated)
+def _answer(call: Call, provider: Provider) -> Answer:
+    return Answer(document=document_of(provider, call.version, call.prefix), last_modified=provider.updated)
 
 
 def _uuid_or_none(value: str | None) -> str | None:
@@ -165,5 +202,7 @@ def _cannot_create(name: str, uuid: str, why: str) -> InvalidValue:
     )
 
 
-def _cannot_update(one: LockedProvider, why: str, action: str = "update") -> InvalidValue:
-    return InvalidValue(f"Unable to save resource provider {one.uuid}: Object action {action} failed because: {why}")
+def _cannot_update(provider: LockedProvider, why: str, action: str = "update") -> InvalidValue:
+    return InvalidValue(
+        f"Unable to save resource provider {provider.uuid}: Object action {action} failed because: {why}"
+    )

@@ -7,7 +7,7 @@ from limes.placement.errors import InvalidValue, Missing, provider_missing
 from limes.placement.objects import resource_provider
 from limes.placement.objects import trait as traits
 from limes.placement.objects.trait import Trait
-from limes.placement.schemas import trait as schema
+from limes.placement.schemas import vocabulary as schema
 
 _STALE = "Resource provider's generation already changed. Please update the generation and try again."
 _BAD_NAME = (
@@ -18,11 +18,11 @@ _BAD_NAME = (
 
 def list_all(call: Call) -> Answer:
     """GET /traits?name=...&associated=..."""
-    query = call.query(schema.LIST_QUERY)
+    query = call.query(schema.TRAITS_QUERY)
     names, prefix = _name_filter(query["name"]) if "name" in query else (None, None)
     associated = _associated_filter(query["associated"]) if "associated" in query else None
-    found = traits.select(call.engine, names=names, prefix=prefix, associated=associated)
-    return Answer(document={"traits": [one.name for one in found]}, last_modified=_latest(found, call))
+    selected = traits.select(call.engine, names=names, prefix=prefix, associated=associated)
+    return Answer(document={"traits": [trait.name for trait in selected]}, last_modified=_latest(selected, call))
 
 
 def show(call: Call) -> Answer:
@@ -33,11 +33,11 @@ def show(call: Call) -> Answer:
 def create(call: Call) -> Answer:
     """PUT /traits/{name}: 201 if it is new, 204 if it was there."""
     name = call.params["name"]
-    if schema.NAME.problem(name) is not None:
+    if schema.TRAIT_NAME.problem(name) is not None:
         raise InvalidValue(_BAD_NAME)
 
-    is_new, one = call.transaction(lambda: traits.ensure(call.engine, name, call.now))
-    return Answer(status=201 if is_new else 204, location=f"/traits/{name}", last_modified=one.updated)
+    is_new, trait = call.transaction(lambda: traits.ensure(call.engine, name, call.now))
+    return Answer(status=201 if is_new else 204, location=f"/traits/{name}", last_modified=trait.updated)
 
 
 def delete(call: Call) -> Answer:
@@ -45,8 +45,8 @@ def delete(call: Call) -> Answer:
     name = call.params["name"]
 
     def work() -> None:
-        one = traits.get(call.engine, name)
-        if not one.name.startswith("CUSTOM_"):
+        trait = traits.get(call.engine, name)
+        if not trait.name.startswith("CUSTOM_"):
             raise InvalidValue(f"Cannot delete standard trait {name}.")
         traits.delete(call.engine, name)
 
@@ -65,15 +65,15 @@ def list_of_provider(call: Call) -> Answer:
 
 def replace_of_provider(call: Call) -> Answer:
     """PUT /resource_providers/{uuid}/traits. The generation counts up only if these are others than before."""
-    body = call.body(schema.PUT_OF_PROVIDER)
+    body = call.body(schema.PUT_TRAITS)
 
     def work() -> tuple[list[Trait], int]:
         provider = resource_provider.lock(call.engine, call.params["uuid"])
         provider.check_generation(body["resource_provider_generation"], _STALE)
-        wanted = traits.check_exist(call.engine, body["traits"])
-        if not traits.replace_of_provider(call.engine, provider.id, wanted):
-            return wanted, provider.generation
-        return wanted, resource_provider.next_generation(call.engine, provider.id, call.now)
+        new_traits = traits.check_exist(call.engine, body["traits"])
+        if not traits.replace_of_provider(call.engine, provider.id, new_traits):
+            return new_traits, provider.generation
+        return new_traits, resource_provider.next_generation(call.engine, provider.id, call.now)
 
     return _answer(call, *call.transaction(work))
 
@@ -90,16 +90,16 @@ def delete_of_provider(call: Call) -> Answer:
     return Answer(status=204)
 
 
-def _answer(call: Call, found: list[Trait], generation: int) -> Answer:
+def _answer(call: Call, shown: list[Trait], generation: int) -> Answer:
     document: dict[str, Any] = {
-        "traits": [one.name for one in found],
+        "traits": [trait.name for trait in shown],
         "resource_provider_generation": generation,
     }
-    return Answer(document=document, last_modified=_latest(found, call))
+    return Answer(document=document, last_modified=_latest(shown, call))
 
 
-def _latest(found: list[Trait], call: Call) -> float:
-    return max((one.updated for one in found), default=call.now)
+def _latest(shown: list[Trait], call: Call) -> float:
+    return max((trait.updated for trait in shown), default=call.now)
 
 
 def _name_filter(value: str) -> tuple[list[str] | None, str | None]:

@@ -1,9 +1,10 @@
-"""Bodies about allocations. They grew with the microversions; each form is compiled once."""
+"""Bodies about allocations, and the reshaper's. They grew with the microversions; each form is compiled once."""
 
 from functools import cache
 from typing import Any
 
-from limes.placement.schemas.common import CLASS_KEY, OWNER, UUID, UUID_KEY, Schema, object_of
+from limes.placement.schemas import inventory
+from limes.placement.schemas.common import CLASS_KEY, GENERATION, OWNER, UUID, UUID_KEY, Schema, object_of
 
 # there is no maximum: what no inventory can give is a conflict, not a mistake of form
 _AMOUNT = {"type": "integer", "minimum": 1}
@@ -33,11 +34,11 @@ _LIST = {
 
 
 def _by_provider(minimum: int) -> dict[str, Any]:
-    one = object_of({"generation": {"type": "integer"}, "resources": _RESOURCES}, ["resources"])
+    of_provider = object_of({"generation": {"type": "integer"}, "resources": _RESOURCES}, ["resources"])
     return {
         "type": "object",
         "minProperties": minimum,
-        "patternProperties": {UUID_KEY: one},
+        "patternProperties": {UUID_KEY: of_provider},
         "additionalProperties": False,
     }
 
@@ -81,7 +82,7 @@ def put(version: int) -> Schema:
     return _put(_step(version))
 
 
-def by_consumer(version: int, minimum: int) -> dict[str, Any]:
+def _by_consumer(version: int, minimum: int) -> dict[str, Any]:
     """The claims of at least `minimum` consumers, by UUID."""
     return {
         "type": "object",
@@ -93,9 +94,33 @@ def by_consumer(version: int, minimum: int) -> dict[str, Any]:
 
 @cache
 def _post(step: int) -> Schema:
-    return Schema(by_consumer(step, 1))
+    return Schema(_by_consumer(step, 1))
 
 
 def post(version: int) -> Schema:
     """The body of POST /allocations."""
     return _post(_step(version))
+
+
+_SHAPES = {
+    "type": "object",
+    "minProperties": 1,
+    "patternProperties": {
+        UUID_KEY: object_of(
+            {"resource_provider_generation": GENERATION, "inventories": inventory.BY_CLASS},
+            ["resource_provider_generation", "inventories"],
+        )
+    },
+    "additionalProperties": False,
+}
+
+
+@cache
+def _post_reshape(step: int) -> Schema:
+    properties = {"inventories": _SHAPES, "allocations": _by_consumer(step, 0)}
+    return Schema(object_of(properties, ["inventories", "allocations"]))
+
+
+def post_reshape(version: int) -> Schema:
+    """The body of POST /reshaper, which exists from 1.30; with mappings from 1.34, consumer types from 1.38."""
+    return _post_reshape(38 if version >= 38 else 34 if version >= 34 else 30)

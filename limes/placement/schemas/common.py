@@ -32,11 +32,11 @@ def normalized_uuid(value: str) -> str | None:
     """The UUID in lower case with dashes, or None if it is not one. Dashes, braces and `urn:uuid:` may be there."""
     digits = value.replace("urn:", "").replace("uuid:", "").strip("{}").replace("-", "")
     try:
-        found = uuid.UUID(digits)
+        parsed = uuid.UUID(digits)
     except ValueError:
         return None
     # UUID() reads digits as int() does, which forgives spaces and underscores; an identifier must not
-    return str(found) if found.hex == digits.lower() else None
+    return str(parsed) if parsed.hex == digits.lower() else None
 
 
 class Schema:
@@ -75,15 +75,15 @@ def oversize(document: Any, max_items: int, max_keys: int, max_values: int) -> s
     values = 0
     for _ in range(_MAX_DEPTH):
         below: list[Any] = []
-        for one in level:
-            if isinstance(one, dict):
-                if len(one) > max_keys:
+        for value in level:
+            if isinstance(value, dict):
+                if len(value) > max_keys:
                     return f"an object may have at most {max_keys} entries"
-                below += one.values()
-            elif isinstance(one, list):
-                if len(one) > max_items:
+                below += value.values()
+            elif isinstance(value, list):
+                if len(value) > max_items:
                     return f"a list may have at most {max_items} entries"
-                below += one
+                below += value
         values += len(below)
         if values > max_values:
             return f"it may have at most {max_values} values in all"

@@ -1,6 +1,7 @@
-"""Queries about usages."""
+"""Queries about usages and usage groups, and the body of project quotas."""
 
-from limes.placement.schemas.common import OWNER, Schema, object_of
+from limes.placement.objects.usage_group import GroupBy
+from limes.placement.schemas.common import CLASS_KEY, OWNER, Schema, object_of
 
 _FIELDS = {"project_id": OWNER, "user_id": OWNER}
 _TYPE = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[A-Z0-9_]+$|^all$|^unknown$"}
@@ -12,3 +13,37 @@ _QUERY_38 = Schema(object_of({**_FIELDS, "consumer_type": _TYPE}, ["project_id"]
 def query(version: int) -> Schema:
     """The query of GET /usages; with a consumer type from 1.38."""
     return _QUERY_38 if version >= 38 else _QUERY
+
+
+GROUPS_QUERY = Schema(
+    object_of(
+        {
+            "group_by": {"enum": [choice.value for choice in GroupBy]},
+            "project_id": OWNER,
+            "resource_classes": {"type": "string", "pattern": "^[A-Z0-9_]+(,[A-Z0-9_]+)*$"},
+            "member_of": {"type": "string", "minLength": 1},
+            "limit": {"type": "string", "pattern": "^[1-9][0-9]{0,8}$"},
+            "marker": OWNER,
+        },
+        ["group_by"],
+    )
+)
+"""The query of GET /usage_groups."""
+
+
+_QUOTA = object_of(
+    {
+        # one schema instead of two alternatives: what is wrong with an alternative would be told without its place
+        "limit": {"type": ["integer", "null"], "minimum": 0, "maximum": 2**63 - 1},
+        "used": {"type": "integer"},
+    },
+    ["limit"],
+)
+
+PUT_QUOTAS = Schema(
+    object_of(
+        {"quotas": {"type": "object", "patternProperties": {CLASS_KEY: _QUOTA}, "additionalProperties": False}},
+        ["quotas"],
+    )
+)
+"""The body of PUT /quotas/{project_id}. `used` may be there, as in what GET answers, and is ignored."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import product
 from math import prod
 
-from limes.placement.search.descent import PAUSE_AFTER, Descent
+from limes.placement.search.backtracking import PAUSE_AFTER, Backtracking
 from limes.placement.search.matching import TraitTest
 from limes.placement.search.rules import Assignment, Options, Rules
 
@@ -32,7 +32,7 @@ def assignments(rules: Rules, options: Options) -> Iterator[Assignment | None]:
     if crowded or (rules.stepwise and prod(map(len, options)) > SMALL):
         if not _has_room(rules, options):
             return iter(())
-        return Descent(rules, options, wanted, crowded=crowded).run()
+        return Backtracking(rules, options, wanted, crowded=crowded).run()
     if wanted is None and not rules.flat and not rules.stepwise:
         return product(*options)
     return _sifted(rules, options, wanted)

@@ -6,13 +6,12 @@ from math import prod
 from typing import Any
 
 from limes.placement.search.assignment import assignments
-from limes.placement.search.deadline import Deadline, DeadlinePassed
-from limes.placement.search.descent import PAUSE_AFTER
+from limes.placement.search.backtracking import PAUSE_AFTER
 from limes.placement.search.matching import RequestTest, Slot
 from limes.placement.search.memory import QueryMemory
 from limes.placement.search.model import Cloud, Provider, Tree
 from limes.placement.search.request import CandidatesRequest
-from limes.placement.search.rules import Assignment, Rules
+from limes.placement.search.rules import Assignment, Deadline, DeadlinePassed, Rules
 
 DEFAULT_MAX_CANDIDATES = 100_000
 _STEPS_PER_CANDIDATE = 20
@@ -25,7 +24,7 @@ _FEW = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """The candidates, each with one provider for each of `slots`."""
 
     slots: tuple[Slot, ...]
@@ -46,7 +45,7 @@ def search(
     shuffle: Shuffle | None = None,
     memory: QueryMemory | None = None,
     time_is_over: Callable[[], bool] = lambda: False,
-) -> Found:
+) -> SearchResult:
     """Looks for candidates until all are found, or `request.limit`, or `max_candidates`, or `time_is_over()`.
 
     The order is the same each time: every root gives its first candidate, in the order of ids, then every root its
@@ -60,19 +59,19 @@ def search(
     most = min(request.limit or bound, bound)
     candidates: list[Assignment] = []
     deadline = Deadline(time_is_over)
-    found = _Search(test, memory or QueryMemory(), deadline).in_turn(shuffle)
+    in_order = _Search(test, memory or QueryMemory(), deadline).take_turns(shuffle)
     in_time = True
     try:
-        complete = _collect(found, candidates, most, max_candidates, bool(cloud.sharing), deadline)
+        complete = _collect(in_order, candidates, most, max_candidates, bool(cloud.sharing), deadline)
     except DeadlinePassed:
         complete = in_time = False
     if shuffle is not None:
         shuffle(candidates)
-    return Found(test.slots, candidates, complete or len(candidates) == request.limit, in_time)
+    return SearchResult(test.slots, candidates, complete or len(candidates) == request.limit, in_time)
 
 
 def _collect(
-    found: Iterable[Assignment | None],
+    in_order: Iterable[Assignment | None],
     candidates: list[Assignment],
     most: int,
     max_candidates: int,
@@ -82,20 +81,20 @@ def _collect(
     """Takes up to `most` candidates, each once, and answers whether these were all. Raises `DeadlinePassed`."""
     seen: set[tuple[int, ...]] = set()
     idle_left = max_candidates * _STEPS_PER_CANDIDATE // PAUSE_AFTER
-    for one in found:
-        if one is None:
+    for assignment in in_order:
+        if assignment is None:
             deadline.check()
             idle_left -= 1
             if idle_left <= 0:
                 return False
             continue
-        if sharing and all(provider.shares for provider in one):
+        if sharing and all(provider.shares for provider in assignment):
             # what only sharing providers serve is found again at each root that they are shared with
-            key = tuple(provider.id for provider in one)
+            key = tuple(provider.id for provider in assignment)
             if key in seen:
                 continue
             seen.add(key)
-        candidates.append(one)
+        candidates.append(assignment)
         if len(candidates) >= most:
             return False
         if not len(candidates) % _CHECKED_EVERY:
@@ -113,7 +112,7 @@ class _Search:
         self._rules = Rules(test, deadline)
         self._width = len(test.slots)
 
-    def in_turn(self, shuffle: Shuffle | None) -> Iterator[Assignment | None]:
+    def take_turns(self, shuffle: Shuffle | None) -> Iterator[Assignment | None]:
         """The candidates of all trees; None where the search was long without result."""
         cloud, known = self._test.cloud, self._memory.trees
         trees = list(self._test.trees())
@@ -128,7 +127,7 @@ class _Search:
             elif (kept := known.get(tree.root.id)) is not None and kept[0]() is tree:
                 rest = iter(kept[1])
             else:
-                rest = self._alone(tree)
+                rest = self._unshared(tree)
             for first in rest:
                 yield first
                 waiting.append(rest)
@@ -136,24 +135,24 @@ class _Search:
         while waiting:
             still: list[Iterator[Assignment | None]] = []
             for rest in waiting:
-                for found in rest:
-                    yield found
+                for assignment in rest:
+                    yield assignment
                     still.append(rest)
                     break
             waiting = still
 
-    def _alone(self, tree: Tree) -> Iterator[Assignment | None]:
+    def _unshared(self, tree: Tree) -> Iterator[Assignment | None]:
         """The candidates of a tree with which nothing is shared."""
         candidates: list[Assignment] = []
         if tree.single is not None:
             if self._test.fits_alone(tree.single):
                 candidates.append((tree.single,) * self._width)
         elif (options := self._test.options(tree, [])) is not None:
-            found = assignments(self._rules, options)
+            in_order = assignments(self._rules, options)
             if prod(map(len, options)) > _FEW:
                 self._memory.forget(tree)
-                return found
-            candidates = [one for one in found if one is not None]
+                return in_order
+            candidates = [assignment for assignment in in_order if assignment is not None]
         self._memory.keep(tree, candidates)
         return iter(candidates)
 

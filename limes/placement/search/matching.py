@@ -108,8 +108,8 @@ class RequestTest:
         self.root_traits = TraitTest(request.root_traits)
         self.tests_root = bool(request.root_traits.required or request.root_traits.forbidden)
         suffixed = sum(1 for group in request.groups if group.suffix)
-        self.alone = not (request.isolate and suffixed > 1)
-        """Whether one provider may serve the whole request."""
+        self.isolate = request.isolate and suffixed > 1
+        """Whether each suffixed group needs a provider of its own."""
         self.totals: dict[str, int] = {}
         for group in request.groups:
             for name, amount in group.resources.items():
@@ -134,7 +134,7 @@ class RequestTest:
 
     def fits_alone(self, provider: Provider) -> bool:
         """Whether a provider that is a tree of its own, with nothing shared with it, serves the whole request."""
-        if not self.alone or (self.tests_root and not self.root_traits.accepts(provider.traits.set)):
+        if self.isolate or (self.tests_root and not self.root_traits.accepts(provider.traits.set)):
             return False
         for test in self.groups:
             if not provider.fits(test.group.resources) or not test.accepts(provider):
@@ -153,18 +153,18 @@ class RequestTest:
         for test in self.groups:
             group = test.group
             if group.suffix:
-                found = [p for p in providers if p.fits(group.resources) and test.accepts(p)]
-                if not found:
+                fitting = [p for p in providers if p.fits(group.resources) and test.accepts(p)]
+                if not fitting:
                     return None
-                options.append(found)
+                options.append(fitting)
                 continue
             for name, amount in group.resources.items():
-                found = [p for p in providers if (has := p.inventories.get(name)) is not None and has.fits(amount)]
+                fitting = [p for p in providers if (has := p.inventories.get(name)) is not None and has.fits(amount)]
                 if test.restricts:
-                    found = [p for p in found if test.accepts_in(p, self._root_of(p, tree))]
-                if not found:
+                    fitting = [p for p in fitting if test.accepts_in(p, self._root_of(p, tree))]
+                if not fitting:
                     return None
-                options.append(found)
+                options.append(fitting)
         return options
 
     def _root_of(self, provider: Provider, tree: Tree) -> Provider:

@@ -68,7 +68,7 @@ class QueryMemory:
     def _forget(self, root_id: int) -> None:
         before = self.trees.pop(root_id, None)
         if before is not None:
-            texts = [self.texts.pop(one) for one in before[1]]
+            texts = [self.texts.pop(candidate) for candidate in before[1]]
             self.bytes -= _size(before[1]) + sum(len(text) for text in texts if text)
 
     def keep_texts(self, texts: Mapping[Assignment, str]) -> None:
@@ -84,7 +84,7 @@ class QueryMemory:
 
 def _size(candidates: Sequence[Assignment]) -> int:
     """Bytes of a tree with these candidates, but for their JSON."""
-    of_candidates = sum(_BYTES_PER_CANDIDATE + _BYTES_PER_SLOT * len(one) for one in candidates)
+    of_candidates = sum(_BYTES_PER_CANDIDATE + _BYTES_PER_SLOT * len(candidate) for candidate in candidates)
     return _BYTES_PER_TREE + (_BYTES_PER_OLD_TREE if candidates else 0) + of_candidates
 
 
@@ -104,7 +104,7 @@ class AnswerMemory:
         with self._lock:
             memory = self._queries.setdefault(query, QueryMemory(self._most))
             self._queries.move_to_end(query)
-            size = sum(one.bytes for one in self._queries.values())
+            size = sum(known.bytes for known in self._queries.values())
             while size > self._most or len(self._queries) > MOST_QUERIES:
                 size -= self._queries.popitem(last=False)[1].bytes
         memory.make_room()

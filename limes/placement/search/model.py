@@ -193,12 +193,12 @@ class Cloud:
         self.by_uuid.update((provider.uuid, provider) for provider in providers.values())
 
     def _shared(self) -> Mapping[str, tuple[Provider, ...]]:
-        found: dict[str, list[Provider]] = {}
+        sharing: dict[str, list[Provider]] = {}
         for tree in self.trees.values():
             for provider in tree.sharing:
                 for aggregate in provider.aggregates:
-                    found.setdefault(aggregate, []).append(provider)
-        return {aggregate: tuple(providers) for aggregate, providers in found.items()}
+                    sharing.setdefault(aggregate, []).append(provider)
+        return {aggregate: tuple(providers) for aggregate, providers in sharing.items()}
 
     def tree_of(self, uuid: str) -> Tree | None:
         """The tree in which the provider stands, or None if there is none such."""
@@ -210,13 +210,13 @@ class Cloud:
         sharing = self.sharing
         if not sharing or not tree.aggregates:
             return []
-        found = {
+        by_id = {
             provider.id: provider
             for aggregate in tree.aggregates
             for provider in sharing.get(aggregate, ())
             if provider.root_id != tree.root.root_id
         }
-        return [found[key] for key in sorted(found)]
+        return [by_id[key] for key in sorted(by_id)]
 
 
 def _merged(known: dict[int, T], new: Mapping[int, T]) -> dict[int, T]:

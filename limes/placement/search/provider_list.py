@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from limes.placement.search.errors import QueryError
 from limes.placement.search.matching import GroupTest
 from limes.placement.search.model import Cloud, Provider
-from limes.placement.search.querystring import Pairs, values_of
+from limes.placement.search.querystring import Pairs, QueryError, values_of
 from limes.placement.search.request import DEFAULT_BOUNDS, Bounds, Group, check_bounds
 from limes.placement.search.values import (
     ANY_TRAITS_SINCE,
@@ -41,11 +40,11 @@ def parse_providers(
     # in the order in which what is wrong is told
     aggregates = parse_aggregates(values_of(pairs, "member_of"), minor)
     required = values_of(pairs, "required")
-    wanted = parse_traits(required if minor >= ANY_TRAITS_SINCE else required[-1:], minor)
+    asked_traits = parse_traits(required if minor >= ANY_TRAITS_SINCE else required[-1:], minor)
     resources = [parse_resources(text) for text in values_of(pairs, "resources")]
     group = Group(
         resources=resources[-1] if resources else {},
-        traits=wanted,
+        traits=asked_traits,
         aggregates=aggregates,
         in_tree=_uuid(pairs, "in_tree"),
     )
@@ -70,25 +69,25 @@ def matching_providers(request: ProvidersRequest, cloud: Cloud) -> list[Provider
     test = GroupTest(request.group, cloud)
     if test.impossible:
         return []
-    found = _named(request, cloud, test.in_tree)
+    matching = _named(request, cloud, test.in_tree)
     if test.restricts:
-        found = [provider for provider in found if test.accepts(provider)]
+        matching = [provider for provider in matching if test.accepts(provider)]
     resources = request.group.resources
     if resources:
-        found = [provider for provider in found if provider.fits(resources)]
-    return list(found)
+        matching = [provider for provider in matching if provider.fits(resources)]
+    return list(matching)
 
 
 def _named(request: ProvidersRequest, cloud: Cloud, root_id: int | None) -> Iterable[Provider]:
     """Those that have the UUID and the name, of one tree if its root's id is given: others are not looked at."""
-    found: Iterable[Provider]
+    named: Iterable[Provider]
     if request.uuid is not None:
         provider = cloud.by_uuid.get(request.uuid)
-        found = [provider] if provider else []
+        named = [provider] if provider else []
     elif root_id is not None:
-        found = sorted(cloud.trees[root_id].providers, key=lambda provider: provider.id)
+        named = sorted(cloud.trees[root_id].providers, key=lambda provider: provider.id)
     else:
-        found = cloud.by_id.values()
+        named = cloud.by_id.values()
     if request.name is not None:
-        found = [provider for provider in found if provider.name == request.name]
-    return found
+        named = [provider for provider in named if provider.name == request.name]
+    return named

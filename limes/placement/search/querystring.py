@@ -1,9 +1,9 @@
-"""From the raw query string to pairs of key and value, in the order in which they were written."""
+"""The raw query string as pairs of key and value, in the order in which they were written, and how it is refused."""
 
 from collections.abc import Sequence
 from urllib.parse import parse_qsl
 
-from limes.placement.search.errors import QueryError, invalid
+from limes.errors import BadRequest
 
 MAX_PARAMETERS = 1000
 
@@ -32,3 +32,22 @@ def last_values(pairs: Pairs) -> dict[str, str]:
 def values_of(pairs: Pairs, key: str) -> list[str]:
     """All values of one key, in the order in which they were written."""
     return [value for name, value in pairs if name == key]
+
+
+UNDEFINED = "placement.undefined_code"
+BAD_VALUE = "placement.query.bad_value"
+MISSING_VALUE = "placement.query.missing_value"
+DUPLICATE_KEY = "placement.query.duplicate_key"
+
+
+class QueryError(BadRequest):
+    """A query string that cannot be answered. `code` is the error code that clients see from microversion 1.23."""
+
+    def __init__(self, message: str, code: str = UNDEFINED) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def invalid(message: str) -> QueryError:
+    """An error in the form that Placement's clients know: `Invalid query string parameters: ...`."""
+    return QueryError(f"Invalid query string parameters: {message}")

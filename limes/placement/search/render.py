@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from limes.placement.document import dump
-from limes.placement.search.candidates import Found
+from limes.placement.search.candidates import SearchResult
 from limes.placement.search.matching import Slot
 from limes.placement.search.memory import QueryMemory
 from limes.placement.search.model import Cloud, Provider, Tree
@@ -21,13 +21,13 @@ TREES_SINCE = 29
 MAPPINGS_SINCE = 34
 
 
-def render(found: Found, cloud: Cloud, minor: int, memory: QueryMemory | None = None) -> bytes:
+def render(result: SearchResult, cloud: Cloud, minor: int, memory: QueryMemory | None = None) -> bytes:
     """The whole body under microversion 1.`minor`. `memory` is the one that the search had, if it had one."""
-    writer = RequestWriter(found.slots, minor)
+    writer = RequestWriter(result.slots, minor)
     known = {} if memory is None else memory.texts
     texts: list[str] = []
     new: dict[Assignment, str] = {}
-    for candidate in found.candidates:
+    for candidate in result.candidates:
         text = known.get(candidate)
         if text is None:
             text = new[candidate] = writer.write(candidate)
@@ -35,20 +35,20 @@ def render(found: Found, cloud: Cloud, minor: int, memory: QueryMemory | None = 
     if memory is not None:
         memory.keep_texts(new)
     requests = ",".join(texts).encode()
-    summaries = _summaries(found, cloud, minor)
+    summaries = _summaries(result, cloud, minor)
     return b"".join([b'{"allocation_requests":[', requests, b'],"provider_summaries":{', summaries, b"}}"])
 
 
-def _summaries(found: Found, cloud: Cloud, minor: int) -> bytes:
+def _summaries(result: SearchResult, cloud: Cloud, minor: int) -> bytes:
     if minor >= TREES_SINCE:
         if cloud.sharing:
-            trees = {provider.root_id for candidate in found.candidates for provider in candidate}
+            trees = {provider.root_id for candidate in result.candidates for provider in candidate}
         else:  # all of a candidate is in one tree
-            trees = {candidate[0].root_id for candidate in found.candidates}
+            trees = {candidate[0].root_id for candidate in result.candidates}
         in_order = map(cloud.trees.__getitem__, sorted(trees))
         return b",".join([tree.summaries or _tree_summaries(tree) for tree in in_order])
-    involved = {provider.id: provider for candidate in found.candidates for provider in candidate}
-    classes = None if minor >= ALL_CLASSES_SINCE else {name for slot in found.slots for name in slot.resources}
+    involved = {provider.id: provider for candidate in result.candidates for provider in candidate}
+    classes = None if minor >= ALL_CLASSES_SINCE else {name for slot in result.slots for name in slot.resources}
     return _join((involved[key] for key in sorted(involved)), minor, classes)
 
 

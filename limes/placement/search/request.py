@@ -8,8 +8,15 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from limes.placement.search.errors import BAD_VALUE, DUPLICATE_KEY, MISSING_VALUE, QueryError, invalid
-from limes.placement.search.querystring import Pairs, values_of
+from limes.placement.search.querystring import (
+    BAD_VALUE,
+    DUPLICATE_KEY,
+    MISSING_VALUE,
+    Pairs,
+    QueryError,
+    invalid,
+    values_of,
+)
 from limes.placement.search.values import (
     ANY_TRAITS_SINCE,
     Aggregates,
@@ -166,7 +173,7 @@ def _same_subtrees(pairs: Pairs) -> list[frozenset[str]]:
 
 def check_bounds(groups: list[Group], root_traits: Traits, bounds: Bounds) -> None:
     """Raises `QueryError`, which names the bound, when a query asks for too much."""
-    traits = sum(1 for wanted in (*(group.traits for group in groups), root_traits) for _ in wanted.names())
+    traits = sum(1 for of_group in (*(group.traits for group in groups), root_traits) for _ in of_group.names())
     aggregates = sum(len(group.aggregates.forbidden) + sum(map(len, group.aggregates.member_of)) for group in groups)
     most_classes = max((len(group.resources) for group in groups), default=0)
     for count, bound, what in (

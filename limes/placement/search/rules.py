@@ -1,8 +1,7 @@
-"""What the slots of one candidate demand of each other. The same for all trees."""
+"""What the slots of one candidate demand of each other, the same for all trees; and when the search for them ends."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from limes.placement.search.deadline import Deadline
 from limes.placement.search.matching import RequestTest, TraitTest
 from limes.placement.search.model import Provider
 
@@ -13,6 +12,24 @@ Options = Sequence[Sequence[Provider]]
 Amounts = tuple[tuple[str, int], ...]
 
 
+class DeadlinePassed(Exception):
+    """Ends a search from within. It does not leave `limes.placement.search.candidates`."""
+
+
+class Deadline:
+    """The end of one search."""
+
+    __slots__ = ("_passed",)
+
+    def __init__(self, passed: Callable[[], bool] = lambda: False) -> None:
+        self._passed = passed
+
+    def check(self) -> None:
+        """Raises `DeadlinePassed` if it is time to stop."""
+        if self._passed():
+            raise DeadlinePassed
+
+
 class Rules:
     """The rules of one request, as far as they are about more than one slot."""
 
@@ -20,8 +37,7 @@ class Rules:
         slots = test.slots
         self.deadline = deadline
         self.suffixed = [bool(slot.suffix) for slot in slots]
-        self.isolate = not test.alone
-        """Whether each suffixed group needs a provider of its own."""
+        self.isolate = test.isolate
         self.subtrees = [
             [index for index, slot in enumerate(slots) if slot.suffix in suffixes]
             for suffixes in dict.fromkeys(test.request.same_subtrees)

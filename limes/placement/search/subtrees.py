@@ -37,7 +37,7 @@ class Subtrees:
         self._sets_of = [[n for n, slots in enumerate(self._sets) if slot in slots] for slot in range(len(options))]
         self.tied = [bool(sets) for sets in self._sets_of]
         """For each slot whether it is in a set."""
-        providers = {p.id: p for slot, found in enumerate(options) if self.tied[slot] for p in found}
+        providers = {p.id: p for slot, of_slot in enumerate(options) if self.tied[slot] for p in of_slot}
         self._providers = {1 << number: provider for number, provider in enumerate(providers.values())}
         self._bits = {provider.id: bit for bit, provider in self._providers.items()}
         self._below = dict.fromkeys(self._providers, 0)
@@ -52,16 +52,18 @@ class Subtrees:
         group = list(range(len(self._options)))
         for slots in self._sets:
             joined = {group[slot] for slot in slots}
-            group = [min(joined) if one in joined else one for one in group]
-        sizes = [len(found) for found in self._options]
-        least = {one: min(size for size, other in zip(sizes, group, strict=True) if other == one) for one in group}
+            group = [min(joined) if number in joined else number for number in group]
+        sizes = [len(of_slot) for of_slot in self._options]
+        least = {
+            number: min(size for size, other in zip(sizes, group, strict=True) if other == number) for number in group
+        }
         return sorted(range(len(sizes)), key=lambda slot: (least[group[slot]], group[slot], sizes[slot], slot))
 
     def start(self) -> Open | None:
         """What is possible before anything is taken, or None if nothing is."""
         domains = [
-            sum(self._bits[provider.id] for provider in found) if self.tied[slot] else 0
-            for slot, found in enumerate(self._options)
+            sum(self._bits[provider.id] for provider in of_slot) if self.tied[slot] else 0
+            for slot, of_slot in enumerate(self._options)
         ]
         state = Open(domains, [self._roomy_tops(slots, domains) for slots in self._sets])
         return state if self._refine(state, set(range(len(self._sets))), {}) else None

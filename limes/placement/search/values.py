@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from limes.placement.search.errors import QueryError, invalid
+from limes.placement.search.querystring import QueryError, invalid
 
 ANY_TRAITS_SINCE = 39
 FORBIDDEN_TRAITS_SINCE = 22
@@ -171,20 +171,20 @@ def aggregate_name(text: str) -> str | None:
 
 def parse_in_tree(text: str) -> str:
     """The UUID of a provider, in lower case with dashes."""
-    found = normal_uuid(text)
-    if found is None:
+    uuid = normal_uuid(text)
+    if uuid is None:
         raise invalid(f"Expected 'in_tree' parameter to be a format of uuid. Got: {text}")
-    return found
+    return uuid
 
 
 def normal_uuid(text: str) -> str | None:
     """A UUID in lower case with dashes, or None if `text` is none. The dashes may be missing."""
     try:
-        found = UUID(text)
+        parsed = UUID(text)
     except ValueError:
         return None
     # UUID() reads digits as int() does, which forgives spaces and underscores; an identifier must not
-    return str(found) if found.hex in text.lower().replace("-", "") else None
+    return str(parsed) if parsed.hex in text.lower().replace("-", "") else None
 
 
 def check_names(traits: Traits, known: Mapping[str, object]) -> None:

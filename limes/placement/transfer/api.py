@@ -111,13 +111,13 @@ class LocalApi:
         if data:
             environ["CONTENT_TYPE"] = "application/json"
         setup_testing_defaults(environ)
-        found: list[int] = []
+        statuses: list[int] = []
 
         def start_response(status: str, headers: Any, exc_info: Any = None) -> None:
-            found.append(int(status.split()[0]))
+            statuses.append(int(status.split()[0]))
 
         chunks: Iterable[bytes] = self._app(environ, start_response)
-        return found[-1], b"".join(chunks)
+        return statuses[-1], b"".join(chunks)
 
 
 def quoted(name: str) -> str:

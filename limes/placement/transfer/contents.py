@@ -1,8 +1,9 @@
-"""All that a Placement holds, read through its API."""
+"""All that a Placement holds, read through its API, and how two of them differ."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from limes.errors import BackendError
@@ -67,9 +68,9 @@ class Contents:
         Counted from their allocations: OpenStack Placement on PostgreSQL fails if it is asked at 1.38 or later.
         """
         usages: dict[str, dict[str, int]] = {}
-        for one in self.consumers.values():
-            project = usages.setdefault(one.project_id, {})
-            for resources in one.resources.values():
+        for consumer in self.consumers.values():
+            project = usages.setdefault(consumer.project_id, {})
+            for resources in consumer.resources.values():
                 for name, amount in resources.items():
                     project[name] = project.get(name, 0) + amount
         return usages
@@ -77,24 +78,25 @@ class Contents:
 
 def read(api: ReadableApi, where: str, progress: Progress) -> Contents:
     """Reads everything; `where` is for the progress. What vanishes meanwhile is left out. Raises `BackendError`."""
-    classes = frozenset(one["name"] for one in _list(api, "resource_classes"))
-    traits = frozenset(_list(api, "traits"))
-    listed = parents_first(_list(api, "resource_providers"))
+    classes = frozenset(resource_class["name"] for resource_class in _read_list(api, "resource_classes"))
+    traits = frozenset(_read_list(api, "traits"))
+    listed = parents_first(_read_list(api, "resource_providers"))
     providers: dict[str, ProviderState] = {}
     consumer_uuids: dict[str, None] = {}
-    for found in _all(lambda one: _provider(api, one), listed, f"{where}: providers", progress):
-        if found is not None:
-            providers[found[0].uuid] = found[0]
-            consumer_uuids.update(dict.fromkeys(found[1]))
+    for provider in _read_each(partial(_read_provider, api), listed, f"{where}: providers", progress):
+        if provider is not None:
+            state, of_provider = provider
+            providers[state.uuid] = state
+            consumer_uuids.update(dict.fromkeys(of_provider))
     consumers: dict[str, ConsumerState] = {}
     generations: dict[str, int] = {}
-    for answer in _all(lambda uuid: _consumer(api, uuid), list(consumer_uuids), f"{where}: consumers", progress):
-        if answer is not None:
-            consumers[answer[0].uuid], generations[answer[0].uuid] = answer
+    for consumer in _read_each(partial(_read_consumer, api), list(consumer_uuids), f"{where}: consumers", progress):
+        if consumer is not None:
+            consumers[consumer[0].uuid], generations[consumer[0].uuid] = consumer
     return Contents(classes, traits, providers, consumers, generations)
 
 
-def _list(api: ReadableApi, name: str) -> list[Any]:
+def _read_list(api: ReadableApi, name: str) -> list[Any]:
     document = api.get(f"/{name}")
     if not isinstance(document, dict) or not isinstance(document.get(name), list):
         raise BackendError(f"GET /{name}: expected a list of {name}")
@@ -104,33 +106,33 @@ def _list(api: ReadableApi, name: str) -> list[Any]:
 def parents_first(listed: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The providers of a list, each after its parent."""
     children: dict[str | None, list[Mapping[str, Any]]] = {}
-    known = {one["uuid"] for one in listed}
-    for one in listed:
-        parent = one["parent_provider_uuid"]
-        children.setdefault(parent if parent in known else None, []).append(one)
+    known = {provider["uuid"] for provider in listed}
+    for provider in listed:
+        parent = provider["parent_provider_uuid"]
+        children.setdefault(parent if parent in known else None, []).append(provider)
     ordered = list(children.get(None, ()))
-    for one in ordered:
-        ordered.extend(children.get(one["uuid"], ()))
+    for provider in ordered:
+        ordered.extend(children.get(provider["uuid"], ()))
     return ordered
 
 
-def _all(ask: Callable[[S], T], items: Sequence[S], label: str, progress: Progress) -> Iterator[T]:
-    """What `ask` answers for each item, in order, several at a time."""
+def _read_each(read_item: Callable[[S], T], items: Sequence[S], label: str, progress: Progress) -> Iterator[T]:
+    """What `read_item` answers for each item, in order, several at a time."""
     with ThreadPoolExecutor(_THREADS) as pool:
-        yield from progress(label, pool.map(ask, items), len(items))
+        yield from progress(label, pool.map(read_item, items), len(items))
 
 
-def _provider(api: ReadableApi, listed: Mapping[str, Any]) -> tuple[ProviderState, list[str]] | None:
+def _read_provider(api: ReadableApi, listed: Mapping[str, Any]) -> tuple[ProviderState, list[str]] | None:
     """A provider, and the UUIDs of its consumers; None if it is gone by now."""
     uuid = listed["uuid"]
     parts = {}
-    for what in ("inventories", "traits", "aggregates", "usages", "allocations"):
-        document = api.get(f"/resource_providers/{uuid}/{what}")
+    for part in ("inventories", "traits", "aggregates", "usages", "allocations"):
+        document = api.get(f"/resource_providers/{uuid}/{part}")
         if document is None:
             return None
-        if what not in document:
-            raise BackendError(f"GET /resource_providers/{uuid}/{what}: expected {what}")
-        parts[what] = document[what]
+        if part not in document:
+            raise BackendError(f"GET /resource_providers/{uuid}/{part}: expected {part}")
+        parts[part] = document[part]
     state = ProviderState(
         uuid=uuid,
         name=listed["name"],
@@ -143,7 +145,7 @@ def _provider(api: ReadableApi, listed: Mapping[str, Any]) -> tuple[ProviderStat
     return state, list(parts["allocations"])
 
 
-def _consumer(api: ReadableApi, uuid: str) -> tuple[ConsumerState, int] | None:
+def _read_consumer(api: ReadableApi, uuid: str) -> tuple[ConsumerState, int] | None:
     """A consumer and its generation; None if it is gone by now."""
     document = api.get(f"/allocations/{uuid}")
     if document is None or not document["allocations"]:
@@ -154,6 +156,43 @@ def _consumer(api: ReadableApi, uuid: str) -> tuple[ConsumerState, int] | None:
         project_id=document["project_id"],
         user_id=document["user_id"],
         consumer_type=None if kind == "unknown" else kind,
-        resources={provider: one["resources"] for provider, one in document["allocations"].items()},
+        resources={provider: allocation["resources"] for provider, allocation in document["allocations"].items()},
     )
     return state, document["consumer_generation"]
+
+
+CUSTOM = "CUSTOM_"
+
+
+def differences(theirs: Contents, ours: Contents) -> Iterator[str]:
+    """One line for each difference. Generations may differ, and so may standard names that nobody uses."""
+    for kind, left, right in (
+        ("resource class", theirs.classes, ours.classes),
+        ("trait", theirs.traits, ours.traits),
+    ):
+        for name in sorted(left ^ right):
+            if name.startswith(CUSTOM):
+                yield f"{kind} {name}: only {'there' if name in left else 'here'}"
+    yield from _differences_between("provider", theirs.providers, ours.providers)
+    yield from _differences_between("consumer", theirs.consumers, ours.consumers)
+    theirs_used, ours_used = theirs.project_usages, ours.project_usages
+    for project in sorted(set(theirs_used) & set(ours_used)):
+        there, here = theirs_used[project], ours_used[project]
+        if there != here:
+            yield f"project {project}: usages: {there} there, {here} here"
+
+
+def _differences_between(kind: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[str]:
+    for uuid in sorted(set(theirs) | set(ours)):
+        there, here = theirs.get(uuid), ours.get(uuid)
+        if there is None or here is None:
+            yield f"{kind} {uuid}: only {'here' if there is None else 'there'}"
+            continue
+        for part in fields(there):
+            left, right = (_sorted(getattr(state, part.name)) for state in (there, here))
+            if left != right:
+                yield f"{kind} {uuid}: {part.name}: {left} there, {right} here"
+
+
+def _sorted(value: Any) -> Any:
+    return sorted(value) if isinstance(value, frozenset) else value

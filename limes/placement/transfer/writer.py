@@ -12,8 +12,7 @@ from typing import Any
 from limes.placement.objects.inventory import MAX_INT
 from limes.placement.transfer.api import LocalApi, Refused, quoted
 from limes.placement.transfer.consumers import ConsumerWriter
-from limes.placement.transfer.contents import Contents, Progress, ProviderState
-from limes.placement.transfer.verify import CUSTOM
+from limes.placement.transfer.contents import CUSTOM, Contents, Progress, ProviderState
 
 Inventories = Mapping[str, Mapping[str, Any]]
 
@@ -29,22 +28,24 @@ class Writer:
         self._ours = ours
         self._progress = progress
         self._prune = prune
-        self._names = {one.name: one.uuid for one in ours.providers.values()}
-        self._inventories: dict[str, Inventories] = {uuid: one.inventories for uuid, one in ours.providers.items()}
+        self._names = {provider.name: provider.uuid for provider in ours.providers.values()}
+        self._inventories: dict[str, Inventories] = {
+            uuid: provider.inventories for uuid, provider in ours.providers.items()
+        }
         self._amounts = _amounts_to_come(theirs, ours)
 
     def run(self) -> None:
         """Writes everything. Raises `BackendError` if the database fails us; then run it again."""
         self._write_names()
         count = len(self._theirs.providers)
-        for one in self._progress("writing providers", self._theirs.providers.values(), count):
-            self._attempt(f"provider {one.uuid}", self._write_provider, one)
+        for provider in self._progress("writing providers", self._theirs.providers.values(), count):
+            self._attempt(f"provider {provider.uuid}", self._write_provider, provider)
         consumers = ConsumerWriter(self._api, self._theirs, self._ours, self._progress, prune=self._prune)
         self.problems += consumers.run()
-        for one in self._theirs.providers.values():
-            if self._inventories.get(one.uuid, one.inventories) != one.inventories:
-                what = f"inventory of provider {one.uuid}"
-                self._attempt(what, self._put_inventories, one.uuid, one.inventories)
+        for provider in self._theirs.providers.values():
+            if self._inventories.get(provider.uuid, provider.inventories) != provider.inventories:
+                what = f"inventory of provider {provider.uuid}"
+                self._attempt(what, self._put_inventories, provider.uuid, provider.inventories)
         if self._prune:
             self._delete_extras()
 
@@ -66,38 +67,38 @@ class Writer:
 
     # -- providers ---------------------------------------------------------------------------------------------------
 
-    def _write_provider(self, one: ProviderState) -> None:
-        mine = self._ours.providers.get(one.uuid)
-        path = f"/resource_providers/{one.uuid}"
-        place = {"name": one.name, "parent_provider_uuid": one.parent_uuid}
+    def _write_provider(self, provider: ProviderState) -> None:
+        mine = self._ours.providers.get(provider.uuid)
+        path = f"/resource_providers/{provider.uuid}"
+        place = {"name": provider.name, "parent_provider_uuid": provider.parent_uuid}
         if mine is None:
-            self._free_name(one)
-            self._api.send("POST", "/resource_providers", {**place, "uuid": one.uuid})
-        elif (mine.name, mine.parent_uuid) != (one.name, one.parent_uuid):
-            self._free_name(one)
+            self._free_name(provider)
+            self._api.send("POST", "/resource_providers", {**place, "uuid": provider.uuid})
+        elif (mine.name, mine.parent_uuid) != (provider.name, provider.parent_uuid):
+            self._free_name(provider)
             self._api.send("PUT", path, place)
-            if self._names.get(mine.name) == one.uuid:
+            if self._names.get(mine.name) == provider.uuid:
                 del self._names[mine.name]
-        self._names[one.name] = one.uuid
-        room = self._room(one, mine)
+        self._names[provider.name] = provider.uuid
+        room = self._room(provider, mine)
         if (mine.inventories if mine else {}) != room:
-            self._put_inventories(one.uuid, room)
-        if (mine.traits if mine else frozenset()) != one.traits:
-            self._put(f"{path}/traits", one.uuid, {"traits": sorted(one.traits)})
-        if (mine.aggregates if mine else frozenset()) != one.aggregates:
-            self._put(f"{path}/aggregates", one.uuid, {"aggregates": sorted(one.aggregates)})
+            self._put_inventories(provider.uuid, room)
+        if (mine.traits if mine else frozenset()) != provider.traits:
+            self._put(f"{path}/traits", provider.uuid, {"traits": sorted(provider.traits)})
+        if (mine.aggregates if mine else frozenset()) != provider.aggregates:
+            self._put(f"{path}/aggregates", provider.uuid, {"aggregates": sorted(provider.aggregates)})
 
-    def _free_name(self, one: ProviderState) -> None:
+    def _free_name(self, provider: ProviderState) -> None:
         """Renames whoever has the name here: it gets its own later on, or is deleted. Raises `Refused`."""
-        holder = self._names.get(one.name)
-        if holder is None or holder == one.uuid:
+        holder = self._names.get(provider.name)
+        if holder is None or holder == provider.uuid:
             return
         if holder not in self._theirs.providers and not self._prune:
-            raise Refused(f"the name {one.name} belongs to provider {holder}, which is only here")
+            raise Refused(f"the name {provider.name} belongs to provider {holder}, which is only here")
         present = self._api.get(f"/resource_providers/{holder}")
         place = {"name": holder, "parent_provider_uuid": present["parent_provider_uuid"]}
         self._api.send("PUT", f"/resource_providers/{holder}", place)
-        del self._names[one.name]
+        del self._names[provider.name]
 
     def _put(self, path: str, uuid: str, body: Mapping[str, Any]) -> None:
         generation = self._api.get(f"/resource_providers/{uuid}")["generation"]
@@ -107,12 +108,13 @@ class Writer:
         self._put(f"/resource_providers/{uuid}/inventories", uuid, {"inventories": inventories})
         self._inventories[uuid] = inventories
 
-    def _room(self, one: ProviderState, mine: ProviderState | None) -> Inventories:
+    def _room(self, provider: ProviderState, mine: ProviderState | None) -> Inventories:
         """The inventories as they are to be, with room for what will be used, and those that are in use here."""
         in_use = {name for name, used in mine.usages.items() if used} if mine else set()
-        kept = {name: mine.inventories[name] for name in in_use if name not in one.inventories} if mine else {}
+        kept = {name: mine.inventories[name] for name in in_use if name not in provider.inventories} if mine else {}
         return kept | {
-            name: roomy(values, self._amounts.get((one.uuid, name), ())) for name, values in one.inventories.items()
+            name: roomy(values, self._amounts.get((provider.uuid, name), ()))
+            for name, values in provider.inventories.items()
         }
 
     def _delete_extras(self) -> None:
@@ -128,7 +130,9 @@ class Writer:
 def roomy(values: Mapping[str, Any], amounts: Sequence[int]) -> Mapping[str, Any]:
     """An inventory that takes these amounts: as it is if it can, else one that takes nearly anything."""
     capacity = int((values["total"] - values["reserved"]) * values["allocation_ratio"])
-    fit = all(values["min_unit"] <= one <= values["max_unit"] and one % values["step_size"] == 0 for one in amounts)
+    fit = all(
+        values["min_unit"] <= amount <= values["max_unit"] and amount % values["step_size"] == 0 for amount in amounts
+    )
     if fit and sum(amounts) <= capacity:
         return values
     units = {"reserved": 0, "min_unit": 1, "max_unit": MAX_INT, "step_size": 1}
@@ -137,13 +141,13 @@ def roomy(values: Mapping[str, Any], amounts: Sequence[int]) -> Mapping[str, Any
 
 def _amounts_to_come(theirs: Contents, ours: Contents) -> dict[tuple[str, str], list[int]]:
     """By provider and class, where a consumer will be written: what all consumers will have of it."""
-    found: dict[tuple[str, str], list[int]] = {}
+    of_all: dict[tuple[str, str], list[int]] = {}
     to_come: set[tuple[str, str]] = set()
-    for one in theirs.consumers.values():
-        changed = ours.consumers.get(one.uuid) != one
-        for provider, resources in one.resources.items():
+    for consumer in theirs.consumers.values():
+        changed = ours.consumers.get(consumer.uuid) != consumer
+        for provider, resources in consumer.resources.items():
             for name, amount in resources.items():
-                found.setdefault((provider, name), []).append(amount)
+                of_all.setdefault((provider, name), []).append(amount)
                 if changed:
                     to_come.add((provider, name))
-    return {key: amounts for key, amounts in found.items() if key in to_come}
+    return {key: amounts for key, amounts in of_all.items() if key in to_come}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
-from limes.placement.search.candidates import DEFAULT_MAX_CANDIDATES, Found, search
+from limes.placement.search.candidates import DEFAULT_MAX_CANDIDATES, SearchResult, search
 from limes.placement.search.memory import QueryMemory
 from limes.placement.search.model import SHARING_TRAIT, Cloud, Inventory, Provider, TraitList
 from limes.placement.search.querystring import parse_pairs
@@ -85,7 +85,7 @@ def find(
     minor: int = 39,
     max_candidates: int = DEFAULT_MAX_CANDIDATES,
     memory: QueryMemory | None = None,
-) -> Found:
+) -> SearchResult:
     """Searches with a query in which `@name` stands for the UUID of that name."""
     request = parse(parse_pairs(with_uuids(query)), minor, traits=cloud.traits, classes=cloud.classes)
     return search(request, cloud, max_candidates, memory=memory)
@@ -100,12 +100,12 @@ def with_uuids(query: str) -> str:
     return text
 
 
-def spelled(found: Found) -> list[str]:
+def spelled(found: SearchResult) -> list[str]:
     """Each candidate as `VCPU,MEMORY_MB=cn 1=gpu0`: what of the unsuffixed group is where, then each suffix."""
     return [_spell(found, candidate) for candidate in found.candidates]
 
 
-def _spell(found: Found, candidate: Sequence[Provider]) -> str:
+def _spell(found: SearchResult, candidate: Sequence[Provider]) -> str:
     unsuffixed: dict[str, list[str]] = {}
     words = []
     for slot, provider in zip(found.slots, candidate, strict=True):

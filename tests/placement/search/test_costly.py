@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from limes.placement.search.candidates import Found, search
+from limes.placement.search.candidates import SearchResult, search
 from limes.placement.search.model import Cloud
 from limes.placement.search.querystring import parse_pairs
 from limes.placement.search.request import parse
@@ -44,7 +44,7 @@ def fourth_without_resources(number: int) -> str:
     return f"required_{number}=HW_SSE" if number % 4 == 0 else one_core(number)
 
 
-def run(cloud: Cloud, text: str, steps: float, limit: int | None = None) -> Found:
+def run(cloud: Cloud, text: str, steps: float, limit: int | None = None) -> SearchResult:
     """Searches for as long as it takes to look at its clock `steps` times."""
     looks = itertools.count()
     pairs = parse_pairs(text if limit is None else f"{text}&limit={limit}")

@@ -2,8 +2,7 @@
 
 import pytest
 
-from limes.placement.search.errors import QueryError
-from limes.placement.search.querystring import MAX_PARAMETERS, parse_pairs
+from limes.placement.search.querystring import MAX_PARAMETERS, QueryError, parse_pairs
 from limes.placement.search.request import Bounds, parse
 from limes.placement.search.values import normal_uuid, parse_resources
 from tests.placement.search.clouds import CLASSES, TRAITS

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from limes.placement.transfer.api import LocalApi
-from limes.placement.transfer.contents import read
-from limes.placement.transfer.verify import differences
+from limes.placement.transfer.contents import differences, read
 from limes.placement.transfer.writer import Writer
 from tests.placement.world import World
 

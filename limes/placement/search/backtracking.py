@@ -11,7 +11,7 @@ PAUSE_AFTER = 500
 """Steps without a result, after which a search offers to let others have their turn."""
 
 
-class Descent:
+class Backtracking:
     """A depth-first search that keeps what is taken so far, and gives up a prefix as soon as it cannot work."""
 
     def __init__(self, rules: Rules, options: Options, wanted: TraitTest | None, *, crowded: bool) -> None:
