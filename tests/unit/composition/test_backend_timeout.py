@@ -41,7 +41,7 @@ def test_the_api_gives_up_early(tmp_path, monkeypatch):
         for database in all_databases():
             database.migrations.upgrade(database.engine)
         deps = build_api(load_settings())
-        push = deps.set_project_quota.push.__self__
+        push = deps.set_project_quota.tell_backends.__self__
         with pytest.raises(BackendError, match=r"timed out|no answer within"):
             calls.set_quota(push.backends["compute"], deps.catalog.services["compute"], BERLIN, {"cores": 5})
     deps.engine.close()
