@@ -22,7 +22,7 @@ LONGEST_FILE = 350
 LONGEST_FUNCTION = 50
 
 _RUNS_SQL = {"rows", "execute", "execute_sql"}
-_SQL = re.compile(r"\s*((SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|RESET|PREPARE|PRAGMA)\s|SET [a-z])")
+_SQL = re.compile(r"\s*((SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|RESET|PREPARE|PRAGMA|LOCK)\s|SET [a-z])")
 
 
 @dataclass(frozen=True, slots=True)

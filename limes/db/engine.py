@@ -2,13 +2,11 @@
 
 Three ways in, and no others:
 
-- `engine.atomic(work)`: a read-write transaction. On SQLite it takes the write lock at once (`BEGIN IMMEDIATE`); on
-  PostgreSQL it runs at READ COMMITTED, so what a decision rests on has to be locked (`engine.for_update`). It is run
-  again, whole, when the database reports a serialization failure or a deadlock, so `work` must do nothing but database
-  work.
-- `engine.snapshot(work)`: a read-only transaction that sees one consistent state through all its queries.
-- `engine.rows()`, `engine.read()`, `engine.execute()` with fixed SQL text: inside either, or alone. Parameters are
-  written `%s` for both databases; a literal percent sign is written `%%`.
+- `engine.atomic(work)`: a read-write transaction. On SQLite it takes the write lock at once (`BEGIN IMMEDIATE`). On
+  PostgreSQL it runs at READ COMMITTED, so lock what a decision depends on (`limes.db.compiled.lock`). After a
+  serialization failure or a deadlock all of it runs again, so `work` must do nothing but database work.
+- `engine.snapshot(work)`: a read-only transaction in which all queries see the same state.
+- Queries on the models (`all`, `first`, `tuples`, `column`, `stream`, `write`): inside either, or alone.
 
 Times are stored as seconds since the epoch, UTC, in double precision: they compare and add in the same way in both
 databases (docs/adr/0002-times-as-seconds.md).
@@ -79,8 +77,6 @@ class Engine:
             lock_timeout=lock_timeout,
             application_name=application_name,
         )
-        self.for_update = " FOR UPDATE" if self.dialect == "postgresql" else ""
-        self._sql_cache: dict[str, str] = {}
         self._prepared = PreparedReads(self.db) if self.dialect == "postgresql" else None
 
     # -- connections -------------------------------------------------------------------------------------------------
@@ -250,7 +246,7 @@ class Engine:
     def _fetch(self, query: Query, values: Mapping[str, Any]) -> list[Row]:
         statement = self._statement(query, values)
         if not isinstance(query, peewee.Node) and query.prepare:
-            return self._read(statement.sql, statement.bind(values))
+            return self._fetch_prepared(statement.sql, statement.bind(values))
         return list(self._run(statement.sql, statement.bind(values), _fetch_all))
 
     def _statement(self, query: Query, values: Mapping[str, Any]) -> Statement:
@@ -258,7 +254,9 @@ class Engine:
             return compile_query(query, self.dialect, self.db)
         return query.statement(self.dialect, self.db, values)
 
-    # -- SQL ---------------------------------------------------------------------------------------------------------
+    # -- SQL text ----------------------------------------------------------------------------------------------------
+    # For what peewee has no words for: a test asks each place for its reason. Parameters are written `%s` for both
+    # databases, and a literal percent sign `%%`.
 
     def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         """All rows that the statement gives, as tuples."""
@@ -266,30 +264,21 @@ class Engine:
 
     def row(self, sql: str, params: Sequence[Any] = ()) -> Row | None:
         """The first row that the statement gives, or None."""
-        found: Row | None = self._run(self._text(sql), params, _fetch_one)
-        return found
-
-    def read(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """As `rows`, for a fixed SELECT that is asked often: outside of transactions PostgreSQL plans it only once."""
-        return self._read(self._text(sql), params)
-
-    def _read(self, text: str, params: Sequence[Any]) -> list[Row]:
-        if self._prepared is None or not self._prepared.usable or self._in_transaction():
-            return list(self._run(text, params, _fetch_all))
-        try:
-            with self.connection():
-                try:
-                    return self._prepared.fetch(text, params)
-                except DATABASE_ERRORS as error:
-                    if not self._prepared.is_refusal(error):
-                        raise
-                return list(self._run(text, params, _fetch_all))
-        except DATABASE_ERRORS as error:
-            self._fail(error)
+        first: Row | None = self._run(self._text(sql), params, _fetch_one)
+        return first
 
     def execute(self, sql: str, params: Sequence[Any] = ()) -> int:
         """Runs a statement and answers how many rows it touched."""
         return int(self._run(self._text(sql), params, _row_count))
+
+    def stream_text(self, sql: str, params: Sequence[Any] = ()) -> Iterator[Row]:
+        """As `stream`."""
+        return self._stream(self._text(sql), params)
+
+    def _text(self, sql: str) -> str:
+        return sql if self.dialect == "postgresql" else sql.replace("%s", "?").replace("%%", "%")
+
+    # -- how statements run ------------------------------------------------------------------------------------------
 
     def _run(self, text: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
         """What `take` takes from the cursor. Alone, the statement is a transaction of its own, and is not retried."""
@@ -303,9 +292,19 @@ class Engine:
                 self._leave_standby(error)
             self._fail(error)
 
-    def stream_text(self, sql: str, params: Sequence[Any] = ()) -> Iterator[Row]:
-        """As `stream`."""
-        return self._stream(self._text(sql), params)
+    def _fetch_prepared(self, text: str, params: Sequence[Any]) -> list[Row]:
+        if self._prepared is None or not self._prepared.usable or self._in_transaction():
+            return list(self._run(text, params, _fetch_all))
+        try:
+            with self.connection():
+                try:
+                    return self._prepared.fetch(text, params)
+                except DATABASE_ERRORS as error:
+                    if not self._prepared.is_refusal(error):
+                        raise
+                return list(self._run(text, params, _fetch_all))
+        except DATABASE_ERRORS as error:
+            self._fail(error)
 
     def _stream(self, text: str, params: Sequence[Any]) -> Iterator[Row]:
         if self.dialect == "sqlite":
@@ -316,16 +315,6 @@ class Engine:
             cursor.itersize = _STREAM_CHUNK
             cursor.execute(text, params or None)
             yield from cursor
-
-    def _text(self, sql: str) -> str:
-        if self.dialect == "postgresql":
-            return sql
-        known = self._sql_cache.get(sql)
-        if known is None:
-            if len(self._sql_cache) > 2000:
-                self._sql_cache.clear()
-            known = self._sql_cache[sql] = sql.replace("%s", "?").replace("%%", "%")
-        return known
 
 
 def _fetch_all(cursor: Any) -> Any:
@@ -338,8 +327,3 @@ def _fetch_one(cursor: Any) -> Any:
 
 def _row_count(cursor: Any) -> Any:
     return cursor.rowcount
-
-
-def placeholders(count: int) -> str:
-    """`count` parameters for an IN list: `%s, %s, %s`."""
-    return ", ".join(["%s"] * count)

@@ -100,7 +100,7 @@ def _class_ids_of(project_id: peewee.Value) -> peewee.Query:
 def _wait_for_writers(engine: Engine) -> None:
     """Waits until all who have looked at limits have committed, and has others wait until this transaction ends."""
     if engine.dialect == "postgresql":  # on SQLite a writer is alone anyway
-        # peewee has no words for locking a table
+        # SQL text: peewee has no words for locking a table
         engine.execute("LOCK TABLE placement_project_quotas IN EXCLUSIVE MODE")
 
 
