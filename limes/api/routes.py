@@ -19,7 +19,28 @@ from limes.api.bodies import (
 )
 from limes.api.call import Call, Operation
 from limes.api.handlers import cluster, commitment, domain, project, quota, version
-from limes.api.shapes import commitments, history, others, reports
+from limes.api.shapes.cluster import ClusterAnswer, InconsistenciesAnswer, ScrapeErrorsAnswer
+from limes.api.shapes.commitment import (
+    CanConfirmAnswer,
+    CommitmentAnswer,
+    CommitmentEventsAnswer,
+    CommitmentsAnswer,
+    ConversionsAnswer,
+    Message,
+    PlanAnswer,
+    UtilisationAnswer,
+)
+from limes.api.shapes.project import (
+    AllProjectsAnswer,
+    DomainAnswer,
+    DomainsAnswer,
+    NewDomainsAnswer,
+    NewProjectsAnswer,
+    ProjectAnswer,
+    ProjectsAnswer,
+)
+from limes.api.shapes.quota import ExplanationsAnswer, HistoryAnswer, SimulationAnswer
+from limes.api.shapes.version import Document, IdentityAnswer, VersionAnswer, VersionsAnswer
 from limes.web.call import Answer
 from limes.web.json import dump
 from limes.web.operation import document_rules
@@ -42,23 +63,23 @@ _PAGED_REPORT = (*_REPORT, p.LIMIT, p.MARKER)
 _CHANGES = (*_SELECTION, p.CHANGES, p.BEFORE)
 _TOKEN = (p.TRANSFER_TOKEN, p.TOKEN)
 
-_SIMULATED = dict.fromkeys((200, 403, 409, 422), others.SimulationAnswer)
-_ONE_COMMITMENT = commitments.CommitmentAnswer
+_SIMULATED = dict.fromkeys((200, 403, 409, 422), SimulationAnswer)
+_ONE_COMMITMENT = CommitmentAnswer
 _QUOTA_RULES = ("raise", "raise_lowpriv", "lower", "lower_lowpriv")
 
 SECTIONS = {
     "versions": {
         "/": {
-            "GET": Operation(version.list_versions, None, {300: others.VersionsAnswer}, public=True),
+            "GET": Operation(version.list_versions, None, {300: VersionsAnswer}, public=True),
         },
         "/v1/": {
-            "GET": Operation(version.show, None, {200: others.VersionAnswer}, public=True),
+            "GET": Operation(version.show, None, {200: VersionAnswer}, public=True),
         },
         "/v1/openapi.json": {
-            "GET": Operation(show_openapi, None, {200: others.Document}, public=True),
+            "GET": Operation(show_openapi, None, {200: Document}, public=True),
         },
         "/v1/identity": {
-            "GET": Operation(version.show_identity, None, {200: others.IdentityAnswer}),
+            "GET": Operation(version.show_identity, None, {200: IdentityAnswer}),
         },
     },
     "cluster": {
@@ -66,7 +87,7 @@ SECTIONS = {
             "GET": Operation(
                 cluster.show,
                 "cluster:show",
-                {200: reports.ClusterAnswer},
+                {200: ClusterAnswer},
                 parameters=_REPORT,
                 also=("cluster:show_basic", "cluster:show_subcapacity"),
                 authorizes=True,
@@ -74,25 +95,25 @@ SECTIONS = {
         },
         "/v1/inconsistencies": {
             "GET": Operation(
-                cluster.list_inconsistencies, "cluster:show", {200: others.InconsistenciesAnswer}, (), _SELECTION
+                cluster.list_inconsistencies, "cluster:show", {200: InconsistenciesAnswer}, (), _SELECTION
             ),
         },
         "/v1/admin/scrape-errors": {
             "GET": Operation(
-                cluster.list_scrape_errors, "cluster:show_errors", {200: others.ScrapeErrorsAnswer}, (), _SELECTION
+                cluster.list_scrape_errors, "cluster:show_errors", {200: ScrapeErrorsAnswer}, (), _SELECTION
             ),
         },
     },
     "domains": {
         "/v1/domains": {
-            "GET": Operation(domain.list_domains, "domain:list", {200: reports.DomainsAnswer}, (), _PAGED_REPORT),
+            "GET": Operation(domain.list_domains, "domain:list", {200: DomainsAnswer}, (), _PAGED_REPORT),
         },
         "/v1/domains/discover": {
-            "POST": Operation(domain.discover, "domain:discover", {202: others.NewDomainsAnswer, 204: None}),
+            "POST": Operation(domain.discover, "domain:discover", {202: NewDomainsAnswer, 204: None}),
         },
         _DOMAIN: {
             "GET": Operation(
-                domain.show, "domain:show", {200: reports.DomainAnswer, 304: None}, (404,), _TAGGED_REPORT, tagged=True
+                domain.show, "domain:show", {200: DomainAnswer, 304: None}, (404,), _TAGGED_REPORT, tagged=True
             ),
             "PUT": Operation(
                 quota.set_domain_quotas,
@@ -110,35 +131,27 @@ SECTIONS = {
             ),
         },
         f"{_DOMAIN}/history": {
-            "GET": Operation(
-                quota.list_domain_changes, "domain:show_history", {200: history.HistoryAnswer}, (404,), _CHANGES
-            ),
+            "GET": Operation(quota.list_domain_changes, "domain:show_history", {200: HistoryAnswer}, (404,), _CHANGES),
         },
         f"{_DOMAIN}/explain": {
-            "GET": Operation(
-                quota.explain_domain_quotas, "domain:show", {200: history.ExplanationsAnswer}, (404,), _SELECTION
-            ),
+            "GET": Operation(quota.explain_domain_quotas, "domain:show", {200: ExplanationsAnswer}, (404,), _SELECTION),
         },
     },
     "projects": {
         "/v1/projects": {
-            "GET": Operation(
-                project.list_all, "cluster:list_projects", {200: reports.AllProjectsAnswer}, (), _PAGED_REPORT
-            ),
+            "GET": Operation(project.list_all, "cluster:list_projects", {200: AllProjectsAnswer}, (), _PAGED_REPORT),
         },
         f"{_DOMAIN}/projects": {
-            "GET": Operation(
-                project.list_of_domain, "project:list", {200: reports.ProjectsAnswer}, (404,), _PAGED_REPORT
-            ),
+            "GET": Operation(project.list_of_domain, "project:list", {200: ProjectsAnswer}, (404,), _PAGED_REPORT),
         },
         f"{_DOMAIN}/projects/discover": {
-            "POST": Operation(project.discover, "project:discover", {202: others.NewProjectsAnswer, 204: None}, (404,)),
+            "POST": Operation(project.discover, "project:discover", {202: NewProjectsAnswer, 204: None}, (404,)),
         },
         _PROJECT: {
             "GET": Operation(
                 project.show,
                 "project:show",
-                {200: reports.ProjectAnswer, 304: None},
+                {200: ProjectAnswer, 304: None},
                 (404,),
                 _TAGGED_REPORT,
                 tagged=True,
@@ -168,12 +181,12 @@ SECTIONS = {
         },
         f"{_PROJECT}/history": {
             "GET": Operation(
-                quota.list_project_changes, "project:show_history", {200: history.HistoryAnswer}, (404,), _CHANGES
+                quota.list_project_changes, "project:show_history", {200: HistoryAnswer}, (404,), _CHANGES
             ),
         },
         f"{_PROJECT}/explain": {
             "GET": Operation(
-                quota.explain_project_quotas, "project:show", {200: history.ExplanationsAnswer}, (404,), _SELECTION
+                quota.explain_project_quotas, "project:show", {200: ExplanationsAnswer}, (404,), _SELECTION
             ),
         },
     },
@@ -182,7 +195,7 @@ SECTIONS = {
             "GET": Operation(
                 commitment.list_of_project,
                 "project:show",
-                {200: commitments.CommitmentsAnswer},
+                {200: CommitmentsAnswer},
                 (404,),
                 (*_SELECTION, p.HISTORY),
             ),
@@ -201,21 +214,21 @@ SECTIONS = {
             "POST": Operation(
                 commitment.can_confirm,
                 "project:edit",
-                {200: commitments.CanConfirmAnswer},
+                {200: CanConfirmAnswer},
                 (404, 422, 423),
                 body=NewCommitmentBody,
             ),
         },
         f"{_COMMITMENTS}/plan": {
             "POST": Operation(
-                commitment.plan, "project:edit", {200: commitments.PlanAnswer}, (404, 422, 423), body=NewCommitmentBody
+                commitment.plan, "project:edit", {200: PlanAnswer}, (404, 422, 423), body=NewCommitmentBody
             ),
         },
         f"{_COMMITMENTS}/utilisation": {
             "GET": Operation(
                 commitment.show_utilisation,
                 "project:show",
-                {200: commitments.UtilisationAnswer},
+                {200: UtilisationAnswer},
                 (404,),
                 (*_SELECTION, p.DAYS),
             ),
@@ -250,7 +263,7 @@ SECTIONS = {
             "POST": Operation(
                 commitment.start_transfer,
                 "project:edit",
-                {202: _ONE_COMMITMENT, 400: others.Message},
+                {202: _ONE_COMMITMENT, 400: Message},
                 (404, 409, 422),
                 body=TransferBody,
             ),
@@ -264,7 +277,7 @@ SECTIONS = {
             "GET": Operation(
                 commitment.list_events,
                 "cluster:list_commitments",
-                {200: commitments.CommitmentEventsAnswer},
+                {200: CommitmentEventsAnswer},
                 parameters=(*_SELECTION, p.SINCE, p.EVENTS),
             ),
         },
@@ -277,7 +290,7 @@ SECTIONS = {
             "GET": Operation(
                 commitment.list_conversions,
                 "cluster:show_basic",
-                {200: commitments.ConversionsAnswer},
+                {200: ConversionsAnswer},
                 (404, 422),
                 _SELECTION,
             ),
@@ -286,7 +299,7 @@ SECTIONS = {
             "GET": Operation(
                 commitment.list_public,
                 "cluster:show_public_commitments",
-                {200: commitments.CommitmentsAnswer},
+                {200: CommitmentsAnswer},
                 (),
                 _SELECTION,
             ),

@@ -3,8 +3,7 @@
 from limes.actions.reports.cluster import ReportCluster
 from limes.actions.reports.inconsistencies import ReportInconsistencies
 from limes.api.call import Call
-from limes.api.render.cluster import render_cluster
-from limes.api.render.inconsistencies import render_inconsistencies, render_scrape_errors
+from limes.api.render.cluster import render_cluster, render_inconsistencies, render_scrape_errors
 from limes.core.catalog import Ref
 from limes.web.call import Answer
 

@@ -4,7 +4,7 @@ from limes.actions.reports.domains import ReportDomains
 from limes.api.call import Call
 from limes.api.preconditions import answer_tagged
 from limes.api.render.domain import render_domain
-from limes.api.shapes.reports import DomainsAnswer
+from limes.api.shapes.project import DomainsAnswer
 from limes.web.call import Answer
 
 

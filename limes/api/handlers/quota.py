@@ -9,9 +9,10 @@ from limes.api.bodies import DomainQuotaBody, DomainScopeBody, ProjectQuotaBody,
 from limes.api.call import Call
 from limes.api.lowpriv_metrics import LowPrivCounter
 from limes.api.preconditions import condition_of
-from limes.api.render.history import render_change, render_explanation
 from limes.api.render.quota import (
     render_backend_errors,
+    render_change,
+    render_explanation,
     render_refusals,
     render_simulation,
     render_warnings,

@@ -1,7 +1,7 @@
 """Version documents, without a token; and whose token it is."""
 
 from limes.api.call import Call
-from limes.api.shapes.others import Version
+from limes.api.shapes.version import Version
 from limes.auth.context import scope_of, user_of
 from limes.web.call import Answer
 

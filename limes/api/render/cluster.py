@@ -1,9 +1,10 @@
-"""GET /v1/clusters/current."""
+"""GET /v1/clusters/current, /v1/inconsistencies and /v1/admin/scrape-errors."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from limes.actions.reports.cluster import ClusterReport
+from limes.actions.reports.inconsistencies import InconsistencyReport, ProjectInconsistency, ScrapeErrorGroup
 from limes.api.render.common import (
     RenderContext,
     commitment_config,
@@ -11,11 +12,23 @@ from limes.api.render.common import (
     resource_head,
     scrape_range,
     service_head,
+    unix,
 )
 from limes.api.render.per_az import cluster_azs
-from limes.api.shapes.reports import ClusterAnswer, ClusterAZ, ClusterResource, ClusterService
+from limes.api.shapes.cluster import (
+    ClusterAnswer,
+    ClusterAZ,
+    ClusterResource,
+    ClusterService,
+    InconsistenciesAnswer,
+    NamedResource,
+    ScrapeError,
+    ScrapeErrorsAnswer,
+)
+from limes.api.shapes.cluster import ProjectInconsistency as ProjectInconsistencyShape
+from limes.api.shapes.common import PlacedNamed
 from limes.core.capacity import effective, effective_total
-from limes.core.catalog import ANY_AZ, Ref, ResourceDef
+from limes.core.catalog import ANY_AZ, Catalog, Ref, ResourceDef
 from limes.core.commitments.request import committable_azs
 from limes.db.queries.capacity import AZCapacityRow
 
@@ -97,3 +110,64 @@ def _az(row: AZCapacityRow, usage: int | None, overcommit: float) -> ClusterAZ:
     if usage is not None:
         document["usage"] = usage
     return document
+
+
+def render_inconsistencies(catalog: Catalog, report: InconsistencyReport) -> InconsistenciesAnswer:
+    """The three lists. `quota` is the usable quota, which is what usage and backends are compared with."""
+    return {
+        "inconsistencies": {
+            "domain_quota_overcommitted": [
+                {
+                    "domain": {"id": row.domain_uuid, "name": row.domain_name},
+                    **_named_resource(catalog, ref),
+                    "domain_quota": row.domain_quota,
+                    "projects_quota": row.projects_quota,
+                }
+                for ref, row in report.overcommitted
+            ],
+            "project_quota_overspent": [{**_head(catalog, item), "usage": item.row.usage} for item in report.overspent],
+            "project_quota_mismatch": [
+                # only those with a backend quota are in this list
+                {**_head(catalog, item), "backend_quota": item.row.backend_quota or 0}
+                for item in report.mismatched
+            ],
+        }
+    }
+
+
+def _head(catalog: Catalog, item: ProjectInconsistency) -> ProjectInconsistencyShape:
+    row = item.row
+    return {
+        "project": _named_project(row.project_uuid, row.project_name, row.domain_uuid, row.domain_name),
+        **_named_resource(catalog, item.ref),
+        "quota": item.usable_quota,
+    }
+
+
+def _named_project(uuid: str, name: str, domain_uuid: str, domain_name: str) -> PlacedNamed:
+    return {"id": uuid, "name": name, "domain": {"id": domain_uuid, "name": domain_name}}
+
+
+def _named_resource(catalog: Catalog, ref: Ref) -> NamedResource:
+    resource = catalog.find(ref)
+    document: NamedResource = {"service": ref[0], "resource": ref[1]}
+    if resource is not None and resource.unit.is_measured:
+        document["unit"] = resource.unit.value
+    return document
+
+
+def render_scrape_errors(groups: list[ScrapeErrorGroup]) -> ScrapeErrorsAnswer:
+    """One item for each group; `affected_projects` only where it is above 1."""
+    items: list[ScrapeError] = []
+    for group in groups:
+        row = group.first
+        item: ScrapeError = {
+            "project": _named_project(row.project_uuid, row.project_name, row.domain_uuid, row.domain_name),
+            "service_type": row.service_type,
+            "checked_at": unix(row.checked_at),
+            "message": row.message,
+        }
+        if group.affected_projects > 1:
+            item["affected_projects"] = group.affected_projects
+        items.append(item)
+    return {"scrape_errors": items}

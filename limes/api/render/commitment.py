@@ -1,8 +1,8 @@
-"""Answers about commitments that are no commitments themselves."""
+"""Answers about commitments, except the commitments themselves."""
 
 from limes.actions.commitments.utilisation import Utilisation, date_of
 from limes.api.render.common import unix
-from limes.api.shapes import commitments as shapes
+from limes.api.shapes import commitment as shapes
 from limes.core.catalog import Ref
 from limes.core.commitments.plan import Plan
 from limes.core.commitments.rules import Rate
@@ -13,8 +13,8 @@ def render_plan(plan: Plan) -> shapes.Plan:
     document: shapes.Plan = {
         "confirmable_now": plan.confirmable_now,
         "blocked_by": [
-            {"availability_zone": one.az, "amount": one.amount, "expires_at": unix(one.expires_at)}
-            for one in plan.blockers
+            {"availability_zone": blocker.az, "amount": blocker.amount, "expires_at": unix(blocker.expires_at)}
+            for blocker in plan.blockers
         ],
     }
     if plan.unplaced:
@@ -26,27 +26,27 @@ def render_plan(plan: Plan) -> shapes.Plan:
     return document
 
 
-def render_utilisation(found: Utilisation) -> shapes.Utilisation:
-    """One resource in one AZ. Of each day the averages, and the smallest and largest usage."""
+def render_utilisation(utilisation: Utilisation) -> shapes.Utilisation:
+    """One resource in day AZ. Of each day the averages, and the smallest and largest usage."""
     document: shapes.Utilisation = {
-        "service_type": found.ref[0],
-        "resource_name": found.ref[1],
-        "availability_zone": found.az,
-        "recommended_amount": found.recommended,
+        "service_type": utilisation.ref[0],
+        "resource_name": utilisation.ref[1],
+        "availability_zone": utilisation.az,
+        "recommended_amount": utilisation.recommended,
         "days": [
             {
-                "date": date_of(one.day).isoformat(),
-                "committed": one.committed,
-                "used": one.usage,
-                "unused": one.unused,
-                "min_used": one.usage_min,
-                "max_used": one.usage_max,
+                "date": date_of(day.day).isoformat(),
+                "committed": day.committed,
+                "used": day.usage,
+                "unused": day.unused,
+                "min_used": day.usage_min,
+                "max_used": day.usage_max,
             }
-            for one in found.days
+            for day in utilisation.days
         ],
     }
-    if found.unit.is_measured:
-        document["unit"] = found.unit.value
+    if utilisation.unit.is_measured:
+        document["unit"] = utilisation.unit.value
     return document
 
 

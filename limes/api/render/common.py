@@ -11,9 +11,10 @@ from limes.api.shapes.common import (
     Hints,
     ResourceHead,
     ResourceHints,
+    ScrapeRange,
     ServiceHead,
+    Staleness,
 )
-from limes.api.shapes.reports import ScrapeRange, Staleness
 from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, ServiceDef
 from limes.core.commitments.request import committable_azs
 from limes.system import Clock

@@ -9,7 +9,7 @@ from limes.api.render.common import (
     service_head,
 )
 from limes.api.render.per_az import domain_azs
-from limes.api.shapes.reports import Domain, DomainResource, DomainService
+from limes.api.shapes.project import Domain, DomainResource, DomainService
 from limes.core.catalog import Ref, ResourceDef
 
 

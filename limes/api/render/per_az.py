@@ -9,7 +9,8 @@ from typing import cast
 
 from limes.actions.reports.az_breakdown import AZFigures
 from limes.api.render.common import Json, json_lists
-from limes.api.shapes.reports import ClusterPerAZ, DomainPerAZ, ProjectPerAZ
+from limes.api.shapes.cluster import ClusterPerAZ
+from limes.api.shapes.project import DomainPerAZ, ProjectPerAZ
 from limes.core.capacity import effective
 from limes.core.catalog import ANY_AZ, Catalog
 from limes.db.queries.capacity import AZCapacityRow
@@ -36,7 +37,7 @@ def project_azs(
 
 def domain_azs(catalog: Catalog, figures: Mapping[str, AZFigures]) -> dict[str, DomainPerAZ]:
     """Of one resource of a domain: the same, summed over projects."""
-    busy = {az for az, one in figures.items() if one.usage or _commitments(one)}
+    busy = {az for az, of_az in figures.items() if of_az.usage or _commitments(of_az)}
     return {
         az: cast(
             "DomainPerAZ", {"usage": figures[az].usage or 0 if az in figures else 0, **_commitments(figures.get(az))}
@@ -55,7 +56,7 @@ def cluster_azs(
 ) -> dict[str, ClusterPerAZ]:
     """Of one resource of the cluster: capacity, `usage` as the capacitor measures it, and that of all projects."""
     by_az = {row.az: row for row in rows}
-    busy = {az for az, one in figures.items() if one.usage or _commitments(one)} | {
+    busy = {az for az, of_az in figures.items() if of_az.usage or _commitments(of_az)} | {
         row.az for row in rows if row.raw_capacity
     }
     return {

@@ -5,9 +5,9 @@ from typing import NamedTuple, cast
 from limes.actions.reports.projects import ProjectReport
 from limes.api.render.common import RenderContext, json_lists, unix
 from limes.api.render.per_az import project_azs
-from limes.api.shapes import reports as shapes
+from limes.api.shapes import project as shapes
 from limes.api.shapes.common import Named
-from limes.api.shapes.reports import Project, ProjectResource, ProjectService
+from limes.api.shapes.project import Project, ProjectResource, ProjectService
 from limes.core.catalog import Behavior, Ref, ResourceDef
 from limes.core.quota import burst_usage, is_forbidden, usable_quota
 from limes.core.scrape_problem import find_problem

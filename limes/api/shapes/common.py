@@ -1,6 +1,6 @@
 """Parts that several answers share."""
 
-from typing import Annotated, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -105,3 +105,17 @@ class Commitments(TypedDict):
     unused_commitments: NotRequired[Amount]
     pending_commitments: NotRequired[ByDuration]
     planned_commitments: NotRequired[ByDuration]
+
+
+class Staleness(TypedDict):
+    """Both are there if the figures, or the oldest of them, are older than `collector.stale_after`."""
+
+    is_stale: NotRequired[Literal[True]]
+    age_seconds: NotRequired[Annotated[int, Field(ge=0, description="Age of the oldest figures")]]
+
+
+class ScrapeRange(Staleness):
+    """When the oldest and the newest figures come from."""
+
+    max_scraped_at: NotRequired[Time]
+    min_scraped_at: NotRequired[Time]

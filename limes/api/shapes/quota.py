@@ -1,4 +1,4 @@
-"""The history of quotas, and explanations of them."""
+"""The outcome of setting a quota, the history of quotas, and explanations of them."""
 
 from typing import Annotated, Literal, NotRequired
 
@@ -6,6 +6,29 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from limes.api.shapes.common import Amount, Link, Time, Unit, Warned
+
+RefusalStatus = Literal[403, 409, 422]
+
+
+class UnacceptableResource(TypedDict):
+    """A quota that would be refused, why, and what would be accepted."""
+
+    service_type: str
+    name: str
+    resource_name: str
+    status: RefusalStatus
+    message: str
+    min_acceptable_quota: NotRequired[Amount]
+    max_acceptable_quota: NotRequired[Amount]
+    unit: NotRequired[Unit]
+
+
+class SimulationAnswer(Warned):
+    """What PUT would answer."""
+
+    success: bool
+    unacceptable_resources: NotRequired[list[UnacceptableResource]]
+
 
 StoredAmount = Annotated[int, Field(ge=-1, description="-1 is a backend's unlimited quota")]
 

@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 from limes.api.shapes.common import Amount, Time, Unit, Warned
 from limes.core.commitments.commitment import Status
 
+Message = Annotated[str, Field(description="what is wrong")]
 PositiveAmount = Annotated[int, Field(ge=1)]
 
 

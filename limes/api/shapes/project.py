@@ -1,83 +1,24 @@
-"""Cluster, domains and projects."""
+"""Domains and projects."""
 
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from limes.api.shapes.common import Amount, Commitments, Link, Named, ResourceHead, ResourceHints, ServiceHead, Time
+from limes.api.shapes.common import (
+    Amount,
+    Commitments,
+    Id,
+    Link,
+    Named,
+    ResourceHints,
+    ScrapeRange,
+    ServiceHead,
+    Staleness,
+    Time,
+)
 
 BackendQuota = Annotated[int, Field(ge=-1, description="-1 means unlimited")]
-
-
-class ClusterAZ(TypedDict):
-    """Capacity of a resource in one availability zone."""
-
-    name: str
-    capacity: Amount
-    raw_capacity: NotRequired[Amount]
-    usage: NotRequired[Amount]
-
-
-class ClusterPerAZ(Commitments):
-    """The same, for the breakdown; `usage` is what the capacitor says."""
-
-    capacity: Amount
-    raw_capacity: NotRequired[Amount]
-    usage: NotRequired[Amount]
-    projects_usage: NotRequired[Amount]
-    physical_usage: NotRequired[Amount]
-    subcapacities: NotRequired[list[Any]]
-
-
-class ClusterResource(ResourceHead):
-    """A resource of the whole cloud."""
-
-    capacity: NotRequired[Amount]
-    raw_capacity: NotRequired[Amount]
-    per_availability_zone: NotRequired[list[ClusterAZ]]
-    per_az: NotRequired[dict[str, ClusterPerAZ]]
-    committable: NotRequired[
-        Annotated[dict[str, Amount], Field(description="What nobody has claimed yet, by AZ; shown with `per_az`")]
-    ]
-    domains_quota: NotRequired[Amount]
-    usage: Amount
-    burst_usage: NotRequired[Amount]
-    physical_usage: NotRequired[Amount]
-    subcapacities: NotRequired[list[Any]]
-
-
-class Staleness(TypedDict):
-    """Both are there if the figures, or the oldest of them, are older than `collector.stale_after`."""
-
-    is_stale: NotRequired[Literal[True]]
-    age_seconds: NotRequired[Annotated[int, Field(ge=0, description="Age of the oldest figures")]]
-
-
-class ScrapeRange(Staleness):
-    """When the oldest and the newest figures come from."""
-
-    max_scraped_at: NotRequired[Time]
-    min_scraped_at: NotRequired[Time]
-
-
-class ClusterService(ScrapeRange, ServiceHead):
-    """A service of the whole cloud."""
-
-    resources: list[ClusterResource]
-
-
-class Cluster(ScrapeRange):
-    """The whole cloud."""
-
-    id: Literal["current"]
-    services: list[ClusterService]
-
-
-class ClusterAnswer(TypedDict):
-    """Capacity, quota and usage of the whole cloud."""
-
-    cluster: Cluster
 
 
 class DomainPerAZ(Commitments):
@@ -199,3 +140,15 @@ class AllProjectsAnswer(TypedDict):
 
     projects: list[PlacedProject]
     projects_links: NotRequired[list[Link]]
+
+
+class NewDomainsAnswer(TypedDict):
+    """Domains that were not known before."""
+
+    new_domains: list[Id]
+
+
+class NewProjectsAnswer(TypedDict):
+    """Projects that were not known before."""
+
+    new_projects: list[Id]
