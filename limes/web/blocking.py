@@ -1,8 +1,8 @@
 """Connections that gunicorn reads by itself, in a thread: TLS, the PROXY protocol, HTTP/2.
 
-What arrives on them is not a request yet, so the waiting room cannot tell when one is whole. They get a thread with
-their first byte, and are cut off where the head of a request takes too long; slow bodies and slow readers hold their
-thread. Let a proxy do these things where clients are not to be trusted.
+What arrives on them has to be decoded first, so the waiting room cannot tell when a request is complete. They get a
+thread with their first byte and are cut off if the head of a request takes too long; slow bodies and slow readers hold
+their thread. Let a proxy do these things if clients cannot be trusted.
 """
 
 import contextlib
@@ -15,22 +15,22 @@ from gunicorn.workers.gthread import TConn
 
 
 class BlockingConnection(TConn):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn's, but that nobody waits for it to part."""
+    """gunicorn's, except that closing it never waits for the client."""
 
     def close(self, graceful: bool = False) -> None:
-        """gunicorn would wait for the client in its main thread."""
+        """In a thread of its own: gunicorn would wait for the client in its main thread."""
         if graceful:
-            threading.Thread(target=self._part, daemon=True).start()
+            threading.Thread(target=self._close_gracefully, daemon=True).start()
         else:
             super().close()
 
-    def _part(self) -> None:
+    def _close_gracefully(self) -> None:
         with contextlib.suppress(OSError):  # the client has gone away
             super().close(True)
 
 
 class HeadWatch:
-    """Cuts off those whose threads have waited for the head of a request for too long."""
+    """Cuts off connections whose threads have waited too long for the head of a request."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -41,11 +41,11 @@ class HeadWatch:
         self._deadlines[conn] = time.monotonic() + self._seconds
 
     def end(self, conn: Any) -> None:
-        """It has the head, or has given up."""
+        """It has the head, or gives up."""
         self._deadlines.pop(conn, None)
 
-    def look(self) -> None:
-        """To be called again and again."""
+    def cut_off_late(self) -> None:
+        """Ends the connections whose time is up. Called regularly."""
         now = time.monotonic()
         for conn, deadline in list(self._deadlines.items()):
             if deadline <= now:

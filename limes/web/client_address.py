@@ -1,4 +1,4 @@
-"""Who a request comes from, where proxies of ours are in between."""
+"""The client's address, if our proxies are in between."""
 
 import ipaddress
 import re
@@ -16,15 +16,15 @@ _MOST_HOPS = 50
 
 
 class ClientAddress:
-    """Middleware, the first of all: from here on `req.remote_addr` is the client's address.
+    """Middleware that comes first: after it `req.remote_addr` is the client's address.
 
-    A header is believed as far as trusted proxies have written it: from its end, up to the first address that is not
-    one of theirs. What clients claim stands before that.
+    The header is believed as far as trusted proxies have written it: from its end, up to the first address that is not
+    one of theirs. What clients claim comes before that.
     """
 
     def __init__(self, trusted: Sequence[str] = (), header: Header = "X-Forwarded-For") -> None:
         """`trusted` are addresses and networks."""
-        self._trusted = [ipaddress.ip_network(one, strict=False) for one in trusted]
+        self._trusted = [ipaddress.ip_network(network, strict=False) for network in trusted]
         self._variable = f"HTTP_{header.upper().replace('-', '_')}"
         self._hops = _forwarded if header == "Forwarded" else _x_forwarded_for
 

@@ -1,6 +1,6 @@
-"""A client's socket as gunicorn sees it: reading gives what has arrived already, and writing never waits for long.
+"""A client's socket as gunicorn sees it: reading gives what has already arrived, and writing never waits for long.
 
-So a thread that has a connection works on it, whatever the client at the other end does.
+So a slow client never keeps a thread waiting.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ _SOCKET = socket.socket
 
 
 class ClientSocket(socket.socket):
-    """Belongs to one thread at a time: that which waits for clients, or the one that works on the request."""
+    """Belongs to one thread at a time: the one that waits for clients, or the one that works on the request."""
 
     def __init__(self, sock: socket.socket, limits: Limits, budget: SpoolBudget) -> None:
         super().__init__(sock.family, sock.type, sock.proto, fileno=sock.detach())
@@ -39,30 +39,30 @@ class ClientSocket(socket.socket):
         self._is_spooled = False
         self._next = b""
         self._failure: Exception | None = None
-        """Why the rest of the request cannot be taken."""
+        """Why the rest of the request cannot be read."""
         self._held: list[bytes] | None = None
         self._out_spool = Spool(budget)
         self.framing = Framing(limits.max_body_size)
         self.ended = False
-        """Whether the client has said that it sends nothing more."""
+        """Whether the client has ended its sending."""
         self.received = 0
-        """Bytes of the request."""
+        """How many bytes of the request have arrived."""
         self.wait_seconds = READER_SECONDS
-        """For how long a thread may still wait for the client to take more of this answer."""
+        """How long a thread may still wait for the client to take more of this answer."""
         self.read_until = 0.0
-        """Until when the rest of a body that is too long to wait for may be read."""
+        """Until when the rest of a body that is too large to wait for may be read."""
         self.may_wait: Callable[[ClientSocket], bool] = lambda sock: False
-        """Waits until the client takes more of its answer, if nobody needs the thread, and says whether it does."""
+        """Waits, if nobody needs the thread, and says whether the client takes more of its answer."""
 
-    # -- the request, as it arrives
+    # -- the request, while it arrives
 
     @property
     def is_ready(self) -> bool:
-        """Whether a thread can take up the request, without waiting for the client."""
+        """Whether a thread can work on the request without waiting for the client."""
         return self.ended or self.framing.stage not in _OPEN
 
     def receive(self) -> bool:
-        """Takes what there is, and says whether the request is ready. Raises `OSError`, `HeadTooLarge`, `SpoolFull`."""
+        """Reads what has arrived; True if the request is ready. Raises `OSError`, `HeadTooLarge`, `SpoolFull`."""
         if self._failure is not None:
             raise self._failure
         try:
@@ -80,7 +80,7 @@ class ClientSocket(socket.socket):
         return self.is_ready
 
     def next_request(self) -> bool:
-        """The request is answered. Says whether the next one is ready."""
+        """Begins with the next request, and says whether it is ready."""
         self._inbox, self._given, self.received, self.wait_seconds = b"", 0, 0, READER_SECONDS
         if self._is_spooled:
             self._in_spool.close()
@@ -110,7 +110,7 @@ class ClientSocket(socket.socket):
     # -- what gunicorn's parser calls
 
     def recv(self, size: int, flags: int = 0) -> bytes:
-        """Bytes of this request, never of the next one; none where the request ends."""
+        """Bytes of this request, never of the next one; none at its end."""
         if self._given < len(self._inbox):
             data = bytes(self._inbox[self._given : self._given + size])
             self._given += len(data)
@@ -135,7 +135,7 @@ class ClientSocket(socket.socket):
         """It never blocks."""
 
     def gettimeout(self) -> float | None:
-        """As that of a socket that blocks: nobody has to mind."""
+        """As of a socket that blocks."""
         return None
 
     # -- the answer
@@ -146,7 +146,7 @@ class ClientSocket(socket.socket):
         return not len(self._out_spool)
 
     def hold(self) -> None:
-        """Keeps what is sent until `flush`, so that it leaves together."""
+        """Holds back what is sent until `flush`, so that it is sent together."""
         self._held = []
 
     def flush(self) -> None:
@@ -156,7 +156,7 @@ class ClientSocket(socket.socket):
             self._send(b"".join(held) if sum(map(len, held)) < _STEP else held)
 
     def sendall(self, data: Any, flags: int = 0) -> None:
-        """Sends it, or keeps what the client does not take. Raises `OSError` if nobody is there any more."""
+        """Sends it, or keeps what the client does not take. Raises `OSError` if the client has gone away."""
         if self._held is not None:
             self._held.append(bytes(data))
         else:
@@ -168,7 +168,7 @@ class ClientSocket(socket.socket):
         return len(data)
 
     def sendfile(self, file: Any, offset: int = 0, count: int | None = None) -> int:
-        """As `sendall`, with what the file has."""
+        """As `sendall`, with the file's content."""
         file.seek(offset)
         sent = 0
         while part := file.read(_STEP if count is None else min(_STEP, count - sent)):
@@ -197,7 +197,7 @@ class ClientSocket(socket.socket):
                 raise BrokenPipeError(errno.EPIPE, "no room for the rest of the answer") from error
 
     def drain(self) -> int:
-        """Sends what waits, as far as the client takes it now, and says how many bytes that were."""
+        """Sends as much of what is kept as the client takes now. Returns the number of bytes."""
         sent = 0
         while part := self._out_spool.peek(4 * _STEP):
             try:
@@ -211,12 +211,12 @@ class ClientSocket(socket.socket):
     # -- the end
 
     def end_answers(self) -> None:
-        """Says that nothing more is sent."""
+        """Tells the client that nothing more is sent."""
         self.shutdown(socket.SHUT_WR)
         self.received = 0
 
     def discard(self) -> bool:
-        """Reads on after the last answer, and says whether the client may still be about to send something."""
+        """Reads what comes after the last answer, and says whether more may come."""
         try:
             data = _SOCKET.recv(self, _STEP)
         except (BlockingIOError, InterruptedError):
@@ -225,7 +225,7 @@ class ClientSocket(socket.socket):
         return bool(data) and self.received < _LINGER_SIZE
 
     def close(self) -> None:
-        """Forgets all that was kept, too."""
+        """Drops what was kept, too."""
         self._in_spool.close()
         self._out_spool.close()
         super().close()

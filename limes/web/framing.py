@@ -1,7 +1,7 @@
-"""Where a request ends, found out while it arrives: what gunicorn's parser would wait for, without waiting.
+"""Finds the end of a request while it arrives: what gunicorn's parser would wait for, without waiting.
 
-This decides only whether enough is there to begin. What a request means, and whether it is well-formed, is gunicorn's
-business; whatever looks odd is handed on at once, to be refused there.
+This decides only whether enough has arrived to begin. gunicorn decides what a request means and whether it is
+well-formed; whatever looks odd is handed on at once, to be refused there.
 """
 
 import enum
@@ -19,15 +19,15 @@ class Stage(enum.Enum):
     """How far a request has come."""
 
     HEAD = enum.auto()
-    """Its head is not whole, or nothing has come yet."""
+    """Its head is incomplete, or nothing has arrived yet."""
     BODY = enum.auto()
-    """Its head is whole, its body is not."""
+    """Its head is complete, its body is not."""
     WHOLE = enum.auto()
-    """Nothing is missing."""
+    """It is complete."""
     TOO_LONG = enum.auto()
-    """The body is larger than anybody wants to wait for."""
+    """Its body is too large to wait for."""
     ODD = enum.auto()
-    """Not HTTP as we know it: nothing more is worth waiting for."""
+    """Not HTTP as we know it: waiting for more is no use."""
 
 
 class HeadTooLarge(Exception):
@@ -63,16 +63,16 @@ class Framing:
         if not before:
             start = 2 if data.startswith(b"\r\n") else 0
             end = data.find(_END, start)
-            if end >= 0:  # the whole head in one piece, as nearly always
+            if end >= 0:  # the whole head in one piece, as almost always
                 return self._end_head(data[: end + 4], data, end + 4)
         head += data
         end = head.find(_END, max(start, before - 3))
         if end >= 0:
             return self._end_head(bytes(head[: end + 4]), data, end + 4 - before)
-        self._look_for_trouble(head, max(0, before - 1))
+        self._check_head(head, max(0, before - 1))
         return len(data)
 
-    def _look_for_trouble(self, head: bytearray, start: int) -> None:
+    def _check_head(self, head: bytearray, start: int) -> None:
         has_line = head.find(b"\n", 2) >= 0 or len(head) <= self._max_line_size + 4
         if not has_line or _BARE_NEWLINE.search(head, start) or head.startswith(b"\r\n\r\n"):
             self.stage = Stage.ODD
@@ -127,7 +127,7 @@ class Framing:
 
 
 class _Chunks:
-    """A body in chunks (RFC 9112, 7.1). Only lines are kept, never what is in the chunks."""
+    """A body in chunks (RFC 9112, 7.1). Only lines are kept, not the content of the chunks."""
 
     def __init__(self, max_body_size: int, max_line_size: int) -> None:
         self.stage = Stage.BODY
@@ -135,7 +135,7 @@ class _Chunks:
         self._max_line_size = max_line_size
         self._line = bytearray()
         self._skip = 0
-        """What the chunk still has, with the line's end behind it."""
+        """Bytes that are left of the chunk and of the line's end after it."""
         self._in_trailers = False
         self._size = 0
         self._sent = 0
@@ -151,7 +151,7 @@ class _Chunks:
                 step = self._feed_line(data, at)
             at += step
         self._sent += at
-        if self.stage is Stage.BODY and self._sent > 8 * self._max_body_size:  # hardly anything but chunks' heads
+        if self.stage is Stage.BODY and self._sent > 8 * self._max_body_size:  # hardly anything but chunk heads
             self.stage = Stage.TOO_LONG
         return at
 

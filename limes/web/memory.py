@@ -1,13 +1,13 @@
-"""How a worker deals with its memory."""
+"""A worker's garbage collector."""
 
 import gc
 
 
 def settle() -> None:
-    """Once the app is loaded: has the garbage collector look less often, and never at the app, which stays.
+    """Makes the garbage collector run less often, and leave out the app, which stays. Called once the app is loaded.
 
-    A list of a thousand projects makes some ten thousand objects and no garbage; to look through the new ones after
-    every 700, as is the default, took a sixth of its time.
+    A list of a thousand projects makes some ten thousand objects and no garbage. Checking the new objects after every
+    700, which is the default, took a sixth of its time.
     """
     gc.collect()
     gc.freeze()

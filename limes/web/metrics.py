@@ -1,4 +1,4 @@
-"""What both HTTP APIs measure of their requests, under the names of the original."""
+"""What the HTTP APIs measure of their requests, under the names of the original."""
 
 from functools import lru_cache
 
@@ -40,11 +40,11 @@ class PoolGauges:
         self._shown: tuple[int, int] | None = None
 
     def update(self) -> None:
-        """Shows how it is now. Called after each request, by the worker whose pool it is."""
-        in_use, idle = found = self._engine.pool_use()
-        if found == self._shown:  # as mostly: each value costs as much as the rest of this
+        """Shows the present state. Called after each request, by the worker whose pool it is."""
+        in_use, idle = use = self._engine.pool_use()
+        if use == self._shown:  # as mostly; to set a value costs as much as the rest of this method
             return
-        self._shown = found
+        self._shown = use
         self._max_open.set(self._engine.pool_size)
         self._open.set(in_use + idle)
         self._in_use.set(in_use)
@@ -53,7 +53,7 @@ class PoolGauges:
 
 @lru_cache(maxsize=4096)
 def _series(app: str, method: str, status: str, endpoint: str) -> tuple[Histogram, Histogram, Histogram, Histogram]:
-    """The four histograms of these labels, of which there are as many as routes have methods and statuses."""
+    """The four histograms with these labels."""
     values = (app, method, status, endpoint)
     return (
         FIRST_BYTE.labels(*values),
@@ -71,7 +71,7 @@ def observe(
     Of an answer that was made while it was sent, `streamed` is when its first byte was ready, and its size. The first
     byte of any other is ready when the last one is.
     """
-    # a client may make up as many methods and paths as it likes, and each label is kept for ever
+    # clients can make up any number of methods and paths, and each label is kept for ever
     method = req.method if req.method in falcon.HTTP_METHODS else "other"
     first_byte, duration, request_size, response_size = _series(
         app, method, str(resp.status_code), req.uri_template or "-"

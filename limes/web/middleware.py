@@ -1,4 +1,4 @@
-"""What both HTTP apps do around every request: request id, access log, metrics, one database connection, token."""
+"""What the HTTP apps do around every request: request id, access log, metrics, one database connection, token."""
 
 import logging
 import re
@@ -21,9 +21,9 @@ _REQUEST_ID = re.compile(r"req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[
 
 
 class RequestIdMiddleware:
-    """Gives each request an id of its own, and takes over a well-formed global one for the log lines.
+    """Gives each request an id of its own, and adds a well-formed global one to the log lines.
 
-    The answer's `x-openstack-request-id` is always the local one. A malformed global id is ignored.
+    The answer's `x-openstack-request-id` is always our own. A malformed global id is ignored.
     """
 
     def __init__(self, ids: IdSource) -> None:
@@ -38,7 +38,7 @@ class RequestIdMiddleware:
 
 
 class AccessLogMiddleware:
-    """One log line and one count for each answered request. Query strings are left out: they can carry secrets."""
+    """One log line and one count for each answered request. Query strings are left out: they may carry secrets."""
 
     def __init__(self, app_name: str, clock: Clock, quiet_paths: frozenset[str] = frozenset()) -> None:
         self._app_name = app_name
@@ -82,13 +82,13 @@ class AccessLogMiddleware:
 
 
 class ConnectionMiddleware:
-    """Holds one pooled database connection for the length of a request, except on the paths that need none.
+    """Holds one pooled database connection during a request, except on the paths that need none.
 
-    A body that is made while it is sent keeps it until then.
+    A body that is made while it is sent keeps it until it is sent.
     """
 
     def __init__(self, engine: Engine, db_name: str, without: Container[str] = frozenset()) -> None:
-        """`db_name` is what metrics call the database."""
+        """`db_name` is the name of the database in the metrics."""
         self._engine = engine
         self._without = without
         self._gauges = metrics.PoolGauges(db_name, engine)
@@ -115,12 +115,12 @@ class ConnectionMiddleware:
 
 
 class AuthMiddleware:
-    """Validates the token of each request and puts the identity behind it into `req.context.identity`."""
+    """Validates the token of each request and puts its identity into `req.context.identity`."""
 
     def __init__(
         self, authenticator: Authenticator, is_public: Callable[[str], bool], refusal: str | None = None
     ) -> None:
-        """`refusal` is all that a 401 says; None: it says why. The log has the reason either way."""
+        """`refusal` is all that a 401 says; with None it says the reason. The log has the reason either way."""
         self._authenticator = authenticator
         self._is_public = is_public
         self._refusal = refusal

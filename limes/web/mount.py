@@ -1,7 +1,4 @@
-"""Routes beside those of an API, such as the dashboard's: pages and what belongs to them.
-
-Whoever asks for them needs no token, and they need no database connection.
-"""
+"""Routes beside those of an API, such as the dashboard's pages. They need no token and no database connection."""
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +16,7 @@ class Mount:
     routes: tuple[tuple[str, Any], ...]
     """Paths, in Falcon's form, and their endpoints."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """What each answer below the prefix carries, whoever makes it: errors, too."""
+    """Of each answer below the prefix, errors included."""
 
 
 class MountMiddleware:
@@ -36,7 +33,7 @@ class MountMiddleware:
 
 
 class PublicPaths(Container[str]):
-    """Which paths need no token: some by name, and all of the mounts."""
+    """The paths that need no token: some by name, and all of the mounts."""
 
     def __init__(self, exact: Iterable[str], mounts: Iterable[Mount] = ()) -> None:
         self._exact = frozenset(exact)

@@ -1,4 +1,4 @@
-"""`/healthcheck` and `/metrics`, the same on each process that speaks HTTP. Neither needs a token."""
+"""`/healthcheck` and `/metrics`, the same in each process that speaks HTTP. Neither needs a token."""
 
 import logging
 import os
@@ -35,7 +35,7 @@ class HealthcheckEndpoint:
             resp.text = "ok\n"
 
     on_head = on_get
-    """For load balancers, many of which ask like this."""
+    """For load balancers: many of them ask by HEAD."""
 
 
 class MetricsEndpoint:

@@ -1,4 +1,4 @@
-"""What the server itself answers where no app can: JSON with a request id, not gunicorn's HTML."""
+"""What the server itself answers when no app can: JSON with a request id instead of gunicorn's HTML."""
 
 import contextlib
 import logging
@@ -18,9 +18,9 @@ _STATUS: dict[type[Exception], int] = {
     errors.ExpectationFailed: 417,
     errors.ForbiddenProxyRequest: 403,
     errors.UnsupportedTransferCoding: 501,
-    # gunicorn is told to serve below a path, and somebody asks for another one
+    # gunicorn is configured to serve below a path, and a client asks for another one
     errors.ConfigurationProblem: 404,
-    # mistakes of our own, which gunicorn reports as any other
+    # our own mistakes, which gunicorn reports like those of clients
     errors.InvalidResponseHeader: 500,
     errors.InvalidResponseHeaderName: 500,
     errors.ParseException: 400,
@@ -30,7 +30,7 @@ _RETRY_SECONDS = {429: 1, 503: 5}
 
 
 class Refusal(Exception):
-    """A request that is refused before anybody has looked at it."""
+    """A request is refused before any app sees it."""
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)

@@ -1,4 +1,4 @@
-"""Bytes that wait: for the rest of a request, or for a client that takes its answer slowly."""
+"""Bytes that are kept: of a request that is still arriving, or of an answer that the client takes slowly."""
 
 import tempfile
 import threading
@@ -8,11 +8,11 @@ _IN_MEMORY = 64 * 1024
 
 
 class SpoolFull(Exception):
-    """More bytes wait than the worker may keep."""
+    """There are more bytes than the worker may keep."""
 
 
 class SpoolBudget:
-    """What all spools of a worker together may write into the temporary folder."""
+    """How much all spools of a worker together may write into the temporary folder, in bytes."""
 
     def __init__(self, size: int) -> None:
         self._left = size
@@ -26,7 +26,7 @@ class SpoolBudget:
             self._left -= size
 
     def give_back(self, size: int) -> None:
-        """Makes room for others."""
+        """Makes room for other spools."""
         with self._lock:
             self._left += size
 
@@ -45,7 +45,7 @@ class Spool:
         return self._taken - self._read_at if self._file else len(self._memory)
 
     def write(self, data: bytes | memoryview) -> None:
-        """Adds to its end. Raises `SpoolFull`, also when the disk is."""
+        """Appends. Raises `SpoolFull`, also when the disk is full."""
         if self._file is None and len(self._memory) + len(data) <= _IN_MEMORY:
             self._memory += data
             return
@@ -68,14 +68,14 @@ class Spool:
             raise SpoolFull(str(error)) from error
 
     def peek(self, size: int) -> bytes:
-        """The next bytes, which stay where they are."""
+        """The next bytes, without taking them."""
         if self._file is None:
             return bytes(self._memory[:size])
         self._file.seek(self._read_at)
         return self._file.read(size)
 
     def skip(self, size: int) -> None:
-        """Forgets the next bytes."""
+        """Drops the next bytes."""
         if self._file is None:
             del self._memory[:size]
         else:
@@ -90,7 +90,7 @@ class Spool:
         return data
 
     def close(self) -> None:
-        """Forgets everything. It may be used again."""
+        """Drops everything. The spool may be used again."""
         if self._file is not None:
             self._file.close()
             self._file = None

@@ -1,6 +1,6 @@
-"""The connections that no thread has: whose request is not whole, whose client reads slowly, and those that part.
+"""Connections without a thread: their request is incomplete, their client reads slowly, or they are being closed.
 
-One thread looks after all of them, gunicorn's main one, and never waits for a single one of them.
+gunicorn's main thread looks after all of them and never waits for a single one.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from limes.web.spool import SpoolFull
 log = logging.getLogger(__name__)
 
 _LINGER_SECONDS = 2.0
-_LOOK_SECONDS = 0.25
+_CHECK_SECONDS = 0.25
 _STOP_SECONDS = 5.0
 
 
@@ -33,28 +33,28 @@ class Wait(enum.Enum):
 
     REQUEST = enum.auto()
     READER = enum.auto()
-    FAREWELL = enum.auto()
+    CLOSE = enum.auto()
 
 
 class Connection(TConn):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn's, with what the waiting room has to know of it."""
+    """gunicorn's, with what the waiting room has to know about it."""
 
     sock: ClientSocket
 
     def __init__(self, cfg: Any, sock: ClientSocket, client: Any, server: Any) -> None:
         super().__init__(cfg, sock, client, server)
-        self.data_ready = True  # a thread gets it only then
+        self.data_ready = True  # a thread gets the connection only when that is true
         self.waits_for = Wait.REQUEST
         self.deadline = 0.0
         self.stage: Stage | None = None
-        """The part of the request for which there is a deadline; none before its first byte."""
+        """The part of the request that the deadline is for; None before the first byte."""
         self.was_told_to_continue = False
         self.is_kept = False
-        """Whether it stays open when the client has taken its answer."""
+        """Whether it stays open once the client has taken its answer."""
 
     @property
     def peer(self) -> str | None:
-        """Its address; none behind a Unix socket."""
+        """The client's address; None on a Unix socket."""
         return self.client[0] if isinstance(self.client, tuple) else None
 
 
@@ -62,20 +62,25 @@ class WaitingRoom:
     """Hands each connection over when its request is ready, and closes those that take too long."""
 
     def __init__(
-        self, poller: Any, limits: Limits, keep: float, hand_over: Callable[[Any], None], gone: Callable[[], None]
+        self,
+        poller: Any,
+        limits: Limits,
+        keepalive: float,
+        hand_over: Callable[[Any], None],
+        on_closed: Callable[[], None],
     ) -> None:
-        """`keep` says for how long a connection is kept without a request; `gone` hears of each that is closed."""
+        """`keepalive` is how long a connection is kept without a request, in seconds."""
         self._poller = poller
         self._limits = limits
-        self._keep = keep
+        self._keepalive = keepalive
         self._hand_over = hand_over
-        self._gone = gone
+        self._on_closed = on_closed
         self._waiting: dict[Connection, None] = {}
         self._peers: Counter[str] = Counter()
-        self._next_look = 0.0
+        self._next_check = 0.0
         self._is_stopping = False
 
-    # -- coming
+    # -- taking connections
 
     def admit(self, conn: Connection) -> None:
         """Takes a new connection, unless its peer has too many."""
@@ -85,23 +90,23 @@ class WaitingRoom:
             if 0 < most < self._peers[peer]:
                 self._refuse(conn, Refusal(429, f"there may be {most} connections from one address at a time"))
                 return
-        if self._has_come(conn):
+        if self._has_arrived(conn):
             self._hand_over(conn)
             return
         self._wait_for_request(conn, self._limits.header_timeout)
 
-    def _has_come(self, conn: Connection) -> bool:
-        """Whether the request of a new connection is there already, as it mostly is under load."""
-        with contextlib.suppress(OSError, HeadTooLarge, SpoolFull):  # it will be seen again
+    def _has_arrived(self, conn: Connection) -> bool:
+        """Whether the request of a new connection is already there, as it mostly is under load."""
+        with contextlib.suppress(OSError, HeadTooLarge, SpoolFull):  # the next attempt reports it
             return conn.sock.receive() and bool(conn.sock.received)
         return False
 
     def keep(self, conn: Connection) -> None:
-        """Takes back a connection that stays open, for its next request or the rest of one."""
+        """Takes back a connection that stays open, for its next request or the rest of it."""
         if conn.sock.is_ready:
             self._hand_over(conn)
             return
-        self._wait_for_request(conn, self._keep)
+        self._wait_for_request(conn, self._keepalive)
 
     def _wait_for_request(self, conn: Connection, seconds: float) -> None:
         self._wait(conn, Wait.REQUEST, seconds)
@@ -115,14 +120,14 @@ class WaitingRoom:
         conn.is_kept = is_kept
         self._wait(conn, Wait.READER, self._limits.send_timeout)
 
-    def part(self, conn: Connection) -> None:
-        """Says that nothing more is sent, and waits a moment for the client to say so, too (RFC 9112, 9.6)."""
+    def close_gracefully(self, conn: Connection) -> None:
+        """Ends the sending and waits a moment for the client to do the same (RFC 9112, 9.6)."""
         try:
             conn.sock.end_answers()
         except OSError:
             self._close(conn)
         else:
-            self._wait(conn, Wait.FAREWELL, _LINGER_SECONDS)
+            self._wait(conn, Wait.CLOSE, _LINGER_SECONDS)
 
     def _wait(self, conn: Connection, what: Wait, seconds: float) -> None:
         event = selectors.EVENT_WRITE if what is Wait.READER else selectors.EVENT_READ
@@ -134,9 +139,9 @@ class WaitingRoom:
         conn.waits_for, conn.stage = what, None
         conn.deadline = time.monotonic() + seconds
         if self._is_stopping:
-            self._hurry(conn)
+            self._shorten_deadline(conn)
 
-    # -- going on
+    # -- events
 
     def _on_event(self, conn: Connection, _: Any) -> None:
         try:
@@ -181,7 +186,7 @@ class WaitingRoom:
         elif stage is Stage.BODY:
             conn.deadline = min(conn.deadline + came / limits.min_rate, now + limits.body_timeout)
         if self._is_stopping:
-            self._hurry(conn)
+            self._shorten_deadline(conn)
 
     def _on_reader(self, conn: Connection) -> None:
         taken = conn.sock.drain()
@@ -193,9 +198,9 @@ class WaitingRoom:
                 self._leave(conn)
             self.keep(conn)
         else:
-            self.part(conn)
+            self.close_gracefully(conn)
 
-    # -- leaving
+    # -- letting connections go
 
     def _leave(self, conn: Connection) -> None:
         if self._waiting.pop(conn, conn) is None:
@@ -204,7 +209,7 @@ class WaitingRoom:
 
     def _refuse(self, conn: Connection, refusal: Refusal) -> None:
         refuse(conn.sock, conn.client, refusal)
-        self.part(conn)
+        self.close_gracefully(conn)
 
     def _close(self, conn: Connection) -> None:
         self._leave(conn)
@@ -213,14 +218,14 @@ class WaitingRoom:
             self._peers[conn.peer] -= 1
             if not self._peers[conn.peer]:
                 del self._peers[conn.peer]
-        self._gone()
+        self._on_closed()
 
-    def look(self) -> None:
-        """Ends what takes too long. May be called as often as one likes."""
+    def close_expired(self) -> None:
+        """Ends what takes too long. Cheap enough to be called after every event."""
         now = time.monotonic()
-        if now < self._next_look:
+        if now < self._next_check:
             return
-        self._next_look = now + _LOOK_SECONDS
+        self._next_check = now + _CHECK_SECONDS
         for conn in [conn for conn in self._waiting if conn.deadline <= now]:
             self._expire(conn)
 
@@ -240,12 +245,12 @@ class WaitingRoom:
             self._close(oldest)
 
     def stop(self) -> None:
-        """From now on, clients have little time."""
+        """Leaves clients little time from now on."""
         self._is_stopping = True
         for conn in self._waiting:
-            self._hurry(conn)
+            self._shorten_deadline(conn)
 
-    def _hurry(self, conn: Connection) -> None:
+    def _shorten_deadline(self, conn: Connection) -> None:
         is_idle = conn.waits_for is Wait.REQUEST and conn.stage is None
         conn.deadline = min(conn.deadline, time.monotonic() + (_LINGER_SECONDS if is_idle else _STOP_SECONDS))
 

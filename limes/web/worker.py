@@ -1,14 +1,14 @@
-"""gunicorn's thread worker, but that its threads never wait for a client.
+"""gunicorn's thread worker, except that its threads never wait for a client.
 
-A connection gets a thread only when its request is whole, and leaves it with what the client has not taken of the
-answer yet: until then, and from then on, it is in the waiting room, where it costs no thread
+A connection gets a thread only when its request is complete. It leaves the thread once the answer is made, even if the
+client has not taken all of it. Before and after that it is in the waiting room, where it costs no thread
 (docs/adr/0015-slow-clients.md).
 
-A thread stays a moment with the connection that it has just answered: gunicorn hands each request of a kept connection
-from its main thread to one of the pool and back, which costs more than a small answer itself. Clients such as nova
-send their requests one after the other on one connection: the next one mostly comes soon, and then the thread that is
-there already takes it (docs/adr/0007-threads-stay-with-their-connection.md). And the head of an answer leaves together
-with its body, so that a small one is one packet, for which the client wakes up once.
+A thread stays for a moment with the connection that it has just answered: gunicorn hands each request of a kept
+connection from its main thread to one of the pool and back, which costs more than a small answer itself. Clients such
+as nova send one request after the other on one connection. The next one mostly comes soon, and the thread that is still
+there takes it (docs/adr/0007-threads-stay-with-their-connection.md). The head of an answer is sent together with its
+body: a small answer is one packet, which wakes the client once.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ STAY_SECONDS = 0.2
 
 
 class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """Nobody waits for a thread that stays: at most half of them do, and one leaves as soon as a request needs it."""
+    """At most half of the threads stay with a connection, and one leaves it as soon as another request needs it."""
 
     wsgi: Any
     limits = Limits()
@@ -49,25 +49,25 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         super().__init__(*args, **kwargs)
         self._lock = threading.Lock()
         self._waiting = 0
-        """Requests that no thread has taken up yet."""
+        """Requests that no thread has taken yet."""
         self._working = 0
-        """Threads that have a connection, whether they answer or stay."""
+        """Threads that have a connection, whether they answer or wait for its next request."""
         self._staying = 0
-        """Threads that wait for more on theirs."""
+        """Threads that wait for more on their connection."""
         self._budget = SpoolBudget(self.limits.spool_size)
         self._is_plain = _is_plain(self.cfg)
         self._heads = HeadWatch(self.limits.header_timeout)
 
     def init_process(self) -> None:
-        """As gunicorn's, in the worker's process. A byte in the pipe calls one of those that stay away."""
-        self._called, self._call = os.pipe()
-        for end in (self._called, self._call):
+        """As gunicorn's, in the worker's process. A byte in the pipe makes one staying thread leave its connection."""
+        self._wake_reader, self._wake_writer = os.pipe()
+        for end in (self._wake_reader, self._wake_writer):
             os.set_blocking(end, False)
         _allow_files(2 * self.worker_connections)
         super().init_process()
 
     def load_wsgi(self) -> None:
-        """As gunicorn's; the app's answers are held back until they are whole, unless they are made while sent."""
+        """As gunicorn's; answers are held back until they are complete, unless they are made while they are sent."""
         super().load_wsgi()
         app = self.wsgi
 
@@ -91,7 +91,7 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
     # -- in the main thread: connections come and go
 
     def accept(self, listener: Any) -> None:
-        """As gunicorn's, but that nobody gets a thread before there is a request."""
+        """As gunicorn's, except that a connection gets no thread before there is a request."""
         try:
             sock, address = listener.accept()
         except OSError as error:
@@ -112,19 +112,19 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
             log.error("no more connections can be opened: %s", error)
             self._room.make_room()
-            time.sleep(0.05)  # it would be asked again at once
+            time.sleep(0.05)  # gunicorn calls again at once
         elif error.errno not in (errno.EAGAIN, errno.ECONNABORTED, errno.EWOULDBLOCK):
             raise error
 
     def enqueue_req(self, conn: Any) -> None:
-        """As gunicorn's: gives the connection, whose request is ready, to the pool."""
+        """As gunicorn's: gives a connection whose request is ready to the pool."""
         with self._lock:
             self._waiting += 1
             needed = self._staying > 0 and self._working + self._waiting > self.cfg.threads
         super().enqueue_req(conn)
         if needed:
-            with contextlib.suppress(BlockingIOError):  # then enough of them are called already
-                os.write(self._call, b"\0")
+            with contextlib.suppress(BlockingIOError):  # enough of them are called already
+                os.write(self._wake_writer, b"\0")
 
     def finish_request(self, conn: Any, fs: Any) -> None:
         """As gunicorn's: takes the connection back from a thread."""
@@ -137,15 +137,15 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         elif is_kept:
             self._room.keep(conn)
         else:
-            self._room.part(conn)
+            self._room.close_gracefully(conn)
 
     def murder_keepalived(self, force: bool = False) -> None:
-        """As gunicorn's: closes what takes too long. Called whenever something has happened, and each second."""
+        """As gunicorn's: closes what takes too long. Called after each event, and each second."""
         super().murder_keepalived(force)
         if force:
             self._room.close()
-        self._room.look()
-        self._heads.look()
+        self._room.close_expired()
+        self._heads.cut_off_late()
         if self.nr_conns >= self.worker_connections:
             self._room.make_room()
 
@@ -156,11 +156,11 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
     # -- in a thread of the pool
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
-        """Answers a request that cannot be read, or that the app has failed on without an answer."""
+        """Answers a request that cannot be read, or on which the app failed without an answer."""
         refuse(client, addr, exc)
 
     def handle(self, conn: Any) -> Any:
-        """As gunicorn's, but for as many requests as come in quick succession."""
+        """As gunicorn's, but for all requests that come in quick succession."""
         with self._lock:
             self._waiting -= 1
             self._working += 1
@@ -169,7 +169,7 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         try:
             while True:
                 result = super().handle(conn)
-                if result is not True or not isinstance(conn, Connection) or not self._comes_more(conn):
+                if result is not True or not isinstance(conn, Connection) or not self._receive_next(conn):
                     return result
         finally:
             self._heads.end(conn)
@@ -177,13 +177,13 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
                 self._working -= 1
 
     def handle_request(self, req: Any, conn: Any) -> Any:
-        """As gunicorn's; afterwards the whole answer is on its way, or waits for the client."""
+        """As gunicorn's; afterwards the whole answer is sent, or waits for the client."""
         if not isinstance(conn, Connection):
             self._heads.end(conn)
             return super().handle_request(req, conn)
         if conn.was_told_to_continue:
             req._expected_100_continue = conn.was_told_to_continue = False
-        if conn.sock.framing.stage is not Stage.WHOLE:  # where the next request begins, nobody knows
+        if conn.sock.framing.stage is not Stage.WHOLE:  # nobody knows where the next request begins
             req.force_close()
             conn.sock.read_until = time.monotonic() + self.limits.body_timeout
         try:
@@ -191,11 +191,11 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         finally:
             conn.sock.flush()
 
-    def _comes_more(self, conn: Connection) -> bool:
-        """Whether the client sends its next request while this thread can wait for it."""
-        if conn.sock.next_request() or not self.alive or not conn.sock.is_sent:  # the waiting room knows what to do
+    def _receive_next(self, conn: Connection) -> bool:
+        """Whether the client sent its next request while this thread could wait for it."""
+        if conn.sock.next_request() or not self.alive or not conn.sock.is_sent:  # the waiting room takes it from here
             return False
-        with self._stay() as may_stay:
+        with self._staying_thread() as may_stay:
             if not may_stay or not self._wait(conn.sock, select.POLLIN, STAY_SECONDS):
                 return False
             with contextlib.suppress(OSError, HeadTooLarge, SpoolFull):  # the waiting room will see it as well
@@ -203,8 +203,8 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         return False
 
     def _wait_for_reader(self, sock: ClientSocket) -> bool:
-        """Whether the client takes more of its answer while this thread can wait for it."""
-        with self._stay() as may_stay:
+        """Whether the client took more of its answer while this thread could wait for it."""
+        with self._staying_thread() as may_stay:
             if not may_stay or sock.wait_seconds <= 0:
                 return False
             began = time.monotonic()
@@ -213,7 +213,7 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
             return takes_more
 
     @contextlib.contextmanager
-    def _stay(self) -> Iterator[bool]:
+    def _staying_thread(self) -> Iterator[bool]:
         with self._lock:
             may_stay = not self._waiting and self._staying < self.cfg.threads // 2
             self._staying += may_stay
@@ -226,31 +226,31 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
     def _wait(self, sock: Any, event: int, seconds: float) -> bool:
         poll = select.poll()
         poll.register(sock, event)
-        poll.register(self._called, select.POLLIN)
+        poll.register(self._wake_reader, select.POLLIN)
         until = time.monotonic() + seconds
         while self.alive and (left := until - time.monotonic()) > 0:
             ready = {file for file, _ in poll.poll(left * 1000)}
             if sock.fileno() in ready:
                 return True
-            if self._called in ready:
-                with contextlib.suppress(BlockingIOError):  # then another one has heard it
-                    os.read(self._called, 1)
+            if self._wake_reader in ready:
+                with contextlib.suppress(BlockingIOError):  # another thread has read it
+                    os.read(self._wake_reader, 1)
                     return False
         return False
 
 
 def with_limits(limits: Limits) -> type[StayingThreadWorker]:
-    """The worker, for clients that are given so much."""
+    """The worker class with these limits for its clients."""
     return type("StayingThreadWorker", (StayingThreadWorker,), {"limits": limits})
 
 
 def _is_plain(cfg: Any) -> bool:
-    """Whether connections carry HTTP/1 and nothing around it. Else gunicorn itself reads from them, in a thread."""
+    """Whether connections carry plain HTTP/1. If not, gunicorn itself reads from them, in a thread."""
     return not cfg.is_ssl and (cfg.proxy_protocol, cfg.protocol, cfg.http2_cleartext) == ("off", "http", "off")
 
 
 def _allow_files(number: int) -> None:
-    """Raises the limit of open files, as far as the system lets us."""
+    """Raises the limit of open files as far as the system permits."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = number if hard == resource.RLIM_INFINITY else min(number, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
