@@ -1,6 +1,6 @@
 """The consistency job: rows that mirror the configuration, and the constraints on domain quotas.
 
-Constraints on project quotas are enforced by each scrape. Each change by a constraint is logged: nobody asked for it.
+Constraints on project quotas are enforced by each scrape. Every change is logged, as nobody asked for it.
 """
 
 import logging
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CheckConsistency:
-    """The use case with what it works with."""
+    """The use case with its collaborators."""
 
     engine: Engine
     catalog: Catalog
@@ -30,7 +30,7 @@ class CheckConsistency:
     change_log: ChangeLog
 
     def run(self) -> None:
-        """Brings everything in line; running it again changes nothing more."""
+        """Brings everything into line. Running it again changes nothing more."""
         self.sync_catalog.run(prune=True)
         self.engine.atomic(self._enforce_domain_constraints)
 
@@ -57,7 +57,7 @@ class CheckConsistency:
                     f"AUDIT: domain {domain.name}, resource {'/'.join(names[id_])}:"
                     f" quota {quotas[domain.id, id_]} -> {quota}, as its constraint demands"
                 )
-                # not before it is true: a transaction may be run again, or not at all
+                # after the commit: until then the transaction may be rolled back or run again
                 self.engine.after_commit(partial(log.warning, "%s", text))
             if changed:
                 queries.write_domain_quotas(self.engine, domain.id, changed)

@@ -1,7 +1,7 @@
-"""Why a quota is what it is, and where it could go from there.
+"""Explains why a quota is what it is, and to which values it could be set.
 
-The figures and rules are those that setting a quota reads, and the bounds are found by the same decision, so that what
-is explained here and what simulate-put says of it cannot disagree.
+Figures and rules are read as for setting a quota, and the bounds are found with the same decision, so the explanation
+cannot disagree with a simulation.
 """
 
 from collections.abc import Collection, Sequence
@@ -25,18 +25,18 @@ from limes.db.queries.project_quotas import project_quotas_by_resource
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """All that decides on one quota."""
+    """Everything that decides on one quota."""
 
     ref: Ref
     figures: ProjectFigures | DomainFigures
     rules: QuotaRules
     bounds: Bounds
     origin: NumberedChange | None
-    """The change that made it what it is; None if that was before there was a history, or never."""
+    """The last change of it; None if it was never changed, or only before there was a history."""
     usable_quota: int | None = None
-    """With bursting. None where the project does not burst."""
+    """The quota with bursting; None where bursting is off."""
     warning: str | None = None
-    """What is wrong with it although it is acceptable."""
+    """What is wrong with the quota although it is acceptable."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The domain, project and figures that a request names, or the error that says why there are none."""
+"""Finds the domain or project that a request names, and says why there is none, or why it has no figures yet."""
 
 from collections.abc import Collection
 
@@ -31,8 +31,8 @@ def find_project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow:
 
 
 def not_ready(engine: Engine, project_id: int, missing: Collection[Ref]) -> NotReady:
-    """The error for a project whose services were not scraped yet, with one line for each of these resources that
-    nothing is known of. Inside a transaction."""
+    """The error for a project whose services were not scraped yet, with one line for each of these resources. Inside a
+    transaction."""
     services = sorted({service_type for service_type, _ in missing})
     states = {state.service_type: state for state in scrape_queries.scrape_states(engine, project_id, services)}
     failing = {type_: state.failing_since for type_, state in states.items() if state.failing_since is not None}

@@ -1,4 +1,4 @@
-"""What setting a domain's and a project's quota have in common: request, precondition, decision and outcome."""
+"""What setting quotas of domains and of projects has in common: request, precondition, decision and outcome."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,25 +46,25 @@ class ChangedQuota:
 
 @dataclass(frozen=True, slots=True)
 class QuotaOutcome:
-    """Nothing is refused and `changed` says what was (or, in a dry run, would be) changed; or nothing changed."""
+    """Either nothing is refused, and `changed` lists what was (in a dry run: would be) changed, or nothing changed."""
 
     refusals: Mapping[Ref, Refusal] = field(default_factory=dict)
     changed: Sequence[ChangedQuota] = ()
     backend_errors: Sequence[str] = ()
     """Why backends could not be told yet. The quotas are accepted all the same."""
     attempted: Sequence[ChangedQuota] = ()
-    """What would have changed, where something is refused."""
+    """What would have changed if nothing had been refused."""
     repaired: Sequence[str] = ()
-    """Services whose quota stays what it is, and whose backends are told it again, as they enforce another one."""
+    """Services whose quota stays the same, but whose backends enforce another one and are told it again."""
     warnings: Sequence[str] = ()
-    """What the caller should know of quotas that are acceptable."""
+    """About quotas that are acceptable all the same."""
 
 
 PermissionSource = Callable[[Ref], Permissions]
-"""What the caller may do to the quota of a resource. Asked before the transaction: policy rules cost time."""
+"""What the caller may do to the quota of a resource. Called before the transaction, as policy rules take time."""
 
 TellBackends = Callable[[int, Sequence[str]], Sequence[str]]
-"""Tells the backends of these service types a project's quota (by the project's id); returns one line an error."""
+"""Tells the backends of these services (types) the quota of a project (id); returns one line for each error."""
 
 
 # -- the decision ------------------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def _amount(change: QuotaChange, resource: ResourceDef) -> int:
 def decide(
     request: QuotaRequest, present: Callable[[Ref], int], judge: Callable[[Ref, int], Refusal | None]
 ) -> QuotaOutcome:
-    """Judges every value that differs from the present one. One refusal, or one from before, refuses all."""
+    """Judges each quota that differs from the present one. One refusal, here or before, refuses the whole request."""
     refusals = dict(request.refusals)
     attempted: list[ChangedQuota] = []
     for ref, quota in request.wanted.items():
@@ -130,7 +130,7 @@ class Unchanged:
     tags: frozenset[str]
 
     def check(self, present: str) -> None:
-        """Raises `PreconditionFailed` if the tag is another by now. `present` must not change until the commit."""
+        """Raises `PreconditionFailed` if the present tag is another one. It must not change until the commit."""
         if present not in self.tags:
             raise PreconditionFailed(
                 "the quotas are not those that If-Match names: somebody has changed them since."
@@ -147,7 +147,7 @@ def domain_tag(engine: Engine, catalog: Catalog, domain_id: int, *, lock: bool =
 
 
 def tag_of_domain(catalog: Catalog, quotas: Mapping[Ref, int]) -> str:
-    """The tag of a domain with these quotas, which are all it has. One that was never set is 0."""
+    """The tag of a domain, given all of its quotas. One that was never set is 0."""
     return quota_tag({ref: quota for ref, quota in quotas.items() if quota and _tracks_quota(catalog, ref)})
 
 
@@ -158,12 +158,12 @@ def project_tag(engine: Engine, catalog: Catalog, project_id: int, *, lock: bool
 
 
 def tag_of_project(catalog: Catalog, quotas: Mapping[Ref, int | None], bursting: bool) -> str:
-    """The tag of a project with these quotas, which are all it has. One that is null or missing cannot be set yet."""
+    """The tag of a project, given all of its quotas. One that is None or missing cannot be set yet."""
     shown = {ref: quota for ref, quota in quotas.items() if quota is not None and _tracks_quota(catalog, ref)}
     return quota_tag(shown, bursting=bool(bursting))
 
 
 def _tracks_quota(catalog: Catalog, ref: Ref) -> bool:
-    """False for a resource that left the configuration, too: it keeps its rows."""
+    """Also false for a resource that left the configuration: its rows are kept."""
     resource = catalog.find(ref)
     return resource is not None and resource.tracks_quota

@@ -1,7 +1,7 @@
 """Switches quota bursting of a project on and off.
 
-Source: the original. Switching off needs the usage of every resource to be within its quota, as the backend is told the
-plain quota from then on.
+Source: the original. Bursting can only be switched off while the usage of every resource is within its quota: the
+backend is told the plain quota from then on.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from limes.errors import BadRequest, Conflict
 
 @dataclass(frozen=True, slots=True)
 class SetBursting:
-    """The use case with what it works with."""
+    """The use case with its collaborators."""
 
     engine: Engine
     catalog: Catalog
@@ -37,7 +37,7 @@ class SetBursting:
         dry_run: bool,
         condition: Unchanged | None = None,
     ) -> Sequence[str]:
-        """Switches bursting and tells the backends. Answers one line for each backend that could not be told yet.
+        """Switches bursting and tells the backends. Returns one line for each backend that could not be told yet.
 
         Raises `NotFound`, `BadRequest` where the cluster has no bursting, `Conflict` while something is bursted, and
         `PreconditionFailed`.

@@ -1,9 +1,9 @@
-"""PUT and simulate-put of a domain: one code path, so that the simulation can never disagree with the deed.
+"""Sets the quotas of a domain, or simulates that. As it is one code path, simulation and change cannot disagree.
 
 Invariants: all of the request's quotas are written, or none. With `strict_domain_quota_limit`, the sum of all domain
 quotas never exceeds the capacity because of us; and no domain quota falls below the sum of its projects' because of us.
-To decide on them, a transaction locks the resources' rows (cluster-wide sums) and then the domain's (sums over its
-projects); whoever sets project quotas locks the latter, too.
+To check them, a transaction locks the resources' rows (for cluster-wide sums) and then the domain's (for sums over its
+projects). Setting project quotas locks the latter, too.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ from limes.db.queries.project_quotas import project_quota_sums
 
 @dataclass(frozen=True, slots=True)
 class SetDomainQuota:
-    """The use case with what it works with."""
+    """The use case with its collaborators."""
 
     engine: Engine
     catalog: Catalog
@@ -95,7 +95,7 @@ class SetDomainQuota:
         return replace(outcome, warnings=self._warnings(outcome, figures))
 
     def _warnings(self, outcome: QuotaOutcome, figures: Mapping[Ref, DomainFigures]) -> list[str]:
-        """What is given beyond the capacity. Lowering a quota makes nothing worse, so nothing is said then."""
+        """Warnings about quota beyond the capacity. Lowering a quota makes nothing worse, so there is none then."""
         texts = [
             self.warning(change.ref, figures[change.ref], change.new)
             for change in outcome.changed
@@ -104,7 +104,7 @@ class SetDomainQuota:
         return [text for text in texts if text is not None]
 
     def warning(self, ref: Ref, figures: DomainFigures, quota: int) -> str | None:
-        """What to say of a domain's quota that may be more than there is."""
+        """The warning about a domain's quota, if all domains together then have more quota than there is capacity."""
         resource = self.catalog.find(ref)
         assert resource is not None
         return beyond_capacity(ref, resource.unit, figures.other_domains_quota + quota, figures.capacity)
@@ -129,7 +129,7 @@ class SetDomainQuota:
         }
 
     def rules(self, ref: Ref, domain: DomainRow, permissions: Permissions) -> QuotaRules:
-        """What else decides on the quota of a resource that is configured."""
+        """The other rules for the quota of a configured resource."""
         resource = self.catalog.find(ref)
         assert resource is not None
         return QuotaRules(

@@ -1,11 +1,11 @@
-"""PUT and simulate-put of a project: one code path, so that the simulation can never disagree with the deed.
+"""Sets the quotas of a project, or simulates that. As it is one code path, simulation and change cannot disagree.
 
 Invariants: all of the request's quotas are written, or none; and the sum of a domain's project quotas never exceeds the
-domain's quota because of us. To decide on the sum, a transaction locks the domain's row of each resource, so that of
-two requests the second one sees what the first one wrote.
+domain's quota because of us. To check the sum, a transaction locks the domain's row of each resource, so that the
+second of two requests sees what the first wrote.
 
-The backends are told after the commit. What they could not be told is marked in the same transaction as the change, so
-the push job does it later; a crash in between loses nothing.
+The backends are told after the commit. The change marks them in its own transaction, and the push job tells those that
+could not be told at once, so a crash in between loses nothing.
 """
 
 from collections.abc import Iterable, Mapping
@@ -41,7 +41,7 @@ from limes.system import Clock
 
 @dataclass(frozen=True, slots=True)
 class SetProjectQuota:
-    """The use case with what it works with."""
+    """The use case with its collaborators."""
 
     engine: Engine
     catalog: Catalog
@@ -112,8 +112,7 @@ class SetProjectQuota:
         request: QuotaRequest,
         outcome: QuotaOutcome,
     ) -> QuotaOutcome:
-        """Writes and records the changes. Has the backends told again what stays as it is, for those who may set quota
-        at all."""
+        """Writes and records the changes. Backends that differ are told again what stays, if the caller may set it."""
         if outcome.changed:
             quotas = {ids[change.ref]: change.new for change in outcome.changed}
             queries.write_project_quotas(self.engine, project.id, quotas)
@@ -148,7 +147,7 @@ class SetProjectQuota:
         }
 
     def rules(self, ref: Ref, project: ProjectRow, permissions: Permissions) -> QuotaRules:
-        """What else decides on the quota of a resource that is configured."""
+        """The other rules for the quota of a configured resource."""
         resource = self.catalog.find(ref)
         assert resource is not None
         return QuotaRules(

@@ -1,4 +1,4 @@
-"""Which quotas would be acceptable now: found by asking the decision itself, so that the two cannot disagree."""
+"""Which quotas would be acceptable now. The decision itself is asked, so the two cannot disagree."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from limes.core.hierarchy import Bounding, Refusal, RefusalKind
 from limes.core.units import MAX_AMOUNT
 
 Judge = Callable[[int], Refusal | None]
-"""Whether a quota is acceptable: `judge_project` or `judge_domain` with everything but the quota given."""
+"""`judge_project` or `judge_domain` with everything but the quota filled in."""
 
 NO_LESS = Refusal(RefusalKind.INVALID, "there is no quota below zero", minimum=0, rule=Bounding.AMOUNT)
 NO_MORE = Refusal(RefusalKind.INVALID, "this is the largest amount there is", maximum=MAX_AMOUNT, rule=Bounding.AMOUNT)
@@ -15,7 +15,7 @@ NO_MORE = Refusal(RefusalKind.INVALID, "this is the largest amount there is", ma
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The smallest or largest acceptable quota, and what would be said of one beyond it."""
+    """The smallest or largest acceptable quota, and the refusal of the next one beyond it."""
 
     quota: int
     because: Refusal
@@ -23,7 +23,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Where a quota can go from where it is. To stay there is always acceptable."""
+    """The range of acceptable quotas. The present quota is always one of them."""
 
     minimum: Bound
     maximum: Bound
@@ -39,13 +39,13 @@ def bounds(present: int, judge: Judge) -> Bounds:
 
 
 def _highest(present: int, judge: Judge) -> int:
-    """From the top downwards, from each refusal to the maximum that it names."""
+    """Goes down from the largest amount, from each refusal to the maximum that it names."""
     candidate = MAX_AMOUNT
     while candidate > present:
         refusal = judge(candidate)
         if refusal is None:
             return candidate
-        if refusal.maximum is None or refusal.maximum >= candidate:  # nothing above the present one will do
+        if refusal.maximum is None or refusal.maximum >= candidate:  # nothing above the present quota is acceptable
             break
         candidate = refusal.maximum
     return present

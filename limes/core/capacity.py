@@ -1,4 +1,4 @@
-"""Capacity: from what a backend has to what may be given out."""
+"""Capacity: from the raw capacity of a backend to what may be given out."""
 
 from collections.abc import Iterable
 from fractions import Fraction

@@ -1,7 +1,7 @@
-"""What there is to manage: services, their resources and how each resource behaves where. Frozen for a process's life.
+"""The services and resources to manage, and the behavior of each resource. It never changes while a process runs.
 
 Names: `ref` is a pair (service type, resource name). A `scope` is a domain's name, or `domain/project` by names, or
-empty on the cluster's level.
+empty on the cluster level.
 """
 
 import re
@@ -12,9 +12,9 @@ from functools import lru_cache
 from limes.core.units import Unit
 
 ANY_AZ = "any"
-"""The AZ of what is not bound to one."""
+"""The AZ of whatever is not bound to one."""
 UNKNOWN_AZ = "unknown"
-"""The AZ of all that was reported for AZs that are not configured."""
+"""The AZ under which everything is kept that was reported for AZs that are not configured."""
 
 Ref = tuple[str, str]
 
@@ -34,7 +34,7 @@ class ResourceDef:
     quota_at_least_usage: bool = False
     """The backend refuses a quota below what is used. It is told the usage instead, until the usage has fallen."""
     az_aware: bool = False
-    """Usage is reported AZ by AZ, and not in `any`."""
+    """Usage is reported by AZ, and not in `any`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Catalog:
         """Behaviour of the resources whose entries have no scope: the same for thousands of projects."""
         self._scoped = lru_cache(maxsize=20_000)(self._find_scoped)
         self._shared: dict[tuple[int, ...], Behavior] = {}
-        """By the rules that match: thousands of projects have the same few, and each its own would be some 25 MB."""
+        """By the rules that match. Thousands of projects share a few of them; one for each would take some 25 MB."""
 
     def find(self, ref: Ref) -> ResourceDef | None:
         """The resource that `ref` names, or None if there is no such service or resource."""

@@ -137,10 +137,10 @@ def _entries(section: Any, path: str, catalog: Catalog, problems: list[str]) -> 
         for service, resources in _mapping(services, f"{path}.{name}", problems):
             for resource, text in _mapping(resources, f"{path}.{name}.{service}", problems):
                 ref = (service, resource)
-                found = catalog.find(ref)
-                if found is None:
+                definition = catalog.find(ref)
+                if definition is None:
                     continue
-                if not found.tracks_quota:
+                if not definition.tracks_quota:
                     problems.append(f"constraints: {path}.{name}.{service}.{resource}: resource does not track quota")
                     continue
                 yield name, ref, str(text)

@@ -3,8 +3,8 @@
 Cluster capacity is given to domains as domain quota, and domain quota to projects as project quota. Invariant, for each
 domain and resource: a change through us never makes the sum of project quotas exceed the domain quota.
 
-A change that makes nothing worse is never refused: lowering a project's quota is fine in an overcommitted domain, and
-lowering a domain's quota is fine in an overcommitted cluster. That is milder than the original (docs/adr/0004).
+A change that makes nothing worse is never refused: a project's quota may be lowered in an overcommitted domain, and a
+domain's quota in an overcommitted cluster. This is milder than the original (docs/adr/0004).
 """
 
 import enum
@@ -18,18 +18,18 @@ _BELOW_COMMITMENTS = "quota may not be lower than confirmed commitments, which g
 
 
 class RefusalKind(enum.Enum):
-    """The broad reason for which a quota is not acceptable (source: the API document)."""
+    """The kind of reason why a quota is not acceptable (source: the API document)."""
 
     FORBIDDEN = "forbidden"
     """A higher permission level is needed."""
     CONFLICT = "conflict"
-    """The value contradicts values on other levels of the hierarchy."""
+    """The quota contradicts quotas on other levels of the hierarchy."""
     INVALID = "invalid"
     """The request itself makes no sense."""
 
 
 class Bounding(enum.StrEnum):
-    """Which rule a quota has met with."""
+    """Which rule has refused a quota."""
 
     AMOUNT = "amount"
     """The request itself: its unit, its size."""
@@ -59,7 +59,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class QuotaRules:
-    """What bounds a quota besides the other levels' numbers."""
+    """What bounds a quota besides the numbers of other levels."""
 
     service_type: str
     unit: Unit
@@ -90,14 +90,14 @@ class ProjectFigures:
     quota: int
     usage: int
     projects_quota: int
-    """Sum over all projects of the domain, this one included."""
+    """Of all projects in the domain together, including this one."""
     domain_quota: int
     capacity: int
     backend_minimum: int | None = None
     backend_maximum: int | None = None
     """What the backend accepts, where it says so."""
     committed: int = 0
-    """Confirmed commitments over all AZs: what the project has been guaranteed."""
+    """Confirmed commitments over all AZs, which the project has been guaranteed."""
 
 
 NO_SUCH_SERVICE = Refusal(RefusalKind.INVALID, "no such service")

@@ -1,4 +1,4 @@
-"""What the history of a quota says: which number was changed, from what to what, and why."""
+"""Entries in the history of a quota: which number was changed, from what to what, and why."""
 
 import enum
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ class What(enum.StrEnum):
 
     QUOTA = "quota"
     BACKEND_QUOTA = "backend_quota"
-    """What the backend enforces: put right, while the quota stays as it is."""
+    """What the backend enforces was put right, while the quota did not change."""
     BURSTING = "bursting"
     """Of the whole project: 1 for on, 0 for off."""
 
 
 class Reason(enum.StrEnum):
-    """Why it was changed. All but the first are what Limes does by itself."""
+    """Why it was changed. Limes does all but the first by itself."""
 
     REQUEST = "request"
     """Somebody asked for it."""
     AUTO_APPROVAL = "auto-approval"
-    """The first scrape found what the backend gives to every new project."""
+    """The first scrape found the quota that the backend gives to every new project."""
     CONSTRAINT = "constraint"
     """An operator's constraint demands it."""
     BACKEND_DRIFT = "backend-drift"
@@ -41,7 +41,7 @@ class QuotaStep:
     old: int | None
     """None where there was no number before."""
     new: int | None
-    """None where there is none any more."""
+    """None where there is no number any more."""
     reason: Reason = Reason.REQUEST
     detail: str = ""
     """More about the reason, for people: `exactly 5 GiB`."""

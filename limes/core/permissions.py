@@ -26,17 +26,17 @@ class Permissions:
 
 @dataclass(frozen=True, slots=True)
 class LowPrivLimit:
-    """Up to where the low-privilege permission reaches. Exactly one of the three is set."""
+    """How far the low-privilege permission reaches. Exactly one of the three is set."""
 
     amount: int | None = None
     """In the resource's unit."""
     percent_of_capacity: float | None = None
     until_percent_assigned: float | None = None
-    """Only for domains: until this part of the capacity is assigned to domains."""
+    """Only for domains: until this percentage of the capacity is assigned to domains."""
 
     @property
     def also_lowers(self) -> bool:
-        """Whether low-privilege lowering is bounded by it, too (the "until" form is about raising only)."""
+        """Whether it also bounds low-privilege lowering (the "until" form is about raising only)."""
         return self.until_percent_assigned is None
 
     def evaluate(self, capacity: int, other_domains_quota: int) -> int:
@@ -49,7 +49,7 @@ class LowPrivLimit:
 
 
 NO_LOWPRIV = LowPrivLimit(amount=0)
-"""Without a configured limit, the low-privilege permission permits nothing."""
+"""Without a configured limit, the low-privilege permission allows nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ _STORED_UNLIMITED = -1
 
 
 def limited(number: int) -> BackendQuota:
-    """The quota that a backend means by a number from 0: 2^63-1 and the like say that there is none."""
+    """The quota that a backend means by a number from 0. Numbers such as 2^63-1 mean "unlimited"."""
     return UNLIMITED if number > MAX_AMOUNT else number
 
 
@@ -71,8 +71,8 @@ def quota_tag(quotas: Mapping[Ref, int], *, bursting: bool | None = None) -> str
 
     Equal for equal quotas and bursting, different for different ones. Usage and scrapes do not change it.
 
-    Made from the values and not from a counter of changes: it cannot drift, whoever writes, and a database that was
-    restored cannot show an old tag for new quotas. `bursting` is None on the level of domains.
+    It is made from the values, and not from a counter of changes, so it cannot drift, and a restored database cannot
+    show an old tag for new quotas. `bursting` is None on the level of domains.
     """
     values = [bursting, *([*ref, quotas[ref]] for ref in sorted(quotas))]
     return hashlib.blake2b(orjson.dumps(values), digest_size=12).hexdigest()

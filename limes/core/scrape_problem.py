@@ -1,7 +1,7 @@
-"""Why the figures of a service are old or missing, in words for the people of a project.
+"""Why the figures of a service are old or missing, in words for the users of a project.
 
-They say which service it is and since when. What the backend has answered, and where it is, they do not say: that is
-for those who run the cloud.
+They name the service and the time. They do not tell what the backend has answered, or where it is: only operators may
+know that.
 """
 
 import re
@@ -22,7 +22,7 @@ class ScrapeProblem:
 def find_problem(
     service_type: str, scraped_at: float | None, failing_since: float | None, *, is_stale: bool
 ) -> ScrapeProblem | None:
-    """None where all is well. `is_stale` says whether the figures are older than they should be."""
+    """None where all is well. `is_stale` tells whether the figures are older than they should be."""
     if failing_since is not None and scraped_at is None:
         consequence = "there are no figures, and no quota can be set, until a scrape succeeds"
         return ScrapeProblem(failing_since, f"{_failing(service_type, failing_since)}; {consequence}")
@@ -36,7 +36,7 @@ def find_problem(
 
 
 def no_report(ref: Ref, scraped_at: float | None, failing_since: float | None) -> str:
-    """Why nothing is known of a resource of a project, and when to try again (the original's words, where they fit)."""
+    """Why a project has no figures for a resource, and when to try again (in the original's words, where they fit)."""
     head = f"no project report for resource {ref[0]}/{ref[1]}"
     if failing_since is not None:
         return f"{head}: {_failing(ref[0], failing_since)} (please retry after a scrape has succeeded)"
@@ -57,5 +57,5 @@ PROJECT_PLACEHOLDER = "{project_id}"
 
 
 def without_project(text: str, project_id: str) -> str:
-    """The text with a placeholder instead of this project's id, so that the same error reads the same for all."""
+    """The text with a placeholder for this project's id, so that the same error has the same text in all projects."""
     return re.sub(rf"(?<![0-9A-Za-z-]){re.escape(project_id)}(?![\w-])", PROJECT_PLACEHOLDER, text)

@@ -1,4 +1,4 @@
-"""Units of measured resources. Amounts are integers; a conversion is exact, or refused. Nothing wraps or rounds."""
+"""Units of measured resources. Amounts are integers. A conversion is exact or refused; nothing wraps or is rounded."""
 
 import enum
 import re
@@ -6,14 +6,14 @@ import re
 from limes.errors import LimesError
 
 MAX_STORED = 2**63 - 1
-"""The largest integer of the databases (BIGINT): what backends say for "unlimited", and no amount of ours."""
+"""The largest integer of the databases (BIGINT). Backends say "unlimited" with it; it is no valid amount."""
 
 MAX_AMOUNT = MAX_STORED - 1
-"""The largest single amount, in any unit (8 EiB in bytes, but for two). docs/adr/0005-largest-amount.md says why."""
+"""The largest single amount in any unit (in bytes: 8 EiB less 2). See docs/adr/0005-largest-amount.md."""
 
 
 class UnitError(LimesError):
-    """A value cannot be expressed in the wanted unit. The message says why, in the words that clients know."""
+    """A value cannot be expressed in the wanted unit. The message says why in the words that clients know."""
 
 
 class Unit(enum.StrEnum):
@@ -30,7 +30,7 @@ class Unit(enum.StrEnum):
 
     @property
     def multiplier(self) -> int:
-        """How many bytes (or things) one of this unit is."""
+        """How many bytes (or things) this unit is."""
         return _MULTIPLIERS[self]
 
     @property
@@ -39,7 +39,7 @@ class Unit(enum.StrEnum):
         return self is not Unit.COUNT
 
     def render(self, value: int) -> str:
-        """`value` with this unit behind it, as in messages: `5 GiB`; without, for a counted resource: `5`."""
+        """`value` with its unit, as in messages: `5 GiB`, or just `5` for a counted resource."""
         return f"{value} {self.value}" if self.is_measured else str(value)
 
 
@@ -79,9 +79,9 @@ _VALUE = re.compile(r"\s*([0-9]+)\s*([A-Za-z]*)\s*\Z")
 
 
 def parse_value(text: str, target: Unit) -> int:
-    """A value as written in configuration (`10`, `10 GiB`), in the unit `target`.
+    """A value from the configuration (`10`, `10 GiB`), in the unit `target`.
 
-    A measured resource needs a unit and a counted one must have none. Raises `UnitError`.
+    Values of measured resources need a unit; those of counted ones must have none. Raises `UnitError`.
     """
     match = _VALUE.match(text)
     if match is None:

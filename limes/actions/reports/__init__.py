@@ -1,1 +1,1 @@
-"""What the three levels of the hierarchy look like now. Read-only; each report sees one state of the database."""
+"""Reports on cluster, domains, projects and the collectors' work. Read-only; each sees one state of the database."""

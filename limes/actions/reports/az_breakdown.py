@@ -1,4 +1,4 @@
-"""What the reports know by AZ, for those who ask for the breakdown: usage, and commitments by duration."""
+"""The breakdown of reports by AZ: usage, and commitments by duration."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from limes.db.queries.project_sums import Among, Level
 
 @dataclass(slots=True)
 class AZFigures:
-    """One resource in one AZ. What is committed to goes by duration."""
+    """One resource in one AZ. Commitments are by duration."""
 
     usage: int | None = None
-    """Of all projects together; None where nobody reported on this AZ, and on the level of projects."""
+    """Of all projects together; None where no project has reported on this AZ, and on the project level."""
     physical_usage: int | None = None
     unused: int = 0
     confirmed: dict[str, int] = field(default_factory=dict)

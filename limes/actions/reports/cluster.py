@@ -23,7 +23,7 @@ ScrapeRange = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class ClusterReport:
-    """The figures of the selected resources. A resource that nobody reported on is missing from the mappings."""
+    """The figures of the selected resources. Resources without figures are missing from the mappings."""
 
     selection: Selection
     sums: dict[Ref, ResourceSum]
@@ -42,7 +42,7 @@ class ClusterReport:
 
 @dataclass(frozen=True, slots=True)
 class ReportCluster:
-    """The use case with what it works with."""
+    """The use case with its collaborators."""
 
     engine: Engine
     catalog: Catalog

@@ -27,12 +27,12 @@ class DomainReport:
     azs: AZBreakdown
     """Only filled if asked for."""
     tag: str = ""
-    """Of all its quotas, selected or not (`limes.core.quota`). Only of a domain that was asked for alone."""
+    """Of all its quotas, selected or not (`limes.core.quota`). Only in the report of a single domain."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportDomains:
-    """The use cases with what they work with. Each report is one state of the database.
+    """The use cases with their collaborators. Each report is one state of the database.
 
     With `per_az_at`, the breakdown by AZ is reported, with the commitments of that time (in seconds since the epoch).
     """

@@ -43,7 +43,7 @@ class ScrapeErrorGroup:
 
 @dataclass(frozen=True, slots=True)
 class ReportInconsistencies:
-    """The use cases with what they work with."""
+    """The use cases with their collaborators."""
 
     engine: Engine
     catalog: Catalog

@@ -46,12 +46,12 @@ class ProjectReport:
     committed: AZBreakdown = field(default_factory=dict)
     """Only filled if asked for."""
     tag: str = ""
-    """Of all its quotas, selected or not (`limes.core.quota`). Only of a project that was asked for alone."""
+    """Of all its quotas, selected or not (`limes.core.quota`). Only in the report of a single project."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportProjects:
-    """The use cases with what they work with. Each report is one state of the database."""
+    """The use cases with their collaborators. Each report is one state of the database."""
 
     engine: Engine
     catalog: Catalog
@@ -162,8 +162,8 @@ class ReportProjects:
         return list(reports.values())
 
     def _add_outages(self, reports: Iterable[ProjectReport], stale_before: float) -> None:
-        """Where figures are missing or older than that time though no scrape of the project has failed: adds since when
-        the service fails everywhere. One more query, and none while all is well."""
+        """Adds since when a service fails everywhere, where figures are missing or too old although no scrape of the
+        project has failed. One more query, and none while all is well."""
         doubtful = [
             (report, type_)
             for report in reports

@@ -1,4 +1,4 @@
-"""How the collectors' work goes, for `limes status`: what is late, what fails, what is old, what is being done."""
+"""The state of the collectors' work, for `limes status`: what is late, failing, outdated or running."""
 
 from dataclasses import dataclass, field
 
@@ -6,7 +6,7 @@ from limes.db.engine import Engine
 from limes.db.queries import collector_state as queries
 
 _AUDIT_PATIENCE = 600.0
-"""Seconds that an audit event may wait before somebody should look."""
+"""Seconds that an audit event may wait before it is a problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class JobStatus:
 
 @dataclass(frozen=True, slots=True)
 class AuditStatus:
-    """Audit events that one sink was not given yet."""
+    """Audit events that were not delivered to a sink yet."""
 
     sink: str
     events: int
@@ -69,12 +69,12 @@ class StatusReport:
     leases: list[queries.Lease]
     errors: list[queries.ErrorGroup]
     problems: list[str] = field(default_factory=list)
-    """What somebody should look at, one line each."""
+    """What needs attention, one line each."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportStatus:
-    """The use case with what it works with."""
+    """The use case with its collaborators."""
 
     engine: Engine
     stale_after: float

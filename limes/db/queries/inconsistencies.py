@@ -1,4 +1,4 @@
-"""Quota setups that contradict themselves or the backends, and scrapes that fail. All in set-based queries."""
+"""Quotas that contradict each other or the backends, and scrapes that fail. All queries are set-based."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from limes.db.models import Domain, DomainResource, Project, ProjectResource, Pr
 
 
 class OvercommittedRow(NamedTuple):
-    """A domain that has given its projects more than it has."""
+    """A domain whose projects have more quota than it has."""
 
     domain_uuid: str
     domain_name: str

@@ -74,7 +74,7 @@ def project_azs(
 
 
 def _one_project(p: Parameters) -> Select:
-    """A join along all services, so that one statement, which is its own snapshot, finds everything."""
+    """A join with all services: one statement, which is its own snapshot, reads everything."""
     service = (ProjectService.project == Project.id) & (ProjectService.service == Service.id)
     resource = (ProjectResource.project == Project.id) & (ProjectResource.resource == Resource.id)
     return (

@@ -28,7 +28,7 @@ class ProjectQuotaRow(NamedTuple):
 
 
 class ProjectDecisionRow(NamedTuple):
-    """All but the sum over projects that decides on the quota of a project's resource."""
+    """Everything but the sum over projects that decides on the quota of a project's resource."""
 
     resource_id: int
     quota: int | None
@@ -89,7 +89,7 @@ _DECISIONS = compiled(_decisions)
 def project_decisions(
     engine: Engine, project_id: int, domain_id: int, resources: Sequence[int], now: float
 ) -> dict[int, ProjectDecisionRow]:
-    """By resource id, in one statement. Resources that were never scraped are missing."""
+    """What decides, by resource id, in one statement. Resources that were never scraped are missing."""
     rows = engine.all(
         _DECISIONS, ProjectDecisionRow, project=project_id, domain=domain_id, resources=resources, now=now
     )
@@ -156,7 +156,7 @@ _FORBIDDEN = compiled(
 
 
 def forbidden_projects(engine: Engine, resource_id: int, projects: Collection[int]) -> set[int]:
-    """Those among these projects that the resource's backend does not let have any of it."""
+    """Those of these projects that the backend does not let have any of the resource."""
     return set(engine.column(_FORBIDDEN, resource=resource_id, projects=projects))
 
 
@@ -198,6 +198,9 @@ _LOCK_BY_NAME = compiled(lambda p: lock(_by_name(p), of="pr"))
 
 
 def project_quotas_by_name(engine: Engine, project_id: int, *, lock: bool) -> dict[Ref, int]:
-    """Every quota of a project, none for what was not scraped yet. With `lock`, nobody else changes one meanwhile."""
+    """Every quota of a project, without resources that were never scraped.
+
+    With `lock`, nobody else changes any of them until the transaction ends.
+    """
     rows = engine.all(_LOCK_BY_NAME if lock else _BY_NAME, _QuotaByName, project=project_id)
     return {(row.service_type, row.resource_name): row.quota for row in rows}

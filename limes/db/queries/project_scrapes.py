@@ -1,4 +1,4 @@
-"""When projects were scraped, and since when that fails: for those who are told so, not for those who mend it."""
+"""When projects were scraped, and since when their scrapes fail."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -16,11 +16,11 @@ FAILING_SINCE = Case(
     None,
     [(ProjectService.scrape_error != "", fn.COALESCE(ProjectService.failing_since, ProjectService.checked_at))],
 )
-"""Since when the scrapes of a row fail; null if the last one did not."""
+"""Since when the scrapes of a row fail; null if the last scrape succeeded."""
 
 
 class ScrapeState(NamedTuple):
-    """How the scrapes of one service of one project go. Times are in seconds since the epoch."""
+    """The state of the scrapes of a project's service. Times are in seconds since the epoch."""
 
     service_type: str
     scraped_at: float | None
@@ -68,7 +68,7 @@ def _project_scrapes(by_id: bool) -> Compiled:
 def project_scrapes(
     engine: Engine, services: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
 ) -> list[ProjectScrapeRow]:
-    """How the scrapes of these services go in these projects or, without `project_ids`, in all of the domain."""
+    """The scrapes of these services in these projects or, without `project_ids`, in all projects of the domain."""
     if not services:
         return []
     query = _project_scrapes(project_ids is not None)
@@ -114,8 +114,8 @@ _OUTAGES = compiled(_outages)
 def outages(engine: Engine, service_types: Sequence[str]) -> dict[str, float]:
     """Since when a service fails as a whole, by its type: scrapes fail, and since then none has succeeded anywhere.
 
-    A backend that is left alone while it does not answer fails for projects that it was not asked about, too. Looks at
-    all projects of these services, so ask only where something is wrong.
+    While its circuit is open a backend is not asked about projects at all, and yet it fails for them, too. This looks
+    at all projects of these services, so call it only where something is wrong.
     """
     if not service_types:
         return {}

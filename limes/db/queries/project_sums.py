@@ -20,7 +20,8 @@ Level = Literal["project", "domain", "cluster"]
 
 
 class Among(NamedTuple):
-    """Whose figures to read: those of projects or of domains with these ids; all if `ids` is None."""
+    """The projects whose figures to read: those with these ids, or those of the domains with these ids. None means all
+    projects."""
 
     level: Literal["project", "domain"]
     ids: Sequence[int] | None
@@ -59,7 +60,7 @@ class AZUsageSum(NamedTuple):
 
 
 class CommittedSum(NamedTuple):
-    """What is committed to for one duration."""
+    """What is committed for one duration."""
 
     key: int
     resource_id: int
@@ -268,5 +269,5 @@ _UNUSED_OVERALL = compiled(_unused_overall)
 
 
 def unused_commitments_overall(engine: Engine, resources: Sequence[int], now: float) -> dict[int, int]:
-    """What projects have committed to beyond all that they use, wherever that is, by resource id."""
+    """What projects have committed to beyond what they use in all AZs together, by resource id."""
     return dict(engine.tuples(_UNUSED_OVERALL, resources=resources, now=now)) if resources else {}

@@ -1,4 +1,4 @@
-"""How writing the quota of one service of one project into its backend goes."""
+"""The state of writing the quota of a project's service into its backend."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from limes.db.models import ProjectService, Service
 
 
 class PushState(NamedTuple):
-    """What a row in `project_services` says about writing its quota."""
+    """The columns of `project_services` about writing the quota."""
 
     quota_desynced_at: float | None
     next_push_at: float | None
@@ -29,7 +29,7 @@ _MARK_DESYNCED = compiled(
 
 
 def mark_desynced(engine: Engine, project_id: int, service_types: Sequence[str], now: float) -> None:
-    """Says that the backends of these services have to be told this project's quota, as soon as possible."""
+    """Marks the backends of these services: they have to be told this project's quota as soon as possible."""
     engine.write(_MARK_DESYNCED, project=project_id, types=service_types, now=now)
 
 
@@ -48,7 +48,7 @@ _DRIFTED = compiled(
 
 
 def drifted_services(engine: Engine, project_id: int, service_types: Sequence[str]) -> list[str]:
-    """Those of these services whose backend somebody else has changed, and that nobody is to put right yet."""
+    """Those of these services whose backend somebody else has changed, and that are not marked to be put right."""
     return engine.column(_DRIFTED, project=project_id, types=service_types)
 
 
@@ -78,7 +78,7 @@ _RECORD_OUTDATED = compiled(
 
 
 def record_outdated_push(engine: Engine, id_: int, desynced_at: float, now: float) -> None:
-    """Says that the backend was told its quota, and has to be told again, by whoever comes first."""
+    """Records that the backend was told its quota, and has to be told again."""
     engine.write(_RECORD_OUTDATED, id=id_, desynced_at=desynced_at, now=now)
 
 
@@ -90,7 +90,7 @@ _MARK_AGAIN = compiled(
 
 
 def mark_desynced_again(engine: Engine, id_: int, desynced_at: float, next_push_at: float) -> None:
-    """Says that the backend has to be told the quota again; whoever is just telling it goes on."""
+    """Marks the backend once more. A push that is running goes on."""
     engine.write(_MARK_AGAIN, id=id_, desynced_at=desynced_at, next_push_at=next_push_at)
 
 
@@ -108,7 +108,7 @@ _RECORD = compiled(
 
 
 def record_push(engine: Engine, id_: int, now: float) -> None:
-    """Says that the backend was told its quota, and that it is the wanted one."""
+    """Records that the backend was told its quota, and that it is the wanted one."""
     engine.write(_RECORD, id=id_, now=now)
 
 
@@ -120,7 +120,7 @@ _RECORD_FAILED = compiled(
 
 
 def record_failed_push(engine: Engine, id_: int, next_push_at: float, failures: int, error: str) -> None:
-    """Says that the quota could not be written, and when to try again."""
+    """Records that the quota could not be written, and when to try again."""
     engine.write(_RECORD_FAILED, id=id_, next_push_at=next_push_at, failures=failures, error=error)
 
 
@@ -128,5 +128,5 @@ _REQUEST_SCRAPE = compiled(lambda p: ProjectService.update(is_stale=True).where(
 
 
 def request_scrape(engine: Engine, id_: int) -> None:
-    """Asks for a scrape before all that is merely due."""
+    """Asks for a scrape that comes before all that are merely due."""
     engine.write(_REQUEST_SCRAPE, id=id_)
