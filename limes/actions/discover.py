@@ -1,12 +1,12 @@
-"""Follows Keystone: makes rows for new domains and projects, renames, and deletes what has vanished.
+"""Follows Keystone: adds new domains and projects, renames them, and deletes those that have vanished.
 
-The backend is asked with no transaction open. Invariant: only what was known *before* the backend was asked can be
-found to have vanished. So of two discoveries at the same time, the one with the older list does not delete what the
-other one has just found.
+The backend is asked with no transaction open. Invariant: only what was known *before* the backend was asked can count
+as vanished. So if two discoveries run at once, the one with the older list does not delete what the other one has just
+added.
 
 A vanished project with confirmed commitments is kept, with a warning, until they have expired: somebody pays for them.
-It does not keep anything else from being deleted. What it has not got confirmed is deleted. What the deleted projects
-have used is free for commitments that wait.
+Its other commitments are deleted, and so are all other vanished projects. What these have used becomes free for
+commitments that wait.
 """
 
 import logging
@@ -49,10 +49,10 @@ class Discover:
         """The same use case for changes that `initiator` makes."""
         return replace(self, change_log=self.change_log.by(initiator), commitments=self.commitments.by(initiator))
 
-    def everything(self) -> None:
-        """All domains and all of their projects.
+    def run(self) -> None:
+        """Follows all domains and their projects.
 
-        Raises `BackendError` if something could not be listed, after all else has been done.
+        Raises `BackendError` if some could not be listed, after doing all others.
         """
         domains, new = self._merge_domains()
         errors = [self._try_projects(domain) for domain in domains]
@@ -62,16 +62,16 @@ class Discover:
         if problems:
             raise BackendError("; ".join(problems))
 
-    def domains(self) -> Sequence[str]:
-        """All domains, and the projects of new ones. Answers the UUIDs of new domains. Raises `BackendError`."""
+    def discover_domains(self) -> Sequence[str]:
+        """Follows all domains and the projects of new ones. Answers the new domains' UUIDs. Raises `BackendError`."""
         domains, new = self._merge_domains()
         for domain in domains:
             if domain.id in new:
                 self._merge_projects(domain)
         return new
 
-    def projects(self, domain_uuid: str) -> Sequence[str]:
-        """The projects of one domain. Answers the UUIDs of new ones.
+    def discover_projects(self, domain_uuid: str) -> Sequence[str]:
+        """Follows the projects of one domain. Answers the UUIDs of new ones.
 
         Raises `NotFound` for a domain that is not known, and `BackendError`.
         """
@@ -84,7 +84,7 @@ class Discover:
         Raises `NotFound` and `BackendError`.
         """
         if not self._mark_stale(domain_uuid, project_uuid):
-            self.projects(domain_uuid)
+            self.discover_projects(domain_uuid)
             if not self._mark_stale(domain_uuid, project_uuid):
                 raise NotFound("no such project")
 
@@ -111,21 +111,21 @@ class Discover:
 
     def _merge_domains(self) -> tuple[list[DomainInfo], list[str]]:
         known = set(self.engine.snapshot(lambda: queries.domain_ids(self.engine)))
-        found = calls.list_domains(self.backend, self.except_domains, self.only_domains)
-        if known and not found:
+        listed = calls.list_domains(self.backend, self.except_domains, self.only_domains)
+        if known and not listed:
             raise BackendError(
                 "while listing domains: there are none at all, which is not believed; nothing is deleted"
             )
-        vanished = known - {domain.id for domain in found}
+        vanished = known - {domain.id for domain in listed}
         self.commitments.forsake(self.engine.snapshot(lambda: queries.projects_of_domains(self.engine, vanished)))
-        new = self.engine.atomic(lambda: self._write_domains(vanished, found))
-        return found, new
+        new = self.engine.atomic(lambda: self._write_domains(vanished, listed))
+        return listed, new
 
-    def _write_domains(self, vanished: set[str], found: Sequence[DomainInfo]) -> list[str]:
+    def _write_domains(self, vanished: set[str], listed: Sequence[DomainInfo]) -> list[str]:
         before = queries.domain_ids(self.engine)
-        new = [domain.id for domain in found if domain.id not in before]
+        new = [domain.id for domain in listed if domain.id not in before]
         resources = catalog_queries.resource_ids(self.engine)
-        for domain in sorted(found, key=lambda domain: domain.id):
+        for domain in sorted(listed, key=lambda domain: domain.id):
             id_ = queries.upsert_domain(self.engine, domain.id, domain.name)
             if domain.id in new:
                 queries.add_domain_quotas(self.engine, id_, self._initial_quotas(domain, resources))
@@ -173,23 +173,23 @@ class Discover:
             return set(queries.projects_of(self.engine, id_)) if id_ is not None else set()
 
         known = self.engine.snapshot(read)
-        found = calls.list_projects(self.backend, domain)
-        vanished = known - {project.id for project in found}
+        listed = calls.list_projects(self.backend, domain)
+        vanished = known - {project.id for project in listed}
         self.commitments.forsake(vanished)
-        return self.engine.atomic(lambda: self._write_projects(domain, vanished, found))
+        return self.engine.atomic(lambda: self._write_projects(domain, vanished, listed))
 
-    def _write_projects(self, domain: DomainInfo, vanished: set[str], found: Sequence[ProjectInfo]) -> list[str]:
+    def _write_projects(self, domain: DomainInfo, vanished: set[str], listed: Sequence[ProjectInfo]) -> list[str]:
         domain_id = queries.domain_ids(self.engine).get(domain.id)
-        if domain_id is None:  # another discovery found that it has vanished
+        if domain_id is None:  # deleted by another discovery
             return []
         before = queries.projects_of(self.engine, domain_id)
         changed = [
             (project.id, project.name, project.parent_id)
-            for project in sorted(found, key=lambda project: project.id)
+            for project in sorted(listed, key=lambda project: project.id)
             if project.id not in before or before[project.id][2:] != (project.name, project.parent_id)
         ]
         queries.upsert_projects(self.engine, domain_id, changed)
-        new = [project.id for project in found if project.id not in before]
+        new = [project.id for project in listed if project.id not in before]
         if new:
             queries.add_project_services(self.engine, self.clock.now().timestamp(), domain_id)
             log.info("domain %s: %d new projects", domain.name, len(new))

@@ -1,4 +1,4 @@
-"""What scraping a project's service and writing its quota have in common."""
+"""What scraping usage and writing quota have in common: pauses, the wanted quota, and what is reported to metrics."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -38,10 +38,10 @@ class Telemetry:
         """A scrape found a project whose backend quota somebody else has changed."""
 
     def drift_repaired(self, service_type: str) -> None:
-        """The backend was told the right quota again."""
+        """The backend got the right quota again."""
 
     def lease_taken_over(self, task: str) -> None:
-        """A task of this kind (a job's name, without its service) was claimed, and its former claim had never ended."""
+        """A task was claimed whose former claim was never ended. `task` is the job's name without its service."""
 
 
 SILENT = Telemetry()
@@ -55,12 +55,12 @@ def project_info(task: ProjectTask) -> ProjectInfo:
 
 
 def next_pause(failures: int, first: float, longest: float) -> float:
-    """Seconds to wait after so many failures in a row: twice as long each time, up to the longest."""
+    """Seconds to wait after so many failures in a row: twice as long each time, up to `longest`."""
     return min(longest, first * 2.0 ** min(max(failures - 1, 0), 20))
 
 
 def never(now: float, *durations: float) -> float:
-    """A time that is later than any that is written at `now`, where these are the durations from then on."""
+    """A time later than any that is written at `now`: these are the durations that are added to it."""
     return now + 1.5 * max(durations) + 60
 
 
@@ -72,9 +72,11 @@ def scope(task: ProjectTask) -> str:
 def wanted_quotas(
     catalog: Catalog, task: ProjectTask, ids: Mapping[str, int], stored: Mapping[int, HasQuota]
 ) -> dict[str, int]:
-    """The quota that the backend should enforce for each quota-tracking resource of the service, by name: what the
-    project may use, with bursting; and where the backend would refuse that, what it uses already. A resource without a
-    quota yet gets 0. `ids` are the resources' ids by name."""
+    """The quota that the backend should enforce for each resource of the service that tracks quota, by name.
+
+    That is what the project may use, with bursting, or what it uses already if the backend would refuse less. Resources
+    without a quota yet get 0. `ids` are the resources' ids by name.
+    """
     wanted = {}
     for name, resource in catalog.services[task.service_type].resources.items():
         if not resource.tracks_quota or name not in ids:

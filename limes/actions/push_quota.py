@@ -1,15 +1,15 @@
-"""Writes quota into backends, as soon as it differs from what they enforce.
+"""Writes quota into backends as soon as it differs from what they enforce.
 
 Invariants:
 
-- Nobody begins to write the quota of a project's service while somebody else's lease on it holds; a quota that changes
+- Nobody begins to write the quota of a project's service while another writer's lease on it holds. A quota that changes
   meanwhile is written afterwards.
-- The desync mark is cleared only by a write that was in force for the quota of that time, while nobody else could have
-  written: the writer still holds its lease, and neither mark nor quota has changed since its claim.
-- A writer that has lost its lease may have overwritten something newer. It leaves a new mark behind, so that the quota
-  is written once more.
+- A writer clears the desync mark only if nobody else can have written meanwhile: it still holds its lease, and neither
+  the mark nor the quota has changed since its claim.
+- A writer that has lost its lease may have overwritten something newer. It leaves a new mark, so that the quota is
+  written once more.
 
-So a crash, a slow backend or two writers at once cost a repetition, and never a quota that is forgotten.
+So a crash, a slow backend or two writers at once cost a repetition, but no quota is forgotten.
 """
 
 import logging
@@ -44,14 +44,14 @@ class PushQuota:
     retry: float = 30.0
     retry_max: float = 900.0
     patience: float = 15.0
-    """For `now()`."""
+    """For `push_project()`: nothing begins after so many seconds."""
     telemetry: Telemetry = SILENT
 
-    def now(self, project_id: int, service_types: Sequence[str]) -> list[str]:
-        """Writes what has to be written of these services of a project. Answers one line for each that failed.
+    def push_project(self, project_id: int, service_types: Sequence[str]) -> list[str]:
+        """Writes the quota of these services of a project if it has to be written. Answers a line for each failure.
 
-        What another process is just writing is left to it; and what has not begun after `patience` seconds is left
-        to the push job, since a user waits for the answer.
+        Leaves to another process what that is writing, and to the push job what has not begun after `patience` seconds:
+        a user waits for the answer.
         """
 
         def claim() -> list[tuple[ProjectTask, dict[str, int]]]:
@@ -79,9 +79,9 @@ class PushQuota:
         self.engine.atomic(lambda: tasks.release_push(self.engine, task.id, task.lease, self._now()))
 
     def run_next(self, service_type: str) -> bool | None:
-        """Writes the quota of the project that has waited for the longest.
+        """Writes the quota of the project that has waited longest.
 
-        Answers whether that succeeded; None if there was nothing to do, or the backend is not asked at present.
+        Answers whether that succeeded; None if there was nothing to do, or the backend is paused.
         """
 
         def claim() -> tuple[ProjectTask, dict[str, int] | None] | None:
@@ -102,8 +102,8 @@ class PushQuota:
             return None
 
     def _wanted(self, task: ProjectTask) -> dict[str, int] | None:
-        """What to write. None if a resource was never scraped: its backend quota may be wanted as it is, so a scrape is
-        asked for, and the write comes afterwards."""
+        """What to write. None if a resource was never scraped: its backend quota may be wanted as it is. Then this
+        requests a scrape, and the write follows it."""
         ids = catalog_queries.service_resource_ids(self.engine, task.service_id)
         stored = project_quotas.project_quotas_by_resource(self.engine, task.project_id, ids.values())
         wanted = wanted_quotas(self.catalog, task, ids, stored)
@@ -115,9 +115,9 @@ class PushQuota:
         return None
 
     def _push(self, task: ProjectTask, quotas: dict[str, int]) -> str | None:
-        """Tells the backend and records how that went. Answers the error, if any.
+        """Tells the backend and records the outcome. Answers the error, if any.
 
-        Raises `BackendPaused` if the backend is not asked at present; the claim is given back then.
+        Gives the claim back and raises `BackendPaused` if the backend is paused.
         """
         service = self.catalog.services[task.service_type]
         error: str | None = None
@@ -143,7 +143,7 @@ class PushQuota:
         elif error is not None:
             self._retry_later(task, state.push_failures + 1, error)
             if any(resource.quota_at_least_usage for resource in self._resources(task)):
-                queries.request_scrape(self.engine, task.id)  # the usage that it was told may have grown since
+                queries.request_scrape(self.engine, task.id)  # usage may have grown since the last one
         else:
             project_quotas.write_backend_quotas(
                 self.engine, task.project_id, {ids[name]: quota for name, quota in written.items() if name in ids}
@@ -162,11 +162,11 @@ class PushQuota:
 
     def _leave_new_mark(self, task: ProjectTask, state: queries.PushState) -> None:
         log.warning(
-            "quota of project %s, service %s: written after the lease was over, so it is written once more",
+            "quota of project %s, service %s: written after its lease was over, so it will be written once more",
             task.project_uuid,
             task.service_type,
         )
-        # later than the old mark, whatever the clock says, so that a present writer sees that it changed
+        # later than the old mark, whatever the clock says, so that another writer sees that it has changed
         mark = max(self._now(), (state.quota_desynced_at or 0) + 1e-3)
         queries.mark_desynced_again(self.engine, task.id, mark, self._now())
 

@@ -1,4 +1,4 @@
-"""Does a job for the whole cluster when it is due, in one collector at a time."""
+"""Does a cluster-wide job when it is due, in one collector at a time."""
 
 import logging
 from collections.abc import Callable
@@ -17,8 +17,8 @@ log = logging.getLogger(__name__)
 class RunJob:
     """A job with what it works with. Durations are in seconds.
 
-    `work` may be done again by another collector if it takes longer than the lease, so it has to bear being done
-    twice at the same time.
+    Another collector does `work` again if it takes longer than the lease, so running it twice at the same time must be
+    safe.
     """
 
     engine: Engine
@@ -30,7 +30,7 @@ class RunJob:
     lease: float = 300.0
 
     def run_if_due(self) -> bool | None:
-        """Answers whether the job succeeded; None if it was not due, or is being done elsewhere."""
+        """Answers whether the job succeeded; None if it was not due, or another collector does it."""
         started = self._now()
         lease, horizon = started + self.lease, never(started, self.interval, self.lease)
         if not self.engine.atomic(lambda: tasks.claim_job(self.engine, self.name, started, lease, horizon)):
@@ -41,7 +41,7 @@ class RunJob:
         except LimesError as error:
             message = str(error)
             log.error("%s: %s", self.name, message)
-        except Exception as error:  # a bug: it is recorded like other errors, and the job goes on at its next time
+        except Exception as error:  # a bug: recorded like other errors, so that the job runs again at its next time
             message = f"internal error: {type(error).__name__}"
             log.exception("%s failed", self.name)
         now = self._now()

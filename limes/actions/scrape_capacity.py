@@ -1,9 +1,8 @@
-"""Asks a capacitor for its capacity figures and stores them.
+"""Asks a capacitor for its figures and stores them.
 
-The capacitor is claimed in one transaction, asked with none open, and its report is written in another one, if the
-claim still holds. After a failure the old figures stay. A resource belongs to the capacitor that has reported it last;
-one that its capacitor does not report any more has no capacity. Commitments that wait for capacity get it in the same
-transaction.
+One transaction claims the capacitor. It is asked with none open. Another transaction writes its report if the claim
+still holds, and gives the capacity to commitments that wait for it. After a failure the old figures stay. A resource
+belongs to the capacitor that has reported it last, and has no capacity if that one no longer reports it.
 """
 
 import logging
@@ -53,7 +52,7 @@ class ScrapeCapacity:
     lease: float = 300.0
 
     def run_next(self) -> CapacityOutcome | None:
-        """Scrapes the capacitor whose turn it is. None if there was nothing to do."""
+        """Scrapes the capacitor that is due first. None if none is due."""
         now = self._now()
         horizon = never(now, self.interval, self.retry, self.lease)
         task = self.engine.atomic(
@@ -74,7 +73,7 @@ class ScrapeCapacity:
         return CapacityOutcome(task.name, True)
 
     def _ask(self, name: str) -> CapacityReport:
-        """The report of a capacitor, which is told the demand that it needs to know."""
+        """The report of a capacitor, which gets the demand that it needs to know."""
         backend = self.backends[name]
         wanted = calls.needs_demand(backend, name)
         demand = read_demand(self.engine, self.catalog, wanted, self._now())
@@ -97,7 +96,7 @@ class ScrapeCapacity:
             if (service, name) in ids
         }
         unreported = queries.resources_of(self.engine, task.id) - set(rows)
-        # capacity bounds what may be given out: nobody decides on these resources meanwhile
+        # capacity limits what may be granted: nobody decides on these resources meanwhile
         if rows or unreported:
             queries.lock_resources(self.engine, sorted({*rows, *unreported}))
         if not self._still_ours(task):
@@ -119,9 +118,9 @@ class ScrapeCapacity:
 
 
 def read_demand(engine: Engine, catalog: Catalog, wanted: Collection[Ref], now: float) -> Demand:
-    """The demand of all projects, in one state of the database and a fixed number of statements.
+    """The demand of all projects for these resources, without those that are not configured.
 
-    Resources that are not configured are left out.
+    Comes from one state of the database, with a fixed number of statements.
     """
     return engine.snapshot(lambda: _read(engine, catalog, wanted, now)) if wanted else {}
 

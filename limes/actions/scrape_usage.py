@@ -1,12 +1,12 @@
-"""Asks a service for the usage and quota of a project, and stores what it says.
+"""Asks a service for the usage and quota of a project, and stores them.
 
-The project is claimed in one transaction, the backend is asked with none open, and the report is written in another
-one, if the claim still holds. Commitments that wait for capacity get what is not used any more right after that, in
-transactions of their own: the scrape holds no lock that others wait for. The backend is the truth about usage; about
-quota Limes is: a backend quota that differs from the wanted one is marked, and written by `limes.actions.push_quota`.
+One transaction claims the project. The backend is asked with none open. Another transaction writes the report if the
+claim still holds. What is not used any more then goes to commitments that wait for capacity, in transactions of their
+own, so that the scrape holds no lock that others wait for. The backend is the authority on usage, Limes on quota: a
+backend quota that differs from the wanted one is marked, and `limes.actions.push_quota` writes it.
 
-Where the first scrape fails nothing is stored but the error: no usage of 0 and no unlimited quota is made up (the
-original did, and they showed up as inconsistencies). Quota can be set as soon as a scrape has succeeded.
+If the first scrape fails, only the error is stored: no usage of 0 and no unlimited quota is made up (the original did
+that, which led to inconsistencies). Quota can be set as soon as a scrape has succeeded.
 """
 
 import logging
@@ -59,7 +59,7 @@ class ScrapeUsage:
     commitments: SettleCommitments
     change_log: ChangeLog
     authoritative: bool = True
-    """Whether a backend quota that differs is put right."""
+    """Whether backend quotas that differ are repaired."""
     interval: float = 1800.0
     retry: float = 300.0
     retry_max: float = 1800.0
@@ -71,7 +71,7 @@ class ScrapeUsage:
         return replace(self, change_log=self.change_log.by(initiator), commitments=self.commitments.by(initiator))
 
     def claim(self, service_type: str, limit: int) -> list[ScrapeTask]:
-        """Claims up to `limit` projects whose turn it is. Each is to be given to `run`, or back."""
+        """Claims up to `limit` projects that are due. Give each of them to `run`, or back."""
 
         def work() -> list[ScrapeTask]:
             now = self._now()
@@ -80,26 +80,26 @@ class ScrapeUsage:
             ids = catalog_queries.service_resource_ids(self.engine, claimed[0].service_id) if claimed else {}
             return [ScrapeTask(task, ids) for task in claimed]
 
-        found = self.engine.atomic(work)
-        for one in found:
-            if one.project.taken_over:
-                log.warning("%s: taken over from a collector that did not finish it", _name(one.project))
+        claimed = self.engine.atomic(work)
+        for task in claimed:
+            if task.project.taken_over:
+                log.warning("%s: taken over from a collector that did not finish it", _name(task.project))
                 self.telemetry.lease_taken_over("scrape-usage")
-        return found
+        return claimed
 
     def give_back(self, claimed: Sequence[ScrapeTask]) -> None:
         """Ends claims that were not begun."""
-        self.engine.atomic(lambda: tasks.release_scrapes(self.engine, [one.project for one in claimed]))
+        self.engine.atomic(lambda: tasks.release_scrapes(self.engine, [task.project for task in claimed]))
 
     def run_next(self, service_type: str) -> bool | None:
-        """Scrapes the project whose turn it is. Answers as `run`; None if there was nothing to do, too."""
+        """Scrapes the project that is due first. Answers as `run`, and None if none is due."""
         for task in self.claim(service_type, 1):
             return self.run(task)
         return None
 
     def run(self, claimed: ScrapeTask) -> bool | None:
-        """Scrapes a claimed project. Answers whether that succeeded; None if the backend is not asked at present, and
-        the claim was given back."""
+        """Scrapes a claimed project. Answers whether that succeeded; None if the backend is paused, and the claim was given
+        back."""
         task = claimed.project
         begun, started = self._now(), self.clock.monotonic()
         service = self.catalog.services[task.service_type]
@@ -133,13 +133,13 @@ class ScrapeUsage:
         task, ids = claimed.project, claimed.resource_ids
         stored = queries.lock_figures(self.engine, task.project_id, ids.values())
         usages = {name: usage for name, usage in report.resources.items() if name in ids}
-        after = {name: self._row(task, name, one, stored.resources.get(ids[name])) for name, one in usages.items()}
+        after = {name: self._row(task, name, use, stored.resources.get(ids[name])) for name, use in usages.items()}
         present = Figures(
             {ids[name]: row for name, row in after.items()},
             {(ids[name], az): _az_row(item) for name, usage in usages.items() for az, item in usage.per_az.items()},
         )
         wanted = wanted_quotas(self.catalog, task, ids, present.resources)
-        # a sync applies the quota as well; but a first look shows what there is before anything is overwritten
+        # a sync applies the quota as well, but the first scrape shows what is there before anything is overwritten
         is_known = any(row.quota is not None for row in stored.resources.values())
         repairs = self.authoritative or (task.asked_for and is_known)
         in_sync = all(after[name].backend_quota == quota for name, quota in wanted.items())
@@ -158,7 +158,7 @@ class ScrapeUsage:
         if task.desynced_at is None and state.quota_desynced_at in (None, outcome.mark_at) and not told_meanwhile:
             drift = find_drift(wanted, before, after)
             if not drift and repairs and not self.authoritative and state.drifted_at is not None:
-                # it was noted before, and left alone until now
+                # noted before, and left alone until now
                 self._record_repair(task, {name: after[name].backend_quota for name in wanted}, wanted)
             self._note_drift(task, drift, wanted, state.drifted_at, repairs=repairs)
         return True
@@ -177,7 +177,7 @@ class ScrapeUsage:
         *,
         repairs: bool,
     ) -> None:
-        """`since` is when a drift was noted already."""
+        """`since` is when drift was noted before."""
         if not drift:
             return
         if since is None:
@@ -191,7 +191,7 @@ class ScrapeUsage:
         self.engine.after_commit(partial(self.telemetry.drift_found, task.service_type))
 
     def _record_repair(self, task: ProjectTask, enforced: Mapping[str, int | None], wanted: Mapping[str, int]) -> None:
-        """Records which of these backend quotas are to be others."""
+        """Records which of these backend quotas will change."""
         repairs = {
             (task.service_type, name): (old, wanted.get(name))
             for name, old in enforced.items()
@@ -200,7 +200,7 @@ class ScrapeUsage:
         self.change_log.record_repairs(scope_of(task), repairs)
 
     def _row(self, task: ProjectTask, name: str, usage: ResourceUsage, stored: ResourceRow | None) -> ResourceRow:
-        """The project's quota, after this report, and the backend's, and the totals over all AZs."""
+        """The project's quota after this report, the backend's, and the totals over all AZs."""
         quota, backend_quota = self._quota(task, name, usage, stored)
         items = usage.per_az.values()
         physical = None
@@ -232,7 +232,7 @@ class ScrapeUsage:
 
 
 def _initial_quota(resource: ResourceDef, backend_quota: int) -> int:
-    """0, or what the backend has if that is what it gives to every new project."""
+    """0, or the backend's quota if that is what it gives to every new project."""
     approved = resource.auto_approve_initial_quota
     return approved if approved and backend_quota == approved else 0
 

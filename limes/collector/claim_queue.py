@@ -1,9 +1,9 @@
-"""Tasks that were claimed in one go, for the workers of one job to take one by one.
+"""Tasks that were claimed together, for the workers of one job to take one by one.
 
-A claim of fifty tasks costs the database hardly more than that of one. But what is claimed and waits here is done by
-nobody else, and is delayed by a lease if this process dies. So there are never more claimed than are soon begun: as
-many as the workers do in a twentieth of the lease, at the pace of late; one that has waited for a tenth is given back.
-The plugins have eight tenths for their answer, so that the rest is enough to record it.
+Claiming fifty tasks costs the database hardly more than claiming one. But nobody else does the tasks that wait here,
+and if this process dies they are late by a lease. So it never claims more than the workers begin soon: what they do in
+a twentieth of the lease at their recent pace. A task that has waited for a tenth of the lease is given back. Plugins
+have eight tenths for their answer, which leaves enough time to record it.
 """
 
 import threading
@@ -32,7 +32,7 @@ class ClaimQueue(Generic[T]):
         lease: float,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`claim` claims up to so many tasks; `lease` is how long they belong to us, in seconds."""
+        """`claim` claims up to the given number of tasks. The claims last for `lease` seconds."""
         self._claim = claim
         self._give_back = give_back
         self._workers = workers
@@ -46,7 +46,7 @@ class ClaimQueue(Generic[T]):
         self._closed = False
 
     def take(self) -> T | None:
-        """A claimed task, to be done now; None if nothing is due, or after `close()`."""
+        """A claimed task, to be done at once. None if nothing is due, and after `close()`."""
         with self._lock:
             if self._waiting and self._monotonic() - self._claimed_at > self._lease * _LONGEST_WAIT:
                 self._return_all()
@@ -57,7 +57,7 @@ class ClaimQueue(Generic[T]):
 
     @property
     def size(self) -> int:
-        """How many tasks the next claim is for: one, until it is known how long a task takes."""
+        """How many tasks the next claim asks for: one, until it is known how long a task takes."""
         if self._seconds is None:
             return 1
         soon = self._lease * _AHEAD * self._workers / max(self._seconds, 1e-6)
@@ -65,7 +65,7 @@ class ClaimQueue(Generic[T]):
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Learns from the block how long a task takes."""
+        """Measures how long a task takes: the block does one."""
         started = self._monotonic()
         try:
             yield
@@ -75,12 +75,12 @@ class ClaimQueue(Generic[T]):
                 self._seconds = took if self._seconds is None else 0.8 * self._seconds + 0.2 * took
 
     def give_back(self) -> None:
-        """Ends the claims of all tasks that wait."""
+        """Gives back all tasks that wait."""
         with self._lock:
             self._return_all()
 
     def close(self) -> None:
-        """The same, and claims nothing any more."""
+        """Gives back all tasks that wait, and claims no more."""
         with self._lock:
             self._closed = True
             self._return_all()

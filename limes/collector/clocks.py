@@ -1,9 +1,9 @@
-"""What the collector does about clocks that are wrong.
+"""What the collector does about wrong clocks.
 
-Claims and due times are compared by the clocks of all collectors, so a machine whose clock is ahead would take tasks
-away from those that work on them. The database's clock decides: who disagrees with it does nothing until they agree.
-Should the database's clock be the wrong one, or all of them, then nothing is lost either: a late outcome is dropped,
-and a due time that lies too far ahead counts as due (`limes.db.queries.tasks`).
+Each collector compares claims and due times with its own clock, so a machine whose clock is ahead would take tasks
+away from those who work on them. The database's clock decides: a collector that disagrees with it does nothing until
+they agree. If the database's clock is wrong, or all of them are, nothing is lost either: a late outcome is dropped, and
+a due time that lies too far ahead counts as due (`limes.db.queries.tasks`).
 """
 
 import logging
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class ClockWatch:
-    """Compares this machine's clock with the database's. Safe to use from many threads. On SQLite they are the same."""
+    """Compares this machine's clock with the database's; on SQLite it is the same. Safe to use from many threads."""
 
     def __init__(
         self,
@@ -30,32 +30,34 @@ class ClockWatch:
         wall: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Looks at most `every` so many seconds; up to `tolerance` seconds of difference are no difference."""
+        """Compares at most once in `every` seconds. Up to `tolerance` seconds of difference do not count."""
         self._engine = engine
         self._tolerance = tolerance
         self._every = every
         self._wall = wall
         self._monotonic = monotonic
         self._lock = threading.Lock()
-        self._looked_at = float("-inf")
+        self._compared_at = float("-inf")
         self._offset = wall() - monotonic()
         self._agrees = True
 
     def agrees(self) -> bool:
-        """Whether the clocks agree, as of the last look. A database that does not answer is no reason to say no."""
+        """Whether the clocks agreed at the last comparison. A database that does not answer changes nothing."""
         with self._lock:
             # a jump is seen at once, without asking anybody
             jumped = abs(self._wall() - self._monotonic() - self._offset) > self._tolerance
-            if self._engine.dialect == "postgresql" and (jumped or self._monotonic() - self._looked_at >= self._every):
-                self._look()
+            if self._engine.dialect == "postgresql" and (
+                jumped or self._monotonic() - self._compared_at >= self._every
+            ):
+                self._compare()
             return self._agrees
 
-    def _look(self) -> None:
+    def _compare(self) -> None:
         try:
             ahead = ahead_of_database(self._engine, self._wall)
         except Unavailable:
             return
-        self._looked_at = self._monotonic()
+        self._compared_at = self._monotonic()
         self._offset = self._wall() - self._monotonic()
         agrees = abs(ahead) <= self._tolerance
         if self._agrees and not agrees:
@@ -67,20 +69,20 @@ class ClockWatch:
 
 
 class JumpAlarm:
-    """Tells when this machine's clock has jumped. It runs a thread between `start()` and `stop()`."""
+    """Calls `on_jump` when this machine's clock has jumped. Runs a thread between `start()` and `stop()`."""
 
     def __init__(self, on_jump: Callable[[], None], every: float) -> None:
-        """Looks `every` so many seconds."""
+        """Checks the clock each `every` seconds."""
         self._on_jump = on_jump
         self._every = every
         self._stopped = threading.Event()
 
     def start(self) -> None:
-        """Begins to look."""
+        """Begins to check."""
         threading.Thread(target=self._run, name="clock", daemon=True).start()
 
     def stop(self) -> None:
-        """Looks no more."""
+        """Stops checking."""
         self._stopped.set()
 
     def _run(self) -> None:

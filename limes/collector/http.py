@@ -36,7 +36,7 @@ class _Handler(WSGIRequestHandler):
 
 
 class MetricsEndpoint:
-    """The metrics of the process, and those of one collector in it."""
+    """The metrics of the process and of its collector."""
 
     def __init__(self, registry: CollectorRegistry, data: DataMetrics | None = None) -> None:
         self._registry = registry
@@ -60,7 +60,7 @@ class MetricsEndpoint:
 def operational_server(
     listen: str, engine: Engine, registry: CollectorRegistry, data: DataMetrics | None = None
 ) -> Iterator[int]:
-    """Serves on `HOST:PORT` while the block lasts, and gives the port. Raises `StartupError` if it cannot listen."""
+    """Serves on `HOST:PORT` while the block lasts, and yields the port. Raises `StartupError` if it cannot listen."""
     app = falcon.App(router=Router(head=True))
     app.add_route("/healthcheck", HealthcheckEndpoint(engine))
     app.add_route("/metrics", MetricsEndpoint(registry, data))

@@ -1,4 +1,4 @@
-"""Find a task, do it, record the outcome, until nothing is due: with as many workers as there is work for."""
+"""Finds a task, does it and records the outcome until nothing is due, with as many workers as there is work for."""
 
 import logging
 import threading
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 class Job(Protocol):
-    """A kind of task. Its steps are run by several threads at once."""
+    """A kind of task. Several threads run its steps at once."""
 
     @property
     def name(self) -> str:
@@ -22,23 +22,23 @@ class Job(Protocol):
 
     @property
     def workers(self) -> int:
-        """How many tasks of this kind one collector may work on at the same time."""
+        """How many of its tasks one collector may work on at the same time."""
         ...
 
     def step(self) -> bool:
-        """Does one task, if one is due, and records its outcome. Answers whether there was one."""
+        """Does one task if one is due, and records its outcome. Answers whether there was one."""
         ...
 
     def close(self) -> None:
-        """No more steps follow: gives back what was claimed and not begun."""
+        """Gives back what was claimed and not begun. No step follows."""
         ...
 
 
 class Loop:
-    """Drains one job: one worker looks for tasks, and each task that was found makes room for one more worker.
+    """Works through one job: one worker looks for tasks, and each task that it finds makes room for one more worker.
 
-    Workers are daemon threads: a backend that hangs cannot keep the process from ending. What they leave unfinished is
-    claimed by another collector when their lease is over.
+    Workers are daemon threads, so a backend that hangs cannot keep the process from ending. Another collector claims
+    what they leave unfinished when its lease is over.
     """
 
     def __init__(
@@ -47,8 +47,8 @@ class Loop:
         done: Callable[[str, float], None] = lambda name, seconds: None,
         may_work: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`done` is told the name of the job and how long a task took, in seconds, after each; `may_work` is asked
-        before each."""
+        """After each task, `done` gets the job's name and the task's duration in seconds. `may_work` is asked before
+        each."""
         self.job = job
         self._may_work = may_work
         self._done = done
@@ -69,7 +69,7 @@ class Loop:
         self._stopping.set()
 
     def wait(self, timeout: float) -> bool:
-        """Waits for tasks that have begun. Answers whether all of them have ended in that many seconds."""
+        """Waits for tasks that have begun, for `timeout` seconds at most. Answers whether all have ended."""
         with self._idle:
             return self._idle.wait_for(lambda: not self._workers, timeout)
 
@@ -90,10 +90,10 @@ class Loop:
 
     def _step(self) -> bool:
         started = time.monotonic()
-        found = self.job.step()
-        if found:
+        has_worked = self.job.step()
+        if has_worked:
             self._done(self.job.name, time.monotonic() - started)
-        return found
+        return has_worked
 
     def _work(self) -> None:
         request_id.set(f"job-{self.job.name}")

@@ -1,4 +1,4 @@
-"""Everything that is due, once: for a first look, a cron job, or a repair by hand."""
+"""Does everything that is due once: to try Limes out, as a cron job, or to repair something by hand."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ from limes.collector.runner import Collector
 
 _FIRST = "discovery"
 _MOST_ROUNDS = 20
-"""So that intervals of almost nothing do not make it go on for ever."""
+"""Very short intervals must not keep it going for ever."""
 _GRACE = 10.0
 
 
@@ -25,10 +25,10 @@ class Outcome:
 
 
 def run_once(collector: Collector, on_round: Callable[[], None] = lambda: None) -> list[Outcome]:
-    """Does what is due, and what becomes due by that: new projects are scraped, what has drifted is put right.
+    """Does what is due, and what becomes due by doing it: new projects are scraped, drift is repaired.
 
-    What has failed is not due any more. `on_round` is called before each look at all jobs. The collector serves nothing
-    meanwhile, and cannot be started afterwards.
+    What fails is not tried again. `on_round` is called before each round through all jobs. The collector serves no
+    metrics meanwhile, and cannot be started afterwards.
     """
     first = [loop for loop in collector.loops if loop.job.name == _FIRST]
     done: list[str] = []
@@ -70,7 +70,7 @@ def outcomes(collector: Collector) -> list[Outcome]:
                 about = sample.labels.get("service_type") or sample.labels.get("capacitor_id") or ""
                 counts.setdefault((family.name.removeprefix("limes_"), about), {})[outcome] = int(sample.value)
     return [
-        Outcome(task, about, found["success"], found["failure"])
-        for (task, about), found in sorted(counts.items())
-        if any(found.values())
+        Outcome(task, about, by_outcome["success"], by_outcome["failure"])
+        for (task, about), by_outcome in sorted(counts.items())
+        if any(by_outcome.values())
     ]

@@ -1,4 +1,4 @@
-"""Runs the collector's jobs. APScheduler only says when to look; the database says what is due."""
+"""Runs the collector's jobs. APScheduler says when to poll; the database says what is due."""
 
 import logging
 import signal
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class Collector:
-    """All jobs of one process, each looked after every `poll_interval` seconds, and by one look at a time."""
+    """All jobs of one process. Each is polled every `poll_interval` seconds, by one poll at a time."""
 
     def __init__(
         self,
@@ -38,9 +38,9 @@ class Collector:
         listen: str = "127.0.0.1:0",
         poll_interval: float = 3.0,
     ) -> None:
-        """`listen` is where `/healthcheck` and `/metrics` are served; port 0 means any that is free. `done` is told the
-        name of a job and how long a task of it took, in seconds; `may_work` is asked before each task; `data` goes to
-        `/metrics` as well."""
+        """`listen` is where `/healthcheck` and `/metrics` are served; port 0 means any free one. After each task, `done`
+        gets the job's name and the task's duration in seconds. `may_work` is asked before each task. `data` is shown
+        by `/metrics` as well."""
         self._engine = engine
         self.loops = [Loop(job, self._tell, may_work) for job in jobs]
         """One for each job."""
@@ -49,13 +49,13 @@ class Collector:
         for source in metrics:
             self.registry.register(source)
         self.listeners = [done]
-        """Are told the name of a job and how long a task of it took, in seconds, after each task."""
+        """Each gets the job's name and the task's duration in seconds after each task."""
         self._data = data
         self._listen = listen
         self._poll_interval = poll_interval
         self._running = ExitStack()
         self._scheduler: BackgroundScheduler | None = None
-        self._alarm = JumpAlarm(self._look_now, poll_interval)
+        self._alarm = JumpAlarm(self._poll_now, poll_interval)
         self.port = 0
         """The port on which it serves, after `start()`."""
 
@@ -66,15 +66,15 @@ class Collector:
     def due(self) -> int:
         """How many tasks wait for a collector."""
         families = {family.name: family for family in self.registry.collect()}
-        found = families.get("limes_tasks_due")
-        return sum(int(sample.value) for sample in found.samples) if found else 0
+        due = families.get("limes_tasks_due")
+        return sum(int(sample.value) for sample in due.samples) if due else 0
 
     def start(self) -> None:
         """Begins to work, and returns. Raises `StartupError` if the address cannot be used."""
         self.port = self._running.enter_context(
             operational_server(self._listen, self._engine, self.registry, self._data)
         )
-        # It warns about each look that it leaves out because the one before is still busy, which is what we want.
+        # It warns about each poll that it leaves out because the one before is still busy, which is what we want.
         logging.getLogger("apscheduler.scheduler").setLevel(logging.ERROR)
         self._scheduler = BackgroundScheduler(
             timezone=UTC,
@@ -90,18 +90,18 @@ class Collector:
                 next_run_time=datetime.now(UTC),
             )
         self._scheduler.start()
-        # the scheduler goes by the clock of the day: after a jump back it would sleep until that time has come again
+        # the scheduler goes by the time of day: after a jump back it would sleep until that time has come again
         self._alarm.start()
         log.info("collector started with %d jobs, serving on port %d", len(self.loops), self.port)
 
-    def _look_now(self) -> None:
+    def _poll_now(self) -> None:
         for job in self._scheduler.get_jobs() if self._scheduler else ():
             job.modify(next_run_time=datetime.now(UTC))
 
     def stop(self, grace: float = 10.0) -> bool:
-        """Begins nothing new and waits for what has begun, for `grace` seconds at most.
+        """Begins nothing new, and waits for what has begun for `grace` seconds at most.
 
-        Answers whether all of it has ended. What has not is done again by some collector when its lease is over.
+        Answers whether all of it has ended. A collector does the rest again when its lease is over.
         """
         for loop in self.loops:
             loop.stop()
@@ -124,10 +124,10 @@ class Collector:
 
 
 def run_until_signal(collector: Collector, grace: float = 10.0) -> None:
-    """Starts the collector and stops it on SIGTERM or SIGINT. To be called from the main thread, as its last deed: the
-    signals stay taken, so that a repeated one does not cut off the end."""
-    # A signal that comes just before a thread begins to wait for a lock does not wake it, and it may be another thread
-    # that gets the signal; but the byte that is written for it can always be read.
+    """Starts the collector, and stops it on SIGTERM or SIGINT. Call it last, from the main thread: the signals stay
+    handled, so that a second one does not cut off the end."""
+    # A signal just before a thread begins to wait for a lock does not wake it, and another thread may get the signal.
+    # But the byte that is written for it can always be read.
     reader, writer = socket.socketpair()
     writer.setblocking(False)
     signal.set_wakeup_fd(writer.fileno())

@@ -1,4 +1,4 @@
-"""One collector on a SQLite file: rows cannot be skipped there, so a second one would only be in the way."""
+"""Only one collector for a SQLite file: it cannot skip rows that others have claimed, so two would block each other."""
 
 import fcntl
 from pathlib import Path
@@ -12,9 +12,9 @@ _held: list[IO[str]] = []
 
 
 def claim_sqlite_file(engine: Engine) -> None:
-    """Keeps other collectors off a SQLite file for as long as this process lives; does nothing on PostgreSQL.
+    """Keeps other collectors off a SQLite file until this process ends. Does nothing on PostgreSQL.
 
-    Raises `StartupError` if there is another one.
+    Raises `StartupError` if another collector uses the file.
     """
     if engine.dialect != "sqlite":
         return

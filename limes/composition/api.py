@@ -46,7 +46,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
     SyncCatalog(engine, cluster.catalog, list(cluster.backends.capacity), clock).run()
     # a backend has no longer than that, so whoever has to take over from a killed worker need not wait longer either
     lease = min(settings.collector.lease, 2 * settings.api.backend_timeout + 10)
-    push = replace(push_quota(settings, engine, cluster), lease=lease).now
+    push = replace(push_quota(settings, engine, cluster), lease=lease).push_project
     change_log = open_change_log(settings, engine, cluster, clock)
     discovery = discover(settings, engine, cluster, change_log)
     ids = SystemIds()
@@ -69,8 +69,8 @@ def build_api(settings: Settings) -> ApiCollaborators:
         commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, change_log),
         history=ShowHistory(engine),
         explain=ExplainQuota(cluster.catalog, set_project_quota, set_domain_quota),
-        discover_domains=lambda initiator: discovery.by(initiator).domains(),
-        discover_projects=lambda domain, initiator: discovery.by(initiator).projects(domain),
+        discover_domains=lambda initiator: discovery.by(initiator).discover_domains(),
+        discover_projects=lambda domain, initiator: discovery.by(initiator).discover_projects(domain),
         request_sync=lambda domain, project, initiator: discovery.by(initiator).request_sync(domain, project),
         catalog_url=settings.catalog_url,
         allowed_origins=settings.api.cors.allowed_origins,

@@ -198,7 +198,7 @@ def _cluster_wide_jobs(
     return [
         job(
             "discovery",
-            discovery.by(of_job("discovery")).everything,
+            discovery.by(of_job("discovery")).run,
             collector.discovery_interval,
             "limes_keystone_syncs",
         ),

@@ -22,5 +22,5 @@ def make_lab(database_url_with: MigratedUrlFactory) -> Iterator[Callable[..., La
 def lab(make_lab: Callable[..., Lab]) -> Lab:
     """A lab in which everything was discovered, and nothing scraped yet."""
     lab = make_lab()
-    lab.discover().everything()
+    lab.discover().run()
     return lab

@@ -198,7 +198,7 @@ def test_quota_is_accepted_at_once_while_the_backend_is_left_alone(guarded, brea
     guarded.set_quota("cores", 20)
     for _ in range(3):
         fail(breaker)
-    (error,) = guarded.push().now(guarded.project_id(), ["compute"])
+    (error,) = guarded.push().push_project(guarded.project_id(), ["compute"])
     assert "the backend is not asked, as it did not answer" in error
     assert guarded.service("next_push_at", "push_claimed_until", "push_failures") == (guarded.now, None, 0)
     watch.now += 30

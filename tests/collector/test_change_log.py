@@ -44,7 +44,7 @@ def events(lab):
 
 def test_auto_approval(make_audited):
     lab = make_audited()
-    lab.discover().everything()
+    lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}
     lab.compute.quota["dresden"] = {"cores": 7}
     assert lab.scrape_all() == 3
@@ -61,7 +61,7 @@ def test_auto_approval(make_audited):
 
 def test_a_constraint_of_a_project(make_audited):
     lab = make_audited(projects={"germany/berlin": {CORES: Constraint(minimum=20, maximum=30)}})
-    lab.discover().everything()
+    lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}  # would be approved
     lab.scrape_all()
     row = (lab.now, "d-germany", "p-berlin", *CORES, "quota", None, 20, "constraint", "at least 20, at most 30")
@@ -78,7 +78,7 @@ def test_a_constraint_of_a_project(make_audited):
 
 def test_a_constraint_of_a_domain(make_audited):
     lab = make_audited(domains={"germany": {CORES: Constraint(minimum=40), ("compute", "ram"): Constraint(maximum=9)}})
-    lab.discover().everything()
+    lab.discover().run()
     first = (lab.now, "d-germany", "", *CORES, "quota", None, 40, "constraint", "at least 40", "", "limes")
     assert history(lab) == [first]
     lab.execute("UPDATE domain_resources SET quota = 39 WHERE quota = 40")
@@ -92,7 +92,7 @@ def test_a_constraint_of_a_domain(make_audited):
 
 def test_vanished_projects_and_domains(make_audited):
     lab = make_audited()
-    lab.discover().everything()
+    lab.discover().run()
     lab.compute.quota.update({"berlin": {"cores": 8}, "dresden": {"cores": 8}, "paris": {"cores": 8}})
     lab.scrape_all()
     lab.execute(
@@ -100,12 +100,12 @@ def test_vanished_projects_and_domains(make_audited):
     )
     before = len(history(lab))
     lab.keystone.found[GERMANY].remove(DRESDEN)
-    lab.discover().everything()
+    lab.discover().run()
     assert [row[1:9] for row in history(lab)[before:]] == [
         ("d-germany", "p-dresden", *CORES, "quota", 8, None, "vanished")
     ]
     del lab.keystone.found[PARIS.domain]
-    lab.discover().everything()
+    lab.discover().run()
     gone = [row[1:9] for row in history(lab)[before + 1 :]]
     assert gone[0] == ("d-france", "p-paris", *CORES, "quota", 8, None, "vanished")
     assert sorted((row[1], row[3], row[5]) for row in gone[1:]) == [
@@ -119,7 +119,7 @@ def test_vanished_projects_and_domains(make_audited):
 
 def test_nothing_is_written_for_a_scrape_whose_lease_is_lost(make_audited):
     lab = make_audited()
-    lab.discover().everything()
+    lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(1)}}
     lab.compute.during = lambda: lab.execute("UPDATE project_services SET next_scrape_at = 1, scrape_claimed_until = 1")
@@ -129,7 +129,7 @@ def test_nothing_is_written_for_a_scrape_whose_lease_is_lost(make_audited):
 
 def test_a_backend_that_was_changed_by_somebody_else(make_audited):
     lab = make_audited()
-    lab.discover().everything()
+    lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}
     lab.scrape_all()
     before = len(events(lab))
@@ -146,7 +146,7 @@ def test_a_backend_that_was_changed_by_somebody_else(make_audited):
 
 def test_a_backend_that_is_left_alone(make_lab):
     lab = make_lab(authoritative=False)
-    lab.discover().everything()
+    lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}
     lab.scrape_all()
     lab.clock.advance(3600)

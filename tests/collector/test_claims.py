@@ -21,7 +21,7 @@ def crowd(make_lab):
     """A lab with many projects."""
     found = [ProjectInfo(f"p-{number}", f"town-{number}", GERMANY.id, GERMANY) for number in range(PROJECTS)]
     lab = make_lab(keystone=FakeKeystone(*found))
-    lab.discover().everything()
+    lab.discover().run()
     return lab
 
 
@@ -75,7 +75,7 @@ def test_quotas_that_change_while_they_are_written_all_arrive(crowd):
                 with lock:
                     last[name] = last.get(name, 0) + round_
                     crowd.set_quota("cores", last[name], project=name)
-                crowd.push().now(ids[name], ["compute"])
+                crowd.push().push_project(ids[name], ["compute"])
                 crowd.push().run_next("compute")
 
     lock = threading.Lock()

@@ -41,7 +41,7 @@ def test_work_goes_on_after_the_clock_was_put_back(lab):
 
 def test_a_request_writes_quota_after_the_clock_was_put_back(lab):
     in_the_past(lab)
-    assert lab.push().now(lab.project_id(), ["compute"]) == []
+    assert lab.push().push_project(lab.project_id(), ["compute"]) == []
     assert lab.compute.written == [("berlin", {"cores": 20, "ram": 0})]
 
 

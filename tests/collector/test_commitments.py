@@ -12,7 +12,7 @@ def lab(make_lab):
     """Cores are committed by AZ; there are none yet, and berlin uses 10 in az-one."""
     lab = make_lab(catalog_options={"behaviors": [RULE]})
     lab.compute.usage = {"berlin": {"cores": {"az-one": AZUsage(10)}}}
-    lab.discover().everything()
+    lab.discover().run()
     lab.scrape_all()
     capacity(lab, 0)
     return lab

@@ -34,7 +34,7 @@ def cloud(url):
 def fill(engine):
     rule = BehaviorRule(re.compile("compute/cores"), overcommit_factor=1.5)
     lab = Lab(engine, catalog_options={"behaviors": [rule]})
-    lab.discover().everything()
+    lab.discover().run()
     lab.compute.usage["berlin"] = {
         "cores": {"az-one": AZUsage(3), "az-two": AZUsage(4)},
         "ram": {"any": AZUsage(512, 100)},

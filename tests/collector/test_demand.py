@@ -37,7 +37,7 @@ def lab(make_lab):
         "berlin": {"cores": {"az-one": AZUsage(10), "az-nine": AZUsage(2)}},
         "dresden": {"cores": {"az-one": AZUsage(4), "az-two": AZUsage(5)}},
     }
-    lab.discover().everything()
+    lab.discover().run()
     lab.scrape_all()
     return lab
 

@@ -22,7 +22,7 @@ def names(lab, table):
 
 def test_first_discovery_makes_all_rows(make_lab):
     lab = make_lab(constraints=ConstraintSet(domains={"germany": {("compute", "cores"): Constraint(minimum=40)}}))
-    assert sorted(lab.discover().domains()) == ["d-france", "d-germany"]
+    assert sorted(lab.discover().discover_domains()) == ["d-france", "d-germany"]
     assert lab.rows(PROJECTS) == [
         ("berlin", "p-berlin", "d-germany", "germany"),
         ("dresden", "p-dresden", "p-berlin", "germany"),
@@ -49,15 +49,15 @@ def test_first_discovery_makes_all_rows(make_lab):
 def test_before_there_is_anything_an_empty_list_is_believed(make_lab):
     lab = make_lab()
     lab.keystone.found = {}
-    assert lab.discover().domains() == []
-    lab.discover().everything()
+    assert lab.discover().discover_domains() == []
+    lab.discover().run()
 
 
 def test_looking_for_domains_looks_for_projects_of_new_ones_only(lab):
     spain = DomainInfo("d-spain", "spain")
     lab.keystone.found[GERMANY].append(ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY))
     lab.keystone.found[spain] = [ProjectInfo("p-madrid", "madrid", spain.id, spain)]
-    assert lab.discover().domains() == ["d-spain"]
+    assert lab.discover().discover_domains() == ["d-spain"]
     assert names(lab, "projects") == ["berlin", "dresden", "madrid", "paris"]
 
 
@@ -66,20 +66,20 @@ def test_a_domain_that_vanishes_while_its_projects_are_listed(lab):
 
     def vanish():
         lab.keystone.found = {GERMANY: gone[GERMANY]}
-        lab.discover().everything()
+        lab.discover().run()
         lab.keystone.found = gone
 
     lab.keystone.during = once(vanish)
-    assert lab.discover().projects("d-france") == []
+    assert lab.discover().discover_projects("d-france") == []
     assert (names(lab, "domains"), names(lab, "projects")) == (["germany"], ["berlin", "dresden"])
 
 
 def test_a_second_discovery_changes_nothing(lab):
     before = all_rows(lab.engine)
     lab.clock.advance(180)
-    assert lab.discover().domains() == []
-    assert lab.discover().projects("d-germany") == []
-    lab.discover().everything()
+    assert lab.discover().discover_domains() == []
+    assert lab.discover().discover_projects("d-germany") == []
+    lab.discover().run()
     assert changes(before, all_rows(lab.engine)) == {}
 
 
@@ -92,7 +92,7 @@ def test_names_and_parents_follow(lab):
         ],
         FRANCE: [PARIS],
     }
-    lab.discover().everything()
+    lab.discover().run()
     assert lab.rows(PROJECTS) == [
         ("dresden", "p-dresden", "d-germany", "deutschland"),
         ("paris", "p-paris", "d-france", "france"),
@@ -103,7 +103,7 @@ def test_names_and_parents_follow(lab):
 def test_vanished_projects_and_domains_are_deleted_with_their_data(lab):
     lab.scrape_all()
     lab.keystone.found = {GERMANY: [BERLIN]}
-    lab.discover().everything()
+    lab.discover().run()
     assert (names(lab, "domains"), names(lab, "projects")) == (["germany"], ["berlin"])
     assert lab.rows("SELECT DISTINCT project_id FROM project_az_resources") == [(lab.project_id(),)]
     assert lab.rows("SELECT COUNT(*) FROM project_services") == [(2,)]
@@ -126,7 +126,7 @@ def test_what_has_commitments_that_hold_is_kept_and_blocks_nothing_else(lab, cap
     commit(lab, "berlin", status)
     commit(lab, "paris", status)
     lab.keystone.found = {GERMANY: []}
-    lab.discover().everything()
+    lab.discover().run()
     assert names(lab, "projects") == (["berlin", "paris"] if kept else [])
     assert names(lab, "domains") == (["france", "germany"] if kept else ["germany"])
     assert ("project p-berlin of domain germany has vanished, but is kept" in caplog.text) == kept
@@ -134,10 +134,10 @@ def test_what_has_commitments_that_hold_is_kept_and_blocks_nothing_else(lab, cap
 
 
 def test_patterns_choose_domains(lab):
-    lab.discover(except_domains=re.compile("rance")).everything()
+    lab.discover(except_domains=re.compile("rance")).run()
     assert names(lab, "domains") == ["germany"]
     with pytest.raises(BackendError, match="there are none"):
-        lab.discover(only_domains=re.compile("^nowhere$")).everything()
+        lab.discover(only_domains=re.compile("^nowhere$")).run()
     assert names(lab, "domains") == ["germany"]
 
 
@@ -145,7 +145,7 @@ def test_an_empty_list_of_domains_is_not_believed(lab):
     before = all_rows(lab.engine)
     lab.keystone.found = {}
     with pytest.raises(BackendError, match="there are none"):
-        lab.discover().everything()
+        lab.discover().run()
     assert changes(before, all_rows(lab.engine)) == {}
 
 
@@ -153,7 +153,7 @@ def test_a_domain_that_cannot_be_listed_keeps_its_projects_and_does_not_stop_the
     lab.keystone.broken_domains = {"france"}
     lab.keystone.found[GERMANY].append(ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY))
     with pytest.raises(BackendError, match='while listing projects in domain "france": no answer'):
-        lab.discover().everything()
+        lab.discover().run()
     assert names(lab, "projects") == ["berlin", "dresden", "mainz", "paris"]
 
 
@@ -163,30 +163,30 @@ def test_a_discovery_with_an_older_list_does_not_delete_what_a_newer_one_has_fou
 
     def another_discovery():
         lab.keystone.found = {GERMANY: [BERLIN, DRESDEN, mainz], FRANCE: [PARIS], spain: []}
-        lab.discover().everything()
+        lab.discover().run()
 
     lab.keystone.during = once(another_discovery)
-    lab.discover().everything()
+    lab.discover().run()
     assert names(lab, "domains") == ["france", "germany", "spain"]
     lab.keystone.found = {GERMANY: [BERLIN, DRESDEN, mainz], FRANCE: [PARIS], spain: []}
     madrid = ProjectInfo("p-madrid", "madrid", "d-spain", spain)
 
     def yet_another():
         lab.keystone.found[spain] = [madrid]
-        lab.discover().everything()
+        lab.discover().run()
 
     lab.keystone.during = once(yet_another)
-    lab.discover().projects("d-spain")
+    lab.discover().discover_projects("d-spain")
     assert "madrid" in names(lab, "projects")
 
 
 def test_projects_of_one_domain(lab):
     lab.keystone.found[GERMANY].append(ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY))
     lab.keystone.found[FRANCE].append(ProjectInfo("p-lyon", "lyon", FRANCE.id, FRANCE))
-    assert lab.discover().projects("d-germany") == ["p-mainz"]
+    assert lab.discover().discover_projects("d-germany") == ["p-mainz"]
     assert names(lab, "projects") == ["berlin", "dresden", "mainz", "paris"]
     with pytest.raises(NotFound):
-        lab.discover().projects("d-nowhere")
+        lab.discover().discover_projects("d-nowhere")
 
 
 def test_sync_marks_all_services_of_the_project(lab):

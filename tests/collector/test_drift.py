@@ -86,7 +86,7 @@ def test_a_push_without_drift_repairs_nothing(cloud):
 
 def test_drift_is_left_alone_and_shown_if_not_authoritative(make_lab, caplog):
     cloud = make_lab()
-    cloud.discover().everything()
+    cloud.discover().run()
     settled(cloud)
     cloud.authoritative = False
     cloud.compute.quota["berlin"] = {"cores": UNLIMITED, "ram": 0}
@@ -133,7 +133,7 @@ def strict_cloud(make_lab):
     cloud = make_lab()
     resources = {**COMPUTE.resources, "cores": ResourceDef("cores", quota_at_least_usage=True)}
     cloud.catalog = Catalog(["az-one", "az-two"], [ServiceDef("compute", "compute", resources), VOLUME])
-    cloud.discover().everything()
+    cloud.discover().run()
     set_quota = cloud.compute.set_quota
 
     def refuse_below_usage(project, quotas):

@@ -46,7 +46,7 @@ def test_a_request_does_not_wait_for_one_slow_backend_after_the_other(lab):
     lab.set_quota("cores", 20)
     lab.set_quota("capacity", 5)
     lab.compute.during = once(lambda: lab.clock.advance(100))
-    errors = lab.push().now(lab.project_id(), ["compute", "volume"])
+    errors = lab.push().push_project(lab.project_id(), ["compute", "volume"])
     assert errors == ["service volume: not written yet, as other backends took too long"]
     assert (len(lab.compute.written), lab.volume.written) == (1, [])
     assert lab.push().run_next("volume") is True, "the push job finds it due at once"
@@ -69,7 +69,7 @@ def test_a_vanished_domain_with_a_commitment_keeps_nothing_else(lab):
         lab.project_id(),
     )
     lab.keystone.found = {FRANCE: lab.keystone.found[FRANCE]}
-    lab.discover().everything()
+    lab.discover().run()
     assert sorted(row[0] for row in lab.rows("SELECT name FROM projects")) == ["berlin", "paris"]
 
 

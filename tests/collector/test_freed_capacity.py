@@ -15,7 +15,7 @@ def start(make_lab, rule):
     """There are 20 cores in az-one, of which berlin uses 10, and 5 in az-two, of which dresden uses 5."""
     lab = make_lab(catalog_options={"behaviors": [rule]})
     lab.compute.usage = {"berlin": {"cores": {"az-one": AZUsage(10)}}, "dresden": {"cores": {"az-two": AZUsage(5)}}}
-    lab.discover().everything()
+    lab.discover().run()
     lab.scrape_all()
     capacity(lab, 20)
     return lab
@@ -125,7 +125,7 @@ def vanish(lab, name):
 def test_a_vanished_project(lab):
     wait(lab, 1, 15, project="paris")
     vanish(lab, "berlin")
-    lab.discover().everything()
+    lab.discover().run()
     assert lab.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]
     assert states(lab) == {1: "confirmed"}
 
@@ -133,7 +133,7 @@ def test_a_vanished_project(lab):
 def test_a_vanished_domain(lab):
     wait(lab, 1, 15, project="paris")
     lab.keystone.found = {domain: found for domain, found in lab.keystone.found.items() if domain.name == "france"}
-    lab.discover().everything()
+    lab.discover().run()
     assert lab.rows("SELECT name FROM projects") == [("paris",)]
     assert states(lab) == {1: "confirmed"}
 
@@ -148,7 +148,7 @@ def test_what_a_vanished_project_has_not_got_is_deleted(lab, whole_domain):
         lab.keystone.found = {domain: found for domain, found in lab.keystone.found.items() if domain.name == "france"}
     else:
         vanish(lab, "berlin")
-    lab.discover().everything()
+    lab.discover().run()
     assert states(lab) == {3: "confirmed", 4: "confirmed"}
     assert events(lab) == [("deleted", 1), ("deleted", 2), ("confirmed", 3)]
     left = ["dresden", "paris"]  # somebody pays for what dresden has
@@ -160,11 +160,11 @@ def test_a_vanished_project_goes_when_its_commitments_have_ended(lab):
     add(lab, 2, 1, status="superseded")
     vanish(lab, "berlin")
     before = all_rows(lab.engine)
-    lab.discover().everything()
+    lab.discover().run()
     assert changes(before, all_rows(lab.engine)) == {}
     lab.clock.advance(10)
     lab.settle_commitments().run()
-    lab.discover().everything()
+    lab.discover().run()
     assert lab.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]
     assert states(lab) == {}
     assert events(lab) == [("expired", 1)]
@@ -176,6 +176,6 @@ def test_what_has_ended_unconfirmed_is_told_as_such(lab):
     add(lab, 2, 50, expires_at=lab.now + 11)
     lab.clock.advance(10)
     vanish(lab, "berlin")
-    lab.discover().everything()
+    lab.discover().run()
     assert events(lab) == [("deleted", 2), ("expired", 1)]
     assert lab.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]

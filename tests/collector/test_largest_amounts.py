@@ -31,7 +31,7 @@ OPTIONS = {
 @pytest.fixture
 def lab(make_lab):
     lab = make_lab(catalog_options=OPTIONS)
-    lab.discover().everything()
+    lab.discover().run()
     return lab
 
 

@@ -15,7 +15,7 @@ SERVER = {"id": "s1", "name": "web", "flavor": {"vcpu": 3}}
 @pytest.fixture
 def lab(make_lab):
     lab = make_lab(catalog_options={"burst_multiplier": 0.5})
-    lab.discover().everything()
+    lab.discover().run()
     lab.compute.usage["berlin"] = {
         "cores": {"az-one": AZUsage(3, None, (SERVER,)), "az-two": AZUsage(1)},
         "ram": {"az-one": AZUsage(512, 100), "az-two": AZUsage(50)},
@@ -195,7 +195,7 @@ def test_nonsense_in_an_error_can_be_stored_and_shown(lab, api):
 def test_what_a_backend_gives_to_every_new_project_is_approved(make_lab, backend, quota):
     """And the domain's quota does not grow by it: that is shown as an inconsistency."""
     lab = make_lab()
-    lab.discover().everything()
+    lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": backend}
     lab.scrape_all()
     api = make_world(lab.engine, fill=False)

@@ -26,8 +26,8 @@ def scraped(lab):
 def test_nothing_to_do(scraped):
     before = all_rows(scraped.engine)
     assert scraped.push().run_next("compute") is None
-    assert scraped.push().now(scraped.project_id(), ["compute", "volume"]) == []
-    assert scraped.push().now(scraped.project_id(), []) == []
+    assert scraped.push().push_project(scraped.project_id(), ["compute", "volume"]) == []
+    assert scraped.push().push_project(scraped.project_id(), []) == []
     assert changes(before, all_rows(scraped.engine)) == {}
     assert scraped.compute.written == []
 
@@ -48,7 +48,7 @@ def test_a_request_writes_only_the_services_that_it_changed(scraped):
     scraped.set_quota("cores", 20)
     scraped.set_quota("capacity", 5)
     scraped.set_quota("cores", 7, project="dresden")
-    assert scraped.push().now(scraped.project_id(), ["compute"]) == []
+    assert scraped.push().push_project(scraped.project_id(), ["compute"]) == []
     assert (scraped.compute.written, scraped.volume.written) == ([("berlin", {"cores": 20, "ram": 0})], [])
     assert scraped.service("next_push_at", service="volume") == (scraped.now,)
     assert scraped.service("next_push_at", project="dresden") == (scraped.now,)
@@ -56,7 +56,7 @@ def test_a_request_writes_only_the_services_that_it_changed(scraped):
 
 def test_bursting_projects_get_what_they_may_use(make_lab):
     lab = make_lab(catalog_options={"burst_multiplier": 0.25})
-    lab.discover().everything()
+    lab.discover().run()
     lab.scrape_all()
     lab.execute("UPDATE projects SET has_bursting = %s WHERE name = 'berlin'", True)
     lab.set_quota("cores", 10)
@@ -85,7 +85,7 @@ def test_a_request_gets_one_line_for_each_backend_that_failed(scraped):
     scraped.set_quota("cores", 20)
     scraped.set_quota("capacity", 5)
     scraped.compute.error = BackendError("no answer")
-    errors = scraped.push().now(scraped.project_id(), ["compute", "volume"])
+    errors = scraped.push().push_project(scraped.project_id(), ["compute", "volume"])
     assert errors == ["service compute: no answer"]
     assert scraped.volume.written == [("berlin", {"capacity": 5})]
     assert scraped.service(*MARK, service="volume") == SYNCED
@@ -110,7 +110,7 @@ def test_nobody_writes_a_newer_quota_while_an_older_one_is_being_written(scraped
     def newer():
         scraped.clock.advance(1)
         scraped.set_quota("cores", 30)
-        answers.append(scraped.push().now(scraped.project_id(), ["compute"]))
+        answers.append(scraped.push().push_project(scraped.project_id(), ["compute"]))
         answers.append(scraped.push().run_next("compute"))
 
     scraped.compute.during = once(newer)
@@ -127,7 +127,9 @@ def test_nobody_writes_a_newer_quota_while_an_older_one_is_being_written(scraped
 def test_a_request_leaves_to_the_collector_what_that_is_just_writing(scraped):
     scraped.set_quota("cores", 20)
     answers = []
-    scraped.compute.during = once(lambda: answers.append(scraped.push().now(scraped.project_id(), ["compute"])))
+    scraped.compute.during = once(
+        lambda: answers.append(scraped.push().push_project(scraped.project_id(), ["compute"]))
+    )
     assert scraped.push().run_next("compute") is True
     assert answers == [[]]
     assert scraped.compute.written == [("berlin", {"cores": 20, "ram": 0})]

@@ -20,7 +20,7 @@ def push_all(lab):
 def lab(make_lab, request):
     """Berlin has 8 cores, and the backend agrees."""
     lab = make_lab(authoritative=request.param, catalog_options={"burst_multiplier": 0.5})
-    lab.discover().everything()
+    lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8, "ram": 0}
     lab.scrape_all()
     lab.scrape_all("volume")
@@ -84,7 +84,7 @@ def test_a_sync_of_a_backend_that_agrees_writes_nothing(lab):
 
 def test_a_first_look_overwrites_nothing_that_is_left_alone(make_lab):
     lab = make_lab(authoritative=False)
-    lab.discover().everything()
+    lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 77, "ram": 5}
     lab.discover().request_sync("d-germany", "p-berlin")
     assert lab.scrape().run_next("compute") is True

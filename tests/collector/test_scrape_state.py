@@ -17,7 +17,7 @@ class Counting(FakeService):
 def test_it_is_kept_for_each_project(make_lab):
     lab = make_lab()
     lab.backends["compute"] = Counting(lab.catalog.services["compute"])
-    lab.discover().everything()
+    lab.discover().run()
     lab.scrape_all()
     lab.clock.advance(3600)
     lab.scrape_all()
@@ -27,7 +27,7 @@ def test_it_is_kept_for_each_project(make_lab):
 
 def test_it_is_only_written_when_it_changes(make_lab):
     lab = make_lab()
-    lab.discover().everything()
+    lab.discover().run()
     lab.scrape_all()
     lab.execute("UPDATE project_services SET scrape_state = 'old'")
     lab.clock.advance(3600)

@@ -120,7 +120,7 @@ def test_a_report_that_is_older_than_the_mark_does_not_take_it_away(berlin_is_ne
 
 def test_differing_backend_quota_is_only_reported_if_not_authoritative(make_lab):
     lab = make_lab(authoritative=False)
-    lab.discover().everything()
+    lab.discover().run()
     lab.compute.default_quota = {"cores": 9}
     lab.scrape_all()
     assert lab.quotas()["cores"] == (0, 9)
@@ -183,7 +183,7 @@ def test_a_service_that_left_the_plugin_is_left_alone(lab):
 def test_constraints_are_enforced(make_lab, caplog):
     constraints = {"germany/berlin": {("compute", "cores"): Constraint(minimum=20, maximum=30)}}
     lab = make_lab(constraints=ConstraintSet(projects=constraints))
-    lab.discover().everything()
+    lab.discover().run()
     lab.compute.default_quota = {"cores": 8, "ram": 0}
     lab.scrape_all()
     assert lab.quotas("berlin")["cores"] == (20, 8)
@@ -198,7 +198,7 @@ def test_constraints_are_enforced(make_lab, caplog):
 
 def test_the_wanted_quota_of_a_bursting_project_is_what_it_may_use(make_lab):
     lab = make_lab(catalog_options={"burst_multiplier": 0.5})
-    lab.discover().everything()
+    lab.discover().run()
     lab.execute("UPDATE projects SET has_bursting = %s WHERE name = 'berlin'", True)
     lab.compute.default_quota = {"cores": 8, "ram": 0}
     lab.scrape_all()

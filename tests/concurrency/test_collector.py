@@ -22,7 +22,7 @@ ROUNDS = 25
 def lab(database_url_with: MigratedUrlFactory):
     engine = Engine(database_url_with(limes_migrations))
     lab = Lab(engine, keystone=FakeKeystone(*TOWNS))
-    lab.discover().everything()
+    lab.discover().run()
     lab.scrape_all()
     yield lab
     engine.close()
@@ -45,7 +45,7 @@ class Turmoil:
     def come_and_go(self):
         for _ in range(ROUNDS):
             self.lab.keystone.found = {GERMANY: STAYING + self.chance.sample(LEAVING, 2)}
-            self.lab.discover().everything()
+            self.lab.discover().run()
 
     def sync_and_scrape(self):
         for _ in range(ROUNDS):
@@ -63,7 +63,7 @@ class Turmoil:
             with self.lock:
                 self.wanted[town.name] = number
                 self.lab.set_quota("cores", number, project=town.name)
-            assert self.lab.push().now(ids[town.name], ["compute"]) == []
+            assert self.lab.push().push_project(ids[town.name], ["compute"]) == []
 
     def push(self):
         for _ in range(ROUNDS):
@@ -92,7 +92,7 @@ def test_all_jobs_at_once(lab):
             future.result(timeout=240)
 
     lab.keystone.found = {GERMANY: STAYING}
-    lab.discover().everything()
+    lab.discover().run()
     lab.clock.advance(1801)
     lab.scrape_all()
     drain(lambda: lab.push().run_next("compute"))
