@@ -38,9 +38,9 @@ class Collector:
         listen: str = "127.0.0.1:0",
         poll_interval: float = 3.0,
     ) -> None:
-        """`listen` is where `/healthcheck` and `/metrics` are served; port 0 means any free one. After each task, `done`
-        gets the job's name and the task's duration in seconds. `may_work` is asked before each task. `data` is shown
-        by `/metrics` as well."""
+        """`/healthcheck` and `/metrics` are served on `listen`; port 0 means any free one. After each task, `done` gets
+        the job's name and the task's duration in seconds. `may_work` is asked before each task. `data` is shown by
+        `/metrics` as well."""
         self._engine = engine
         self.loops = [Loop(job, self._tell, may_work) for job in jobs]
         """One for each job."""
