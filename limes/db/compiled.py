@@ -62,40 +62,45 @@ class Parameters:
         return peewee.Value(Param(name), converter=False)
 
 
-@dataclass(frozen=True, slots=True)
 class Statement:
     """A query in the words of one kind of database."""
 
-    sql: str
-    """With that database's parameter marks."""
-    values: tuple[Any, ...]
-    """In the order of the marks: a `Param`, or a value that is part of the query."""
-    dialect: str
+    __slots__ = ("_list_parameters", "_parameters", "dialect", "sql", "values")
 
-    def bind(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
+    def __init__(self, sql: str, values: tuple[Any, ...], dialect: str) -> None:
+        self.sql = sql
+        """With that database's parameter marks."""
+        self.values = values
+        """In the order of the marks: a `Param`, or a value that is part of the query."""
+        self.dialect = dialect
+        parameters = [(place, value) for place, value in enumerate(values) if isinstance(value, Param)]
+        self._parameters = [(place, param.name) for place, param in parameters if not param.is_list]
+        self._list_parameters = [(place, param.name) for place, param in parameters if param.is_list]
+
+    def bind(self, values: Mapping[str, Any]) -> list[Any]:
         """What stands for the marks. Raises `KeyError` for a parameter without a value."""
-        return tuple([self._bound(value, values) for value in self.values])
-
-    def _bound(self, value: Any, values: Mapping[str, Any]) -> Any:
-        kind = type(value)
-        if kind is Param:
-            return _list_value(values[value.name], self.dialect) if value.is_list else values[value.name]
-        if kind is _RowValue:
-            return values["rows"][value.row][value.column]
-        return value
+        bound = list(self.values)
+        for place, name in self._parameters:
+            bound[place] = values[name]
+        for place, name in self._list_parameters:
+            bound[place] = _list_value(values[name], self.dialect)
+        return bound
 
 
-@dataclass(frozen=True, slots=True)
 class _StatementForRows(Statement):
-    def bind(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
+    __slots__ = ()
+
+    def bind(self, values: Mapping[str, Any]) -> list[Any]:
         bound: list[Any] = []
-        for value in self.values:
+        for value in super().bind(values):
             if isinstance(value, _AllRows):
                 for row in values["rows"]:
                     bound += (*row, *value.defaults)
+            elif isinstance(value, _RowValue):
+                bound.append(values["rows"][value.row][value.column])
             else:
-                bound.append(self._bound(value, values))
-        return tuple(bound)
+                bound.append(value)
+        return bound
 
 
 class Compiled:
