@@ -117,7 +117,8 @@ class Discover:
                 "while listing domains: there are none at all, which is not believed; nothing is deleted"
             )
         vanished = known - {domain.id for domain in listed}
-        self.commitments.forsake(self.engine.snapshot(lambda: queries.projects_of_domains(self.engine, vanished)))
+        projects = self.engine.snapshot(lambda: queries.projects_of_domains(self.engine, vanished))
+        self.commitments.delete_unconfirmed(projects)
         new = self.engine.atomic(lambda: self._write_domains(vanished, listed))
         return listed, new
 
@@ -132,7 +133,7 @@ class Discover:
                 self._record_constraints(domain, resources)
         if vanished:
             queries.lock_projects(self.engine, queries.projects_of_domains(self.engine, vanished))
-            self.engine.after_commit(self.commitments.freed)
+            self.engine.after_commit(self.commitments.settle_waiting)
         kept = queries.committed_domains(self.engine, vanished)
         for uuid in kept:
             log.warning("domain %s has vanished, but is kept: projects of it have commitments", uuid)
@@ -175,7 +176,7 @@ class Discover:
         known = self.engine.snapshot(read)
         listed = calls.list_projects(self.backend, domain)
         vanished = known - {project.id for project in listed}
-        self.commitments.forsake(vanished)
+        self.commitments.delete_unconfirmed(vanished)
         return self.engine.atomic(lambda: self._write_projects(domain, vanished, listed))
 
     def _write_projects(self, domain: DomainInfo, vanished: set[str], listed: Sequence[ProjectInfo]) -> list[str]:
@@ -195,7 +196,7 @@ class Discover:
             log.info("domain %s: %d new projects", domain.name, len(new))
         if vanished:
             queries.lock_projects(self.engine, vanished)
-            self.engine.after_commit(self.commitments.freed)
+            self.engine.after_commit(self.commitments.settle_waiting)
         kept = queries.committed_projects(self.engine, vanished)
         for uuid in kept:
             log.warning("project %s of domain %s has vanished, but is kept: it has commitments", uuid, domain.name)

@@ -105,7 +105,7 @@ class ScrapeCapacity:
         queries.drop_capacity(self.engine, unreported)
         now = self._now()
         queries.record_scrape(self.engine, task.id, now, now + self.jitter.spread(self.interval), duration)
-        self.commitments.locked({*rows, *unreported})
+        self.commitments.settle_locked({*rows, *unreported})
 
     def _still_ours(self, task: CapacitorTask) -> bool:
         if queries.lock_capacitor(self.engine, task.id) == task.lease:

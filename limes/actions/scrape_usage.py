@@ -152,7 +152,7 @@ class ScrapeUsage:
         before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
         self.change_log.record_scrape(task, self.constraints, before, after)
         if freed := queries.less_used(stored, present):
-            self.engine.after_commit(partial(self.commitments.freed, freed))
+            self.engine.after_commit(partial(self.commitments.settle_waiting, freed))
         # while a quota waits to be written, or after one was written since the backend was asked, it proves nothing
         told_meanwhile = state.pushed_at is not None and state.pushed_at >= begun
         if task.desynced_at is None and state.quota_desynced_at in (None, outcome.mark_at) and not told_meanwhile:

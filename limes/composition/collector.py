@@ -210,7 +210,7 @@ def _cluster_wide_jobs(
         ),
         job(
             "commitment-use",
-            measure_utilisation(engine, cluster, clock, change_log).look,
+            measure_utilisation(engine, cluster, clock, change_log).take_sample,
             collector.commitment_use_interval,
             "limes_commitment_use_runs",
         ),

@@ -73,7 +73,7 @@ class Life(RuleBasedStateMachine):
     def new(self, project, ref, az, amount, duration, wait):
         domain, uuid = PROJECTS[project]
         request = CommitmentRequest(ref, az, amount, duration, None if wait is None else self.cloud.now + wait * HOUR)
-        fits = self.cases.create.can_confirm(domain, uuid, request) if wait is None else True
+        fits = self.cases.preview.can_confirm(domain, uuid, request) if wait is None else True
         made = self.attempt(lambda: self.cases.create.run(domain, uuid, request, JANE))
         assert (made is not None) == fits  # it does what was said before
         self.worth += WORTH[ref] * amount if made else 0
@@ -168,7 +168,7 @@ class Life(RuleBasedStateMachine):
                 "UPDATE az_resources SET raw_capacity = %s WHERE resource_id = %s AND az = %s",
                 [capacity, self.cloud.ids[ref], az],
             )
-            self.cloud.settle.locked([self.cloud.ids[ref]])
+            self.cloud.settle.settle_locked([self.cloud.ids[ref]])
 
         self.cloud.engine.atomic(work)
 
@@ -181,7 +181,7 @@ class Life(RuleBasedStateMachine):
                 " SET usage = excluded.usage",
                 [project, self.cloud.ids[ref], az, usage],
             )
-        self.cloud.settle.freed({self.cloud.ids[ref]})
+        self.cloud.settle.settle_waiting({self.cloud.ids[ref]})
 
     # -- what always holds ---------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ def use(world, az, usage):
 
 
 def look(world):
-    world.commitments.utilisation.look()
+    world.commitments.utilisation.take_sample()
 
 
 def report(world, query="?service=compute&resource=cores", project="berlin"):

@@ -113,7 +113,7 @@ def test_it_is_not_advertised_to_the_project(cloud):
 
 def test_it_is_not_recommended(cloud):
     for _ in range(10):
-        cloud.commitments.utilisation.look()
+        cloud.commitments.utilisation.take_sample()
         cloud.clock.advance(86400)
 
     def recommended():

@@ -149,7 +149,7 @@ def test_the_job_in_many_places_and_new_ones_meanwhile(race):
     waiting = [race.commit(PARIS, 10, confirm_by=NOW + 10) for _ in range(CLIENTS)]
     race.engine.execute("UPDATE project_commitments SET confirm_by = %s, status = 'pending'", [NOW])
     race.engine.execute("UPDATE az_resources SET raw_capacity = 100")
-    jobs = [race.settle.run, race.settle.freed] * (CLIENTS // 2)
+    jobs = [race.settle.run, race.settle.settle_waiting] * (CLIENTS // 2)
     outcomes = race.race(*jobs, *[functools.partial(race.commit, BERLIN, 10)] * CLIENTS)
     assert outcomes == {"done": CLIENTS, "Conflict": CLIENTS}
     assert race.live() == {("paris", "cores"): 100}

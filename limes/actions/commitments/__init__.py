@@ -1,1 +1,4 @@
-"""The use cases of commitments. What they share is in `ledger`."""
+"""The use cases of commitments: frozen dataclasses of collaborators, whose methods run in one transaction each.
+
+They share the `ledger`.
+"""

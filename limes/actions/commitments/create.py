@@ -1,19 +1,16 @@
-"""New commitments, and whether one could be confirmed.
-
-`can_confirm` rests on the same checks and figures as `run`. The only difference is that nothing is written.
-"""
+"""Creating and deleting commitments. `preview` says beforehand what would come of creating one."""
 
 from dataclasses import dataclass
 
 import orjson
 
-from limes.actions.commitments.guarantee import with_warnings
 from limes.actions.commitments.ledger import Change, Described, Ledger
+from limes.actions.commitments.preview import NO_CAPACITY, add_warnings, committable_resource_id
 from limes.actions.lookup import find_project
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Behavior
-from limes.core.commitments.claims import Claims, Tally
-from limes.core.commitments.commitment import Commitment, Status, advance, describe
+from limes.core.commitments.claims import Claims
+from limes.core.commitments.commitment import Commitment, Status, describe
 from limes.core.commitments.duration import canonical_duration
 from limes.core.commitments.request import (
     CommitmentRequest,
@@ -22,17 +19,14 @@ from limes.core.commitments.request import (
     expiry,
 )
 from limes.core.units import Unit
-from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
 from limes.db.queries.projects import ProjectRow
-from limes.errors import Conflict, Unprocessable
-
-NO_CAPACITY = "not enough capacity available for immediate confirmation"
+from limes.errors import Conflict, Forbidden, Unprocessable
 
 
-def no_capacity(claims: Claims, az: str, unit: Unit) -> str:
-    """Why a commitment cannot be confirmed. Says where it is usage in unknown AZs that takes the room."""
+def _no_capacity(claims: Claims, az: str, unit: Unit) -> str:
+    """Why a commitment cannot be confirmed. Says so if it is usage in unknown AZs that takes the room."""
     if not claims.holds_back(az):
         return NO_CAPACITY
     return f"{NO_CAPACITY}: {unit.render(claims.unplaced)} are used in unknown availability zones and cannot be sold"
@@ -40,7 +34,7 @@ def no_capacity(claims: Claims, az: str, unit: Unit) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A new commitment as it is shown, and what whoever has asked for it should know."""
+    """The document of a new commitment, and what the caller should know."""
 
     document: dict[str, object]
     warnings: tuple[str, ...]
@@ -60,10 +54,10 @@ class CreateCommitment:
         initiator: Initiator,
         key: str | None = None,
     ) -> Created:
-        """Makes the commitment and answers how it is shown, with the warnings.
+        """Creates the commitment.
 
-        With an idempotency key, the same request answers the same commitment again and makes none. Raises `NotFound`,
-        `NotReady`, `Unprocessable`, `BadRequest`, and `Conflict` where there is no capacity to confirm it at once.
+        An idempotency key that was used for the same request answers the same commitment again. Raises `NotFound`,
+        `NotReady`, `Unprocessable`, `DurationError`, and `Conflict` if there is no capacity to confirm it at once.
         """
         ledger = self.ledger
 
@@ -71,7 +65,7 @@ class CreateCommitment:
             project = find_project(ledger.engine, domain_uuid, project_uuid)
             if key is not None and (answered := self._answered(project, key, request)):
                 return answered
-            made = with_warnings(
+            made = add_warnings(
                 ledger, self._create(project, request, check_request(request, ledger.catalog), initiator)
             )
             document = describe(made.commitment, made.ref, made.unit)
@@ -83,37 +77,19 @@ class CreateCommitment:
 
         return ledger.engine.atomic(work)
 
-    def can_confirm(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> bool:
-        """Whether `run` would confirm this one at once. Raises the same, but for capacity and the earliest date."""
-        ledger = self.ledger
-        if request.confirm_by is not None:
-            raise Unprocessable("confirm_by must not be set here: this asks for immediate confirmation")
-        behavior = check_request(request, ledger.catalog)
-
-        def read() -> bool:
-            project = find_project(ledger.engine, domain_uuid, project_uuid)
-            resource_id = self._resource_id(project, request)
-            now = ledger.now()
-            if (behavior.commitment_min_confirm_date or 0.0) > now:
-                return False
-            tally = self._tally_after_queue(project, request, resource_id, now)
-            return tally.allows(request.az, project.id, request.amount)
-
-        return ledger.engine.snapshot(read)
-
     def _answered(self, project: ProjectRow, key: str, request: CommitmentRequest) -> Created | None:
-        found = commitment_keys.claim(self.ledger.engine, project.id, key, self.ledger.now())
-        if found is None:
+        earlier = commitment_keys.claim(self.ledger.engine, project.id, key, self.ledger.now())
+        if earlier is None:
             return None
-        if found.request != request.canonical():
+        if earlier.request != request.canonical():
             raise Unprocessable("this Idempotency-Key was already used in this project, for another request")
-        document = orjson.loads(found.document)
+        document = orjson.loads(earlier.document)
         commitment = queries.find(self.ledger.engine, document["id"])
         resource = self.ledger.catalog.find(request.ref)
         is_gone = commitment is None or not commitment.is_live or commitment.project_id != project.id
         if commitment is None or resource is None or is_gone:
             return Created(document, ())
-        made = with_warnings(self.ledger, Described(commitment, request.ref, resource.unit))
+        made = add_warnings(self.ledger, Described(commitment, request.ref, resource.unit))
         return Created(document, made.warnings)
 
     def _create(
@@ -121,12 +97,12 @@ class CreateCommitment:
     ) -> Described:
         ledger, now = self.ledger.by(initiator), self.ledger.now()
         check_times(request, behavior, now)
-        resource_id = self._resource_id(project, request)
-        changes = ledger.lock([resource_id], now)  # who waits for capacity already comes first
+        resource_id = committable_resource_id(ledger, project, request)
+        changes = ledger.lock([resource_id], now)  # those that wait for capacity come first
         if request.confirm_by is None:
             tally = ledger.tally(request.ref, resource_id, {request.az}, {project.id}, now)
             if not tally.allows(request.az, project.id, request.amount):
-                raise Conflict(no_capacity(tally.claims, request.az, ledger.unit_of(request.ref)))
+                raise Conflict(_no_capacity(tally.claims, request.az, ledger.unit_of(request.ref)))
         commitment = ledger.store(
             Commitment(
                 id=0,
@@ -146,21 +122,45 @@ class CreateCommitment:
             )
         )
         ledger.record([*changes, Change("created", commitment)], now)
-        return ledger.described(commitment)
+        return ledger.add_description(commitment)
 
-    def _resource_id(self, project: ProjectRow, request: CommitmentRequest) -> int:
-        resource_id = catalog_queries.resource_ids(self.ledger.engine)[request.ref]
-        self.ledger.require_committable(project.id, resource_id, request.ref)
-        return resource_id
 
-    def _tally_after_queue(
-        self, project: ProjectRow, request: CommitmentRequest, resource_id: int, now: float
-    ) -> Tally:
-        """The figures as they will be once those that wait already have got what fits."""
-        moved = (advance(one, now) for one in queries.unsettled(self.ledger.engine, resource_id, now))
-        pending = [one for one in moved if one.status is Status.PENDING]
-        waiting = self.ledger.without_forbidden(resource_id, pending)
-        azs, projects = {one.az for one in waiting}, {one.project_id for one in waiting}
-        tally = self.ledger.tally(request.ref, resource_id, azs | {request.az}, projects | {project.id}, now)
-        tally.confirm_in_turn(waiting)
-        return tally
+@dataclass(frozen=True, slots=True)
+class DeleteCommitment:
+    """The use case. A project may take back a commitment, even a confirmed one, for `grace` seconds."""
+
+    ledger: Ledger
+    grace: float = 0.0
+
+    def run(self, domain_uuid: str, project_uuid: str, id_: int, initiator: Initiator, *, as_admin: bool) -> None:
+        """Deletes the commitment. Raises `NotFound` and `Forbidden`.
+
+        With `as_admin`, unconfirmed ones can be deleted at any time.
+        """
+        ledger = self.ledger.by(initiator)
+
+        def work() -> None:
+            now = ledger.now()
+            project = find_project(ledger.engine, domain_uuid, project_uuid)
+            commitment, changes = ledger.lock_commitment(project.id, id_, now)
+            if not self._is_fresh(commitment, now):
+                if commitment.is_confirmed:
+                    raise Forbidden("only unconfirmed commitments can be deleted, and this one is confirmed")
+                if not as_admin:
+                    raise Forbidden(f"commitments can only be taken back for {self.grace:.0f} seconds")
+            queries.delete(ledger.engine, [commitment.id])
+            changes.append(Change("deleted", commitment))
+            if commitment.is_confirmed:
+                changes += ledger.settle(commitment.resource_id, now)  # others may fit now
+            ledger.record(changes, now)
+
+        ledger.engine.atomic(work)
+
+    def _is_fresh(self, commitment: Commitment, now: float) -> bool:
+        """Whether it may still be taken back. What was made of others may not: that would take them back, too."""
+        if now >= commitment.created_at + self.grace:
+            return False
+        if commitment.predecessor_id is None:
+            return True
+        predecessor = queries.find(self.ledger.engine, commitment.predecessor_id)
+        return predecessor is not None and predecessor.status is not Status.SUPERSEDED  # a renewed one stays

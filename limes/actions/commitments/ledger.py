@@ -1,18 +1,20 @@
-"""What all use cases of commitments share: locks, figures, writing with events, and what time and capacity bring about.
+"""What all use cases of commitments share: locks, figures, changes with their events, and settling.
 
-Invariants: whoever changes commitments of a resource, or decides on its capacity, holds the lock on the resource's row.
-Each change is written with its event in one transaction, and the events come last (`limes.db.queries.commitment_events`
+Settling a resource means to expire commitments that have ended, and to confirm those that there is capacity for.
+Invariants: whoever changes commitments to a resource, or decides on its capacity, holds the lock on the resource's row.
+Each change is written in one transaction with its event, and events come last (`limes.db.queries.commitment_events`
 says why).
 """
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import orjson
 
 from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.lookup import not_ready
+from limes.audit.cadf import Scope
 from limes.audit.events import CommitmentStep
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog, Ref
@@ -36,12 +38,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that has happened to a commitment, which is given as it is afterwards."""
+    """Something that has happened to a commitment."""
 
     event: str
     commitment: Commitment
+    """As it is afterwards."""
     related: tuple[str, ...] = ()
-    """UUIDs of the commitments that it was made of, or that take its place."""
+    """UUIDs of the commitments that it was made of, or that have taken its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +55,12 @@ class Described:
     ref: Ref
     unit: Unit
     warnings: tuple[str, ...] = ()
-    """What whoever has asked for it should know."""
+    """What the caller should know."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Everything here is to be called inside a transaction of the caller."""
+    """All methods are to be called inside a transaction of the caller."""
 
     engine: Engine
     catalog: Catalog
@@ -76,24 +79,24 @@ class Ledger:
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def refs(self) -> dict[int, Ref]:
-        """Resources by their ids."""
+        """The configured and former resources by id."""
         return {id_: ref for ref, id_ in catalog_queries.resource_ids(self.engine).items()}
 
     def tally(self, ref: Ref, resource_id: int, azs: Collection[str], projects: Collection[int], now: float) -> Tally:
-        """What decides on capacity of a resource in these AZs, for these projects."""
+        """The figures that decide on capacity of a resource in these AZs, for these projects."""
         behavior = self.catalog.behavior(ref)
         return Tally(commitment_balance.read_balance(self.engine, resource_id, behavior, azs, projects, now))
 
     def ref_of(self, commitment: Commitment) -> Ref:
-        """Its resource. Raises `NotFound` if that is not configured any more: then the commitment can only end."""
+        """The commitment's resource. Raises `NotFound` if that is not configured any more: it can only end then."""
         ref = self.refs()[commitment.resource_id]
         if self.catalog.find(ref) is None:
             raise NotFound(f"resource {'/'.join(ref)} is not configured any more")
         return ref
 
     def require_committable(self, project_id: int, resource_id: int, ref: Ref) -> None:
-        """Raises `NotReady` for a resource of which the project was never scraped, and `Unprocessable` for one that its
-        backend does not let it have."""
+        """Raises `NotReady` if the project was never scraped for the resource, and `Unprocessable` if the backend does
+        not let the project have it."""
         row = quota_queries.project_quotas_by_resource(self.engine, project_id, [resource_id]).get(resource_id)
         if row is None:
             raise not_ready(self.engine, project_id, [ref])
@@ -103,13 +106,13 @@ class Ledger:
             )
 
     def without_forbidden(self, resource_id: int, commitments: Sequence[Commitment]) -> list[Commitment]:
-        """Those of a resource that can be confirmed at all: not of projects that its backend does not let have it."""
-        projects = {one.project_id for one in commitments if not one.is_confirmed}
+        """These commitments to a resource but unconfirmed ones of projects that the backend does not let have it."""
+        projects = {each.project_id for each in commitments if not each.is_confirmed}
         forbidden = quota_queries.forbidden_projects(self.engine, resource_id, projects) if projects else ()
-        return [one for one in commitments if one.is_confirmed or one.project_id not in forbidden]
+        return [each for each in commitments if each.is_confirmed or each.project_id not in forbidden]
 
-    def described(self, commitment: Commitment) -> Described:
-        """With its resource's name and unit. Raises `NotFound` if that is not configured any more."""
+    def add_description(self, commitment: Commitment) -> Described:
+        """The commitment with its resource's name and unit. Raises `NotFound` if that is not configured any more."""
         ref = self.ref_of(commitment)
         return Described(commitment, ref, self.unit_of(ref))
 
@@ -118,68 +121,68 @@ class Ledger:
         resource = self.catalog.find(ref)
         return resource.unit if resource else Unit.COUNT
 
-    def describe_all(self, commitments: Iterable[Commitment]) -> list[Described]:
-        """The same for many. Those of resources that are not configured any more are left out."""
+    def add_descriptions(self, commitments: Iterable[Commitment]) -> list[Described]:
+        """The same for many. Commitments to resources that are not configured any more are left out."""
         refs = self.refs()
-        found = ((one, refs.get(one.resource_id)) for one in commitments)
+        with_refs = ((commitment, refs.get(commitment.resource_id)) for commitment in commitments)
         return [
-            Described(one, ref, resource.unit)
-            for one, ref in found
+            Described(commitment, ref, resource.unit)
+            for commitment, ref in with_refs
             if ref is not None and (resource := self.catalog.find(ref)) is not None
         ]
 
     # -- changing ----------------------------------------------------------------------------------------------------
 
     def lock(self, resources: Iterable[int], now: float) -> list[Change]:
-        """Until the transaction ends, nobody else changes commitments of these resources. Settles what is due there."""
+        """Locks these resources against others who change commitments to them, and settles them."""
         ids = sorted(set(resources))
         if ids:
             lock_resources(self.engine, ids)
         return [change for id_ in ids for change in self.settle(id_, now)]
 
-    def take(self, project_id: int, id_: int, now: float) -> tuple[Commitment, list[Change]]:
+    def lock_commitment(self, project_id: int, id_: int, now: float) -> tuple[Commitment, list[Change]]:
         """A live commitment of the project, with its resource locked and settled. Raises `NotFound`."""
         commitment = queries.find(self.engine, id_)
         if commitment is None or commitment.project_id != project_id:
             raise NotFound("no such commitment")
         changes = self.lock([commitment.resource_id], now)
-        return self.again(commitment), changes
+        return self.read_again(commitment), changes
 
-    def again(self, commitment: Commitment) -> Commitment:
-        """The same commitment, read after its resource was locked. Raises `NotFound` if it has ended or moved."""
-        found = queries.find(self.engine, commitment.id)
-        if found is None or not found.is_live or found.project_id != commitment.project_id:
+    def read_again(self, commitment: Commitment) -> Commitment:
+        """The commitment, read after its resource was locked. Raises `NotFound` if it has ended or changed projects."""
+        present = queries.find(self.engine, commitment.id)
+        if present is None or not present.is_live or present.project_id != commitment.project_id:
             raise NotFound("no such commitment")
-        return found
+        return present
 
     def store(self, commitment: Commitment) -> Commitment:
-        """Stores a new one; answers it with its number."""
+        """Stores a new commitment, and answers it with its number."""
         return replace(commitment, id=queries.insert(self.engine, commitment))
 
-    def replace(self, reshaped: Reshaped) -> tuple[list[Commitment], list[Change]]:
-        """Stores those that take the place of others."""
+    def store_reshaped(self, reshaped: Reshaped) -> tuple[list[Commitment], list[Change]]:
+        """Stores superseded commitments and those that take their place. Answers the latter."""
         for old in reshaped.old:
             queries.update(self.engine, old)
         new = [self.store(commitment) for commitment in reshaped.new]
-        before, after = tuple(one.uuid for one in reshaped.old), tuple(one.uuid for one in new)
-        changes = [Change("superseded", one, after) for one in reshaped.old]
-        changes += [Change("created", one, before) for one in new]
+        before, after = tuple(each.uuid for each in reshaped.old), tuple(each.uuid for each in new)
+        changes = [Change("superseded", each, after) for each in reshaped.old]
+        changes += [Change("created", each, before) for each in new]
         return new, changes
 
     def settle(self, resource_id: int, now: float) -> list[Change]:
-        """Does what time and capacity bring about for a locked resource: expires, and confirms first come first served.
+        """Expires and confirms commitments to a locked resource, first come first served.
 
-        A fixed number of statements where there is nothing to do. What it did is still to be recorded.
+        Answers the changes, which are still to be recorded. One statement where there is nothing to do.
         """
         changes = []
         pending: list[Commitment] = []
         for commitment in queries.unsettled(self.engine, resource_id, now):
-            moved = advance(commitment, now)
-            if moved != commitment:
-                queries.update(self.engine, moved)
-                changes.append(Change(moved.status.value, moved))
-            if moved.status is Status.PENDING:
-                pending.append(moved)
+            advanced = advance(commitment, now)
+            if advanced != commitment:
+                queries.update(self.engine, advanced)
+                changes.append(Change(advanced.status.value, advanced))
+            if advanced.status is Status.PENDING:
+                pending.append(advanced)
         if pending:
             changes += self._confirm_pending(resource_id, pending, now)
         return changes
@@ -193,7 +196,7 @@ class Ledger:
             return []
         changes = []
         waiting = self.without_forbidden(resource_id, pending)
-        azs, projects = {one.az for one in waiting}, {one.project_id for one in waiting}
+        azs, projects = {each.az for each in waiting}, {each.project_id for each in waiting}
         for commitment in self.tally(ref, resource_id, azs, projects, now).confirm_in_turn(waiting):
             confirmed = confirm(commitment, now)
             queries.update(self.engine, confirmed)
@@ -201,7 +204,7 @@ class Ledger:
         return changes
 
     def record(self, changes: Sequence[Change], now: float) -> None:
-        """Writes the events. The last deed of a transaction."""
+        """Writes the events of the changes. Comes last in a transaction."""
         if not changes:
             return
         refs = self.refs()
@@ -226,15 +229,13 @@ class Ledger:
                 *ref,
                 commitment.az,
             )
-        self._audit(rows)
+        self._audit(rows, {owner.uuid: scope_of(owner) for owner in owners.values()})
         commitment_events.append(self.engine, rows, lambda: max(now, self.now()))
 
-    def _audit(self, rows: Sequence[commitment_events.EventRow]) -> None:
-        """What a commitment was before is what its last event says."""
+    def _audit(self, rows: Sequence[commitment_events.EventRow], scopes: Mapping[str, Scope]) -> None:
+        """Writes audit events. A commitment's last event says what it was before. `scopes` are by project UUID."""
         if not self.change_log.has_sinks:
             return
-        projects = project_queries.projects_by_uuid(self.engine, {row.project_uuid for row in rows})
-        scopes = {uuid: scope_of(project) for uuid, project in projects.items()}
         known = commitment_events.latest_documents(self.engine, {row.commitment_uuid for row in rows})
         before = {uuid: orjson.loads(document) for uuid, document in known.items()}
         steps = []

@@ -1,4 +1,4 @@
-"""Lists of commitments. They read what they show, and nothing else."""
+"""Reading commitments and their events. Nothing is written."""
 
 import re
 from dataclasses import dataclass, replace
@@ -18,14 +18,13 @@ from limes.db.queries.commitment_events import NumberedEvent
 from limes.errors import NotFound
 
 _TOKEN = re.compile(r"[0-9a-f]{1,100}")
-"""What can be a transfer token at all: other text need not trouble the database, which does not take all of it."""
-
+"""Anything else is no transfer token, and perhaps not a text that the database accepts."""
 
 _EVENTS_AT_ONCE = 10_000
 
 
 class Events(NamedTuple):
-    """Changes of commitments, and after which number to go on. With a selection, that is the last one looked at."""
+    """Changes of commitments, and the number after which to go on: with a selection, that of the last one read."""
 
     shown: list[NumberedEvent]
     next: int
@@ -40,53 +39,53 @@ class ReadCommitments:
     def of_project(
         self, domain_uuid: str, project_uuid: str, selection: Selection, *, with_history: bool = False
     ) -> list[Described]:
-        """A project's commitments by number; those that have expired or were superseded only with the history.
+        """A project's commitments by number, with ended ones if `with_history`. Raises `NotFound`.
 
-        What time alone has changed shows at once, even before the job has written it down. Raises `NotFound`.
+        Commitments are shown as time has changed them, even if the job has not stored that yet.
         """
         ledger = self.ledger
 
         def read() -> list[Described]:
             project = find_project(ledger.engine, domain_uuid, project_uuid)
             wanted, now = set(selection.refs), ledger.now()
-            found = [advance(one, now) for one in queries.of_project(ledger.engine, project.id)]
-            shown = ledger.describe_all(one for one in found if with_history or one.is_live)
-            return [one for one in shown if one.ref in wanted]
+            present = [advance(each, now) for each in queries.of_project(ledger.engine, project.id)]
+            described = ledger.add_descriptions(each for each in present if with_history or each.is_live)
+            return [each for each in described if each.ref in wanted]
 
         return ledger.engine.snapshot(read)
 
     def public(self, selection: Selection) -> list[Described]:
-        """What is offered to everybody, over all projects."""
+        """The commitments that are offered to everybody, over all projects."""
         ledger = self.ledger
 
         def read() -> list[Described]:
             ids = catalog_queries.resource_ids(ledger.engine)
             wanted = [ids[ref] for ref in selection.refs if ref in ids]
-            return ledger.describe_all(queries.public(ledger.engine, wanted, ledger.now()))
+            return ledger.add_descriptions(queries.public(ledger.engine, wanted, ledger.now()))
 
         return ledger.engine.snapshot(read)
 
     def by_token(self, token: str) -> Described:
-        """The one that is marked for transfer with this token. Raises `NotFound`."""
+        """The commitment that is marked for transfer with this token. Raises `NotFound`."""
         ledger = self.ledger
 
         def read() -> Described:
-            found = queries.find_by_token(ledger.engine, token) if _TOKEN.fullmatch(token) else None
-            if found is None or not advance(found, ledger.now()).is_live:
+            commitment = queries.find_by_token(ledger.engine, token) if _TOKEN.fullmatch(token) else None
+            if commitment is None or not advance(commitment, ledger.now()).is_live:
                 raise NotFound("no matching commitment found")
-            return ledger.described(replace(found, transfer_token=None))
+            return ledger.add_description(replace(commitment, transfer_token=None))
 
         return ledger.engine.snapshot(read)
 
     def events(self, since: int, limit: int, selection: Selection) -> Events:
         """At most `limit` changes of commitments, over all projects, that come after number `since`.
 
-        None at all only behind the last one: a selection is looked for until there is something to tell.
+        The answer is only empty if there are no more: with a selection, events are read until one matches.
         """
         engine = self.ledger.engine
         if selection.is_whole(self.ledger.catalog):  # also of resources that are not configured any more
-            found = engine.snapshot(lambda: commitment_events.after(engine, since, limit))
-            return Events(found, found[-1].number if found else since)
+            events = engine.snapshot(lambda: commitment_events.after(engine, since, limit))
+            return Events(events, events[-1].number if events else since)
         return engine.snapshot(lambda: self._selected_events(since, limit, set(selection.refs)))
 
     def _selected_events(self, since: int, limit: int, refs: set[Ref]) -> Events:

@@ -1,10 +1,10 @@
-"""Making other commitments of those that there are: merge, renew, another duration, another resource."""
+"""Making new commitments of old ones: merge, renew, change the duration, convert to another resource."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from limes.actions.commitments.guarantee import with_warnings
 from limes.actions.commitments.ledger import Change, Described, Ledger
+from limes.actions.commitments.preview import add_warnings
 from limes.actions.lookup import find_project
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Ref
@@ -26,7 +26,7 @@ from limes.errors import Conflict, NotFound, Unprocessable
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What is to become of a commitment."""
+    """What a commitment, or a part of it, is to be converted to."""
 
     target: Ref
     source_amount: int
@@ -41,32 +41,32 @@ class ReshapeCommitments:
     rules: CommitmentRules
 
     def merge(self, domain_uuid: str, project_uuid: str, numbers: Sequence[int], initiator: Initiator) -> Described:
-        """Makes one of several, which ends when the last of them would."""
+        """Merges several into one, which ends when the last of them would."""
         ledger = self.ledger.by(initiator)
 
         def work() -> Described:
             now = ledger.now()
             project = find_project(ledger.engine, domain_uuid, project_uuid)
-            found = [queries.find(ledger.engine, number) for number in dict.fromkeys(numbers)]
-            ours = [one for one in found if one is not None and one.project_id == project.id]
-            if len(ours) < len(found):
+            named = [queries.find(ledger.engine, number) for number in dict.fromkeys(numbers)]
+            own = [each for each in named if each is not None and each.project_id == project.id]
+            if len(own) < len(named):
                 raise NotFound("no such commitment")
-            changes = ledger.lock({one.resource_id for one in ours}, now)
-            merged = reshaping.merge([ledger.again(one) for one in ours], now, ledger.ids.uuid())
-            new, more = ledger.replace(merged)
+            changes = ledger.lock({each.resource_id for each in own}, now)
+            merged = reshaping.merge([ledger.read_again(each) for each in own], now, ledger.ids.uuid())
+            new, more = ledger.store_reshaped(merged)
             ledger.record([*changes, *more], now)
-            return ledger.described(new[0])
+            return ledger.add_description(new[0])
 
         return ledger.engine.atomic(work)
 
     def renew(self, domain_uuid: str, project_uuid: str, id_: int, initiator: Initiator) -> Described:
-        """Makes the one that follows when this one ends."""
+        """Creates a commitment that begins when this one ends."""
         ledger = self.ledger.by(initiator)
 
         def work() -> Described:
             now = ledger.now()
             project = find_project(ledger.engine, domain_uuid, project_uuid)
-            commitment, changes = ledger.take(project.id, id_, now)
+            commitment, changes = ledger.lock_commitment(project.id, id_, now)
             renewed = reshaping.renew(commitment, now, ledger.ids.uuid(), self.rules.renewal_window)
             if queries.was_renewed(ledger.engine, commitment):
                 raise Conflict(f"commitment {commitment.id} was already renewed")
@@ -75,20 +75,20 @@ class ReshapeCommitments:
             ledger.require_committable(project.id, commitment.resource_id, ref)
             stored = ledger.store(renewed)
             ledger.record([*changes, Change("created", stored, (commitment.uuid,))], now)
-            return with_warnings(ledger, ledger.described(stored))
+            return add_warnings(ledger, ledger.add_description(stored))
 
         return ledger.engine.atomic(work)
 
     def change_duration(
         self, domain_uuid: str, project_uuid: str, id_: int, duration: str, initiator: Initiator
     ) -> Described:
-        """Lets it last longer, counted from the same start."""
+        """Makes it last longer, counted from the same start."""
         ledger, wanted = self.ledger.by(initiator), canonical_duration(duration)
 
         def work() -> Described:
             now = ledger.now()
             project = find_project(ledger.engine, domain_uuid, project_uuid)
-            commitment, changes = ledger.take(project.id, id_, now)
+            commitment, changes = ledger.lock_commitment(project.id, id_, now)
             ref = ledger.ref_of(commitment)
             check_duration(wanted, committable_resource(ref, ledger.catalog)[1])
             ledger.require_committable(project.id, commitment.resource_id, ref)
@@ -97,15 +97,15 @@ class ReshapeCommitments:
                 queries.update(ledger.engine, changed)
                 changes.append(Change("duration_changed", changed))
             ledger.record(changes, now)
-            return ledger.described(changed)
+            return ledger.add_description(changed)
 
         return ledger.engine.atomic(work)
 
     def conversions(self, source: Ref) -> dict[Ref, Rate]:
-        """What commitments of this resource can become. Raises `Unprocessable` for one that has no commitments."""
+        """What commitments to this resource can become. Raises `Unprocessable` if it allows no commitments."""
         committable_resource(source, self.ledger.catalog)
-        found = conversion_rates(self.rules.conversions, source)
-        return {target: rate for target, rate in sorted(found.items()) if self._is_committable(target)}
+        rates = conversion_rates(self.rules.conversions, source)
+        return {target: rate for target, rate in sorted(rates.items()) if self._is_committable(target)}
 
     def _is_committable(self, ref: Ref) -> bool:
         return bool(self.ledger.catalog.find(ref) and self.ledger.catalog.behavior(ref).commitment_durations)
@@ -113,7 +113,7 @@ class ReshapeCommitments:
     def convert(
         self, domain_uuid: str, project_uuid: str, id_: int, wanted: Conversion, initiator: Initiator
     ) -> Described:
-        """Makes it, or a part of it, one of another resource. A confirmed one stays so, and needs capacity there."""
+        """Converts it, or a part of it, to another resource. A confirmed one stays so, and needs capacity there."""
         ledger = self.ledger.by(initiator)
 
         def work() -> Described:
@@ -127,7 +127,7 @@ class ReshapeCommitments:
                 raise Unprocessable("no such resource")
             target_id = ids[wanted.target]
             changes = ledger.lock([before.resource_id, target_id], now)
-            commitment = ledger.again(before)
+            commitment = ledger.read_again(before)
             self._check(commitment, ledger.ref_of(commitment), wanted, now)
             ledger.require_committable(project.id, target_id, wanted.target)
             uuids = (ledger.ids.uuid(), ledger.ids.uuid())
@@ -136,15 +136,15 @@ class ReshapeCommitments:
                 tally = ledger.tally(wanted.target, target_id, {commitment.az}, {project.id}, now)
                 if not tally.allows(commitment.az, project.id, wanted.target_amount):
                     raise Conflict("not enough capacity available to confirm the converted commitment")
-            new, more = ledger.replace(converted)
+            new, more = ledger.store_reshaped(converted)
             changes += [*more, *ledger.settle(commitment.resource_id, now), *ledger.settle(target_id, now)]
             ledger.record(changes, now)
-            return with_warnings(ledger, ledger.described(queries.find(ledger.engine, new[0].id) or new[0]))
+            return add_warnings(ledger, ledger.add_description(queries.find(ledger.engine, new[0].id) or new[0]))
 
         return ledger.engine.atomic(work)
 
     def _check(self, commitment: Commitment, source: Ref, wanted: Conversion, now: float) -> None:
-        """Whether the target accepts it, and the amounts fit the rate."""
+        """Raises `Unprocessable` if the target does not accept it, or the amounts do not fit the rate."""
         rate = conversion_rates(self.rules.conversions, source).get(wanted.target)
         if rate is None:
             raise Unprocessable(f"commitments of {'/'.join(source)} cannot be converted to {'/'.join(wanted.target)}")
@@ -154,7 +154,7 @@ class ReshapeCommitments:
         check_earliest(now if commitment.is_confirmed else commitment.starts_at, behavior)
         check_amount(wanted.source_amount, resource)
         check_amount(wanted.target_amount, resource)
-        right = rate.apply(wanted.source_amount)
-        if wanted.target_amount != right:
-            raise Unprocessable(f"target_amount must be {right} for a source_amount of {wanted.source_amount}")
-        check_amount(right, resource)
+        required = rate.apply(wanted.source_amount)
+        if wanted.target_amount != required:
+            raise Unprocessable(f"target_amount must be {required} for a source_amount of {wanted.source_amount}")
+        check_amount(required, resource)

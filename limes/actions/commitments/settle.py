@@ -1,4 +1,4 @@
-"""What happens to commitments by themselves: they expire, get their capacity in turn, and are forgotten in the end."""
+"""What happens to commitments without a request: they expire, are confirmed in turn, and are deleted in the end."""
 
 import logging
 from collections.abc import Collection, Iterable
@@ -20,7 +20,7 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class SettleCommitments:
-    """The use case. Commitments are forgotten `retention` seconds after their end; their events stay."""
+    """The use cases. Commitments are deleted `retention` seconds after their end; their events stay."""
 
     ledger: Ledger
     retention: float = 30 * 86400.0
@@ -29,17 +29,17 @@ class SettleCommitments:
         """The same use case for changes that `initiator` makes."""
         return replace(self, ledger=self.ledger.by(initiator))
 
-    def locked(self, resources: Iterable[int]) -> None:
-        """For resources that the present transaction has locked, after their capacity has changed. Its last deed."""
+    def settle_locked(self, resources: Iterable[int]) -> None:
+        """Settles resources whose capacity has changed, and that this transaction has locked. Comes last in it."""
         now = self.ledger.now()
         self.ledger.record([change for id_ in sorted(resources) for change in self.ledger.settle(id_, now)], now)
 
-    def freed(self, resources: Collection[int] | None = None) -> None:
-        """After a commit that has freed capacity of these resources (by id), or None: who knows of which.
+    def settle_waiting(self, resources: Collection[int] | None = None) -> None:
+        """Settles those of these resources (by id; None: of all) for which commitments wait.
 
-        What is freed in one AZ may help those that wait in another: all AZs share what is left overall. One statement
-        where nobody waits for these resources. Not to be called inside a transaction: the caller's locks would be
-        taken in the wrong order. What goes wrong here is only logged, since `run` does the same later.
+        To be called after a commit that has freed capacity: freed in one AZ, it may help those that wait in another.
+        Not to be called inside a transaction, where locks would be taken in the wrong order. One statement if nobody
+        waits. Errors are only logged, since `run` does the same later.
         """
         try:
             waiting = queries.waiting_resources(self.ledger.engine)
@@ -48,24 +48,24 @@ class SettleCommitments:
         except LimesError as error:
             log.warning("commitments that wait for capacity have to wait for the next run of the job: %s", error)
 
-    def forsake(self, projects: Collection[str]) -> None:
-        """Deletes what is not confirmed of projects (by UUID) that have vanished: nobody is there to use it."""
-        for resource_id in {one.resource_id for one in self._unconfirmed(projects)}:
-            self.ledger.engine.atomic(partial(self._forsake, projects, resource_id))
+    def delete_unconfirmed(self, projects: Collection[str]) -> None:
+        """Deletes unconfirmed commitments of vanished projects (by UUID): nobody is there to use them."""
+        for resource_id in {each.resource_id for each in self._unconfirmed(projects)}:
+            self.ledger.engine.atomic(partial(self._delete_unconfirmed, projects, resource_id))
 
-    def _forsake(self, projects: Collection[str], resource_id: int) -> None:
+    def _delete_unconfirmed(self, projects: Collection[str], resource_id: int) -> None:
         engine, now = self.ledger.engine, self.ledger.now()
         lock_resources(engine, [resource_id])  # and nothing is confirmed before it is deleted
-        found = [one for one in self._unconfirmed(projects) if one.resource_id == resource_id]
-        left = [one for one in found if advance(one, now).is_live]
-        queries.delete(engine, [one.id for one in left])
-        self.ledger.record([*(Change("deleted", one) for one in left), *self.ledger.settle(resource_id, now)], now)
+        unconfirmed = [each for each in self._unconfirmed(projects) if each.resource_id == resource_id]
+        deleted = [each for each in unconfirmed if advance(each, now).is_live]
+        queries.delete(engine, [each.id for each in deleted])
+        self.ledger.record([*(Change("deleted", each) for each in deleted), *self.ledger.settle(resource_id, now)], now)
 
     def _unconfirmed(self, projects: Collection[str]) -> list[Commitment]:
         return queries.unconfirmed_of(self.ledger.engine, sorted(projects))
 
     def run(self) -> None:
-        """The job: everything that is due, one transaction for each resource. May be done by several at once."""
+        """The job: does all that is due, in one transaction for each resource. Several may run it at once."""
         engine = self.ledger.engine
         now = self.ledger.now()
         for resource_id in engine.snapshot(lambda: queries.unsettled_resources(engine, now)):

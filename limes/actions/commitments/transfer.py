@@ -1,10 +1,10 @@
-"""Giving a commitment to another project: marked by its owner, taken by whoever has the token."""
+"""Transferring a commitment: its owner marks it, and whoever has the token takes it into another project."""
 
 import hmac
 from dataclasses import dataclass
 
-from limes.actions.commitments.guarantee import with_warnings
 from limes.actions.commitments.ledger import Change, Described, Ledger
+from limes.actions.commitments.preview import add_warnings
 from limes.actions.lookup import find_project
 from limes.audit.initiator import Initiator
 from limes.core.commitments.commitment import hand_over, offer, withdraw
@@ -32,37 +32,37 @@ class TransferCommitment:
     ) -> Described:
         """Marks a commitment, or a part of it, for transfer, and answers it with its token.
 
-        An empty status withdraws the mark. An amount that is not less than the commitment's means all of it. Raises
-        `NotFound`, and `Unprocessable` for one that is not confirmed.
+        An empty status takes the mark away. An amount that is not below the commitment's means all of it. Raises
+        `NotFound`, and `Unprocessable` for a commitment that is not confirmed.
         """
         ledger = self.ledger.by(initiator)
 
         def work() -> Described:
             now = ledger.now()
             project = find_project(ledger.engine, domain_uuid, project_uuid)
-            commitment, changes = ledger.take(project.id, id_, now)
+            commitment, changes = ledger.lock_commitment(project.id, id_, now)
             if not transfer_status:
                 marked = withdraw(commitment)
                 changes += [Change("transfer_withdrawn", marked)] if marked != commitment else []
             else:
-                offer(commitment, transfer_status, "")  # refuses before anything is split
+                offer(commitment, transfer_status, "")  # a refusal comes before anything is split
                 if amount < commitment.amount:
                     parts = split(commitment, amount, now, (ledger.ids.uuid(), ledger.ids.uuid()))
-                    new, more = ledger.replace(parts)
+                    new, more = ledger.store_reshaped(parts)
                     commitment, changes = new[0], [*changes, *more]
                 marked = offer(commitment, transfer_status, ledger.ids.token())
                 changes.append(Change("transfer_started", marked))
             queries.update(ledger.engine, marked)
             ledger.record(changes, now)
-            return ledger.described(marked)
+            return ledger.add_description(marked)
 
         return ledger.engine.atomic(work)
 
     def take(self, domain_uuid: str, project_uuid: str, id_: int, token: str, initiator: Initiator) -> Described:
-        """Makes the commitment of that number and token the project's own.
+        """Moves the commitment of that number and token into the project.
 
-        Raises `NotFound`, and `Conflict` where the move would claim more capacity than there is: usage that the
-        commitment has covered in its old project needs capacity on its own afterwards.
+        Raises `NotFound`, and `Conflict` if the move would claim more capacity than there is: usage that the commitment
+        covered in its old project counts by itself afterwards.
         """
         ledger = self.ledger.by(initiator)
 
@@ -82,12 +82,12 @@ class TransferCommitment:
             tally = ledger.tally(ref, commitment.resource_id, {commitment.az}, {source, target.id}, now)
             if not tally.allows_move(commitment.az, source, target.id, commitment.amount):
                 raise Conflict("not enough capacity available to confirm this commitment in the receiving project")
-            moved = hand_over(commitment, target.id)
-            queries.update(ledger.engine, moved)
-            changes.append(Change("transferred", moved))
-            changes += ledger.settle(commitment.resource_id, now)  # the move may have freed capacity
+            transferred = hand_over(commitment, target.id)
+            queries.update(ledger.engine, transferred)
+            changes.append(Change("transferred", transferred))
+            changes += ledger.settle(commitment.resource_id, now)  # the transfer may have freed capacity
             ledger.record(changes, now)
-            return with_warnings(ledger, ledger.described(moved))
+            return add_warnings(ledger, ledger.add_description(transferred))
 
         return ledger.engine.atomic(work)
 

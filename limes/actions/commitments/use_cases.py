@@ -1,13 +1,11 @@
-"""All use cases of commitments that the API offers, put together."""
+"""All use cases of commitments that the API offers."""
 
 from dataclasses import dataclass
 
 from limes.actions.change_log import ChangeLog
-from limes.actions.commitments.create import CreateCommitment
-from limes.actions.commitments.delete import DeleteCommitment
-from limes.actions.commitments.guarantee import WarnBefore
+from limes.actions.commitments.create import CreateCommitment, DeleteCommitment
 from limes.actions.commitments.ledger import Ledger
-from limes.actions.commitments.plan import PlanCommitment
+from limes.actions.commitments.preview import PreviewCommitment
 from limes.actions.commitments.reading import ReadCommitments
 from limes.actions.commitments.reshape import ReshapeCommitments
 from limes.actions.commitments.transfer import TransferCommitment
@@ -20,16 +18,15 @@ from limes.system import Clock, IdSource
 
 @dataclass(frozen=True, slots=True)
 class CommitmentUseCases:
-    """One field for each file."""
+    """A field for each class of use cases."""
 
     create: CreateCommitment
     transfer: TransferCommitment
     delete: DeleteCommitment
     read: ReadCommitments
     reshape: ReshapeCommitments
-    plan: PlanCommitment
+    preview: PreviewCommitment
     utilisation: MeasureUtilisation
-    warn_before: WarnBefore
 
     @classmethod
     def build(
@@ -49,7 +46,6 @@ class CommitmentUseCases:
             delete=DeleteCommitment(ledger, rules.self_delete_grace),
             read=ReadCommitments(ledger),
             reshape=ReshapeCommitments(ledger, rules),
-            plan=PlanCommitment(ledger),
+            preview=PreviewCommitment(ledger),
             utilisation=MeasureUtilisation(ledger, rules.use_days),
-            warn_before=WarnBefore(ledger),
         )

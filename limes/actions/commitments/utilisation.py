@@ -1,4 +1,4 @@
-"""How well a project's commitments fit what it uses, over time."""
+"""How much of their commitments projects use, over time."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ _DAY = 86400
 
 @dataclass(frozen=True, slots=True)
 class Utilisation:
-    """One resource in one AZ."""
+    """The figures of a project for one resource in one AZ."""
 
     ref: Ref
     az: str
@@ -38,13 +38,13 @@ def date_of(day: int) -> date:
 
 @dataclass(frozen=True, slots=True)
 class MeasureUtilisation:
-    """The use cases: looking at everybody at regular intervals, and reporting about one project."""
+    """The use cases: a sample of all projects at regular intervals, and a report about one project."""
 
     ledger: Ledger
     keep_days: int = 90
 
-    def look(self) -> None:
-        """The job: adds the present figures of all projects to those of today, for all resources with commitments."""
+    def take_sample(self) -> None:
+        """The job: adds the present figures of all projects to today's, for all resources that allow commitments."""
         ledger, now = self.ledger, self.ledger.now()
         today = int(now // _DAY)
 
@@ -65,21 +65,21 @@ class MeasureUtilisation:
         def read() -> list[Utilisation]:
             project = find_project(ledger.engine, domain_uuid, project_uuid)
             refs = ledger.refs()
-            found: dict[tuple[Ref, str], dict[int, DayOfUse]] = defaultdict(dict)
+            days_by_place: dict[tuple[Ref, str], dict[int, DayOfUse]] = defaultdict(dict)
             for row in queries.of_project(ledger.engine, project.id, today - days + 1):
-                found[refs[row.resource_id], row.az][row.day.day] = row.day
+                days_by_place[refs[row.resource_id], row.az][row.day.day] = row.day
             wanted = set(selection.refs)
             forbidden = self._forbidden(project.id, refs)
             return [
                 self._utilisation(ref, az, by_day, today, can_commit=ref not in forbidden)
-                for (ref, az), by_day in sorted(found.items())
+                for (ref, az), by_day in sorted(days_by_place.items())
                 if ref in wanted
             ]
 
         return ledger.engine.snapshot(read)
 
     def _forbidden(self, project_id: int, refs: Mapping[int, Ref]) -> set[Ref]:
-        """What the backends do not let the project have, so that nothing can be recommended."""
+        """The resources that the backends do not let the project have, so that nothing is recommended."""
         rows = project_quotas_by_resource(self.ledger.engine, project_id, refs)
         return {refs[id_] for id_, row in rows.items() if is_forbidden(row.max_backend_quota)}
 
@@ -89,7 +89,7 @@ class MeasureUtilisation:
         catalog = self.ledger.catalog
         resource = catalog.find(ref)
         unit = resource.unit if resource else Unit.COUNT
-        # what is used in an unknown AZ is shown, but a commitment can neither be made there nor cover it from elsewhere
+        # usage in an unknown AZ is shown, but no commitment can cover it
         can_commit = can_commit and az in committable_azs(catalog.behavior(ref), catalog)
         recommended = recommended_amount(by_day, today) if can_commit else 0
         return Utilisation(ref, az, unit, tuple(by_day.values()), recommended)

@@ -42,16 +42,16 @@ def create(call: Call) -> Answer:
 def can_confirm(call: Call) -> Answer:
     """Says whether the same commitment could be made and confirmed at once."""
     project, request = _find_project(call), call.body(NewCommitmentBody).commitment.request()
-    result = call.deps.commitments.create.can_confirm(*project, request)
-    warnings = call.deps.commitments.warn_before.run(*project, request)
+    result = call.deps.commitments.preview.can_confirm(*project, request)
+    warnings = call.deps.commitments.preview.warnings(*project, request)
     return Answer(document={"result": result, **_warnings(warnings)})
 
 
 def plan(call: Call) -> Answer:
     """Says when the same commitment could be confirmed, from what is known today, and what blocks it."""
     project, request = _find_project(call), call.body(NewCommitmentBody).commitment.request()
-    planned = call.deps.commitments.plan.run(*project, request)
-    warnings = call.deps.commitments.warn_before.run(*project, request)
+    planned = call.deps.commitments.preview.plan(*project, request)
+    warnings = call.deps.commitments.preview.warnings(*project, request)
     return Answer(document={"plan": render_plan(planned), **_warnings(warnings)})
 
 

@@ -76,17 +76,11 @@ def projects_everywhere(engine: Engine, page: Page) -> list[ProjectRow]:
 
 
 _BY_IDS = compiled(lambda p: _select_projects().where(any_of(Project.id, p.ids)))
-_BY_UUIDS = compiled(lambda p: _select_projects().where(any_of(Project.uuid, p.uuids)))
 
 
 def projects_by_id(engine: Engine, ids: Collection[int]) -> dict[int, ProjectRow]:
     """The projects with these ids, by id."""
     return {row.id: row for row in engine.all(_BY_IDS, ProjectRow, ids=ids)} if ids else {}
-
-
-def projects_by_uuid(engine: Engine, uuids: Collection[str]) -> dict[str, ProjectRow]:
-    """The projects with these UUIDs, by UUID."""
-    return {row.uuid: row for row in engine.all(_BY_UUIDS, ProjectRow, uuids=uuids)} if uuids else {}
 
 
 # -- rows of projects in other tables ----------------------------------------------------------------------------------

@@ -1,0 +1,122 @@
+"""What would come of creating a commitment: could it be confirmed, now or when, and what is there to warn of?
+
+The answers rest on the same checks and figures as creating it, and nothing is written.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from limes.actions.commitments.ledger import Described, Ledger
+from limes.actions.lookup import find_project
+from limes.core.catalog import Ref
+from limes.core.commitments.claims import Tally
+from limes.core.commitments.commitment import Commitment, Status, advance
+from limes.core.commitments.plan import Plan, Want, make_plan
+from limes.core.commitments.request import CommitmentRequest, beyond_quota, check_request
+from limes.core.units import Unit
+from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import commitments as queries
+from limes.db.queries.project_quotas import project_quotas_by_resource
+from limes.db.queries.projects import ProjectRow
+from limes.errors import Unprocessable
+
+NO_CAPACITY = "not enough capacity available for immediate confirmation"
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewCommitment:
+    """The use cases."""
+
+    ledger: Ledger
+
+    def can_confirm(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> bool:
+        """Whether it would be confirmed at once. Raises what creating it does, but for capacity and earliest date."""
+        ledger = self.ledger
+        if request.confirm_by is not None:
+            raise Unprocessable("confirm_by must not be set here: this asks for immediate confirmation")
+        behavior = check_request(request, ledger.catalog)
+
+        def read() -> bool:
+            project = find_project(ledger.engine, domain_uuid, project_uuid)
+            resource_id = committable_resource_id(ledger, project, request)
+            now = ledger.now()
+            if (behavior.commitment_min_confirm_date or 0.0) > now:
+                return False
+            advanced = [advance(each, now) for each in queries.unsettled(ledger.engine, resource_id, now)]
+            waiting = ledger.without_forbidden(
+                resource_id, [each for each in advanced if each.status is Status.PENDING]
+            )
+            tally = self._tally(project, request, resource_id, waiting, now)
+            tally.confirm_in_turn(waiting)  # they come first
+            return tally.allows(request.az, project.id, request.amount)
+
+        return ledger.engine.snapshot(read)
+
+    def plan(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> Plan:
+        """When the commitment could be confirmed: not before `confirm_by` and the resource's earliest date.
+
+        Raises `NotFound`, `NotReady`, `DurationError` and `Unprocessable`.
+        """
+        ledger = self.ledger
+        behavior = check_request(request, ledger.catalog)
+
+        def read() -> Plan:
+            project = find_project(ledger.engine, domain_uuid, project_uuid)
+            resource_id = committable_resource_id(ledger, project, request)
+            now = ledger.now()
+            live = ledger.without_forbidden(resource_id, queries.live_in(ledger.engine, resource_id))
+            tally = self._tally(project, request, resource_id, live, now)
+            earliest = max(request.confirm_by or 0.0, behavior.commitment_min_confirm_date or 0.0)
+            return make_plan(tally, live, Want(request.az, project.id, request.amount, earliest), now)
+
+        return ledger.engine.snapshot(read)
+
+    def warnings(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> tuple[str, ...]:
+        """What creating the commitment would warn of. The request was checked before. Raises `NotFound`."""
+        ledger = self.ledger
+
+        def read() -> tuple[str, ...]:
+            project = find_project(ledger.engine, domain_uuid, project_uuid)
+            resource_id = catalog_queries.resource_ids(ledger.engine)[request.ref]
+            start = max(ledger.now(), float(request.confirm_by or 0))
+            unit = ledger.unit_of(request.ref)
+            return _warnings(ledger, project.id, resource_id, request.ref, unit, start, request.amount)
+
+        return ledger.engine.snapshot(read)
+
+    def _tally(
+        self,
+        project: ProjectRow,
+        request: CommitmentRequest,
+        resource_id: int,
+        others: Collection[Commitment],
+        now: float,
+    ) -> Tally:
+        """The figures for the wanted commitment and these others."""
+        azs, projects = {each.az for each in others}, {each.project_id for each in others}
+        return self.ledger.tally(request.ref, resource_id, azs | {request.az}, projects | {project.id}, now)
+
+
+def committable_resource_id(ledger: Ledger, project: ProjectRow, request: CommitmentRequest) -> int:
+    """The id of the wanted resource. Raises `NotReady` and `Unprocessable` if the project cannot commit to it."""
+    resource_id = catalog_queries.resource_ids(ledger.engine)[request.ref]
+    ledger.require_committable(project.id, resource_id, request.ref)
+    return resource_id
+
+
+def add_warnings(ledger: Ledger, described: Described) -> Described:
+    """Adds warnings to a commitment that this transaction has stored."""
+    commitment = described.commitment
+    start = max(ledger.now(), commitment.starts_at)
+    project_id, resource_id = commitment.project_id, commitment.resource_id
+    return replace(described, warnings=_warnings(ledger, project_id, resource_id, described.ref, described.unit, start))
+
+
+def _warnings(
+    ledger: Ledger, project_id: int, resource_id: int, ref: Ref, unit: Unit, start: float, more: int = 0
+) -> tuple[str, ...]:
+    """From the project's commitments that hold at `start`, and `more`."""
+    row = project_quotas_by_resource(ledger.engine, project_id, [resource_id]).get(resource_id)
+    held = queries.amount_held_at(ledger.engine, project_id, resource_id, start)
+    text = beyond_quota(ref, unit, held + more, row.quota if row else None)
+    return () if text is None else (text,)
