@@ -27,7 +27,7 @@ _CORS_METHODS = "HEAD, GET, POST, PUT, DELETE"
 
 
 class ClusterHeaderMiddleware:
-    """Refuses requests to another cluster, which the original once could answer."""
+    """Refuses requests to another cluster, which the original could once answer."""
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Raises `BadRequest` for a cluster id other than `current`."""
@@ -36,7 +36,7 @@ class ClusterHeaderMiddleware:
 
 
 class PathMiddleware:
-    """Refuses paths with ids that cannot be: with a trailing slash it would be empty, and PostgreSQL knows no NUL."""
+    """Refuses paths with impossible ids: empty ones (a trailing slash), and those with NUL, which PostgreSQL lacks."""
 
     def __init__(self, public: Container[str]) -> None:
         self._public = public
@@ -51,12 +51,12 @@ class CorsMiddleware:
     """Lets pages of the allowed origins use the API from a browser. Preflights need no token."""
 
     def __init__(self, allowed_origins: tuple[str, ...], without: Container[str]) -> None:
-        """`without` are the paths that are for pages of our own origin only."""
+        """`without` are the paths that only pages of our own origin may use."""
         self._allowed_origins = allowed_origins
         self._without = without
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Marks the answer, and answers preflights at once."""
+        """Adds the headers to the answer, and answers preflights at once."""
         if not self._allowed_origins or req.path in self._without:
             return
         resp.append_header("vary", "Origin")

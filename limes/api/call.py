@@ -36,7 +36,7 @@ class Operation(web_operation.Operation):
     answers: Mapping[int, Any] = field(default_factory=dict)
     """By status: a shape, `str` for a plain text that may be empty, or None for no body."""
     errors: tuple[int, ...] = ()
-    """Besides those that every operation has. All of them are plain texts."""
+    """Statuses besides those that every operation has. All of them are plain texts."""
     parameters: tuple[Parameter, ...] = ()
     body: type[RequestBody] | None = None
     tagged: bool = False
@@ -49,7 +49,7 @@ class Call(web.Call[ApiCollaborators]):
 
     operation: Operation
     target: Mapping[str, str]
-    """What policy rules are asked about: the ids in the path."""
+    """What the policy rules are asked about: the ids in the path."""
 
     @property
     def engine(self) -> Engine:
@@ -67,7 +67,7 @@ class Call(web.Call[ApiCollaborators]):
             self.require(self.rule)
 
     def require(self, rule: str) -> None:
-        """Raises `Forbidden` unless the caller passes the rule. Comes before anything is looked up."""
+        """Raises `Forbidden` unless the caller passes the rule. Called before anything is looked up."""
         if not self.allows(rule):
             raise Forbidden("Forbidden")
 
@@ -124,7 +124,7 @@ class Call(web.Call[ApiCollaborators]):
             return None
         if len(limits) > 1 or len(markers) > 1:
             raise BadRequest("limit and marker may be given once only")
-        if "\0" in "".join(markers):  # PostgreSQL could not even be asked
+        if "\0" in "".join(markers):  # PostgreSQL would refuse the query
             raise BadRequest("query parameter marker: expected an id, which has no NUL")
         return Page(parameters.LIMIT.read(limits[0]), markers[0] if markers else "")
 
@@ -153,7 +153,7 @@ class LimesApi(web_operation.JsonApi[Operation, Call]):
 
 
 def initiator_of(req: falcon.Request, identity: Identity) -> Initiator:
-    """The user behind the request, with everything that the client can make up cut to size."""
+    """The user behind the request. Whatever the client can make up is cut to size."""
     *before, local = logs.request_id.get().split()
     return Initiator(
         name=_clean(identity.user_name),
@@ -173,5 +173,5 @@ def initiator_of(req: falcon.Request, identity: Identity) -> Initiator:
 
 
 def _clean(text: str | None) -> str:
-    """What databases and JSON can hold of a text: no NUL, no half surrogates, and not too much."""
+    """The text as databases and JSON can hold it: without NUL and half surrogates, and not too long."""
     return (text or "")[:_LONGEST].replace("\0", "").encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""What the Limes API works with. `limes.wsgi` puts it together from the configuration; tests from what they like."""
+"""What the Limes API works with. `limes.composition` builds it from the configuration, tests as they need."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from limes.web.mount import Mount
 
 @dataclass(frozen=True, slots=True)
 class ApiCollaborators:
-    """Everything that endpoints may use."""
+    """Everything that handlers may use."""
 
     engine: Engine
     catalog: Catalog
@@ -37,11 +37,11 @@ class ApiCollaborators:
     history: ShowHistory
     explain: ExplainQuota
     discover_domains: Callable[[Initiator], Sequence[str]]
-    """Looks for domains in Keystone and answers the UUIDs of the new ones."""
+    """Looks for domains in Keystone and returns the UUIDs of the new ones."""
     discover_projects: Callable[[str, Initiator], Sequence[str]]
-    """Looks for projects of the domain of that UUID and answers the UUIDs of the new ones. Raises `NotFound`."""
+    """Looks for projects of the domain with that UUID and returns the UUIDs of the new ones. Raises `NotFound`."""
     request_sync: Callable[[str, str, Initiator], None]
-    """Asks for a scrape of the project of that domain and UUID, after looking for it in Keystone if it is not known."""
+    """Asks for a scrape of the project with these UUIDs. Looks for it in Keystone first if it is not known."""
     catalog_url: str = ""
     allowed_origins: tuple[str, ...] = ("*",)
     max_body_size: int = 1024 * 1024

@@ -1,4 +1,4 @@
-"""Counts raises of quota by those who may only raise a little, under the names of the original."""
+"""Counts raises of quota by users with the low-privilege permission, under the names of the original."""
 
 from prometheus_client import Gauge
 
@@ -22,7 +22,7 @@ _COUNTS = {
 
 
 class LowPrivCounter:
-    """A `PermissionSource` that remembers what it has answered to one request."""
+    """A `PermissionSource` for one request that remembers its answers."""
 
     def __init__(self, level: str, permissions: PermissionSource) -> None:
         """`level` is `project` or `domain`."""

@@ -110,7 +110,7 @@ def _responses(operation: Operation) -> Json:
 
 
 def _errors(operations: Iterable[Operation]) -> Json:
-    """What goes wrong in the same way everywhere, by status."""
+    """The error responses that operations share, by status."""
     responses: Json = {}
     of_operations = {status for operation in operations for status in operation.errors}
     for status in sorted({400, 401, 403, 413, 500, 503} | of_operations):
@@ -143,7 +143,7 @@ def _parameter(parameter: Parameter) -> Json:
 
 
 def _path_parameters(path: str) -> list[Json]:
-    """Those that the path names."""
+    """The parameters that the path names."""
     return [
         {
             "name": name,
@@ -157,7 +157,7 @@ def _path_parameters(path: str) -> list[Json]:
 
 
 def _schemas(operations: Iterable[Operation]) -> Json:
-    """Schemas by the names of the types. What an answer holds is all listed: nothing else may be in it."""
+    """Schemas by the names of the types. Answers have no other fields than those that are listed."""
     bodies: dict[str, type[BaseModel]] = {}
     answers: dict[str, Any] = {}
     for operation in operations:

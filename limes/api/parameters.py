@@ -1,4 +1,4 @@
-"""Query arguments and headers: each is described once, for the code that reads it and for the OpenAPI document."""
+"""Query arguments and headers. Each is described once, for the code that reads it and for the OpenAPI document."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ def values_of(req: falcon.Request, name: str) -> list[str] | None:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """A query argument that may repeat, and selects nothing if it is empty."""
+    """A query argument that may be repeated. An empty value selects nothing."""
 
     place: ClassVar[Literal["query"]] = "query"
     name: str
@@ -38,7 +38,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A query argument that counts by being there, whatever its value."""
+    """A query argument whose presence counts, not its value."""
 
     place: ClassVar[Literal["query"]] = "query"
     name: str
@@ -55,7 +55,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class WholeNumber:
-    """A whole number in the query. Of several the last one counts."""
+    """A whole number in the query. If it is repeated, the last one counts."""
 
     place: ClassVar[Literal["query"]] = "query"
     name: str

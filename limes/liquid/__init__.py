@@ -1,5 +1,5 @@
-"""The other way round: our backend plugins behind the LIQUID protocol, for other quota managers. Needs no database."""
+"""Our backend plugins behind the LIQUID protocol, for other quota managers. Needs no database."""
 
 SERVICE_VARIABLE = "LIMES_LIQUID_SERVICE"
-"""By which the command tells the processes that it starts which service they serve."""
+"""Tells the processes that the command starts which service they serve."""
 LISTEN_VARIABLE = "LIMES_LIQUID_LISTEN"

@@ -14,7 +14,7 @@ from limes.web.operational import PUBLIC_PATHS, MetricsEndpoint
 
 
 class HealthcheckEndpoint:
-    """200 `ok`: the process has nothing that it could lose."""
+    """Always 200 `ok`: the process depends on nothing that could be lost."""
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Answers in plain text."""

@@ -1,4 +1,4 @@
-"""The version of a description: another one whenever the description is another one."""
+"""The version of a description, which changes with the description."""
 
 import hashlib
 import os
@@ -13,16 +13,16 @@ from limes.errors import StartupError
 
 
 def derived_version(document: Mapping[str, Any]) -> int:
-    """The same in each process, without anything kept. It differs whenever the document does, but does not grow."""
+    """A version that needs no file: the same in each process, another one for another document, but not growing."""
     digest = hashlib.sha256(orjson.dumps(document, option=orjson.OPT_SORT_KEYS)).digest()
     return int.from_bytes(digest[:6]) + 1
 
 
 def kept_version(document: Mapping[str, Any], file: Path) -> int:
-    """1 for the first document, and one more for each that differs from the one before, which the file has.
+    """1 for the first document, and one more for each that differs from the previous one, which the file has.
 
-    Processes that start at the same time agree, because each makes the same out of the same file. Raises `StartupError`
-    if the file cannot be used.
+    Processes that start at the same time agree, because they read the same file. Raises `StartupError` if the file
+    cannot be used.
     """
     try:
         before = _read(file)

@@ -1,4 +1,4 @@
-"""What the Accept header of a request asks for. Media types have no case, and a list may have empty entries."""
+"""Reads the Accept header. Media types have no case, and a list may have empty entries."""
 
 from functools import lru_cache
 from typing import Literal
@@ -11,14 +11,14 @@ ErrorType = Literal["json", "html", "text"]
 
 @lru_cache(maxsize=256)
 def accepts_json(header: str) -> bool:
-    """Whether a document may be sent. A header that cannot be read refuses nothing, as upstream."""
+    """Whether the client accepts JSON. A header that cannot be parsed accepts everything, as upstream."""
     ranges = _ranges(header)
     return not _is_readable(ranges) or mediatypes.quality(MEDIA_JSON, ranges) > 0
 
 
 @lru_cache(maxsize=256)
 def error_type(header: str) -> ErrorType:
-    """How an error is sent: JSON to clients that say nothing, else what they like best; text if they like neither."""
+    """The form of errors: JSON for clients that say nothing, else what they prefer; text if they accept neither."""
     if header == "*/*":
         return "json"
     ranges = _ranges(header)

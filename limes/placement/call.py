@@ -48,7 +48,7 @@ class Call(web.Call[PlacementCollaborators]):
 
     @property
     def prefix(self) -> str:
-        """What links and locations begin with: where the API is mounted."""
+        """Where the API is mounted: links and locations begin with it."""
         return root_path(self.req, self.deps.settings.prefix)
 
     def transaction(self, work: Callable[[], T]) -> T:
@@ -105,6 +105,6 @@ class Call(web.Call[PlacementCollaborators]):
 
 
 def root_path(req: falcon.Request, prefix: str) -> str:
-    """Where the API is mounted, as links have to begin with: the server's mount point and the configured prefix."""
+    """Where the API is mounted: the server's mount point and the configured prefix."""
     root = unquote(req.root_path)
     return root if prefix and root.endswith(prefix) else root + prefix

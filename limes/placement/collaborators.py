@@ -1,4 +1,4 @@
-"""What the Placement API works with. `limes.wsgi` puts it together from the configuration, tests as they like."""
+"""What the Placement API works with. `limes.composition` builds it from the configuration, tests as they need."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Documents as JSON."""
+"""JSON with whole numbers of any size."""
 
 import json
 from typing import Any

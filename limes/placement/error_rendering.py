@@ -55,7 +55,7 @@ _HTML = "text/html; charset=utf-8"
 
 
 class PlacementErrors(PlainErrors):
-    """Answers everything that is raised in the form that the client accepts."""
+    """Answers everything that is raised, in the form that the client accepts."""
 
     statuses: ClassVar[Mapping[type[errors.LimesError], int]] = {
         UnacceptableVersion: 406,

@@ -1,4 +1,4 @@
-"""What is done before a request is routed: mount point, CORS, the microversion, and the first look at the headers."""
+"""What happens before a request is routed: mount point, CORS, microversion, and a first check of the headers."""
 
 import falcon
 
@@ -9,13 +9,13 @@ from limes.settings.placement import PlacementBounds, PlacementCorsSettings
 
 
 class PrefixMiddleware:
-    """Takes the configured prefix from the path, where it is there."""
+    """Removes the configured prefix from paths that have it."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Changes `req.path`. A path that ends with a slash is no path of this API."""
+        """Changes `req.path`."""
         if self._prefix and (req.path == self._prefix or req.path.startswith(self._prefix + "/")):
             req.path = req.path[len(self._prefix) :] or "/"
 
@@ -27,7 +27,7 @@ class CorsMiddleware:
         self._settings = settings
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Marks the answer, and answers preflights at once: a browser goes on only if it finds itself allowed there."""
+        """Adds the headers to the answer, and answers preflights at once."""
         origin = req.get_header("Origin")
         allowed = self._settings.allowed_origin
         if not allowed or origin is None:
@@ -62,7 +62,7 @@ _SIMPLE_HEADERS = {"accept", "accept-language", "content-type", "cache-control",
 
 
 class MicroversionMiddleware:
-    """Agrees on the microversion, which each answer names."""
+    """Negotiates the microversion, which each answer names."""
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Sets `req.context.version`. Raises `InvalidVersion` or `UnacceptableVersion`."""
@@ -73,13 +73,13 @@ class MicroversionMiddleware:
 
 
 class HeadersMiddleware:
-    """Refuses what no operation could make sense of."""
+    """Refuses requests that no operation can use."""
 
     def __init__(self, bounds: PlacementBounds) -> None:
         self._bounds = bounds
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Raises for a body without a type, a query string that is too long, and a path with a trailing slash."""
+        """Raises for a body without a type, a query string that is too long, NUL, and a path with a trailing slash."""
         length = req.env.get("CONTENT_LENGTH") or "0"
         if not length.isdigit():
             raise BadRequest("content-length header must be an integer")

@@ -60,7 +60,7 @@ _RULES = {
     "quotas:update": "Set a project's limits (extension).",
     "quotas:delete": "Remove a project's limits (extension).",
 }
-"""Rules that ask for an operator or a service, below `placement:`, and what they let one do."""
+"""What operators and services may do, by the name of the rule below `placement:`."""
 
 
 def rules(enforce_new_defaults: bool) -> tuple[Rule, ...]:

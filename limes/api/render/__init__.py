@@ -1,1 +1,1 @@
-"""From figures to the JSON documents of the API document, field by field with its presence rule."""
+"""Makes the JSON documents of the API out of figures: each field, and when it is there."""

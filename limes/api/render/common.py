@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 
 class RenderContext:
-    """What rendering needs besides the figures. One for each request."""
+    """What rendering needs besides the figures. There is one for each request."""
 
     def __init__(
         self,
@@ -60,16 +60,16 @@ class RenderContext:
         return self.now - self.stale_after
 
     def add_staleness(self, document: Staleness, scraped_at: float) -> None:
-        """Adds `is_stale` and the age to figures that are too old to be shown as if they were fresh."""
+        """Adds `is_stale` and the age to figures that are too old."""
         age = self.now - scraped_at
         if age > self.stale_after:
             document["is_stale"] = True
             document["age_seconds"] = int(age)
 
     def head(self, ref: Ref, resource: ResourceDef, behavior: Behavior) -> ResourceHints:
-        """All that does not depend on numbers, of a resource in a domain or project. Shared: copy it, don't change it.
+        """The fields of a resource in a domain or project that are no figures. Shared: copy it, don't change it.
 
-        Remembered by the behaviour, which thousands of projects have in common.
+        Kept by behaviour, which thousands of projects share.
         """
         key = (ref, id(behavior))
         head = self._heads.get(key)
@@ -102,7 +102,7 @@ def resource_head(context: RenderContext, ref: Ref, resource: ResourceDef) -> Re
 
 
 def commitment_config(context: RenderContext, behavior: Behavior) -> Committable:
-    """`commitment_config`, where commitments are allowed; the earliest date only while it is ahead."""
+    """`commitment_config` if commitments are allowed. The earliest date is left out once it has passed."""
     if not behavior.commitment_durations:
         return {}
     azs = committable_azs(behavior, context.catalog)
@@ -114,7 +114,7 @@ def commitment_config(context: RenderContext, behavior: Behavior) -> Committable
 
 
 def hints(behavior: Behavior) -> Hints:
-    """`scales_with` and `annotations`, on the domain and project levels, where configured."""
+    """`scales_with` and `annotations` of domains and projects, if they are configured."""
     document: Hints = {}
     if behavior.scales_with:
         service_type, name = behavior.scales_with
@@ -129,7 +129,7 @@ def hints(behavior: Behavior) -> Hints:
 
 
 def scrape_range(context: RenderContext, scraped_at: tuple[float | None, float | None]) -> ScrapeRange:
-    """`max_scraped_at` and `min_scraped_at`, if anything was scraped; and whether the oldest figures are stale."""
+    """`max_scraped_at` and `min_scraped_at` if anything was scraped, and whether the oldest figures are stale."""
     oldest, newest = scraped_at
     if oldest is None or newest is None:
         return {}

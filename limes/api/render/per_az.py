@@ -1,7 +1,6 @@
-"""`per_az`, the breakdown that clients of the original ask for with `X-Limes-V2-API-Preview: per-az`.
+"""`per_az`, the breakdown by AZ that clients of the original ask for with `X-Limes-V2-API-Preview: per-az`.
 
-An object with the names of AZs as keys. What a project has not bound to an AZ is `any`; that key is left out where it
-is empty and there are others.
+The key `any` has what a project has not bound to an AZ. It is left out if it is empty and there are other keys.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ from limes.db.queries.project_figures import ProjectAZRow
 def project_azs(
     catalog: Catalog, rows: Sequence[ProjectAZRow], figures: Mapping[str, AZFigures], *, detail: bool
 ) -> dict[str, ProjectPerAZ]:
-    """Of one resource of a project: usage, and what is committed to."""
+    """One resource of a project: usage and commitments."""
     by_az = {row.az: row for row in rows}
     document: Json = {}
     for az in _shown(catalog, {ANY_AZ, *by_az, *figures}, _busy_rows(rows) | set(figures)):
@@ -36,7 +35,7 @@ def project_azs(
 
 
 def domain_azs(catalog: Catalog, figures: Mapping[str, AZFigures]) -> dict[str, DomainPerAZ]:
-    """Of one resource of a domain: the same, summed over projects."""
+    """One resource of a domain: usage and commitments of all its projects."""
     busy = {az for az, of_az in figures.items() if of_az.usage or _commitments(of_az)}
     return {
         az: cast(
@@ -54,7 +53,7 @@ def cluster_azs(
     *,
     subcapacities: bool,
 ) -> dict[str, ClusterPerAZ]:
-    """Of one resource of the cluster: capacity, `usage` as the capacitor measures it, and that of all projects."""
+    """One resource of the cluster: capacity, usage as the capacitor measures it, and usage of all projects."""
     by_az = {row.az: row for row in rows}
     busy = {az for az, of_az in figures.items() if of_az.usage or _commitments(of_az)} | {
         row.az for row in rows if row.raw_capacity
@@ -91,7 +90,7 @@ def _projects(figures: AZFigures | None) -> Json:
 
 
 def _commitments(figures: AZFigures | None) -> Json:
-    """Only what there is."""
+    """The kinds of commitments that there are."""
     if figures is None:
         return {}
     item: Json = {
@@ -106,7 +105,7 @@ def _commitments(figures: AZFigures | None) -> Json:
 
 
 def _shown(catalog: Catalog, azs: set[str], busy: set[str]) -> list[str]:
-    """The AZs in their order, without an empty `any` that has others beside it."""
+    """The AZs in their order, without `any` if it is empty and there are others."""
     if ANY_AZ not in busy and len(azs) > 1:
         azs = azs - {ANY_AZ}
     return sorted(azs, key=catalog.az_order)

@@ -16,7 +16,7 @@ from limes.db.queries.project_figures import ProjectResourceRow
 
 
 class ProjectRenderer:
-    """Renders the projects of one request. What thousands of them have in common is looked up once."""
+    """Renders the projects of one request. What thousands of them share is looked up once."""
 
     def __init__(self, context: RenderContext, selection: Selection) -> None:
         self._context = context
@@ -30,7 +30,7 @@ class ProjectRenderer:
         return _Column(ref, resource, behavior, self._head(ref, resource, behavior) if behavior else None)
 
     def _head(self, ref: Ref, resource: ResourceDef, behavior: Behavior) -> ProjectResource:
-        """Shared, and still without figures: copy it."""
+        """The resource without figures. Shared: copy it."""
         return cast("ProjectResource", self._context.head(ref, resource, behavior))
 
     def render(self, report: ProjectReport) -> Project:
@@ -109,7 +109,7 @@ class ProjectRenderer:
 
 
 class _Column(NamedTuple):
-    """A resource to show, with what is the same in all projects unless it depends on the project's name."""
+    """A resource to show. The last two are None if they depend on the project's name."""
 
     ref: Ref
     resource: ResourceDef

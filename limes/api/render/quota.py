@@ -56,7 +56,7 @@ def _unacceptable(ref: Ref, refusal: Refusal) -> UnacceptableResource:
 
 
 def render_refusals(outcome: QuotaOutcome, level: str) -> str:
-    """The text of a refused PUT: one line a resource, sorted."""
+    """The text of a refused PUT: one line for each resource, sorted."""
     return "\n".join(sorted(_line(ref, refusal, level) for ref, refusal in outcome.refusals.items()))
 
 
@@ -72,7 +72,7 @@ def _line(ref: Ref, refusal: Refusal, level: str) -> str:
 
 
 def render_backend_errors(outcome: QuotaOutcome) -> str:
-    """The text that goes with a 202 when backends could not be told yet."""
+    """The text of a 202 when some backends have not been told yet."""
     head = (
         "quotas have been accepted, but some error(s) occurred while trying to write the quotas into the backend"
         " services:"
@@ -81,7 +81,7 @@ def render_backend_errors(outcome: QuotaOutcome) -> str:
 
 
 def render_warnings(outcome: QuotaOutcome) -> str:
-    """The text that goes with a 202 where the caller should know something."""
+    """The text of a 202 with warnings."""
     return "\n".join(["quotas have been accepted, with a warning:", *outcome.warnings])
 
 
