@@ -12,7 +12,7 @@ from pydantic import Field, StrictInt, StrictStr, model_validator
 from limes.actions.commitments.reshape import Conversion
 from limes.actions.quota_changes import QuotaChange
 from limes.core.commitments.request import CommitmentRequest
-from limes.web.bodies import RequestBody
+from limes.web.call import RequestBody
 
 _Amount = Annotated[StrictInt, Field(ge=0)]
 """A negative number is no amount; the use case decides whether zero is one."""

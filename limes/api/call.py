@@ -22,7 +22,7 @@ from limes.db.engine import Engine
 from limes.errors import BadRequest, Forbidden
 from limes.web import call as web
 from limes.web import operation as web_operation
-from limes.web.bodies import Body, RequestBody, read_document
+from limes.web.call import Body, RequestBody, read_document
 
 _LONGEST = 255
 _TARGETS = ("domain_id", "project_id")

@@ -8,7 +8,7 @@ from pydantic import Field, StrictInt, StrictStr
 from limes.backends import AZDemand, DomainInfo, ProjectInfo, ResourceDemand
 from limes.core.units import MAX_AMOUNT
 from limes.errors import BadRequest
-from limes.web.bodies import RequestBody
+from limes.web.call import RequestBody
 
 Text = Annotated[StrictStr, Field(min_length=1)]
 Amount = Annotated[StrictInt, Field(ge=0, le=MAX_AMOUNT)]

@@ -17,8 +17,7 @@ from limes.liquid.bodies import CapacityRequest, QuotaRequest, UsageRequest, pro
 from limes.liquid.version import derived_version, kept_version
 from limes.system import Clock, IdSource
 from limes.web import call as web
-from limes.web.bodies import Body, read_document
-from limes.web.call import Answer, identity_of
+from limes.web.call import Answer, Body, identity_of, read_document
 from limes.web.client_address import ClientAddress
 from limes.web.operation import JsonApi, Operation
 

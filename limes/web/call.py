@@ -1,4 +1,4 @@
-"""A request as handlers see it, and their answer. Handlers know nothing else of HTTP: they answer or raise."""
+"""A request as handlers see it, its body, and their answer. They know nothing else of HTTP: they answer or raise."""
 
 import itertools
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import falcon
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from limes.auth.context import Identity
+from limes.errors import BadRequest
 
 Deps = TypeVar("Deps")
 
@@ -105,3 +108,38 @@ def read_body(req: falcon.Request, limit: int) -> bytes | None:
     stream: Any = req.env["wsgi.input"] if is_chunked else req.bounded_stream
     data: bytes = stream.read(limit + 1)
     return data if len(data) <= limit else None
+
+
+class RequestBody(BaseModel):
+    """A document, or a part of one. Keys that are not known are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+
+
+Body = TypeVar("Body", bound=RequestBody)
+
+
+def read_document(req: falcon.Request, model: type[Body], max_size: int) -> Body:
+    """The document in a request's body. Raises `BadRequest`, and falcon's 413 for a body above `max_size` bytes."""
+    data = read_body(req, max_size)
+    if data is None:
+        raise falcon.HTTPContentTooLarge(description=f"request body is too large: the limit is {max_size} bytes")
+    try:
+        document = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise BadRequest(f"request body is not valid JSON: {error}") from None
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        problems = "; ".join(
+            _problem(item["loc"], item["type"], item["msg"]) for item in error.errors(include_url=False)
+        )
+        raise BadRequest(f"request body is not valid JSON: {problems}") from None
+
+
+_EXPECTED = {"model_type": "expected an object", "tuple_type": "expected a list"}
+
+
+def _problem(path: tuple[int | str, ...], kind: str, message: str) -> str:
+    """Where and what, in the terms of JSON instead of those of our classes."""
+    return f"{'.'.join(str(part) for part in path) or 'document'}: {_EXPECTED.get(kind, message)}"
