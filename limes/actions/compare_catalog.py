@@ -1,4 +1,4 @@
-"""What a configuration would drop of what the database has, before a collector starts with it."""
+"""What a configuration would drop from the database, told before a collector starts with it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Catalog, Ref
 from limes.db.engine import Engine
 from limes.db.queries import holdings as queries
-from limes.db.queries.holdings import Holdings, StoredResource, ZoneHoldings
+from limes.db.queries.holdings import Holdings, StoredResource, StoredService, ZoneHoldings
+from limes.system import Clock
 
 
 @dataclass(frozen=True, slots=True)
 class DroppedResource:
-    """A resource that is not configured, and what hangs on it."""
+    """A resource that is not configured, and what there is of it."""
 
     ref: Ref
     holdings: Holdings
@@ -24,17 +25,17 @@ class DroppedService:
     type: str
     resources: Sequence[DroppedResource]
     projects: int
-    """Projects that have quota of it, or use it."""
+    """Projects that have quota for it, or use it."""
     commitments: int
     missing_since: float | None
-    """When a collector first missed it; None if none has yet."""
+    """When a collector first missed it (seconds since the epoch); None if none has yet."""
     deleted_at: float
-    """Not before this time (seconds since the epoch): when the grace and its last commitment are over."""
+    """The earliest time of its deletion (seconds since the epoch): its grace and its last commitment are over then."""
 
 
 @dataclass(frozen=True, slots=True)
 class DroppedZone:
-    """An availability zone that is not configured, and what hangs on it."""
+    """An availability zone that is not configured, and what there is in it."""
 
     name: str
     holdings: ZoneHoldings
@@ -42,68 +43,71 @@ class DroppedZone:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What the database has and the configuration has not."""
+    """What is in the database and not in the configuration."""
 
     services: Sequence[DroppedService]
-    """Configured where the collectors have last looked."""
+    """Those that the collectors do not miss yet."""
     resources: Sequence[DroppedResource]
-    """The same, of services that stay."""
+    """Resources of services that stay."""
     availability_zones: Sequence[DroppedZone]
     missing: Sequence[DroppedService]
-    """Services that the collectors miss already."""
+    """Services that the collectors miss already, and that are kept for a grace."""
 
     @property
     def drops_anything(self) -> bool:
-        """Whether this configuration takes something away that is shown now."""
+        """Whether this configuration hides something that is shown now."""
         return bool(self.services or self.resources or self.availability_zones)
 
 
-def compare(engine: Engine, catalog: Catalog, now: float, grace: float) -> Comparison:
-    """Compares in one snapshot. Nothing is written."""
-    return engine.snapshot(lambda: _Comparing(engine, catalog, now, grace).run())
-
-
 @dataclass(frozen=True, slots=True)
-class _Comparing:
+class CompareCatalog:
+    """The use case. `grace` is for how many seconds a service is kept after it has left the configuration."""
+
     engine: Engine
     catalog: Catalog
-    now: float
+    clock: Clock
     grace: float
 
     def run(self) -> Comparison:
+        """Compares in one snapshot. Nothing is written."""
+        now = self.clock.now().timestamp()
+        return self.engine.snapshot(lambda: self._compare(now))
+
+    def _compare(self, now: float) -> Comparison:
         stored = queries.resources(self.engine)
-        gone = [one for one in queries.services(self.engine) if one.type not in self.catalog.services]
         services = [
-            self._service(one.type, [resource for resource in stored if resource.ref[0] == one.type], one.vanished_at)
-            for one in gone
+            self._service(service, [resource for resource in stored if resource.ref[0] == service.type], now)
+            for service in queries.services(self.engine)
+            if service.type not in self.catalog.services
         ]
         resources = [
-            self._resource(one)
-            for one in stored
-            if one.is_known and one.ref[0] in self.catalog.services and self.catalog.find(one.ref) is None
+            self._resource(resource, now)
+            for resource in stored
+            if resource.is_known
+            and resource.ref[0] in self.catalog.services
+            and self.catalog.find(resource.ref) is None
         ]
         zones = {*self.catalog.availability_zones, ANY_AZ, UNKNOWN_AZ}
         return Comparison(
-            [one for one in services if one.missing_since is None],
+            [service for service in services if service.missing_since is None],
             resources,
-            [DroppedZone(az, held) for az, held in queries.zones(self.engine, self.now).items() if az not in zones],
-            [one for one in services if one.missing_since is not None],
+            [DroppedZone(az, held) for az, held in queries.zones(self.engine, now).items() if az not in zones],
+            [service for service in services if service.missing_since is not None],
         )
 
-    def _service(
-        self, service_type: str, resources: Sequence[StoredResource], missing_since: float | None
-    ) -> DroppedService:
-        ids = [one.id for one in resources]
-        dropped = [self._resource(one) for one in resources]
-        deleted_at = (self.now if missing_since is None else missing_since) + self.grace
+    def _service(self, service: StoredService, resources: Sequence[StoredResource], now: float) -> DroppedService:
+        ids = [resource.id for resource in resources]
+        dropped = [self._resource(resource, now) for resource in resources]
+        missing_since = service.vanished_at
+        deleted_at = (now if missing_since is None else missing_since) + self.grace
         return DroppedService(
-            service_type,
+            service.type,
             dropped,
             queries.count_projects(self.engine, ids),
-            sum(one.holdings.commitments for one in dropped),
+            sum(resource.holdings.commitments for resource in dropped),
             missing_since,
-            max(deleted_at, queries.last_end(self.engine, ids, self.now) or 0.0),
+            max(deleted_at, queries.last_end(self.engine, ids, now) or 0.0),
         )
 
-    def _resource(self, resource: StoredResource) -> DroppedResource:
-        return DroppedResource(resource.ref, queries.holdings(self.engine, resource.id, self.now))
+    def _resource(self, resource: StoredResource, now: float) -> DroppedResource:
+        return DroppedResource(resource.ref, queries.holdings(self.engine, resource.id, now))

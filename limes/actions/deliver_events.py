@@ -1,8 +1,8 @@
-"""Brings audit events from the outbox to a sink: at least once, and each stream in its order.
+"""Delivers audit events from the outbox to a sink: at least once, and each stream in its order.
 
-One collector at a time looks after a sink, under a lease. An event is marked as delivered after the sink has it. So a
-collector that dies in between costs a repetition, and never an event. A sink that does not answer is left alone for a
-while, longer each time; an event that was refused waits alone, with those of its stream that come after it.
+One collector at a time serves a sink, under a lease. An event is marked as delivered once the sink has it, so a
+collector that dies in between causes a repetition, and never a loss. After each failure, a sink that does not answer is
+left alone for longer. A refused event waits for its next try together with all later ones of its stream.
 """
 
 import logging
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from limes.actions.project_tasks import never
 from limes.audit.sinks.base import Delivery, OutgoingEvent, Sink
 from limes.db.engine import Engine
-from limes.db.queries import history, outbox, tasks
+from limes.db.queries import outbox, tasks
 from limes.db.queries.outbox import OutboxEvent
 from limes.errors import Unavailable
 from limes.system import Clock, Jitter
@@ -25,14 +25,14 @@ _CLEANUP_BATCH = 1000
 
 
 class Failures:
-    """How often in a row a sink did not answer this process."""
+    """Counts how often in a row a sink did not answer this process."""
 
     def __init__(self) -> None:
         self._count = 0
         self._lock = threading.Lock()
 
     def count(self, *, failed: bool) -> int:
-        """Counts on, or begins anew. Answers the number."""
+        """Counts a failure, or starts again from 0 after a success. Answers the number."""
         with self._lock:
             self._count = self._count + 1 if failed else 0
             return self._count
@@ -40,12 +40,12 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one look at the outbox went."""
+    """How a run went: numbers of events."""
 
     delivered: int
     refused: int
     failed: bool
-    """The sink did not answer."""
+    """Whether the sink did not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +65,18 @@ class DeliverEvents:
 
     @property
     def name(self) -> str:
-        """Of the job."""
+        """The name of the job."""
         return f"audit:{self.sink.name}"
 
     def run_if_due(self) -> Outcome | None:
-        """Delivers what waits. None if it is not time yet, or another collector is at it."""
+        """Delivers waiting events. None if it is not due yet, or another collector is doing it."""
         started = self._now()
         lease, horizon = started + self.lease, self._never(started)
         if not self.engine.atomic(lambda: tasks.claim_job(self.engine, self.name, started, lease, horizon)):
             return None
         delivered = refused = 0
         error: str | None = None
-        deadline = self.clock.monotonic() + self.lease / 2  # nobody else is to begin while this one is still at it
+        deadline = self.clock.monotonic() + self.lease / 2  # nobody else begins before this run has ended
         while error is None and self.clock.monotonic() < deadline:
             events = self.engine.snapshot(self._due)
             if not events:
@@ -97,9 +97,9 @@ class DeliverEvents:
 
     def _deliver(self, events: Sequence[OutboxEvent]) -> Delivery:
         delivery = self.sink.deliver(
-            [OutgoingEvent(one.number, one.stream, one.event_id, one.document) for one in events]
+            [OutgoingEvent(event.number, event.stream, event.event_id, event.document) for event in events]
         )
-        tries = {one.number: one.tries for one in events}
+        tries = {event.number: event.tries for event in events}
 
         def work() -> None:
             now = self._now()
@@ -125,7 +125,7 @@ class DeliverEvents:
         self.engine.atomic(lambda: tasks.finish_job(self.engine, self.name, lease, now, next_run_at, error or ""))
 
     def _forget(self) -> None:
-        """A batch at a time: there is a next time."""
+        """Deletes one batch; the next run deletes more."""
         before = self._now() - self.retention
         self.engine.atomic(lambda: outbox.forget_delivered(self.engine, self.sink.name, before, _CLEANUP_BATCH))
 
@@ -134,18 +134,3 @@ class DeliverEvents:
 
     def _now(self) -> float:
         return self.clock.now().timestamp()
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetHistory:
-    """Deletes the history of quotas that is older than `retention` seconds."""
-
-    engine: Engine
-    clock: Clock
-    retention: float
-
-    def run(self) -> None:
-        """May be done by several at once."""
-        before = self.clock.now().timestamp() - self.retention
-        while self.engine.atomic(lambda: history.forget_before(self.engine, before, _CLEANUP_BATCH)) == _CLEANUP_BATCH:
-            pass

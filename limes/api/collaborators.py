@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.explain_quota import ExplainQuota
+from limes.actions.quota_history import ShowHistory
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
-from limes.actions.show_history import ShowHistory
 from limes.audit.initiator import Initiator
 from limes.auth.context import Authenticator
 from limes.auth.policy import Policy

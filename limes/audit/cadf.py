@@ -23,7 +23,7 @@ class Scope:
 
     @property
     def stream(self) -> str:
-        """Events of one stream are delivered in their order: that of a project, or of a domain's own quotas."""
+        """The stream in which events are delivered in order: of a project, or of a domain's own quotas."""
         return self.project_uuid or self.domain_uuid
 
 
@@ -47,7 +47,7 @@ class Event:
 
 
 def render(event: Event, event_id: str, at: float, observer_id: str) -> str:
-    """The event as JSON. `at` is in seconds since the epoch; `observer_id` names the process that has seen it."""
+    """The event as JSON. `at` is in seconds since the epoch; `observer_id` names this process."""
     document = {
         "typeURI": _TYPE_URI,
         "id": event_id,

@@ -1,4 +1,4 @@
-"""Which events there are, by what happened. Source of types, payloads and codes: the original's audit events."""
+"""The events of all changes. Source of types, payloads and codes: the original's audit events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,12 +13,12 @@ from limes.core.units import Unit
 _OK, _REFUSED = "200", "422"
 _COMMITMENT_ACTIONS = {"created": ("create", "201"), "deleted": ("delete", "204")}
 _BY_ITSELF = frozenset({"confirmed", "pending", "expired"})
-"""What happens to commitments by time and capacity, whoever's request has given occasion to look."""
+"""What happens to commitments by time and capacity, even if it is noticed during somebody's request."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitmentStep:
-    """What happened to a commitment: the name of its event, and its documents before and after, without tokens."""
+    """What happened to a commitment: the event's name, and its documents before and after, without tokens."""
 
     event: str
     uuid: str
@@ -28,7 +28,7 @@ class CommitmentStep:
 
 
 def quota_changed(scope: Scope, step: QuotaStep, who: Initiator) -> Event:
-    """A quota has another value now."""
+    """A quota was changed."""
     payload: dict[str, Any] = {"oldQuota": step.old, "newQuota": step.new, "unit": step.unit.value or None}
     if step.reason is not Reason.REQUEST:
         payload |= {"reason": step.reason.value, "detail": step.detail or None}
@@ -38,7 +38,7 @@ def quota_changed(scope: Scope, step: QuotaStep, who: Initiator) -> Event:
 def quota_refused(
     scope: Scope, ref: Ref, unit: Unit, old: int | None, new: int | None, message: str, who: Initiator
 ) -> Event:
-    """A quota was asked for, and not given. `new` is None where the request was no amount of the resource's unit."""
+    """A requested quota was refused. `new` is None if the request was not an amount in the resource's unit."""
     payload = {"oldQuota": old, "newQuota": new, "unit": unit.value or None, "rejectReason": message}
     return _refused(_event(scope, _quota_type(ref), payload, who, Reason.REQUEST))
 

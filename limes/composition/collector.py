@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 
 from limes.actions.change_log import ChangeLog
 from limes.actions.check_consistency import CheckConsistency
-from limes.actions.deliver_events import DeliverEvents, ForgetHistory
+from limes.actions.deliver_events import DeliverEvents
 from limes.actions.project_tasks import Telemetry
+from limes.actions.quota_history import ForgetHistory
 from limes.actions.run_job import RunJob
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
-from limes.actions.compare_catalog import Comparison, compare
+from limes.actions.compare_catalog import CompareCatalog, Comparison
 from limes.actions.reports.status import ReportStatus, StatusReport
 from limes.actions.sync_catalog import SyncCatalog
 from limes.composition.checks import CHECKS, problems_of
@@ -60,7 +60,7 @@ def compare_with_database() -> Comparison:
     catalog = build_cluster(settings, open_cloud(settings)).catalog
     engine = open_checked_engine(settings, "limes-config-check")
     try:
-        return compare(engine, catalog, SystemClock().now().timestamp(), settings.collector.service_grace)
+        return CompareCatalog(engine, catalog, SystemClock(), settings.collector.service_grace).run()
     finally:
         engine.close()
 

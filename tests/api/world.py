@@ -15,10 +15,10 @@ import falcon.testing
 from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.explain_quota import ExplainQuota
+from limes.actions.quota_history import ShowHistory
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
-from limes.actions.show_history import ShowHistory
 from limes.actions.sync_catalog import SyncCatalog
 from limes.api.app import create_app
 from limes.api.collaborators import ApiCollaborators

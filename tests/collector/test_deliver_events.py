@@ -4,7 +4,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from limes.actions.deliver_events import DeliverEvents, ForgetHistory
+from limes.actions.deliver_events import DeliverEvents
+from limes.actions.quota_history import ForgetHistory
 from limes.audit.sinks.base import Delivery
 from limes.collector.cluster_jobs import AuditJob
 from limes.db.queries import outbox

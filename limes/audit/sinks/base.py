@@ -18,28 +18,27 @@ class OutgoingEvent:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """How the delivery of some events went. Those in neither list are as if they had never been given."""
+    """How a delivery went. Events that are neither delivered nor refused were not tried."""
 
     delivered: Sequence[int] = ()
-    """Numbers of those that the sink has for sure: it has said so, or they are on disk."""
+    """Numbers of events that the sink is sure to have: it has confirmed them, or they are on disk."""
     refused: Mapping[int, str] = field(default_factory=dict)
-    """Why it did not want others, by their numbers. A further try may go well."""
+    """Why it refused others, by their numbers. A later try may succeed."""
     error: str | None = None
-    """Why it did not go on. The text has no password in it."""
+    """Why it stopped, if so. The text has no password in it."""
 
 
 class Sink(Protocol):
-    """Somebody who wants to know of events.
+    """A receiver of events.
 
-    Contract: `deliver` raises nothing. It takes the events in their order, and after one that was refused it leaves out
-    all others of the same stream. It may be interrupted anywhere: an event that has arrived, but is not among those
-    delivered, is delivered once more. It comes back in bounded time, whatever the other side does. No two threads call
-    it at the same time.
+    Contract: `deliver` raises nothing. It takes the events in order, and after a refused one it skips all others of the
+    same stream. It may be interrupted anywhere: an event that has arrived, but was not reported as delivered, is
+    delivered again. It returns in bounded time, whatever the other side does. No two threads call it at the same time.
     """
 
     @property
     def name(self) -> str:
-        """As in the configuration."""
+        """The name in the configuration."""
         ...
 
     def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
@@ -47,5 +46,5 @@ class Sink(Protocol):
         ...
 
     def try_out(self) -> str | None:
-        """Why it would not take events now; None if it would. Sends nothing, raises nothing, makes nothing."""
+        """Why it could not take events now; None if it could. Sends and creates nothing, and raises nothing."""
         ...

@@ -12,17 +12,17 @@ from limes.audit.sinks.base import Delivery, OutgoingEvent
 
 @dataclass(frozen=True, slots=True)
 class LogSink:
-    """Appends to a file, which is opened for each delivery, so that it may be moved away at any time.
+    """Appends to a file, which is opened for each delivery, so that it can be rotated at any time.
 
-    On disk means on disk: the file is synced before anything counts as delivered.
+    The file is synced to disk before anything counts as delivered.
     """
 
     path: Path | None = None
-    """None means standard output, of which nobody can say where it ends up."""
+    """None means standard output, where nothing is known about what becomes of events."""
     name: str = "log"
 
     def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
-        """All of them, or none for sure."""
+        """Delivers all events, or reports none as delivered."""
         text = "".join(f"{event.document}\n" for event in events).encode()
         try:
             if self.path is None:
@@ -39,18 +39,18 @@ class LogSink:
         """See `Sink`."""
         if self.path is None:
             return None
-        there = self.path if self.path.exists() else self.path.absolute().parent
-        if not there.exists():
-            return f"there is no folder {there}"
-        if self.path.is_dir() or not os.access(there, os.W_OK):
-            return f"cannot write to {there}"
+        target = self.path if self.path.exists() else self.path.absolute().parent
+        if not target.exists():
+            return f"there is no folder {target}"
+        if self.path.is_dir() or not os.access(target, os.W_OK):
+            return f"cannot write to {target}"
         return None
 
 
 def _append(path: Path, text: bytes) -> None:
     with path.open("ab", buffering=0) as file:
         is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)  # and not a pipe, or a device
-        if is_file and _ends_within_a_line(path):  # a disk that was full, or a crash: that event comes once more
+        if is_file and _ends_within_a_line(path):  # after a full disk or a crash; that event is delivered again
             text = b"\n" + text
         while text:
             text = text[file.write(text) :]

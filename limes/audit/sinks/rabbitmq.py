@@ -1,7 +1,7 @@
 """The sink `rabbitmq`: persistent messages in a durable queue, each confirmed by the broker.
 
-There is a connection for each delivery. Deliveries are seconds apart, and a connection that is kept would have to be
-looked after meanwhile: heartbeats, a broker that restarts, a firewall that forgets.
+Each delivery opens a connection of its own. Deliveries are seconds apart, and a connection kept between them would need
+heartbeats, and care for restarting brokers and forgetful firewalls.
 """
 
 import logging
@@ -24,7 +24,7 @@ _NOT_FOUND = 404
 
 
 class _Attempt:
-    """One delivery, run in a thread of its own: pika waits for a confirmation for as long as the broker is alive."""
+    """One delivery, in its own thread, as pika waits for a confirmation for as long as the broker is alive."""
 
     def __init__(self, events: Sequence[OutgoingEvent]) -> None:
         self.events = events
@@ -32,11 +32,11 @@ class _Attempt:
         self.refused: dict[int, str] = {}
         self.error: str | None = None
         self.steps = 0
-        """Counts up with each answer of the broker."""
+        """Rises with each answer of the broker."""
         self.is_given_up = False
 
     def outcome(self, error: str | None) -> Delivery:
-        """What is known by now."""
+        """The result as far as it is known."""
         return Delivery(tuple(self.delivered), dict(self.refused), error)
 
 
@@ -72,14 +72,14 @@ class RabbitMQSink:
         return attempt.outcome(attempt.error)
 
     def try_out(self) -> str | None:
-        """See `Sink`: connects, and asks for the queue, which need not be there yet."""
+        """See `Sink`: connects and asks for the queue, which need not exist yet."""
         return self._connected(lambda connection: _has_queue(connection, self._queue))
 
     def _run(self, attempt: _Attempt) -> None:
         attempt.error = self._connected(lambda connection: self._publish_all(self._open_channel(connection), attempt))
 
     def _connected(self, work: Callable[[pika.BlockingConnection], object]) -> str | None:
-        """Does something with a connection. Answers what went wrong."""
+        """Runs `work` with a connection. Answers what went wrong, if anything."""
         try:
             connection = pika.BlockingConnection(self._parameters())
             try:
@@ -123,7 +123,7 @@ class RabbitMQSink:
         return f"RabbitMQ at {urlsplit(self._url).netloc.rpartition('@')[2]}"
 
     def _open_channel(self, connection: pika.BlockingConnection) -> BlockingChannel:
-        """With the queue: whatever there is by that name, else a durable one."""
+        """A channel whose queue exists: a durable one is declared if there is none of that name."""
         is_there = _has_queue(connection, self._queue)
         channel = connection.channel()
         if not is_there:
@@ -132,7 +132,7 @@ class RabbitMQSink:
         return channel
 
     def _publish(self, channel: BlockingChannel, event: OutgoingEvent) -> str | None:
-        """Answers why the broker does not want it, if so. The message's id is that of the event."""
+        """Publishes an event under its id. Answers why the broker refuses it, if so."""
         properties = pika.BasicProperties(
             content_type="application/json",
             content_encoding="utf-8",
@@ -159,7 +159,7 @@ def _has_queue(connection: pika.BlockingConnection, queue: str) -> bool:
 
 
 def _with_password(url: str, password: str | None) -> str:
-    """The URL with a password, as pika wants one wherever there is a user; RabbitMQ's own user `guest` has its name."""
+    """The URL with a password: pika wants one wherever there is a user. That of RabbitMQ's `guest` is `guest`."""
     parts = urlsplit(url)
     if password is None and (parts.password is not None or parts.username is None):
         return url
@@ -172,13 +172,13 @@ def _close(close: Callable[[], None]) -> None:
     try:
         close()
     except (pika_errors.AMQPError, OSError):
-        return  # what was confirmed is confirmed
+        return  # confirmations stay valid
 
 
 def _reason(error: Exception) -> str:
-    """pika wraps what has happened into what it was doing, and some of its errors have no text."""
+    """The text of the original error: pika wraps errors, and some have no text."""
     while isinstance(error, pika_errors.AMQPConnectionError) and error.args and isinstance(error.args[0], Exception):
         error = error.args[0]
     inner = getattr(error, "exception", None)
-    found = inner if isinstance(inner, Exception) else error
-    return str(found) or type(found).__name__
+    original = inner if isinstance(inner, Exception) else error
+    return str(original) or type(original).__name__

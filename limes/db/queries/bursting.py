@@ -32,7 +32,7 @@ _BURSTED = compiled(
 
 
 def lock_project(engine: Engine, project_id: int, *, lock: bool) -> bool:
-    """Whether the project may burst; with `lock`, nobody else changes that until the transaction ends."""
+    """Whether the project may burst. With `lock`, nobody else can change that until the transaction ends."""
     row = engine.first(_LOCK if lock else _READ, _Bursting, project=project_id)
     return row is not None and bool(row.is_on)
 

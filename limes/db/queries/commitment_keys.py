@@ -8,7 +8,7 @@ from limes.db.models import CommitmentKey
 
 
 class KeyRow(NamedTuple):
-    """What was asked for with a key, and the JSON of what was answered."""
+    """The request that came with a key, and the answer to it as JSON."""
 
     request: str
     document: str
@@ -33,19 +33,19 @@ _FORGET = compiled(lambda p: CommitmentKey.delete().where(CommitmentKey.created_
 
 
 def claim(engine: Engine, project_id: int, key: str, now: float) -> KeyRow | None:
-    """What was answered under this key before; None if it is new: nobody else can use it until the transaction ends.
+    """The earlier answer under this key. None if the key is new: nobody else can use it until the transaction ends.
 
-    Waits for another transaction that is using the key. After None, `remember` has to follow, or a roll-back.
+    Waits for another transaction that is using the key. After None, `remember` or a rollback has to follow.
     """
     if engine.write(_CLAIM, project=project_id, key=key, now=now):
         return None
     row = engine.first(_BY_KEY, KeyRow, project=project_id, key=key)
-    assert row is not None  # keys are only deleted long after their use
+    assert row is not None  # keys are deleted only long after their use
     return row
 
 
 def remember(engine: Engine, project_id: int, key: str, request: str, document: str, now: float) -> None:
-    """Keeps what was answered."""
+    """Keeps the answer."""
     engine.write(_REMEMBER, project=project_id, key=key, request=request, document=document, now=now)
 
 

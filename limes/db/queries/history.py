@@ -1,4 +1,4 @@
-"""The dated history of quotas. Rows name what they are about by UUID and name, and outlive it."""
+"""The history of quotas. Rows name domain, project and resource by UUID and name, and outlive them."""
 
 from collections.abc import Collection, Sequence
 from functools import reduce
@@ -16,7 +16,7 @@ _CHUNK = 500
 
 
 class HistoryRow(NamedTuple):
-    """A change. `old` and `new` are None where there was, or is, no number; domain quotas have no project."""
+    """A change. `old` and `new` are None where there is no number; domain quotas have no project."""
 
     at: float
     domain_uuid: str
@@ -35,7 +35,7 @@ class HistoryRow(NamedTuple):
 
 
 class NumberedChange(NamedTuple):
-    """A change with its number. Of two changes of the same quota, the later one has the greater number."""
+    """A change with its number. Later changes of the same quota have greater numbers."""
 
     number: int
     row: HistoryRow
@@ -56,7 +56,7 @@ def page(
 ) -> list[NumberedChange]:
     """At most `limit` changes with a number below `before`, the newest first.
 
-    With `refs`, only those of these resources, and those of the whole project.
+    With `refs`, only those of these resources and of the whole project.
     """
     query = (
         QuotaHistory.select(QuotaHistory.number, *_COLUMNS)
@@ -110,7 +110,7 @@ _DELETE = compiled(lambda p: QuotaHistory.delete().where(any_of(QuotaHistory.num
 
 
 def forget_before(engine: Engine, time: float, limit: int) -> int:
-    """Deletes the oldest changes, if they are from before that time: at most `limit`. Answers how many."""
+    """Deletes at most `limit` changes from before that time. Answers how many."""
     old = [row.number for row in engine.all(_OLDEST, _Age, limit=limit) if row.at < time]
     if old:
         engine.write(_DELETE, numbers=old)

@@ -1,7 +1,7 @@
-"""Audit events that wait to be delivered, written in the transactions of the changes that they are about.
+"""Audit events that wait for delivery, written in the transactions of the changes that they are about.
 
-Each sink has rows of its own. Two changes of the same quota, or of the same commitment, are written under a lock that
-both transactions hold until they commit; so in one stream the order of numbers is the order of events.
+Each sink has rows of its own. Two changes of the same quota, or of the same commitment, are written under one lock,
+which is held until the commit. So within a stream, numbers are in the order of events.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _CHUNK = 500
 
 
 class OutboxEvent(NamedTuple):
-    """An event that waits."""
+    """An event that waits for delivery."""
 
     number: int
     stream: str
@@ -61,9 +61,9 @@ _DUE = compiled(
 
 
 def due(engine: Engine, sink: str, now: float, never: float, limit: int) -> list[OutboxEvent]:
-    """At most `limit` events for the sink, in order, without the streams in which one waits for its next try.
+    """At most `limit` events for the sink, in order, but none of streams in which an event waits for its next try.
 
-    A next try later than `never` is the work of a clock that was wrong.
+    A next try later than `never` was set by a wrong clock, and does not count.
     """
     return engine.all(_DUE, OutboxEvent, sink=sink, now=now, never=never, limit=limit)
 
@@ -74,7 +74,7 @@ _MARK_DELIVERED = compiled(
 
 
 def mark_delivered(engine: Engine, numbers: Sequence[int], now: float) -> None:
-    """Says that the sink has these events for sure."""
+    """Marks events that the sink is sure to have."""
     if numbers:
         engine.write(_MARK_DELIVERED, numbers=numbers, now=now)
 
@@ -87,7 +87,7 @@ _RETRY_LATER = compiled(
 
 
 def retry_later(engine: Engine, number: int, next_try_at: float, error: str) -> None:
-    """Says that the sink did not take the event, and when to try again."""
+    """Notes that the sink refused the event, and when to try again."""
     engine.write(_RETRY_LATER, number=number, next_try_at=next_try_at, error=error)
 
 
@@ -98,7 +98,7 @@ _DELETE = compiled(lambda p: _Event.delete().where(any_of(_Event.number, p.numbe
 
 
 def forget_delivered(engine: Engine, sink: str, before: float, limit: int) -> int:
-    """Deletes events that were delivered before that time: at most `limit`. Answers how many."""
+    """Deletes at most `limit` events that were delivered before that time. Answers how many."""
     numbers = engine.column(_DELIVERED, sink=sink, before=before, limit=limit)
     if numbers:
         engine.write(_DELETE, numbers=numbers)
