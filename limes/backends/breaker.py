@@ -1,12 +1,11 @@
-"""A circuit breaker for each backend: one that does not answer is left alone for a while, and then asked by one call.
+"""A circuit breaker for each backend: one that does not answer is left alone for a while, then tried with one call.
 
-Each process finds out for itself, in memory: asking the database about each call would cost more than it saves, and a
-backend that one process cannot reach may well answer another. (pybreaker holds its lock for as long as a call takes,
-so it would let only one thread at a time ask a backend.)
+Each process finds out for itself, in memory: asking the database before each call would cost more than it saves, and a
+backend that one process cannot reach may well answer another. (pybreaker holds its lock during a call, so it would let
+only one thread at a time call a backend.)
 
-What counts as an outage: no connection, no answer in time, HTTP 429 and 5xx, `BackendOutage`. An answer that says no
-(a quota that is refused, a report that makes no sense) shows that the backend is there; it is for the pauses of the
-single project to deal with.
+These are outages: no connection, no answer in time, HTTP 429 and 5xx, `BackendOutage`. A refusal or a report that makes
+no sense shows that the backend is there; the pauses of the single project deal with it.
 """
 
 import itertools
@@ -28,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 class CircuitState(Enum):
-    """Closed: calls go through. Open: none does. Half-open: one does, to see whether the backend is back."""
+    """Closed: calls go through. Open: none does. Half-open: one does, to try whether the backend is back."""
 
     CLOSED = "closed"
     HALF_OPEN = "half-open"
@@ -45,7 +44,7 @@ class BreakerRules:
     """The first pause; it doubles with each call that finds the backend still out, up to `pause_max`."""
     pause_max: float = 300.0
     at_once: int | None = None
-    """How many calls may be under way at the same time, so that one backend cannot hold all threads; None: any."""
+    """How many calls may run at the same time, so that one backend cannot hold all threads. None: any number."""
 
 
 class CircuitBreaker:
@@ -90,7 +89,7 @@ class CircuitBreaker:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Lets the block ask the backend, and learns from how that ends. Raises `BackendPaused` instead of asking."""
+        """Counts how the block's call of the backend ends. Raises `BackendPaused` instead while the circuit is open."""
         number = self._begin()
         try:
             yield

@@ -66,7 +66,7 @@ def report_capacity(
 def list_domains(
     backend: DiscoveryBackend, except_domains: re.Pattern[str] | None, only_domains: re.Pattern[str] | None
 ) -> list[DomainInfo]:
-    """All domains that the two patterns let through: they match anywhere in the name, and `except_domains` wins.
+    """All domains that the two patterns admit. They match anywhere in the name, and `except_domains` wins.
 
     Raises `BackendError`.
     """
@@ -93,15 +93,15 @@ def list_projects(backend: DiscoveryBackend, domain: DomainInfo) -> list[Project
     return projects
 
 
-def _unique(found: list[T], expected: type[T]) -> list[T]:
+def _unique(items: list[T], expected: type[T]) -> list[T]:
     seen: set[str] = set()
-    for item in found:
+    for item in items:
         if not isinstance(item, expected) or not _is_text(item.id) or not _is_text(item.name):
             raise BackendError(f"expected {expected.__name__} with id and name, got {item!r}")
         if item.id in seen:
             raise BackendError(f"the id {item.id} appears twice")
         seen.add(item.id)
-    return found
+    return items
 
 
 def _is_text(value: object) -> bool:
@@ -110,21 +110,21 @@ def _is_text(value: object) -> bool:
 
 @contextlib.contextmanager
 def _as_backend_error(where: str, project: ProjectInfo | None = None) -> Iterator[None]:
-    """What goes wrong with one `project` reads the same for all: whoever lists errors can count how many have it."""
+    """An error about a `project` reads the same for all projects, so that a list of errors can count them."""
 
-    def tell(error: Exception) -> str:
+    def text_of(error: Exception) -> str:
         text = _one_line(error)
         return text if project is None else without_project(text, project.id)
 
     try:
         yield
     except BackendError as error:
-        text = tell(error)
+        text = text_of(error)
         named = type(error)(text if text.startswith(where) else f"{where}: {text}")
         named.observed = _observed(error)
         raise named from error
     except (ClientException, requests.RequestException) as error:
-        named = BackendError(f"{where}: {tell(error)}")
+        named = BackendError(f"{where}: {text_of(error)}")
         named.observed = _observed(error)
         raise named from error
     except Exception as error:
@@ -135,7 +135,7 @@ def _as_backend_error(where: str, project: ProjectInfo | None = None) -> Iterato
 
 
 def _observed(error: Exception) -> str:
-    """What an error says, as it says it, but for characters that no database and no terminal should get."""
+    """The error's own text, without characters that no database and no terminal should get."""
     text = _without_urllib(str(error)).strip() or type(error).__name__
     text = "".join(
         char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in text[:_LONGEST_OBSERVED]
@@ -144,7 +144,7 @@ def _observed(error: Exception) -> str:
 
 
 def _one_line(error: Exception) -> str:
-    """What an error says, fit to be stored and shown: a backend may have put anything into it."""
+    """The error's text, safe to store and to show: a backend may have put anything into it."""
     text = " ".join(str(error).split()) or type(error).__name__
     text = _without_urllib(text)
     text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:_LONGEST])
@@ -152,8 +152,8 @@ def _one_line(error: Exception) -> str:
 
 
 def _without_urllib(text: str) -> str:
-    """Without what says the same again, in terms of urllib3 and with addresses of objects in memory.
+    """The text without urllib3's repetition of it, which has addresses of objects in memory, and without secrets.
 
-    Without secrets, too: once the text is cut they may not be recognised any more.
+    Secrets go first: once the text is cut they may not be recognised any more.
     """
     return re.split(r": HTTPS?ConnectionPool\(", redact(text))[0]

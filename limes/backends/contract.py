@@ -163,14 +163,14 @@ class DiscoveryBackendContract:
         assert len(set(ids)) == len(ids) > 0
 
     def test_lists_the_same_in_many_threads(self, backend: DiscoveryBackend) -> None:
-        """Lists that are made at the same time are the same."""
+        """Lists made at the same time are equal."""
 
         def everything() -> set[DomainInfo | ProjectInfo]:
             domains: Iterable[DomainInfo] = calls.list_domains(backend, None, None)
             return {*domains, *(project for domain in domains for project in calls.list_projects(backend, domain))}
 
-        found = _in_threads(everything)
-        assert all(again == found[0] for again in found)
+        first, *others = _in_threads(everything)
+        assert all(other == first for other in others)
 
     def test_an_unknown_domain_has_no_projects(self, backend: DiscoveryBackend) -> None:
         """For a domain that does not exist there is an error or nothing, and never the projects of another."""

@@ -1,6 +1,6 @@
 """Finds plugins by the entry point group `limes.backends`, and makes the configured backends from them.
 
-Every problem of every entry is collected, each with its path in the configuration file, for example
+All problems of all entries are reported at once, each with its path in the configuration file, for example
 `services[0].params.resources.ram.unit: ...`.
 """
 
@@ -54,11 +54,12 @@ class Backends:
 
 
 class Plugins:
-    """The plugins that are installed, each loaded when it is first needed."""
+    """The installed plugins. Each is loaded when it is first needed."""
 
-    def __init__(self, found: Iterable[EntryPoint] | None = None) -> None:
-        points = entry_points(group=ENTRY_POINT_GROUP) if found is None else found
-        self._points = {point.name: point for point in points}
+    def __init__(self, points: Iterable[EntryPoint] | None = None) -> None:
+        """`points` stand for the entry points of what is installed."""
+        installed = entry_points(group=ENTRY_POINT_GROUP) if points is None else points
+        self._points = {point.name: point for point in installed}
         self._loaded: dict[str, Plugin] = {}
 
     @property
@@ -133,10 +134,10 @@ def load(
 
     quota = {spec.name: make("quota", spec) for spec in services}
     capacity = {spec.name: make("capacity", spec) for spec in capacitors}
-    found = make("discovery", discovery)
+    discovery_backend = make("discovery", discovery)
     if problems:
         raise ConfigError(problems)
-    return Backends(quota, capacity, found)
+    return Backends(quota, capacity, discovery_backend)
 
 
 def _make(plugins: Plugins, kind: Kind, spec: BackendSpec, context: BackendContext) -> Any:

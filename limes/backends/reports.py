@@ -86,21 +86,21 @@ class CapacityReport:
     services: Mapping[str, Mapping[str, Mapping[str, AZCapacity]]] = field(default_factory=dict)
 
 
-def add_usage(one: AZUsage, other: AZUsage) -> AZUsage:
-    """Both together. Where the physical usage of one is not known, its usage stands for it."""
+def add_usage(first: AZUsage, second: AZUsage) -> AZUsage:
+    """The sum of both. Where a physical usage is not known, the usage stands for it."""
     physical = None
-    if one.physical_usage is not None or other.physical_usage is not None:
-        physical = sum(az.usage if az.physical_usage is None else az.physical_usage for az in (one, other))
-    return AZUsage(one.usage + other.usage, physical, (*one.subresources, *other.subresources))
+    if first.physical_usage is not None or second.physical_usage is not None:
+        physical = sum(az.usage if az.physical_usage is None else az.physical_usage for az in (first, second))
+    return AZUsage(first.usage + second.usage, physical, (*first.subresources, *second.subresources))
 
 
-def add_capacity(one: AZCapacity, other: AZCapacity) -> AZCapacity:
-    """Both together."""
-    usages = [az.usage for az in (one, other) if az.usage is not None]
+def add_capacity(first: AZCapacity, second: AZCapacity) -> AZCapacity:
+    """The sum of both."""
+    usages = [az.usage for az in (first, second) if az.usage is not None]
     return AZCapacity(
-        one.capacity + other.capacity,
+        first.capacity + second.capacity,
         sum(usages) if len(usages) == 2 else None,  # a part that is not known makes the sum unknown
-        (*one.subcapacities, *other.subcapacities),
+        (*first.subcapacities, *second.subcapacities),
     )
 
 

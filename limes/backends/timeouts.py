@@ -1,4 +1,4 @@
-"""Backends whose calls end in time, even if the plugin does not keep to it; quota backends behind circuit breakers."""
+"""Backends whose calls end in time even if the plugin's do not, and quota backends behind circuit breakers."""
 
 import contextvars
 import threading
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class GuardedQuotaBackend(QuotaBackend):
-    """Asks another backend. Raises `BackendPaused` while that one's circuit is open."""
+    """Calls another backend. Raises `BackendPaused` while its circuit is open."""
 
     def __init__(self, inner: QuotaBackend, breaker: CircuitBreaker, time_limit: float) -> None:
         """`time_limit` is in seconds, for each call."""
@@ -30,19 +30,19 @@ class GuardedQuotaBackend(QuotaBackend):
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:
         """The plugin's report."""
-        return self._ask(lambda: self.inner.report_usage(project))
+        return self._call(lambda: self.inner.report_usage(project))
 
     def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
-        """Has the plugin set them."""
-        self._ask(lambda: self.inner.set_quota(project, quotas))
+        """Lets the plugin set them."""
+        self._call(lambda: self.inner.set_quota(project, quotas))
 
-    def _ask(self, question: Callable[[], T]) -> T:
+    def _call(self, call: Callable[[], T]) -> T:
         with self._breaker.call():
-            return within(self._time_limit, question)
+            return within(self._time_limit, call)
 
 
 class TimedCapacityBackend(CapacityBackend):
-    """Asks another backend, for so many seconds at most."""
+    """Calls another backend, for `time_limit` seconds at most."""
 
     def __init__(self, inner: CapacityBackend, time_limit: float) -> None:
         self.inner = inner
@@ -53,7 +53,7 @@ class TimedCapacityBackend(CapacityBackend):
         return within(self._time_limit, self.inner.report_capacity)
 
     def needs_demand(self) -> Collection[Ref]:
-        """The plugin's."""
+        """What the plugin needs to know."""
         return within(self._time_limit, self.inner.needs_demand)
 
     def report_capacity_for(self, demand: Demand) -> CapacityReport:
@@ -61,12 +61,12 @@ class TimedCapacityBackend(CapacityBackend):
         return within(self._time_limit, lambda: self.inner.report_capacity_for(demand))
 
     def resources(self) -> Collection[Ref]:
-        """The plugin's."""
+        """What the plugin announces."""
         return self.inner.resources()
 
 
 class TimedDiscoveryBackend(DiscoveryBackend):
-    """Asks another backend, for so many seconds a list at most."""
+    """Calls another backend, for `time_limit` seconds a list at most."""
 
     def __init__(self, inner: DiscoveryBackend, time_limit: float) -> None:
         self.inner = inner
@@ -81,26 +81,26 @@ class TimedDiscoveryBackend(DiscoveryBackend):
         return within(self._time_limit, lambda: list(self.inner.list_projects(domain)))
 
 
-def within(seconds: float, question: Callable[[], T]) -> T:
-    """What `question` answers or raises, or `BackendOutage` when that takes too long.
+def within(seconds: float, call: Callable[[], T]) -> T:
+    """What `call` returns or raises, or `BackendOutage` if that takes too long.
 
-    Timeouts of sockets are between two bytes, so a backend that sends one now and then could hold a thread for ever.
-    The question is asked in a thread of its own, which is left to itself when the time is up.
+    A socket's timeout begins again with each byte, so a backend that sends one now and then could hold a thread for
+    ever. So the call has a thread of its own, which is abandoned when the time is up.
     """
     outcome: dict[str, Any] = {}
     context = contextvars.copy_context()
 
-    def ask() -> None:
+    def work() -> None:
         try:
-            outcome["answer"] = context.run(question)
-        except BaseException as error:  # it is raised again where somebody waits for it
+            outcome["answer"] = context.run(call)
+        except BaseException as error:  # raised again by the thread that waits
             outcome["error"] = error
 
-    thread = threading.Thread(target=ask, name=f"{threading.current_thread().name}-call", daemon=True)
+    thread = threading.Thread(target=work, name=f"{threading.current_thread().name}-call", daemon=True)
     thread.start()
     thread.join(seconds)
     if not outcome:
         raise BackendOutage(f"no answer within {seconds:g} s")
     if "error" in outcome:
         raise outcome["error"]
-    return outcome["answer"]  # type: ignore[no-any-return]  # it is what the question answered
+    return outcome["answer"]  # type: ignore[no-any-return]  # what the call returned

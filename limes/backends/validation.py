@@ -1,10 +1,9 @@
 """Checks what a backend reports against what it has declared, and makes its AZs the configured ones.
 
 Decisions: a figure that is missing, negative or of a wrong type is a `BackendError`, and the whole report is dropped.
-One that is larger than any amount becomes the largest amount, and a quota becomes unlimited: so do backends say that
-there is no limit. A resource that nobody declared is left out, with a log line: for capacity this is normal (a source
-may know more than is configured), for usage it hints at a bug of the plugin, which is no reason to lose the other
-figures.
+A figure above the largest amount becomes the largest amount, and a quota becomes unlimited, since this is how backends
+say that there is no limit. An undeclared resource is left out, with a log line: for capacity this is normal (a source
+may know more than is configured); for usage it hints at a bug of the plugin, which is no reason to lose other figures.
 """
 
 import logging
@@ -172,7 +171,7 @@ def _json_items(items: Any, where: str, what: str) -> tuple[Mapping[str, Any], .
 
 
 def _without_huge_numbers(value: Any) -> Any:
-    """One number beyond any amount, such as a capacity with a huge overcommitment, is no reason to lose the others."""
+    """Cuts numbers beyond any amount, such as a capacity with a huge overcommitment, rather than lose the others."""
     if isinstance(value, Mapping):
         return {key: _without_huge_numbers(item) for key, item in value.items()}
     if isinstance(value, tuple | list):

@@ -1,11 +1,11 @@
-"""What all models share, and the database that they use."""
+"""The base class of all models, and the database that they use."""
 
 from typing import Any
 
 import peewee
 
 database = peewee.DatabaseProxy()
-"""Which database the models use; `bind()` sets it. Fixed SQL does not need it."""
+"""The database of the models. `bind()` sets it. Queries that an engine runs do not need it."""
 
 
 def bind(db: Any) -> None:
@@ -14,7 +14,7 @@ def bind(db: Any) -> None:
 
 
 class BaseModel(peewee.Model):
-    """What all tables share."""
+    """The base class of all tables."""
 
     class Meta:
         database = database

@@ -15,8 +15,8 @@ _NOW = compiled(lambda p: peewee.Select(columns=[fn.DATE_PART("epoch", fn.CLOCK_
 def ahead_of_database(engine: Engine, wall: Callable[[], float] = time.time) -> float:
     """How many seconds this machine's clock is ahead of PostgreSQL's, and negative if it is behind.
 
-    What may be due to the time that the answer took is no difference. Raises `Unavailable`.
+    Does not count what the time that the answer took may explain. Raises `Unavailable`.
     """
     before = wall()
-    there: float = engine.column(_NOW)[0]
-    return max(before - there, min(0.0, wall() - there))
+    theirs: float = engine.column(_NOW)[0]
+    return max(before - theirs, min(0.0, wall() - theirs))

@@ -15,7 +15,7 @@ psycopg2.extensions.register_type(
     psycopg2.extensions.new_type((1700,), "NUMERIC_AS_INT", lambda value, _: None if value is None else int(value))
 )
 
-# The wait for SQLite's one write lock is no queue but a lottery, so it has to be longer than any queue. It comes first:
+# Who waits for SQLite's write lock gets it by chance and not in turn, so the wait has to be long. It is set first:
 # switching to WAL needs a lock as well.
 SQLITE_PRAGMAS = {"busy_timeout": 30_000, "journal_mode": "wal", "foreign_keys": 1, "synchronous": "normal"}
 
@@ -29,9 +29,9 @@ def make_pool(
     lock_timeout: float,
     application_name: str,
 ) -> SqlitePool | PostgresqlPool:
-    """At most `size` connections, for one of which a thread waits `timeout` seconds. Nothing is connected yet.
+    """A pool of at most `size` connections. A thread waits `timeout` seconds for one. Nothing is connected yet.
 
-    The rest is for PostgreSQL; what the address says of libpq's parameters comes first.
+    The other arguments are for PostgreSQL; libpq's parameters in the address have precedence.
     """
     if address.dialect == "sqlite":
         pool = SqlitePool(

@@ -1,4 +1,4 @@
-"""What an error of the database means for whoever ran into it."""
+"""What an error of the database means for its caller."""
 
 import sqlite3
 from enum import Enum
@@ -7,21 +7,21 @@ import peewee
 import psycopg2
 
 DATABASE_ERRORS = (peewee.PeeweeException, psycopg2.Error, sqlite3.Error)
-"""What both drivers and peewee raise. peewee wraps the drivers' errors, except while rows are being fetched."""
+"""What peewee and both drivers raise. peewee wraps the drivers' errors, except while rows are fetched."""
 
 
 class Failure(Enum):
     """What to do about an error, and what to say if that does not help."""
 
     COLLISION = "the database is too busy; try again"
-    """Two transactions were in each other's way and this one was rolled back: run it again."""
+    """This transaction collided with another one and was rolled back: run it again."""
     BUSY = "the database is too busy: a lock was not free in time; try again"
-    """A lock could not be had in the time allowed. The waiting was the trying."""
+    """A lock was not free in time. No use to try again: it has waited already."""
     TOO_SLOW = "the database took too long over this request; try again or ask for less"
     GONE = "the database does not answer"
     """Not reachable, shutting down, out of connections or disk, or broken."""
     OURS = "a mistake in a statement, or a constraint that was violated"
-    """Not the database's fault: the error goes to the caller as it is."""
+    """Not the database's fault: the caller gets the error as it is."""
 
 
 _POSTGRESQL_CODES = {

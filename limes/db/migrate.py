@@ -1,8 +1,8 @@
 """Numbered, forward-only migrations. The schema is brought up by `limes db upgrade` and only checked at start.
 
-Each half of the house has its own folder of files and its own history table; both may live in one database. Files
-follow `playhouse.migrations`: a function `up(migrator, db)` with frozen copies of the models it needs. A file that was
-released is never changed, and the previous release must be able to live with the schema that a new file leaves.
+The Limes half and the Placement half each have a folder of files and a history table; both may live in one database.
+Files follow `playhouse.migrations`: a function `up(migrator, db)` with frozen copies of the models that it needs. A
+released file never changes, and the previous release must be able to work with the schema after a new file.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line
 from limes.errors import StartupError
 
-# Any number that no other user of the database picks: two upgrades at once run one after the other.
+# Any number that nobody else uses in this database: two upgrades at once run one after the other.
 _ADVISORY_LOCK = 0x4C494D4553
 # SQL text: settings of the session
 _LOCK = "SET statement_timeout = 0; SET lock_timeout = 0; SELECT pg_advisory_lock(%s)"
@@ -25,7 +25,7 @@ _UNLOCK = "RESET statement_timeout; RESET lock_timeout; SELECT pg_advisory_unloc
 
 
 class Migrations:
-    """The migrations of one half: a folder of files, and the table that remembers which were applied."""
+    """The migrations of one half: a folder of files, and the table that records which were applied."""
 
     def __init__(self, name: str, directory: Path, history_table: str) -> None:
         self.name = name
@@ -33,26 +33,26 @@ class Migrations:
         self.history_table = history_table
 
     def pending(self, engine: Engine) -> list[str]:
-        """Names of the files that this database has not seen yet, in order. Raises `StartupError` if it won't say."""
+        """Names of the files that were not applied yet, in order. Raises `StartupError` if the database won't say."""
         with engine.connection(), self._explained(engine, "cannot be read"):
             return [row.name for row in self._runner(engine).status() if row.path is not None and row.applied is None]
 
     def unknown(self, engine: Engine) -> list[str]:
-        """Names that were applied to this database, and that this release has never heard of: it is the older one."""
+        """Names that were applied, but that this release does not know: it is older than the schema."""
         with engine.connection(), self._explained(engine, "cannot be read"):
             return [row.name for row in self._runner(engine).status() if row.path is None]
 
     def upgrade(self, engine: Engine) -> list[str]:
         """Applies all pending files, each in a transaction of its own, and answers their names.
 
-        Several processes may call this at once: one works, the others wait and find nothing left to do. Raises
-        `StartupError` when a file fails; it has changed nothing then, and those before it stay applied.
+        Several processes may call this at once: one works, the others wait and find nothing to do. Raises
+        `StartupError` if a file fails. That file has changed nothing then, and those before it stay applied.
         """
         with engine.connection(), self._explained(engine, "cannot be upgraded"), _alone(engine):
             return list(self._runner(engine).up())
 
     def check(self, engine: Engine) -> None:
-        """Raises `StartupError` when the schema is behind this release."""
+        """Raises `StartupError` if the schema is behind this release."""
         pending = self.pending(engine)
         if pending:
             raise StartupError(
@@ -75,15 +75,15 @@ class Migrations:
 
 @contextlib.contextmanager
 def _alone(engine: Engine) -> Iterator[None]:
-    """Nobody else upgrades this database meanwhile; waits for as long as it takes."""
+    """Nobody else upgrades this database during the block. Waits as long as it takes."""
     if engine.dialect == "sqlite":
-        # SQLite's write lock won't do: tables are rebuilt with foreign keys off, which cannot be inside a transaction.
+        # SQLite's write lock won't do: tables are rebuilt with foreign keys off, which is impossible in a transaction.
         with Path(f"{engine.name}.upgrade-lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
         return
-    # Waiting for the other one may take long, and so may a statement on a large table. What runs under the lock keeps
-    # the lock timeout, so that it gives up rather than make everybody queue behind it.
+    # Waiting for the other upgrade may take long, and so may a statement on a large table. What runs under the lock
+    # keeps the lock timeout, so that it gives up rather than make everybody queue behind it.
     engine.rows(_LOCK, [_ADVISORY_LOCK])
     try:
         engine.execute(_LIMIT_LOCKS)

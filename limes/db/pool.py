@@ -1,9 +1,9 @@
-"""PostgreSQL connections in a pool that asks the server no needless question.
+"""Pools of connections. The one for PostgreSQL asks the server no needless question.
 
-peewee's pool asks `SELECT 1` each time it hands a connection out. For a request that needs one statement, this is half
-of its time. Here, a connection that was in use a moment ago is taken as it is, if the server has not said goodbye.
-Should it turn out to be broken with its first statement, and is that one a SELECT or a BEGIN, then nothing has happened
-yet: the statement is run again on another connection, and all older ones are asked again.
+peewee's pool runs `SELECT 1` each time it hands a connection out. For a request that needs one statement, this is half
+of its time. Here, a connection that was in use a moment ago is taken as it is, unless the server has closed it. If it
+turns out to be broken with its first statement, and that is a SELECT or a BEGIN, nothing has happened yet: the
+statement runs again on another connection, and all older ones are checked again.
 """
 
 import contextlib
@@ -19,18 +19,17 @@ import psycopg2
 from playhouse.pool import PooledPostgresqlDatabase, PooledSqliteDatabase
 
 TRUSTED_SECONDS = 1.0
-"""A connection that rested longer is asked whether it lives."""
+"""A connection that rested longer is checked before use."""
 
 # PREPARE and EXECUTE are only used for reads, see limes.db.prepared
 _READS = ("SELECT", "PREPARE", "EXECUTE")
 
 
 class SqlitePool(PooledSqliteDatabase):
-    """peewee's pool of SQLite connections, but for the end of transactions that SQLite has ended by itself."""
+    """peewee's pool of SQLite connections, except for transactions that SQLite has ended by itself."""
 
     def rollback(self) -> None:
-        """As peewee's. After an error of the disk there is nothing to roll back any more; asking for it would hide that
-        error behind another one."""
+        """As peewee's. After a disk error there is nothing left to roll back, and trying to would hide that error."""
         if self.connection().in_transaction:
             super().rollback()
 
@@ -46,11 +45,11 @@ class SqlitePool(PooledSqliteDatabase):
 
 
 class NotReplicated(psycopg2.OperationalError):
-    """The transaction is committed here, but would be lost in a fail-over just now."""
+    """The transaction is committed here, but a fail-over now would lose it."""
 
 
 class PostgresqlPool(PooledPostgresqlDatabase):
-    """peewee's pool of PostgreSQL connections, but for how it finds out whether one still works."""
+    """peewee's pool of PostgreSQL connections, except for how it finds out whether one still works."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._given_back: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
@@ -69,10 +68,10 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         self._first(lambda: run(*args, **kwargs), harmless=True)
 
     def commit(self) -> None:
-        """As peewee's; and a commit that no standby has confirmed, though the server is told to wait for one, fails.
+        """As peewee's, but fails if the server waits for standbys and none has confirmed the commit.
 
-        PostgreSQL calls such a commit a success when the waiting is cancelled (`pg_cancel_backend`). But after a
-        fail-over it may be gone, so nobody may be told that it is there.
+        PostgreSQL reports success when that wait is cancelled (`pg_cancel_backend`). But after a fail-over the commit
+        may be gone, so nobody may be told that it succeeded.
         """
         super().commit()
         notices = self.connection().notices
@@ -87,14 +86,14 @@ class PostgresqlPool(PooledPostgresqlDatabase):
             yield
 
     def _first(self, statement: Callable[[], Any], *, harmless: bool) -> Any:
-        """Runs a statement; where it is the first one on an unproven connection, with a second chance."""
+        """Runs a statement. If it is the first one on an unproven connection, it has a second chance."""
         unproven, self._thread.unproven = getattr(self._thread, "unproven", None), None
         try:
             return statement()
         except (peewee.OperationalError, peewee.InterfaceError):
             if unproven is None or not unproven.closed or not harmless:
                 raise
-        self._distrusted_at = time.monotonic()  # the others of its age have probably been cut, too
+        self._distrusted_at = time.monotonic()  # others of its age have probably been cut, too
         self.close()
         self.connect()
         return statement()

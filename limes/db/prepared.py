@@ -1,8 +1,8 @@
-"""Prepared statements for reads that are asked often: PostgreSQL plans a join of three tables longer than it runs it.
+"""Prepared statements for frequent reads: PostgreSQL takes longer to plan a join of three tables than to run it.
 
-A statement is prepared once on each connection, when it is first needed there. Poolers that hand another connection to
-each transaction do not know of it (SQLSTATE 26000), and after a migration a plan may be stale (0A000): then the
-statement is run as it is, and after some of these failures none is prepared any more.
+A statement is prepared on each connection when it is first needed there. A pooler that gives each transaction another
+connection does not know it (SQLSTATE 26000), and after a migration a plan may be stale (0A000): then the statement runs
+unprepared, and after some of these failures no statement is prepared any more.
 """
 
 import itertools
@@ -31,7 +31,7 @@ class PreparedReads:
 
     @property
     def usable(self) -> bool:
-        """Whether this server, and what is in front of it, know of prepared statements."""
+        """Whether prepared statements work with this server and any pooler in front of it."""
         return self._failures < _ENOUGH
 
     def fetch(self, sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -46,13 +46,13 @@ class PreparedReads:
         return list(self._db.execute_sql(call, params or None).fetchall())
 
     def _call(self, sql: str, count: int) -> tuple[str, str]:
-        """What the statement is called on each connection, and how it is run with so many parameters."""
+        """The statement's name on each connection, and how to run it with `count` parameters."""
         name = f"limes_{next(self._numbers)}"
         marks = f"({', '.join(['%s'] * count)})" if count else ""
         return self._calls.setdefault(sql, (name, f"EXECUTE {name}{marks}"))
 
     def is_refusal(self, error: BaseException) -> bool:
-        """Whether the statement has to be run as it is. Forgets what was prepared on this thread's connection."""
+        """Whether the statement has to run unprepared. Forgets what was prepared on this thread's connection."""
         cause = getattr(error, "orig", None) or error
         if getattr(cause, "pgcode", None) not in _REFUSALS:
             return False

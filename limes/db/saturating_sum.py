@@ -1,11 +1,11 @@
-"""SQLite's `SUM`, but that it ends at the largest integer of the database instead of failing there."""
+"""SQLite's `SUM`, except that it stops at the largest integer of the database instead of failing there."""
 
 _LARGEST = 2**63 - 1
 
 
 class SaturatingSum:
-    """The aggregate function. A sum that would not fit into 64 bits is an error to SQLite's own, and with it the whole
-    statement. PostgreSQL's is NUMERIC and has no end."""
+    """The aggregate function. With SQLite's own, a statement fails if a sum does not fit into 64 bits. PostgreSQL's is
+    NUMERIC and has no limit."""
 
     def __init__(self) -> None:
         self._total: int | float | None = None

@@ -1,7 +1,7 @@
-"""The figures themselves as metrics: capacity, quota, usage and commitments, under the names of the original.
+"""Capacity, quota, usage and commitments as metrics, under the names of the original.
 
-They are rendered from one state of the database, so a project that vanishes meanwhile is there with all of its figures
-or with none. However many projects there are, only their names are held in memory.
+They come from one state of the database, so a project that vanishes meanwhile is there with all of its figures or with
+none. Memory holds only the names of projects, however many there are.
 """
 
 from collections.abc import Iterator, Mapping
@@ -59,14 +59,14 @@ Samples = Iterator[tuple[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class DataMetrics:
-    """What renders them. With `skip_zero`, figures of projects that are 0 are left out."""
+    """Renders them. `skip_zero` leaves out figures of projects that are 0."""
 
     engine: Engine
     catalog: Catalog
     skip_zero: bool = False
 
     def write(self, file: IO[bytes]) -> None:
-        """Writes all families in the text format. When it raises `Unavailable`, some may have been written."""
+        """Writes all families in the text format. If it raises `Unavailable`, it may have written some."""
 
         def work() -> None:
             for chunk in self._render():
@@ -75,10 +75,10 @@ class DataMetrics:
         self.engine.snapshot(work)
 
     def _render(self) -> Iterator[bytes]:
-        for name, samples in self._families(_State(self.engine, self.catalog)):
+        for name, samples in self._families(_Snapshot(self.engine, self.catalog)):
             yield from gauge(name, FAMILIES[name][1], samples)
 
-    def _families(self, state: "_State") -> Iterator[tuple[str, Samples]]:
+    def _families(self, state: "_Snapshot") -> Iterator[tuple[str, Samples]]:
         yield from state.cluster()
         yield "limes_domain_quota", state.domain_quotas()
         for name, column in _COLUMNS.items():
@@ -92,8 +92,8 @@ class DataMetrics:
         return (sample for sample in samples if sample[1]) if self.skip_zero else samples
 
 
-class _State:
-    """One state of the database, with the labels of what has a name in it."""
+class _Snapshot:
+    """One state of the database, with the labels of its resources and projects."""
 
     def __init__(self, engine: Engine, catalog: Catalog) -> None:
         self._engine = engine
@@ -119,21 +119,25 @@ class _State:
 
     def cluster(self) -> Iterator[tuple[str, Samples]]:
         """The families about capacity and units."""
-        rows = [row for row in queries.capacities(self._engine) if row[0] in self._refs]
+        rows = [row for row in queries.capacities(self._engine) if row.resource_id in self._refs]
         raw: dict[Ref, list[int]] = {ref: [] for ref in self._catalog.refs()}
-        for resource_id, _, capacity, _ in rows:
-            raw[self._refs[resource_id]].append(capacity)
+        for row in rows:
+            raw[self._refs[row.resource_id]].append(row.raw_capacity)
         yield (
             "limes_cluster_capacity",
             ((_of_resource(ref), effective_total(amounts, self._overcommit(ref))) for ref, amounts in raw.items()),
         )
         yield (
             "limes_cluster_capacity_per_az",
-            ((self._in_az(row[1], row[0]), effective(row[2], self._overcommit(self._refs[row[0]]))) for row in rows),
+            (
+                (self._in_az(row.az, row.resource_id), effective(row.raw_capacity, self._overcommit(ref)))
+                for row in rows
+                for ref in [self._refs[row.resource_id]]
+            ),
         )
         yield (
             "limes_cluster_usage_per_az",
-            ((self._in_az(row[1], row[0]), row[3]) for row in rows if row[3] is not None),
+            ((self._in_az(row.az, row.resource_id), row.usage) for row in rows if row.usage is not None),
         )
         yield "limes_unit_multiplier", ((_of_resource(ref), self._multiplier(ref)) for ref in raw)
 

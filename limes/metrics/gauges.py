@@ -117,17 +117,17 @@ class ScrapeGauges(Collector):
 
     def _tasks(self, families: Mapping[str, GaugeMetricFamily], state: WorkState, now: float) -> None:
         due: list[tuple[str, str, int, float | None]] = []
-        for one in state.services:
-            due.append(("scrape-usage", one.service, one.due_scrapes, one.due_scrape_since))
-            due.append(("push-quota", one.service, one.due_pushes, one.due_push_since))
+        for service in state.services:
+            due.append(("scrape-usage", service.service, service.due_scrapes, service.due_scrape_since))
+            due.append(("push-quota", service.service, service.due_pushes, service.due_push_since))
         waiting = [capacitor.next_scrape_at for capacitor in state.capacitors if capacitor.next_scrape_at <= now]
         due.append(("scrape-capacity", "", len(waiting), min(waiting, default=None)))
         for job in state.jobs:
             is_due = job.next_run_at <= now
             due.append((job.name, "", int(is_due), job.next_run_at if is_due else None))
-        for task, service, count, since in due:
-            families["limes_tasks_due"].add_metric((task, service), count)
-            families["limes_task_lag_seconds"].add_metric((task, service), _age(now, since))
+        for task, service_type, count, since in due:
+            families["limes_tasks_due"].add_metric((task, service_type), count)
+            families["limes_task_lag_seconds"].add_metric((task, service_type), _age(now, since))
 
     def describe(self) -> list[GaugeMetricFamily]:
         """The names, for the registry."""

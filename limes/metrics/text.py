@@ -21,7 +21,7 @@ def labels(values: Mapping[str, str]) -> str:
 
 
 def gauge(name: str, help_text: str, samples: Iterable[tuple[str, float]]) -> Iterator[bytes]:
-    """One family in chunks of many lines; `samples` are pairs of labels (see above) and value."""
+    """One family in chunks of many lines. `samples` are pairs of labels (as `labels` gives them) and value."""
     yield f"# HELP {name} {help_text}\n# TYPE {name} gauge\n".encode()
     lines = (f"{name}{{{inside}}} {value}\n" for inside, value in samples)
     while chunk := "".join(islice(lines, _LINES_AT_ONCE)):
@@ -29,8 +29,8 @@ def gauge(name: str, help_text: str, samples: Iterable[tuple[str, float]]) -> It
 
 
 def spool(own: bytes, write_data: Callable[[IO[bytes]], None] | None) -> IO[bytes]:
-    """Both in one file, which goes to disk if it is large. When the database fails in the middle of `write_data`, what
-    that has written is left out as a whole: half of it would look like projects that have vanished."""
+    """Both in one file, which goes to disk if it is large. If the database fails during `write_data`, all that it has
+    written is left out: half of it would look as if projects had vanished."""
     file: Any = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - whoever sends it closes it
     file.write(own)
     if write_data is not None:
