@@ -60,7 +60,7 @@ def test_a_project_admin_buys(open_as, cloud):
     dialog = page.get_by_role("dialog", name="Buy a commitment")
     expect(dialog.get_by_label("Amount")).to_be_focused()
     dialog.get_by_label("Amount").fill("many")
-    expect(dialog.get_by_text("Write a whole number")).to_be_visible()
+    expect(dialog.get_by_text("Enter a whole number")).to_be_visible()
     dialog.get_by_label("Amount").fill("41")
     expect(dialog.get_by_role("status")).to_contain_text("but its quota is 40: what is beyond it cannot be used")
     assert violations(page) == []
@@ -136,7 +136,7 @@ def test_a_part_goes_to_another_project_by_token(open_as, cloud):
     assert token not in page.content()
 
     other = open_as(ANALYTICS_ADMIN, f"/ui{OF_ANALYTICS}")
-    other.get_by_role("button", name="Take over").click()
+    other.get_by_role("button", name="Accept transfer").click()
     dialog = other.get_by_role("dialog")
     dialog.get_by_label("Transfer token").fill("nonsense")
     expect(dialog.get_by_text("no matching commitment found")).to_be_visible()
@@ -214,7 +214,7 @@ def test_merge_renew_last_longer_convert_and_delete(open_as, cloud):
     expect(dialog.get_by_role("button", name="Delete")).to_have_count(0)
     admin = open_as(CLOUD_ADMIN, f"/ui{OF_SHOP}?do=manage&id={renewal}")
     admin.get_by_role("button", name="Delete", exact=True).click()
-    admin.get_by_role("button", name="Delete for good").click()
+    admin.get_by_role("button", name="Delete permanently").click()
     expect(admin.get_by_role("dialog")).to_have_count(0)
     assert renewal not in listed(cloud)
 
@@ -223,7 +223,7 @@ def test_who_may_only_look_is_offered_nothing(open_as, cloud):
     number = commit(cloud)["id"]
     page = open_as(SHOP_MEMBER, f"/ui{OF_SHOP}")
     expect(page.get_by_text("Your role may look at commitments here, not change them.")).to_be_visible()
-    expect(page.get_by_role("button", name=re.compile("^(Buy|Take over|Commit to .*)$"))).to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("^(Buy|Accept transfer|Commit to .*)$"))).to_have_count(0)
     dialog = manage(page, number)
     expect(dialog.get_by_text("10 GiB storage/capacity")).to_be_visible()
     expect(dialog.get_by_role("list", name="What can be done")).to_have_count(0)
@@ -249,7 +249,7 @@ def test_back_closes_a_dialog_and_filters_stay_in_the_address(open_as, cloud):
     page.reload()
     expect(page.get_by_label("Resource")).to_have_value("storage/capacity")
     page.get_by_role("searchbox", name="Search").fill("nobody has that")
-    expect(page.get_by_text("No commitment is like that.")).to_be_visible()
+    expect(page.get_by_text("No commitment matches.")).to_be_visible()
 
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(open_as):

@@ -42,7 +42,7 @@ def test_a_cloud_admin_sees_the_three_lists(open_as, drifted):
     page.get_by_role("link", name="Backends differ").click()
     expect(page.get_by_role("row", name="library")).to_contain_text(re.compile("school.*150 GiB.*100 GiB.*.50 GiB"))
     page.get_by_role("searchbox").fill("nobody")
-    expect(page.get_by_text("Nothing here is like that.")).to_be_visible()
+    expect(page.get_by_text("Nothing matches.")).to_be_visible()
     page.get_by_role("searchbox").fill("lib")
     expect(page).to_have_url(re.compile("list=mismatch.*search=lib"))
     page.get_by_role("link", name="library", exact=True).click()

@@ -96,7 +96,7 @@ def test_a_project_admin_may_lower_but_not_raise(open_as):
 
 def test_who_may_not_change_anything_is_shown_no_fields(open_as):
     page = open_as(SHOP_MEMBER, f"/ui/domains/{ACME}/projects/{SHOP}/quota")
-    expect(page.get_by_text("Not for your role to change").first).to_be_visible()
+    expect(page.get_by_text("Your role may not change this").first).to_be_visible()
     expect(page.get_by_role("main").get_by_role("textbox")).to_have_count(0)
 
 
@@ -108,7 +108,7 @@ def test_nobody_overwrites_what_somebody_else_has_changed(open_as, cloud):
     expect(page.get_by_text("This would be accepted.")).to_be_visible()
     cloud.put_quota(f"/v1/domains/{path}", compute={"cores": 11})
     page.get_by_role("button", name="Save quota").click()
-    expect(page.get_by_role("alert").filter(has_text="Somebody else has changed quotas meanwhile")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="Someone else has changed quotas meanwhile")).to_be_visible()
     assert _quota(cloud, path) == 11
     expect(page.get_by_text("now 11")).to_be_visible()
     expect(field).to_have_value("30")

@@ -1,5 +1,5 @@
 // Which page is at which address. Each is loaded when it is first needed.
-import { ErrorBoundary, LocationProvider, Route, Router, lazy, useLocation } from "preact-iso";
+import { ErrorBoundary, lazy, LocationProvider, Route, Router, useLocation } from "preact-iso";
 import { useEffect } from "preact/hooks";
 import { Shell } from "./layout/Shell";
 import { pagePath } from "./lib/paths";

@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { App } from "./app";
 import { startTheme } from "./lib/theme";
-import { restore } from "./session/store";
+import { restore } from "./session/requests";
 
 startTheme();
 const root = document.getElementById("app")!;

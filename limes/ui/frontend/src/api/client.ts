@@ -73,7 +73,7 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
     return await fetch(path, init);
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError(0, "Limes does not answer. Check your network and try again.");
+    throw new ApiError(0, "Limes is not answering. Check your network and try again.");
   }
 }
 

@@ -1,6 +1,6 @@
 // Reports of all three levels in one form, so that pages need not care which one they show.
 import { remember } from "../lib/names";
-import { apiPath, levelOf, type Level, type Place } from "../lib/paths";
+import { apiPath, type Level, levelOf, type Place } from "../lib/paths";
 import { request } from "./client";
 import type * as api from "./schema";
 

@@ -4,37 +4,36 @@ import { buy } from "../api/commitments";
 import type { Commitment } from "../api/schema";
 import { Field } from "../components/Field";
 import { Select } from "../components/Select";
-import { newKey } from "../lib/key";
+import { zoneName } from "../lib/names";
 import type { Place } from "../lib/paths";
-import { useSubmit } from "../lib/submit";
+import { newKey, useSubmit } from "../lib/submit";
 import { format, formatExact } from "../lib/units";
-import { zoneName } from "../lib/zones";
-import type { Offer } from "./offers";
 import { PlanResult } from "./PlanResult";
+import type { Offer } from "./offers";
 import { useVerdict } from "./verdict";
-import { fitting, localOf, readWish, type Wish } from "./wish";
+import { fitting, localOf, readPurchase, type Purchase } from "./purchase";
 
 interface Props {
   at: Place;
   offers: Offer[];
   /** What the address proposes. */
-  proposal: Partial<Wish>;
+  proposal: Partial<Purchase>;
   bought: (commitment: Commitment) => void;
 }
 
-const EMPTY: Wish = { resource: "", zone: "", duration: "", amount: "", confirmBy: "" };
+const EMPTY: Purchase = { resource: "", zone: "", duration: "", amount: "", confirmBy: "" };
 const plain = (value: string) => ({ value, title: value });
 
 export function BuyForm({ at, offers, proposal, bought }: Props) {
-  const [typed, setTyped] = useState<Wish>({ ...EMPTY, ...proposal });
+  const [typed, setTyped] = useState<Purchase>({ ...EMPTY, ...proposal });
   const offer = offers.find((one) => one.key === typed.resource) ?? offers[0]!;
-  const wish = fitting(typed, offer);
-  const { wanted, problem: unreadable } = readWish(wish, offer);
+  const purchase = fitting(typed, offer);
+  const { wanted, problem: unreadable } = readPurchase(purchase, offer);
   const verdict = useVerdict(at, wanted);
   const key = useMemo(newKey, [JSON.stringify(wanted)]);
   const { isBusy, problem, run } = useSubmit();
   const isGood = wanted !== undefined && verdict.state === "answered" && verdict.isPossible !== false;
-  const set = (change: Partial<Wish>): void => setTyped({ ...wish, ...change });
+  const set = (change: Partial<Purchase>): void => setTyped({ ...purchase, ...change });
 
   return (
     <form
@@ -53,23 +52,23 @@ export function BuyForm({ at, offers, proposal, bought }: Props) {
         />
         <Select
           label="Availability zone"
-          value={wish.zone}
+          value={purchase.zone}
           options={offer.zones.map((value) => ({ value, title: zoneName(value) }))}
           choose={(zone) => set({ zone })}
         />
         <Field
           label="Amount"
           name="amount"
-          value={wish.amount}
+          value={purchase.amount}
           autocomplete="off"
           autofocus
           isInvalid={unreadable !== undefined}
           hint={unreadable ?? (offer.unit ? `Such as 200 GiB; counted in ${offer.unit}` : "A whole number")}
           onInput={(amount) => set({ amount })}
         />
-        <Select label="Duration" value={wish.duration} options={offer.durations.map(plain)} choose={(duration) => set({ duration })} />
+        <Select label="Duration" value={purchase.duration} options={offer.durations.map(plain)} choose={(duration) => set({ duration })} />
       </div>
-      <When wish={wish} offer={offer} set={set} />
+      <When purchase={purchase} offer={offer} set={set} />
       <PlanResult
         verdict={unreadable ? { state: "none" } : verdict}
         unit={offer.unit}
@@ -79,38 +78,38 @@ export function BuyForm({ at, offers, proposal, bought }: Props) {
       <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
       <footer class="dialog-foot">
         <button class="primary" disabled={!isGood || isBusy}>
-          {isBusy ? "Buying…" : label(wanted?.amount, wish, offer)}
+          {isBusy ? "Buying…" : label(wanted?.amount, purchase, offer)}
         </button>
       </footer>
     </form>
   );
 }
 
-function label(amount: number | undefined, wish: Wish, offer: Offer): string {
-  const verb = wish.confirmBy ? "Plan" : "Buy";
-  return amount === undefined ? verb : `${verb} ${format(amount, offer.unit)} for ${wish.duration}`;
+function label(amount: number | undefined, purchase: Purchase, offer: Offer): string {
+  const verb = purchase.confirmBy ? "Plan" : "Buy";
+  return amount === undefined ? verb : `${verb} ${format(amount, offer.unit)} for ${purchase.duration}`;
 }
 
-function When({ wish, offer, set }: { wish: Wish; offer: Offer; set: (change: Partial<Wish>) => void }) {
+function When({ purchase, offer, set }: { purchase: Purchase; offer: Offer; set: (change: Partial<Purchase>) => void }) {
   const soonest = (): number => Math.max(offer.earliest ?? 0, Date.now() / 1000 + 86400);
   const choose = (isLater: boolean): void => set({ confirmBy: isLater ? localOf(soonest()) : "" });
   return (
     <fieldset class="when">
       <legend>To be confirmed</legend>
       <label class="check">
-        <input type="radio" name="when" checked={!wish.confirmBy} onChange={() => choose(false)} />
+        <input type="radio" name="when" checked={!purchase.confirmBy} onChange={() => choose(false)} />
         at once
       </label>
       <label class="check">
-        <input type="radio" name="when" checked={wish.confirmBy !== ""} onChange={() => choose(true)} />
+        <input type="radio" name="when" checked={purchase.confirmBy !== ""} onChange={() => choose(true)} />
         later
       </label>
-      {wish.confirmBy && (
+      {purchase.confirmBy && (
         <Field
           label="Confirm by"
           name="confirm-by"
           type="datetime-local"
-          value={wish.confirmBy}
+          value={purchase.confirmBy}
           hint="In your time zone. From then on it waits for capacity; its duration counts from then."
           onInput={(confirmBy) => set({ confirmBy })}
         />

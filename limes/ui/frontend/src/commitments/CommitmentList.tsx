@@ -3,12 +3,11 @@ import { useState } from "preact/hooks";
 import type { Commitment } from "../api/schema";
 import { DataTable } from "../components/DataTable";
 import { Field } from "../components/Field";
-import { Select, type Option } from "../components/Select";
+import { type Option, Select } from "../components/Select";
 import { useAddress } from "../lib/address";
-import { zoneName } from "../lib/zones";
+import { zoneName } from "../lib/names";
 import { columns } from "./columns";
-import { filtered, occurring, resourceOf } from "./filter";
-import { isLive, mergeProblem } from "./rules";
+import { filtered, isLive, mergeProblem, occurring, resourceOf } from "./rules";
 
 interface Props {
   commitments: Commitment[];
@@ -89,7 +88,7 @@ export function CommitmentList({ commitments: all, mayEdit }: Props) {
         rows={shown}
         rowKey={(one) => String(one.id)}
         order={{ key: "id", isDescending: true }}
-        empty={<p class="empty">{commitments.length === 0 ? "This project has no commitments." : "No commitment is like that."}</p>}
+        empty={<p class="empty">{commitments.length === 0 ? "This project has no commitments." : "No commitment matches."}</p>}
       />
     </>
   );

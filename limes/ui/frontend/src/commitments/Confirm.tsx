@@ -1,9 +1,9 @@
 // Changes of a commitment that need no more than a yes.
 import { remove, renew, startTransfer } from "../api/commitments";
 import type { Commitment } from "../api/schema";
-import { formatDate, formatTime } from "../lib/time";
 import { useSubmit } from "../lib/submit";
-import type { ActionProps } from "./ManageDialog";
+import { formatDate, formatTime } from "../lib/time";
+import type { ActionProps } from "./rules";
 
 interface Question {
   text: (one: Commitment) => string;
@@ -13,7 +13,7 @@ interface Question {
 
 const QUESTIONS: Record<"withdraw" | "renew" | "delete", Question> = {
   withdraw: {
-    text: () => "Its transfer token stops to work, and it is offered no longer.",
+    text: () => "Its transfer token stops working, and it is offered no longer.",
     button: "Withdraw the offer",
     run: async ({ at, commitment: { id, amount } }) => {
       await startTransfer(at, id, amount, "");
@@ -29,8 +29,8 @@ const QUESTIONS: Record<"withdraw" | "renew" | "delete", Question> = {
     },
   },
   delete: {
-    text: () => "It is gone for good, and what it holds is free for others.",
-    button: "Delete for good",
+    text: () => "It cannot be restored, and its capacity becomes free for others.",
+    button: "Delete permanently",
     run: async ({ at, commitment: { id } }) => {
       await remove(at, id);
       return `Commitment ${id} is deleted.`;

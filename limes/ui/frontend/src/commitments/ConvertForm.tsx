@@ -8,7 +8,7 @@ import { Select } from "../components/Select";
 import { useLoad } from "../lib/load";
 import { useSubmit } from "../lib/submit";
 import { format, formatExact, parse } from "../lib/units";
-import type { ActionProps } from "./ManageDialog";
+import type { ActionProps } from "./rules";
 import type { Offer } from "./offers";
 import { converted } from "./rules";
 

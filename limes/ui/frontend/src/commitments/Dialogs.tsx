@@ -9,11 +9,11 @@ import type { Place } from "../lib/paths";
 import { formatDate, formatTime } from "../lib/time";
 import { format } from "../lib/units";
 import { BuyForm } from "./BuyForm";
-import { resourceOf } from "./filter";
 import { ManageDialog } from "./ManageDialog";
 import { MergeForm } from "./MergeForm";
-import type { Overview } from "./overview";
 import { TakeForm } from "./TakeForm";
+import type { Overview } from "./offers";
+import { resourceOf } from "./rules";
 
 interface Props {
   at: Place;
@@ -52,7 +52,7 @@ export function Dialogs({ at, overview, rights, reload }: Props) {
   if (choices.do === "take" && rights.mayEdit) {
     const taken = (one: Commitment): void => done(`Commitment ${one.id} of ${format(one.amount, one.unit)} ${resourceOf(one)} is this project's now.`);
     return (
-      <Dialog title="Take over a commitment" close={close}>
+      <Dialog title="Accept a transfer" close={close}>
         <TakeForm at={at} taken={taken} />
       </Dialog>
     );

@@ -4,7 +4,7 @@ import { changeDuration } from "../api/commitments";
 import { Select } from "../components/Select";
 import { useSubmit } from "../lib/submit";
 import { formatDate } from "../lib/time";
-import type { ActionProps } from "./ManageDialog";
+import type { ActionProps } from "./rules";
 
 export function DurationForm({ at, commitment, done, durations }: ActionProps & { durations: string[] }) {
   const others = durations.filter((one) => one !== commitment.duration);

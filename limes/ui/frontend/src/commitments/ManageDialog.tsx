@@ -3,25 +3,16 @@ import { useState } from "preact/hooks";
 import type { Rights } from "../api/rights";
 import type { Commitment } from "../api/schema";
 import { Dialog } from "../components/Dialog";
-import type { Place } from "../lib/paths";
+import { zoneName } from "../lib/names";
 import { formatTime, relative } from "../lib/time";
 import { format } from "../lib/units";
-import { zoneName } from "../lib/zones";
+import { Confirm } from "./Confirm";
 import { ConvertForm } from "./ConvertForm";
 import { DurationForm } from "./DurationForm";
-import { Confirm } from "./Confirm";
-import { resourceOf } from "./filter";
-import type { Offer } from "./offers";
-import { possibilities, type Action } from "./rules";
-import { StatusTag } from "./StatusTag";
+import { StatusTag } from "./Summary";
 import { TransferForm } from "./TransferForm";
-
-export interface ActionProps {
-  at: Place;
-  commitment: Commitment;
-  /** It has worked: what to tell, and (unless `stays`) the dialog closes. */
-  done: (text: string, stays?: boolean) => void;
-}
+import type { Offer } from "./offers";
+import { type Action, type ActionProps, possibilities, resourceOf } from "./rules";
 
 interface Props extends ActionProps {
   offers: Offer[];

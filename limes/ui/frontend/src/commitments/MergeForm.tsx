@@ -1,13 +1,12 @@
 // Makes one commitment of several.
 import { merge } from "../api/commitments";
 import type { Commitment } from "../api/schema";
+import { zoneName } from "../lib/names";
 import type { Place } from "../lib/paths";
 import { useSubmit } from "../lib/submit";
 import { formatDate } from "../lib/time";
 import { format } from "../lib/units";
-import { zoneName } from "../lib/zones";
-import { resourceOf } from "./filter";
-import { mergeProblem } from "./rules";
+import { mergeProblem, resourceOf } from "./rules";
 
 interface Props {
   at: Place;

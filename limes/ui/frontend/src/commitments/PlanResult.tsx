@@ -1,8 +1,8 @@
 // What the API answers on a wanted commitment: at once or when, and what is in the way.
 import type { Plan } from "../api/schema";
+import { zoneName } from "../lib/names";
 import { formatTime, relative } from "../lib/time";
 import { format } from "../lib/units";
-import { zoneName } from "../lib/zones";
 import type { Verdict } from "./verdict";
 
 interface Props {
@@ -36,8 +36,8 @@ function toneOf(verdict: Verdict): string {
 }
 
 function Outcome({ verdict, unit, takeAmount, takeTime }: Props) {
-  if (verdict.state === "none") return <p class="muted">Write an amount, and Limes says whether it can be had.</p>;
-  if (verdict.state === "checking") return <p class="muted">Asking…</p>;
+  if (verdict.state === "none") return <p class="muted">Enter an amount to see whether it is available.</p>;
+  if (verdict.state === "checking") return <p class="muted">Checking…</p>;
   if (verdict.state === "refused") return <p>{verdict.message}</p>;
   const { isPossible, plan } = verdict;
   if (isPossible) return <p class="outcome-head">This can be confirmed at once.</p>;
@@ -64,7 +64,7 @@ function Outcome({ verdict, unit, takeAmount, takeTime }: Props) {
         <p>{format(plan.unplaced_usage, unit)} are used in unknown zones. They may be in this one, so they are not sold.</p>
       )}
       <Blockers plan={plan} unit={unit} />
-      <p class="hint">As far as is known today: others may be faster.</p>
+      <p class="hint">As things stand now: others may be faster.</p>
     </>
   );
 }

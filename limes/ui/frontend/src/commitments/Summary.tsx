@@ -1,9 +1,26 @@
 // A commitment in two lines.
 import type { Commitment } from "../api/schema";
+import { zoneName } from "../lib/names";
 import { formatDate, relative } from "../lib/time";
 import { format } from "../lib/units";
-import { zoneName } from "../lib/zones";
-import { resourceOf } from "./filter";
+import { resourceOf } from "./rules";
+
+const TONES: Record<Commitment["status"], string> = {
+  planned: "plain",
+  pending: "warning",
+  confirmed: "",
+  superseded: "plain",
+  expired: "plain",
+};
+
+export function StatusTag({ of: one }: { of: Commitment }) {
+  return (
+    <>
+      <span class={`tag ${TONES[one.status]}`}>{one.status}</span>{" "}
+      {one.transferable && <span class="tag info">{one.transfer_status === "public" ? "offered to all" : "in transfer"}</span>}
+    </>
+  );
+}
 
 export function Summary({ of: one }: { of: Commitment }) {
   return (

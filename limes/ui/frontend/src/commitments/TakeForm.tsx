@@ -84,7 +84,7 @@ function Offered({ take, isBusy }: PartProps) {
           return (
             <>
               {all.length > 8 && <Field label="Search" name="search" type="search" onInput={setWanted} />}
-              {all.length === 0 && <p class="muted">Nothing is offered just now.</p>}
+              {all.length === 0 && <p class="muted">Nothing is offered at the moment.</p>}
               <ul class="offers">
                 {found.slice(0, SHOWN).map((one) => (
                   <li key={one.id}>

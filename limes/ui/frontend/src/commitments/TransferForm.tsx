@@ -1,12 +1,12 @@
 // Offers a commitment, or a part of it, to another project. The token is shown here, once.
 import { useState } from "preact/hooks";
-import { startTransfer, type Publicity } from "../api/commitments";
+import { type Publicity, startTransfer } from "../api/commitments";
 import type { Commitment } from "../api/schema";
 import { CopyField } from "../components/CopyField";
 import { Field } from "../components/Field";
 import { useSubmit } from "../lib/submit";
 import { format, formatExact, parse } from "../lib/units";
-import type { ActionProps } from "./ManageDialog";
+import type { ActionProps } from "./rules";
 
 const PUBLICITY: [Publicity, string][] = [
   ["unlisted", "Only for whoever gets the token from me"],
@@ -66,7 +66,7 @@ export function TransferForm({ at, commitment, done }: ActionProps) {
 
 function readPart(text: string, whole: number, unit: string | undefined): ReturnType<typeof parse> {
   const part = parse(text, unit);
-  if (part.amount === 0) return { problem: "More than nothing" };
+  if (part.amount === 0) return { problem: "Must be more than zero" };
   return part.amount !== undefined && part.amount > whole ? { problem: `At most ${format(whole, unit)}` } : part;
 }
 
@@ -75,7 +75,7 @@ function Offered({ commitment }: { commitment: Commitment }) {
     <div class="stack part">
       <p>
         {format(commitment.amount, commitment.unit)} (commitment {commitment.id}) can be taken with this token now. Give it to an admin of the
-        receiving project. It is shown only here: starting again makes a new one, and this one stops to work.
+        receiving project. It is shown only here: starting again makes a new one, and this one stops working.
       </p>
       <CopyField label="Transfer token" value={commitment.transfer_token ?? ""} isNew />
     </div>

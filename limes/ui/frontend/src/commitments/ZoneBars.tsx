@@ -1,10 +1,10 @@
 // Zone by zone: what is committed and what is used, side by side, and what is left in the cloud.
 import type { Figures } from "../api/report";
 import { Meter } from "../components/Meter";
+import { zoneName } from "../lib/names";
 import { format } from "../lib/units";
-import { zoneName } from "../lib/zones";
 import type { Offer } from "./offers";
-import { zonesOf, type Zone } from "./zones";
+import { type Zone, zonesOf } from "./zones";
 
 interface Props {
   offers: Offer[];

@@ -1,11 +1,11 @@
 // The columns of the table of commitments.
 import type { Commitment } from "../api/schema";
 import type { Column } from "../components/DataTable";
+import { zoneName } from "../lib/names";
 import { formatDate, formatTime } from "../lib/time";
 import { format } from "../lib/units";
-import { zoneName } from "../lib/zones";
-import { resourceOf } from "./filter";
-import { StatusTag } from "./StatusTag";
+import { StatusTag } from "./Summary";
+import { resourceOf } from "./rules";
 
 interface Selection {
   chosen: ReadonlySet<number>;
@@ -51,7 +51,7 @@ export function columns(open: (id: number) => void, selection: Selection | undef
 function selectColumn({ chosen, toggle }: Selection): Column<Row> {
   return {
     key: "select",
-    title: "Choose for a merge",
+    title: "Select for a merge",
     isTitleHidden: true,
     render: (one) =>
       one.status === "confirmed" && (

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Commitment } from "../api/schema";
-import { filtered, occurring, resourceOf } from "./filter";
+import { filtered, occurring, resourceOf } from "./rules";
 
 const one = (id: number, changes: Partial<Commitment> = {}): Commitment =>
   ({

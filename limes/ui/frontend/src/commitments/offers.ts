@@ -1,6 +1,8 @@
 // What a project can commit to, from its report.
-import { keyOf, type Figures, type Report } from "../api/report";
-import type { Wanted } from "../api/commitments";
+import { listCommitments, type Wanted } from "../api/commitments";
+import { type Figures, keyOf, loadReport, type Report } from "../api/report";
+import type { Commitment } from "../api/schema";
+import type { Place } from "../lib/paths";
 
 export interface Offer {
   key: string;
@@ -39,4 +41,23 @@ export function exampleOf(offer: Offer): Wanted {
     amount: 1,
     duration: offer.durations[0]!,
   };
+}
+
+export interface Overview {
+  name: string;
+  offers: Offer[];
+  /** With those that have ended. */
+  commitments: Commitment[];
+  /** The resources of the whole cloud, by `keyOf`; empty where this user does not see them. */
+  cloud: Map<string, Figures>;
+}
+
+export async function loadOverview(at: Place, signal?: AbortSignal): Promise<Overview> {
+  const [report, cloud, commitments] = await Promise.all([
+    loadReport(at, signal),
+    loadReport({}, signal).catch(() => undefined),
+    listCommitments(at, signal),
+  ]);
+  const resources = (cloud?.services ?? []).flatMap((one) => one.resources);
+  return { name: report.name, offers: offersOf(report), commitments, cloud: new Map(resources.map((one) => [keyOf(one), one])) };
 }

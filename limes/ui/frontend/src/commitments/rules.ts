@@ -1,6 +1,41 @@
 // What can be done with a commitment in its state. The API has the last word: what is offered here may still be refused.
 import type { Rights } from "../api/rights";
 import type { Commitment } from "../api/schema";
+import type { Place } from "../lib/paths";
+
+/** What each form of the dialog of one commitment gets. */
+export interface ActionProps {
+  at: Place;
+  commitment: Commitment;
+  /** It has worked: what to tell, and (unless `stays`) the dialog closes. */
+  done: (text: string, stays?: boolean) => void;
+}
+
+export interface Filter {
+  resource: string;
+  zone: string;
+  status: string;
+  text: string;
+}
+
+export const resourceOf = (one: Commitment): string => `${one.service_type}/${one.resource_name}`;
+
+export function filtered(all: Commitment[], { resource, zone, status, text }: Filter): Commitment[] {
+  const wanted = text.trim().toLowerCase();
+  return all.filter(
+    (one) =>
+      (!resource || resourceOf(one) === resource) &&
+      (!zone || one.availability_zone === zone) &&
+      (!status || (status === "offered" ? one.transferable : one.status === status)) &&
+      (!wanted ||
+        [String(one.id), one.uuid, one.creator_name ?? "", resourceOf(one), one.duration].some((part) => part.toLowerCase().includes(wanted))),
+  );
+}
+
+/** The values that occur, in their order. */
+export function occurring(all: Commitment[], value: (one: Commitment) => string): string[] {
+  return [...new Set(all.map(value))].sort();
+}
 
 export type Action = "transfer" | "withdraw" | "renew" | "duration" | "convert" | "delete";
 

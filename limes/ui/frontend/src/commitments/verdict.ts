@@ -28,10 +28,10 @@ export function useVerdict(at: Place, wanted: Wanted | undefined): Verdict {
   const [answer, setAnswer] = useState<{ on: string; verdict: Verdict }>({ on: "", verdict: { state: "none" } });
 
   useEffect(() => {
-    const [place, wish] = JSON.parse(settled) as [Place, Wanted | null];
-    if (!wish) return;
+    const [place, purchase] = JSON.parse(settled) as [Place, Wanted | null];
+    if (!purchase) return;
     const controller = new AbortController();
-    ask(place, wish, controller.signal).then(
+    ask(place, purchase, controller.signal).then(
       (verdict) => setAnswer({ on: settled, verdict }),
       (error: Error) => {
         if (!controller.signal.aborted) setAnswer({ on: settled, verdict: { state: "refused", message: inWords(error) } });

@@ -44,7 +44,7 @@ export function Failure({ error, retry }: { error: Error; retry: () => void }) {
   }
   return (
     <div class="empty" role="alert">
-      <h2>{status === 404 ? "Not there" : "That did not work"}</h2>
+      <h2>{status === 404 ? "Not found" : "Request failed"}</h2>
       <p>{error.message}</p>
       <button onClick={retry}>Try again</button>
     </div>

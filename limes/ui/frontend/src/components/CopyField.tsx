@@ -23,7 +23,7 @@ export function CopyField({ label, value, isNew = false }: Props) {
       await navigator.clipboard.writeText(value); // there is no clipboard where the page comes without TLS
       setRemark("Copied.");
     } catch {
-      setRemark("It is marked now: copy it with your keyboard.");
+      setRemark("It is selected: copy it with your keyboard.");
     }
   }
 

@@ -1,4 +1,5 @@
 // One bar for quota (or capacity), usage and commitments.
+import type { Level } from "../lib/paths";
 import { format, percent } from "../lib/units";
 
 interface Props {
@@ -57,5 +58,19 @@ export function Meter(props: Props) {
       {shape.committed > 0 && <i class="meter-committed" style={width(shape.committed)} />}
       {shape.distributed !== undefined && <i class="meter-mark" style={{ left: `${shape.distributed}%` }} />}
     </div>
+  );
+}
+
+const GIVEN: Record<Level, string> = { cloud: "given to domains", domain: "given to projects", project: "" };
+
+export function Legend({ level }: { level: Level }) {
+  return (
+    <ul class="legend" aria-label="Colours of the bars">
+      <li data-part="usage">used</li>
+      <li data-part="limit">{level === "cloud" ? "capacity" : "quota"}</li>
+      <li data-part="committed">committed</li>
+      <li data-part="over">{level === "cloud" ? "beyond capacity" : "beyond quota"}</li>
+      {GIVEN[level] && <li data-part="mark">{GIVEN[level]}</li>}
+    </ul>
   );
 }

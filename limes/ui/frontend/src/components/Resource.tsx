@@ -1,6 +1,6 @@
 // One resource: its bar, and on demand its availability zones and what else is known.
 import type { AzFigures, Figures } from "../api/report";
-import { pagePath, type Level, type Place } from "../lib/paths";
+import { type Level, pagePath, type Place } from "../lib/paths";
 import { format, percent } from "../lib/units";
 import { Meter } from "./Meter";
 

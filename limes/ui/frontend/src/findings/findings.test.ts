@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import type { ScrapeError } from "../api/schema";
-import { affected, filtered as filteredErrors } from "./errors";
-import { distance, filtered, findingsOf } from "./lists";
+import { affected, distance, filtered, filteredErrors, findingsOf } from "./lists";
 
 const domain = { id: "d1", name: "acme" };
 const project = { id: "p1", name: "shop", domain };

@@ -1,5 +1,5 @@
-// The three lists of inconsistencies in one form.
-import type { Inconsistencies } from "../api/schema";
+// What an admin has to look after: the three lists of inconsistencies in one form, and failed scrapes.
+import type { Inconsistencies, ScrapeError } from "../api/schema";
 import type { Place } from "../lib/paths";
 
 export type Kind = "overcommitted" | "overspent" | "mismatch";
@@ -31,7 +31,7 @@ export const KINDS: Record<Kind, { title: string; found: string; text: string }>
   mismatch: {
     title: "Backends differ",
     found: "In the backend",
-    text: "The backend enforces another quota than Limes. The collector puts that right with its next look, unless it only reports.",
+    text: "The backend enforces a different quota than Limes. The collector corrects that at its next run, unless it only reports.",
   },
 };
 
@@ -83,3 +83,14 @@ export function filtered(findings: Finding[], resource: string, text: string): F
 
 /** How far off it is, to sort by: unlimited is farthest. */
 export const distance = (one: Finding): number => (one.found < 0 ? Number.MAX_SAFE_INTEGER : Math.abs(one.found - one.quota));
+
+export const affected = (one: ScrapeError): number => one.affected_projects ?? 1;
+
+export function filteredErrors(errors: ScrapeError[], service: string, text: string): ScrapeError[] {
+  const wanted = text.trim().toLowerCase();
+  return errors.filter(
+    (one) =>
+      (!service || one.service_type === service) &&
+      [one.message, one.project.name, one.project.id, one.project.domain.name].some((part) => part.toLowerCase().includes(wanted)),
+  );
+}

@@ -2,7 +2,7 @@
 import type { Explanation as Data } from "../api/schema";
 import { formatTime } from "../lib/time";
 import { format } from "../lib/units";
-import { boundText, whoOf, whyOf } from "./words";
+import { boundText, whoOf, whyOf } from "./changes";
 
 export function Explanation({ data }: { data: Data }) {
   const { unit, origin } = data;

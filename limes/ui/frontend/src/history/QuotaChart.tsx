@@ -11,7 +11,7 @@ export function QuotaChart({ changes, explanation }: { changes: Change[]; explan
   const { quota, unit = "" } = explanation;
   const steps = useMemo(() => stepsOf(changes, quota, Math.floor(Date.now() / 1000)), [changes, quota]);
   const lines = useMemo(() => [{ title: "Quota", amounts: steps.amounts, colour: "--usage", isStepped: true, isFilled: true }], [steps]);
-  if (steps.times.length < 2) return <p class="muted">The quota has not changed as far as is known.</p>;
+  if (steps.times.length < 2) return <p class="muted">No changes of this quota are known.</p>;
   const label = `Quota over time: ${steps.amounts.length} steps, now ${format(quota, unit)}. The table below has all of them.`;
   return <Chart label={label} times={steps.times} lines={lines} unit={unit} />;
 }

@@ -2,8 +2,7 @@
 import { useLocation } from "preact-iso";
 import { useId } from "preact/hooks";
 import { nameOf, useDomainName } from "../lib/names";
-import type { Place } from "../lib/paths";
-import { pagePath } from "../lib/paths";
+import { pagePath, type Place } from "../lib/paths";
 import { placeOf } from "../session/scope";
 import { seesCloud, session } from "../session/store";
 

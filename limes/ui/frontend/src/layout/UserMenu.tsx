@@ -3,7 +3,8 @@ import { useLocation } from "preact-iso";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ScopeList } from "../session/ScopeList";
 import { scopeKind, scopeTitle } from "../session/scope";
-import { otherScopes, session, signOut } from "../session/store";
+import { otherScopes, signOut } from "../session/requests";
+import { session } from "../session/store";
 import type { Scope } from "../session/types";
 
 export function UserMenu() {

@@ -1,4 +1,4 @@
-// Names of domains and projects by id, as far as we have seen them.
+// Names of domains and projects by id, as far as we have seen them; and of availability zones.
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { get } from "../api/client";
@@ -46,3 +46,6 @@ export function useDomainName(at: Place): string {
   }, [domain]);
   return domain ? nameOf(domain) : "";
 }
+
+/** An availability zone as people call it. */
+export const zoneName = (name: string): string => (name === "any" ? "any zone" : name);

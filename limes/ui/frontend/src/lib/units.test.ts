@@ -43,7 +43,7 @@ describe("parse", () => {
     ["-50", "", /whole number/],
   ])("%s in %s is refused", (text, unit, problem) => expect(parse(text, unit).problem).toMatch(problem));
 
-  it("goes not below zero", () => expect(parse("-50", "", 40).problem).toMatch(/Less than nothing/));
+  it("goes not below zero", () => expect(parse("-50", "", 40).problem).toMatch(/Must not be below zero/));
 });
 
 describe("percent", () => {

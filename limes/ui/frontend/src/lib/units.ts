@@ -63,7 +63,7 @@ function change(text: string, unit: string, present: number, sign: number): Pars
 
 function absolute(text: string, unit: string): Parsed {
   const match = VALUE.exec(text);
-  if (!match) return { problem: unit ? `Write an amount such as 10 ${unit}` : "Write a whole number" };
+  if (!match) return { problem: unit ? `Write an amount such as 10 ${unit}` : "Enter a whole number" };
   const value = Number(match[1]!.replace(/[,_ ]/g, ""));
   const given = match[2] ? findUnit(match[2], unit) : unit;
   if (given === undefined) {
@@ -79,7 +79,7 @@ function findUnit(name: string, unit: string): string | undefined {
 }
 
 function checked(amount: number, unit: string): Parsed {
-  if (!Number.isInteger(amount)) return { problem: unit ? `Not a whole number of ${unit}` : "Write a whole number" };
-  if (amount < 0) return { problem: "Less than nothing" };
+  if (!Number.isInteger(amount)) return { problem: unit ? `Not a whole number of ${unit}` : "Enter a whole number" };
+  if (amount < 0) return { problem: "Must not be below zero" };
   return amount > Number.MAX_SAFE_INTEGER ? { problem: "Too large" } : { amount };
 }

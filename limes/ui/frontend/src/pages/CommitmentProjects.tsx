@@ -1,14 +1,13 @@
 // Commitments of many projects: who has committed to how much of one resource. From here one goes to a project's own.
 import { useRoute } from "preact-iso";
 import { useState } from "preact/hooks";
-import { PER_AZ, loadReport, type Figures } from "../api/report";
+import { type Figures, loadReport, PER_AZ } from "../api/report";
 import type { PlacedProject } from "../api/schema";
 import { offersOf } from "../commitments/offers";
 import { Failure } from "../components/Content";
-import { crumbsTo } from "../components/crumbs";
-import { DataTable, type Column } from "../components/DataTable";
+import { type Column, DataTable } from "../components/DataTable";
 import { Field } from "../components/Field";
-import { Page } from "../components/Page";
+import { crumbsTo, Page } from "../components/Page";
 import { Select } from "../components/Select";
 import { useAddress } from "../lib/address";
 import { useLoad } from "../lib/load";
@@ -16,7 +15,7 @@ import { remember, useDomainName } from "../lib/names";
 import { usePages } from "../lib/pages";
 import { apiPath, pagePath, type Place } from "../lib/paths";
 import { format } from "../lib/units";
-import { DOMAIN_COLUMN, count, matching, nameColumn, projectRow, type Row } from "./tables";
+import { count, DOMAIN_COLUMN, matching, nameColumn, projectRow, type Row } from "./tables";
 
 export default function CommitmentProjects() {
   const { domain } = useRoute().params as Place;
@@ -63,7 +62,7 @@ export default function CommitmentProjects() {
           rows={rows}
           rowKey={(row) => row.id}
           order={{ key: "committed", isDescending: true }}
-          empty={pages.isComplete && <p class="empty">No project is called like that.</p>}
+          empty={pages.isComplete && <p class="empty">No project matches this name.</p>}
         />
       )}
     </Page>

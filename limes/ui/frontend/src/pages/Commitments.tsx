@@ -4,12 +4,10 @@ import { useEffect } from "preact/hooks";
 import { NO_RIGHTS, rightsOn } from "../api/rights";
 import { CommitmentList } from "../commitments/CommitmentList";
 import { Dialogs } from "../commitments/Dialogs";
-import { exampleOf } from "../commitments/offers";
-import { loadOverview, type Overview } from "../commitments/overview";
 import { ZoneBars } from "../commitments/ZoneBars";
+import { exampleOf, loadOverview, type Overview } from "../commitments/offers";
 import { Content } from "../components/Content";
-import { crumbsTo } from "../components/crumbs";
-import { Page } from "../components/Page";
+import { crumbsTo, Page } from "../components/Page";
 import { useAddress } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { nameOf, remember, useDomainName } from "../lib/names";
@@ -29,7 +27,7 @@ export default function Commitments() {
   }, [overview.data]);
   const actions = rights.mayEdit && (
     <>
-      <button onClick={() => change({ do: "take" }, true)}>Take over</button>
+      <button onClick={() => change({ do: "take" }, true)}>Accept transfer</button>
       <button class="primary" onClick={() => change({ do: "buy" }, true)}>
         Buy
       </button>
@@ -42,7 +40,7 @@ export default function Commitments() {
       <>
         {asked.error && (
           <p class="problem" role="alert">
-            What you may do here is not known: {asked.error.message} <button onClick={asked.reload}>Try again</button>
+            Your permissions here are unknown: {asked.error.message} <button onClick={asked.reload}>Try again</button>
           </p>
         )}
         {asked.data && !rights.mayEdit && data.offers.length > 0 && <p class="lead">Your role may look at commitments here, not change them.</p>}

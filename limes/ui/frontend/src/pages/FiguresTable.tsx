@@ -3,12 +3,12 @@ import { useState } from "preact/hooks";
 import { PER_AZ } from "../api/report";
 import type { Domain, Project } from "../api/schema";
 import { Failure } from "../components/Content";
-import { DataTable, type Column } from "../components/DataTable";
+import { type Column, DataTable } from "../components/DataTable";
 import { Field } from "../components/Field";
 import { remember } from "../lib/names";
 import { usePages } from "../lib/pages";
 import type { Place } from "../lib/paths";
-import { count, matching, useQuotaDialog, useResource, type Row } from "./tables";
+import { count, matching, type Row, useQuotaDialog, useResource } from "./tables";
 
 interface Props<Item> {
   /** Whose report has the resources to choose from. */
@@ -49,7 +49,7 @@ export function FiguresTable<Item extends Domain | Project>({ of, path, list, ca
         rows={rows}
         rowKey={(row) => row.id}
         order={{ key: "name", isDescending: false }}
-        empty={pages.isComplete && <p class="empty">Nothing here is called like that.</p>}
+        empty={pages.isComplete && <p class="empty">Nothing matches this name.</p>}
       />
       {dialog}
     </>

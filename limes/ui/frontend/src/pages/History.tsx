@@ -4,14 +4,12 @@ import { get } from "../api/client";
 import { keyOf, loadReport } from "../api/report";
 import type { Change, ExplanationsAnswer } from "../api/schema";
 import { Content, Failure, Skeleton } from "../components/Content";
-import { crumbsTo } from "../components/crumbs";
-import { DataTable, type Column } from "../components/DataTable";
-import { Page } from "../components/Page";
+import { type Column, DataTable } from "../components/DataTable";
+import { crumbsTo, Page } from "../components/Page";
 import { Select } from "../components/Select";
-import { useChanges } from "../history/changes";
 import { Explanation } from "../history/Explanation";
 import { QuotaChart } from "../history/QuotaChart";
-import { SUBJECTS, newOf, oldOf, whoOf, whyOf } from "../history/words";
+import { newOf, oldOf, SUBJECTS, useChanges, whoOf, whyOf } from "../history/changes";
 import { useChoice } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { nameOf, useDomainName } from "../lib/names";
@@ -43,7 +41,7 @@ export default function History() {
           rows={changes.list}
           rowKey={(one) => String(one.number)}
           order={{ key: "at", isDescending: true }}
-          empty={<p class="empty">Nothing has changed as far as is known.</p>}
+          empty={<p class="empty">No changes are known.</p>}
         />
       )}
       {changes.hasMore && <button onClick={changes.loadMore}>Show older changes</button>}

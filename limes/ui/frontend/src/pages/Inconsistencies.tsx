@@ -1,11 +1,11 @@
 // Quotas that contradict themselves, usage, or the backends: three lists, each with its own address.
 import { loadInconsistencies } from "../api/findings";
 import { Content } from "../components/Content";
-import { DataTable, type Column } from "../components/DataTable";
+import { type Column, DataTable } from "../components/DataTable";
 import { Field } from "../components/Field";
 import { Page } from "../components/Page";
 import { Select } from "../components/Select";
-import { KINDS, distance, filtered, findingsOf, type Finding, type Kind } from "../findings/lists";
+import { distance, filtered, type Finding, findingsOf, type Kind, KINDS } from "../findings/lists";
 import { useAddress } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { pagePath } from "../lib/paths";
@@ -16,7 +16,7 @@ const NAMES = Object.keys(KINDS) as Kind[];
 export default function Inconsistencies() {
   const loaded = useLoad(async (signal) => findingsOf(await loadInconsistencies(signal)), []);
   return (
-    <Page title="Inconsistencies" actions={<button onClick={loaded.reload}>Look again</button>}>
+    <Page title="Inconsistencies" actions={<button onClick={loaded.reload}>Reload</button>}>
       <Content of={loaded}>{(lists) => <Lists lists={lists} />}</Content>
     </Page>
   );
@@ -59,7 +59,7 @@ function Lists({ lists }: { lists: Record<Kind, Finding[]> }) {
         rows={rows}
         rowKey={(one) => one.key}
         order={{ key: "distance", isDescending: true }}
-        empty={<p class="empty">{lists[kind].length === 0 ? "All is well: there is nothing in this list." : "Nothing here is like that."}</p>}
+        empty={<p class="empty">{lists[kind].length === 0 ? "All is well: there is nothing in this list." : "Nothing matches."}</p>}
       />
     </>
   );

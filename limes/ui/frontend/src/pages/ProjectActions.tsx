@@ -33,7 +33,7 @@ export function ProjectActions({ at, project, changed }: { at: Place; project: P
           {bursting.enabled ? "Switch bursting off" : `Allow bursting (${Math.round(bursting.multiplier * 100)} %)`}
         </button>
       )}
-      <button disabled={isBusy} onClick={() => void run(look, "Limes looks at the backends again; new figures take some seconds.")}>
+      <button disabled={isBusy} onClick={() => void run(look, "Limes is reading the backends; new figures appear in a few seconds.")}>
         Refresh figures
       </button>
     </>

@@ -1,8 +1,7 @@
 // The projects of a domain, or of all domains: thousands of them.
 import { useRoute } from "preact-iso";
 import type { PlacedProject } from "../api/schema";
-import { crumbsTo } from "../components/crumbs";
-import { Page } from "../components/Page";
+import { crumbsTo, Page } from "../components/Page";
 import { useDomainName } from "../lib/names";
 import { apiPath, pagePath, type Place } from "../lib/paths";
 import { FiguresTable } from "./FiguresTable";

@@ -1,7 +1,6 @@
 // All quotas of a domain or project, to be set together.
 import { useRoute } from "preact-iso";
-import { crumbsTo } from "../components/crumbs";
-import { Page } from "../components/Page";
+import { crumbsTo, Page } from "../components/Page";
 import { nameOf, useDomainName } from "../lib/names";
 import type { Place } from "../lib/paths";
 import { QuotaForm } from "../quota/QuotaForm";

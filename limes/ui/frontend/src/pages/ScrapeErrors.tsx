@@ -3,12 +3,12 @@ import { loadScrapeErrors } from "../api/findings";
 import type { ScrapeError } from "../api/schema";
 import { Content } from "../components/Content";
 import { CopyField } from "../components/CopyField";
-import { DataTable, type Column } from "../components/DataTable";
+import { type Column, DataTable } from "../components/DataTable";
 import { Dialog } from "../components/Dialog";
 import { Field } from "../components/Field";
 import { Page } from "../components/Page";
 import { Select } from "../components/Select";
-import { affected, filtered } from "../findings/errors";
+import { affected, filteredErrors } from "../findings/lists";
 import { useAddress } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { pagePath } from "../lib/paths";
@@ -20,7 +20,7 @@ const placeOf = ({ project }: ScrapeError) => ({ domain: project.domain.id, proj
 export default function ScrapeErrors() {
   const errors = useLoad(loadScrapeErrors, []);
   return (
-    <Page title="Scrape errors" actions={<button onClick={errors.reload}>Look again</button>}>
+    <Page title="Scrape errors" actions={<button onClick={errors.reload}>Reload</button>}>
       <p class="lead">Where the collector cannot read usage from a backend. Figures stay as they were, and get older, until a scrape succeeds.</p>
       <Content of={errors}>{(all) => <Table all={all} />}</Content>
     </Page>
@@ -31,7 +31,7 @@ function Table({ all }: { all: ScrapeError[] }) {
   const [choices, change] = useAddress();
   const { service = "", search = "", error = "" } = choices;
   const services = [...new Set(all.map((one) => one.service_type))].sort();
-  const rows = filtered(all, service, search);
+  const rows = filteredErrors(all, service, search);
   const opened = all.find((one) => keyOf(one) === error);
   const projects = rows.reduce((sum, one) => sum + affected(one), 0);
   return (
@@ -55,7 +55,7 @@ function Table({ all }: { all: ScrapeError[] }) {
         rows={rows}
         rowKey={keyOf}
         order={{ key: "affected", isDescending: true }}
-        empty={<p class="empty">{all.length === 0 ? "All is well: every scrape succeeds." : "No error is like that."}</p>}
+        empty={<p class="empty">{all.length === 0 ? "All is well: every scrape succeeds." : "No error matches."}</p>}
       />
       {opened && (
         <Dialog title={`${opened.service_type} cannot be scraped`} close={() => change({ error: undefined })}>

@@ -4,17 +4,15 @@ import { get } from "../api/client";
 import { loadReport } from "../api/report";
 import type { UtilisationAnswer } from "../api/schema";
 import { Content } from "../components/Content";
-import { crumbsTo } from "../components/crumbs";
-import { DataTable, type Column } from "../components/DataTable";
+import { type Column, DataTable } from "../components/DataTable";
 import { Meter } from "../components/Meter";
-import { Page } from "../components/Page";
+import { crumbsTo, Page } from "../components/Page";
 import { Select } from "../components/Select";
 import { useChoice } from "../lib/address";
 import { useLoad } from "../lib/load";
-import { nameOf, useDomainName } from "../lib/names";
+import { nameOf, useDomainName, zoneName } from "../lib/names";
 import { apiPath, type Place } from "../lib/paths";
 import { format } from "../lib/units";
-import { zoneName } from "../lib/zones";
 import { Days } from "../utilisation/Days";
 import { summarise, type Summary } from "../utilisation/summary";
 
@@ -46,7 +44,7 @@ export default function Utilisation() {
                 rows={rows}
                 rowKey={(row) => row.key}
                 order={{ key: "resource", isDescending: false }}
-                empty={<p class="empty">Nothing was used of what allows commitments, as far as is known.</p>}
+                empty={<p class="empty">No use is known of resources that allow commitments.</p>}
               />
               {one && <Days key={one.key} at={at} summary={one} />}
             </>

@@ -1,6 +1,6 @@
 // What the tables of domains and of projects have in common: one resource is looked at, and its figures are the columns.
 import { useState } from "preact/hooks";
-import { figures as figuresOf, keyOf, loadReport, type Figures } from "../api/report";
+import { type Figures, figures as figuresOf, keyOf, loadReport } from "../api/report";
 import type { Domain, PlacedProject, Project } from "../api/schema";
 import type { Column } from "../components/DataTable";
 import { Dialog } from "../components/Dialog";

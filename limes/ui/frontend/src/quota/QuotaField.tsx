@@ -37,7 +37,7 @@ export function QuotaField({ row, text, type, amount, problem, refused }: Props)
         <span class="muted">now</span> {format(row.quota, unit)}
       </div>
       {row.isFixed ? (
-        <p class="muted">Not for your role to change</p>
+        <p class="muted">Your role may not change this</p>
       ) : (
         <div class="quota-new">
           <input

@@ -23,7 +23,7 @@ export function QuotaForm({ place, only, saved }: Props) {
   return <Content of={quotas}>{(data) => <Form {...{ place, data, saved, reload: quotas.reload }} />}</Content>;
 }
 
-const CONFLICT = "Somebody else has changed quotas meanwhile. The figures are up to date again: look at them, then save.";
+const CONFLICT = "Someone else has changed quotas in the meantime. The figures are now up to date: check them, then save.";
 
 function Form({ place, data, saved, reload }: { place: Place; data: Quotas; saved: () => void; reload: () => void }) {
   const [typed, setTyped] = useState<Typed>({});

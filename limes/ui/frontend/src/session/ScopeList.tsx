@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { Field } from "../components/Field";
 import { choiceOf, scopeKind, scopeTitle } from "./scope";
-import { signIn } from "./store";
+import { signIn } from "./requests";
 import type { Scope } from "./types";
 
 interface Props {

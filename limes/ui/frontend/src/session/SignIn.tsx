@@ -1,11 +1,25 @@
 // The sign-in page. Whatever page was asked for appears behind it.
-import type { TargetedSubmitEvent } from "preact";
+import type { ComponentChildren, TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import { Field } from "../components/Field";
-import { Door } from "./Door";
+import { Logo } from "../components/Logo";
 import { SampleIdentities } from "./SampleIdentities";
-import { message, offer, signIn } from "./store";
+import { signIn } from "./requests";
+import { cloudTitle, message, offer } from "./store";
 import type { Credentials } from "./types";
+
+export function SignInFrame({ children }: { children: ComponentChildren }) {
+  return (
+    <main class="door">
+      <div class="door-card">
+        <h1>
+          <Logo /> {cloudTitle.value}
+        </h1>
+        {children}
+      </div>
+    </main>
+  );
+}
 
 type Way = "password" | "application_credential" | "token";
 
@@ -55,7 +69,7 @@ export function SignIn() {
   }
 
   return (
-    <Door>
+    <SignInFrame>
       <p class="muted">Quota, usage and commitments of this cloud</p>
       <div role="status">{message.value && <p class="note">{message.value}</p>}</div>
       {sample && <SampleIdentities identities={sample} isBusy={isBusy} enter={enter} />}
@@ -67,7 +81,7 @@ export function SignIn() {
           {isBusy ? "Signing in…" : sample ? "Sign in with this token" : "Sign in"}
         </button>
       </form>
-    </Door>
+    </SignInFrame>
   );
 }
 

@@ -1,8 +1,7 @@
 // Who is signed in. The token lives here, in memory, and nowhere else where a script could find it: over a reload it
 // is kept by a cookie that only the server reads (limes/ui/session.py).
 import { computed, signal } from "@preact/signals";
-import { ApiError, request, send } from "../api/client";
-import type { Credentials, Offer, Scope, Session, SessionAnswer } from "./types";
+import type { Offer, Scope, Session } from "./types";
 
 export const session = signal<Session | null>(null);
 /** What an unscoped session can become. */
@@ -15,70 +14,8 @@ export const seesCloud = signal<boolean | undefined>(undefined);
 
 export const isSignedIn = computed(() => session.value !== null && session.value.scope !== null);
 
-async function ask(method: string, path = "", body?: Credentials): Promise<Response> {
-  const token = session.value?.token;
-  const response = await send(`/ui/session${path}`, {
-    method,
-    headers: {
-      "X-Limes-Dashboard": "1",
-      ...(token ? { "X-Auth-Token": token } : {}),
-      ...(body ? { "Content-Type": "application/json" } : {}),
-    },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  if (!response.ok) throw new ApiError(response.status, await response.text());
-  return response;
-}
-
-async function accept(answer: SessionAnswer): Promise<void> {
-  session.value = answer.session;
-  scopes.value = answer.scopes ?? [];
-  seesCloud.value = undefined;
-  if (isSignedIn.value) {
-    message.value = "";
-    seesCloud.value = await mayListDomains();
-  }
-}
-
-/** Whether this is somebody who sees the whole cloud: the API says so by answering. */
-async function mayListDomains(): Promise<boolean> {
-  try {
-    await request("/v1/domains", { query: { service: "", limit: 1 } });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Finds out at the start who is there. */
-export async function restore(): Promise<void> {
-  const answer = (await (await ask("GET")).json()) as SessionAnswer;
-  offer.value = answer.sign_in ?? null;
-  cloudTitle.value = answer.title ?? "Limes";
-  await accept(answer);
-}
-
-export async function signIn(credentials: Credentials): Promise<void> {
-  await accept((await (await ask("POST", "", credentials)).json()) as SessionAnswer);
-}
-
-export async function otherScopes(): Promise<Scope[]> {
-  return ((await (await ask("GET", "/scopes")).json()) as { scopes: Scope[] }).scopes;
-}
-
-export async function signOut(): Promise<void> {
-  const before = session.value;
-  try {
-    if (!before?.is_ours) session.value = null; // a token that somebody brought along is theirs to revoke
-    await ask("DELETE");
-  } finally {
-    session.value = null;
-    message.value = "You have signed out.";
-  }
-}
-
 /** The API does not take the token any more. The page stays, so that one returns to it. */
 export function sessionEnded(): void {
   session.value = null;
-  message.value = "Your session has ended. Sign in again to go on where you were.";
+  message.value = "Your session has ended. Sign in again to continue where you left off.";
 }

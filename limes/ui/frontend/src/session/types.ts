@@ -1,4 +1,4 @@
-// What /ui/session answers (limes/ui/documents.py).
+// What /ui/session answers (limes/ui/sign_in.py).
 
 export interface Named {
   id: string;

@@ -1,10 +1,10 @@
 // One resource in one availability zone, day by day: as a chart, and as a table for who does not see it.
 import { lazy } from "preact-iso";
 import { useMemo } from "preact/hooks";
+import { zoneName } from "../lib/names";
 import { pagePath, type Place } from "../lib/paths";
 import { format } from "../lib/units";
-import { zoneName } from "../lib/zones";
-import { advice, commitPath, missing, timesOf, type Summary } from "./summary";
+import { advice, commitPath, missing, type Summary, timesOf } from "./summary";
 
 const Chart = lazy(() => import("../components/Chart"));
 

@@ -1,0 +1,56 @@
+// What has been filled into the form of a new commitment, read.
+import type { Wanted } from "../api/commitments";
+import { parse } from "../lib/units";
+import type { Offer } from "./offers";
+
+export interface Purchase {
+  resource: string;
+  zone: string;
+  duration: string;
+  amount: string;
+  /** Of an input of type datetime-local, so in the browser's time zone; empty for at once. */
+  confirmBy: string;
+}
+
+/** UNIX seconds of a datetime-local. */
+export function secondsOf(local: string): number | undefined {
+  const time = new Date(local).getTime();
+  return Number.isNaN(time) ? undefined : Math.floor(time / 1000);
+}
+
+/** The same moment as a datetime-local, rounded up to the minute. */
+export function localOf(seconds: number): string {
+  const time = new Date(Math.ceil(seconds / 60) * 60_000);
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** Choices that an offer does not have are replaced by its first ones. */
+export function fitting(purchase: Purchase, offer: Offer): Purchase {
+  const among = (value: string, values: string[]): string => (values.includes(value) ? value : (values[0] ?? ""));
+  return {
+    ...purchase,
+    resource: offer.key,
+    zone: among(purchase.zone, offer.zones),
+    duration: among(purchase.duration, offer.durations),
+  };
+}
+
+/** What to ask the API for, or what cannot be read. Neither, as long as no amount is there. */
+export function readPurchase(purchase: Purchase, offer: Offer): { wanted?: Wanted; problem?: string } {
+  if (!purchase.amount.trim()) return {};
+  const { amount, problem } = parse(purchase.amount, offer.unit);
+  if (amount === undefined) return { problem };
+  if (amount === 0) return { problem: "Must be more than zero" };
+  const confirmBy = purchase.confirmBy ? secondsOf(purchase.confirmBy) : undefined;
+  if (purchase.confirmBy && confirmBy === undefined) return { problem: "Choose a date and a time" };
+  return {
+    wanted: {
+      service_type: offer.service,
+      resource_name: offer.resource,
+      availability_zone: purchase.zone,
+      amount,
+      duration: purchase.duration,
+      ...(confirmBy === undefined ? {} : { confirm_by: confirmBy }),
+    },
+  };
+}

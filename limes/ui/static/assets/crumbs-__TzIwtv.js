@@ -1,1 +1,0 @@
-import{s as n,o as r,p as i,e as m}from"./index-D7GhhwC0.js";function f(e,s=!1){const o=[];return n.value&&e.domain&&o.push({title:"Domains",href:"/ui/domains"}),e.domain&&(e.project||s)&&r(e.domain)&&o.push({title:m(e.domain),href:i({domain:e.domain})}),e.project&&s&&o.push({title:m(e.project),href:i(e)}),o}export{f as c};

@@ -1,1 +1,0 @@
-import{g as s}from"./index-D7GhhwC0.js";async function a(r){return(await s("/v1/inconsistencies",{signal:r})).inconsistencies}async function e(r){return(await s("/v1/admin/scrape-errors",{signal:r})).scrape_errors}export{e as a,a as l};

@@ -1,1 +1,0 @@
-const o=n=>n==="any"?"any zone":n;export{o as z};
