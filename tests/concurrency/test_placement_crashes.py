@@ -14,7 +14,12 @@ import psycopg2
 import pytest
 import requests
 
+from limes.db.engine import Engine
 from limes.errors import Unavailable
+from limes.placement.index import ProviderIndex
+from limes.placement.migrations import placement_migrations
+from limes.placement.objects import resource_provider
+from limes.system import SystemClock
 from tests.concurrency.placement_fleet import CLIENTS, Fleet, at_once, running_fleet
 from tests.placement.world import claim, uuid_of
 from tests.setup.needs import POSTGRESQL
@@ -34,12 +39,16 @@ def own_postgres() -> Iterator[PostgresServer]:
         yield server
 
 
+def durable_database(server: PostgresServer) -> str:
+    """The URL of a new database whose commits have left the process that may be killed."""
+    name = server.create_database()
+    server.execute(f"ALTER DATABASE {name} SET synchronous_commit = on")
+    return server.url(name)
+
+
 @pytest.fixture
 def fleet(own_postgres: PostgresServer, tmp_path: Path) -> Iterator[Fleet]:
-    name = own_postgres.create_database()
-    # a commit has to have left the process that may be killed
-    own_postgres.execute(f"ALTER DATABASE {name} SET synchronous_commit = on")
-    with running_fleet(own_postgres.url(name), tmp_path) as fleet:
+    with running_fleet(durable_database(own_postgres), tmp_path) as fleet:
         for provider in ("a", "b"):
             fleet.provider(provider, VCPU=PLENTY, DISK_GB=PLENTY)
         yield fleet
@@ -241,3 +250,47 @@ def test_generations_and_the_index_survive_killed_workers_and_a_crashed_database
     assert len(set(writer.generations)) == len(writer.generations)
     assert fleet.generation("a") >= max(writer.generations)
     fleet.check_invariants()
+
+
+def test_numbers_that_are_given_out_again_after_a_crash(own_postgres: PostgresServer):
+    """PostgreSQL forgets the numbers of transactions that failed shortly before it crashed, and gives them out again."""
+    url = durable_database(own_postgres)
+    own_postgres.execute("ALTER SYSTEM SET wal_writer_delay = '10s'")  # what need not be on disk is not
+    own_postgres.execute("SELECT pg_reload_conf()")
+    engine = Engine(url, application_name="index")
+    placement_migrations.upgrade(engine)
+    index = ProviderIndex(engine, SystemClock())
+    add_provider(url, "before")
+    other = psycopg2.connect(url)
+    forgotten = fail_transactions(other)
+    assert len(index.current().trees) == 1  # has seen that all these transactions have ended
+    os.kill(other.info.backend_pid, signal.SIGKILL)
+    other.close()
+    engine.close()
+    wait_for(lambda: engine.ping() is None)
+    assert add_provider(url, "after") <= forgotten, "no number was given out again: the test shows nothing"
+    with contextlib.closing(psycopg2.connect(url)) as other:
+        assert fail_transactions(other) > forgotten  # nobody can tell by the newest number that there was a crash
+    assert len(index.current().trees) == 2
+    engine.close()
+
+
+def fail_transactions(connection: Any) -> int:
+    """Rolls back some transactions, and answers the number of the last one."""
+    with connection.cursor() as cursor:
+        for _ in range(50):
+            cursor.execute("SELECT pg_current_xact_id()::text::bigint")
+            number: int = cursor.fetchall()[0][0]
+            connection.rollback()
+    return number
+
+
+def add_provider(url: str, name: str) -> int:
+    """Adds a provider, and answers the number of its transaction."""
+    engine = Engine(url)
+    try:
+        with engine.connection():
+            engine.atomic(lambda: resource_provider.insert(engine, uuid_of(name), name, None, 0.0))
+            return engine.rows("SELECT MAX(changed) FROM placement_providers")[0][0]
+    finally:
+        engine.close()

@@ -15,7 +15,11 @@ _NOTHING_OPEN: tuple[int, ...] = ()
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where a poll ended: it saw all transactions with stamps below `next`, except those in `open`."""
+    """Where a poll ended: it saw all transactions with stamps below `next`, except those in `open`.
+
+    On PostgreSQL `next` follows the newest stamp that was seen. Larger numbers, even if already given out, are asked
+    for again, since PostgreSQL may give them out a second time after a crash.
+    """
 
     next: int
     open: tuple[int, ...] = _NOTHING_OPEN
@@ -105,15 +109,20 @@ def poll(engine: Engine, mark: Mark) -> Changes:
         elif engine.dialect == "sqlite":
             new_mark = Mark(changed)
         else:
-            new_mark = _parse_mark(key, bool(changed), text)
+            new_mark = _postgresql_next(mark, [row[2] for row in rows if row[0] != _MARK], key, bool(changed), text)
     return Changes(new_mark, providers, frozenset(gone), vocabularies)
 
 
-def _parse_mark(file_number: int, in_recovery: bool, text: str) -> Mark:
-    """`text` is `xmin:xmax:open,open,... start of the server`."""
+def _postgresql_next(mark: Mark, stamps: list[int], file_number: int, in_recovery: bool, text: str) -> Mark:
+    """The mark after `mark`, when these stamps were seen. `text` is `xmin:xmax:open,open,... start of the server`."""
     snapshot, _, started = text.partition(" ")
     xmin, xmax, still_open = snapshot.split(":")
     identity = f"{file_number} {started}"
     if in_recovery:
         return Mark(int(xmin), _NOTHING_OPEN, identity)
-    return Mark(int(xmax), tuple(int(number) for number in still_open.split(",") if number), identity)
+    limit = int(xmax)
+    newest = max((stamp for stamp in stamps if stamp < limit), default=0)
+    after = min(limit, max(mark.next, newest + 1))
+    return Mark(
+        after, tuple([number for text in still_open.split(",") if text and (number := int(text)) < after]), identity
+    )

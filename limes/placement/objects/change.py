@@ -6,10 +6,9 @@ stamp; one that deletes the provider leaves a row with its stamp in `placement_p
 deletes a resource class or a trait sets the stamp of that row of `placement_vocabularies`.
 
 On PostgreSQL the stamp is the number of the transaction. Numbers are given in order, but transactions commit in any
-order. So a reader that took its snapshot when `pg_snapshot_xmin(pg_current_snapshot())` was N has seen all
-transactions below N, whether they committed or failed, and next time has to look for `changed >= N`: that may show it a
-row twice, but never hides one that committed late. On SQLite the stamp is a counter that each writing transaction
-increments; SQLite has one writer at a time, so a reader that has seen the counter at N looks for `changed > N`.
+order; `limes.placement.index` says how a reader misses none of them. On SQLite the stamp is a counter that each writing
+transaction increments; SQLite has one writer at a time, so a reader that has seen the counter at N looks for
+`changed > N`.
 
 A tombstone is kept for a day. A reader that has not looked for `TOMBSTONE_SECONDS / 2` has to start afresh.
 """
