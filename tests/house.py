@@ -65,8 +65,13 @@ def sql_texts() -> list[str]:
         f"{path.relative_to(ROOT)}:{line}"
         for path, text in files().items()
         if "migrations" not in path.parts
-        for line in sorted({sql.lineno for node in ast.walk(ast.parse(text)) for sql in _sql_in(node)})
+        for line in sql_lines(text)
     ]
+
+
+def sql_lines(source: str) -> list[int]:
+    """The lines of some Python on which SQL begins."""
+    return sorted({sql.lineno for node in ast.walk(ast.parse(source)) for sql in _sql_in(node)})
 
 
 def _sql_in(node: ast.AST) -> Iterator[ast.expr]:

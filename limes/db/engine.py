@@ -262,18 +262,9 @@ class Engine:
         """All rows that the statement gives, as tuples."""
         return list(self._run(self._text(sql), params, _fetch_all))
 
-    def row(self, sql: str, params: Sequence[Any] = ()) -> Row | None:
-        """The first row that the statement gives, or None."""
-        first: Row | None = self._run(self._text(sql), params, _fetch_one)
-        return first
-
     def execute(self, sql: str, params: Sequence[Any] = ()) -> int:
         """Runs a statement and answers how many rows it touched."""
         return int(self._run(self._text(sql), params, _row_count))
-
-    def stream_text(self, sql: str, params: Sequence[Any] = ()) -> Iterator[Row]:
-        """As `stream`."""
-        return self._stream(self._text(sql), params)
 
     def _text(self, sql: str) -> str:
         return sql if self.dialect == "postgresql" else sql.replace("%s", "?").replace("%%", "%")

@@ -23,17 +23,16 @@ def tables(database_url_with: MigratedUrlFactory):
 
 def add(engine: Engine, name: str) -> int:
     def work() -> int:
-        row = engine.row(INSERT, [name, name, None, 0])
-        assert row is not None
-        engine.execute("UPDATE placement_providers SET root_id = id WHERE id = %s", row)
-        return int(row[0])
+        ((id_,),) = engine.rows(INSERT, [name, name, None, 0])
+        engine.execute("UPDATE placement_providers SET root_id = id WHERE id = %s", [id_])
+        return int(id_)
 
     return engine.atomic(work)
 
 
 def test_a_provider_without_a_root_cannot_be_committed(tables: Engine):
     with pytest.raises(peewee.IntegrityError):
-        tables.atomic(lambda: tables.row(INSERT, ["u", "n", None, 0]))
+        tables.atomic(lambda: tables.rows(INSERT, ["u", "n", None, 0]))
     with tables.connection():
         assert tables.rows("SELECT * FROM placement_providers") == []
 
@@ -86,6 +85,5 @@ def test_stamps_of_another_server_are_repaired(tables: Engine):
         tables.execute("UPDATE placement_providers SET changed = %s", [2**60])
     change.repair_stamps(tables)
     with tables.connection():
-        row = tables.row("SELECT changed FROM placement_providers WHERE id = %s", [provider])
-    assert row is not None
-    assert (row[0] < 2**60) == (tables.dialect == "postgresql")
+        ((changed,),) = tables.rows("SELECT changed FROM placement_providers WHERE id = %s", [provider])
+    assert (changed < 2**60) == (tables.dialect == "postgresql")

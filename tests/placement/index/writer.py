@@ -30,25 +30,24 @@ class Writer:
 
     def provider(self, name: str, parent: str | None = None) -> None:
         parent_id = self.id(parent) if parent else None
-        root = self.engine.row("SELECT root_id FROM placement_providers WHERE id = %s", [parent_id])
+        roots = self.engine.rows("SELECT root_id FROM placement_providers WHERE id = %s", [parent_id])
         take_stamp(self.engine)
         self.engine.write(
             Provider.insert(
                 uuid=f"uuid-{name}",
                 name=name,
                 parent=parent_id,
-                root=root[0] if root else 0,
+                root=roots[0][0] if roots else 0,
                 updated=NOW,
                 changed=STAMP,
             )
         )
-        if root is None:
+        if not roots:
             self.engine.execute("UPDATE placement_providers SET root_id = id WHERE name = %s", [name])
 
     def id(self, name: str) -> int:
-        row = self.engine.row("SELECT id FROM placement_providers WHERE name = %s", [name])
-        assert row is not None
-        return int(row[0])
+        ((id_,),) = self.engine.rows("SELECT id FROM placement_providers WHERE name = %s", [name])
+        return int(id_)
 
     def touch(self, name: str) -> int:
         take_stamp(self.engine)
@@ -58,9 +57,8 @@ class Writer:
         return self.id(name)
 
     def _class(self, name: str) -> int:
-        row = self.engine.row("SELECT id FROM placement_resource_classes WHERE name = %s", [name])
-        assert row is not None
-        return int(row[0])
+        ((id_,),) = self.engine.rows("SELECT id FROM placement_resource_classes WHERE name = %s", [name])
+        return int(id_)
 
     def inventory(self, name: str, totals: Mapping[str, int]) -> None:
         key = self.touch(name)
