@@ -64,7 +64,11 @@ class PlacementApi(web.Api[Operation, Call]):
         def refuse(req: falcon.Request, resp: falcon.Response, **params: str) -> None:
             version: int = req.context.version
             raise falcon.HTTPMethodNotAllowed(
-                sorted(method for method, one in operations.items() if one.before != 405 or version >= one.since)
+                sorted(
+                    method
+                    for method, operation in operations.items()
+                    if operation.before != 405 or version >= operation.since
+                )
             )
 
         return refuse

@@ -66,7 +66,11 @@ class Cloud:
         """All commitments, by number."""
 
         def read():
-            return {one.id: one for project in PROJECTS for one in queries.of_project(self.engine, project)}
+            return {
+                commitment.id: commitment
+                for project in PROJECTS
+                for commitment in queries.of_project(self.engine, project)
+            }
 
         return self.engine.snapshot(read)
 
@@ -90,8 +94,12 @@ class Cloud:
 
     def worth(self, commitments):
         """What those that live are worth together."""
-        return sum(WORTH[self.ref_of(one)] * one.amount for one in commitments.values() if one.is_live)
+        return sum(
+            WORTH[self.ref_of(commitment)] * commitment.amount
+            for commitment in commitments.values()
+            if commitment.is_live
+        )
 
-    def ref_of(self, one):
+    def ref_of(self, commitment):
         """The resource of a commitment."""
-        return next(ref for ref, id_ in self.ids.items() if id_ == one.resource_id)
+        return next(ref for ref, id_ in self.ids.items() if id_ == commitment.resource_id)

@@ -20,20 +20,20 @@ ALLOWED = {
 
 def check_transitions(before, after):
     """No transition that there is not, and nothing changes that must not."""
-    for number, one in after.items():
+    for number, commitment in after.items():
         old = before.get(number)
-        assert old is None or one.status is old.status or one.status in ALLOWED[old.status]
+        assert old is None or commitment.status is old.status or commitment.status in ALLOWED[old.status]
         if old is not None:
-            assert (one.amount, one.resource_id, one.az, one.uuid) == (
+            assert (commitment.amount, commitment.resource_id, commitment.az, commitment.uuid) == (
                 old.amount,
                 old.resource_id,
                 old.az,
                 old.uuid,
             )
-            assert one.expires_at >= old.expires_at
-            assert not (old.confirmed_at and one.confirmed_at != old.confirmed_at)
-        assert (one.transfer_token is None) == (one.transfer_status == "")
-        assert not one.transfer_status or one.is_confirmed
+            assert commitment.expires_at >= old.expires_at
+            assert not (old.confirmed_at and commitment.confirmed_at != old.confirmed_at)
+        assert (commitment.transfer_token is None) == (commitment.transfer_status == "")
+        assert not commitment.transfer_status or commitment.is_confirmed
 
 
 def check_capacity(cloud, before, after):
@@ -48,36 +48,44 @@ def check_capacity(cloud, before, after):
         whole = sum(capacity.values())
         shares = any(usage.get((az, project)) for az in UNKNOWN for project in PROJECTS)
         assert not shares or _overall(now) <= max(whole, _overall(was))
-        for one in after.values():
-            if one.resource_id == resource and one.status is Status.PENDING:
-                before_it = now[one.az][one.project_id]
-                committed = _committed(resource, after)[one.az, one.project_id] + one.amount
+        for commitment in after.values():
+            if commitment.resource_id == resource and commitment.status is Status.PENDING:
+                before_it = now[commitment.az][commitment.project_id]
+                committed = _committed(resource, after)[commitment.az, commitment.project_id] + commitment.amount
                 increase = max(before_it, committed) - before_it
-                room = capacity[one.az] - sum(now[one.az].values())
+                room = capacity[commitment.az] - sum(now[commitment.az].values())
                 room = min(room, whole - _overall(now)) if shares else room
                 assert increase > max(0, room)
 
 
 def check_lists(cloud, after):
     """Lists agree with the rows."""
-    live = {one.id for one in after.values() if one.is_live and one.expires_at > cloud.now}
+    live = {commitment.id for commitment in after.values() if commitment.is_live and commitment.expires_at > cloud.now}
     everything = select(cloud.ledger.catalog)
-    listed = [one.commitment for owner in PROJECTS.values() for one in cloud.cases.read.of_project(*owner, everything)]
-    assert {one.id for one in listed} == live
-    public = {one.id for one in after.values() if one.transfer_status == "public" and one.id in live}
-    assert {one.commitment.id for one in cloud.cases.read.public(everything)} == public
-    for one in after.values():
-        if one.transfer_token is not None:
+    listed = [
+        described.commitment
+        for owner in PROJECTS.values()
+        for described in cloud.cases.read.of_project(*owner, everything)
+    ]
+    assert {commitment.id for commitment in listed} == live
+    public = {
+        commitment.id
+        for commitment in after.values()
+        if commitment.transfer_status == "public" and commitment.id in live
+    }
+    assert {described.commitment.id for described in cloud.cases.read.public(everything)} == public
+    for commitment in after.values():
+        if commitment.transfer_token is not None:
             with suppress(LimesError):
-                assert cloud.cases.read.by_token(one.transfer_token).commitment.id == one.id
+                assert cloud.cases.read.by_token(commitment.transfer_token).commitment.id == commitment.id
 
 
 def _committed(resource, commitments):
     """What is confirmed, by AZ and project."""
     committed: Counter[tuple[str, int]] = Counter()
-    for one in commitments.values():
-        if one.is_confirmed and one.resource_id == resource:
-            committed[one.az, one.project_id] += one.amount
+    for commitment in commitments.values():
+        if commitment.is_confirmed and commitment.resource_id == resource:
+            committed[commitment.az, commitment.project_id] += commitment.amount
     return committed
 
 

@@ -69,10 +69,10 @@ def listed(world: World, project: str = "berlin", query: str = "") -> list[dict[
 
 def amounts(world: World, project: str = "berlin") -> list[tuple[int, str]]:
     """Amount and status of what is listed."""
-    return [(one["amount"], one["status"]) for one in listed(world, project)]
+    return [(commitment["amount"], commitment["status"]) for commitment in listed(world, project)]
 
 
 def events(world: World, since: int = 0) -> list[tuple[str, int]]:
     """Event and amount of all changes after a number."""
     found = world.get(f"/v1/commitments?since={since}")["events"]
-    return [(one["event"], one["commitment"]["amount"]) for one in found]
+    return [(event["event"], event["commitment"]["amount"]) for event in found]

@@ -54,7 +54,7 @@ def check_answer(method: str, path: str, result: Any) -> None:
     assert kind in known.get("content", {}), f"{where}, which the OpenAPI document does not know: {result.text}"
     if kind == "application/json":
         problems = [
-            f"{'/'.join(map(str, one.instance_path))}: {one.message}"
-            for one in _validator(method, template, status).iter_errors(result.json)
+            f"{'/'.join(map(str, problem.instance_path))}: {problem.message}"
+            for problem in _validator(method, template, status).iter_errors(result.json)
         ]
         assert not problems, f"{where} is not as the OpenAPI document says: {problems}"

@@ -137,7 +137,7 @@ def test_what_was_never_scraped_can_be_neither_set_nor_simulated(world):
     path = f"/v1/domains/{FRANCE}/projects/{PARIS}"
     document = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 1}]}]}}
     answers = [world.request(*route, json=document) for route in (("PUT", path), ("POST", f"{path}/simulate-put"))]
-    assert [one.status_code for one in answers] == [423, 423]
+    assert [answer.status_code for answer in answers] == [423, 423]
     assert answers[0].text == answers[1].text
 
 

@@ -41,9 +41,11 @@ def test_it_is_the_lists_of_the_domains_together(world, query):
     german = world.get(f"/v1/domains/{GERMANY}/projects{query}")["projects"]
     french = world.get(f"/v1/domains/{FRANCE}/projects{query}")["projects"]
     whole = world.get(f"/v1/projects{query}")
-    placed = [{"domain": GERMAN, **one} for one in german] + [{"domain": FRENCH, **one} for one in french]
-    assert whole == {"projects": sorted(placed, key=lambda one: one["id"])}
-    assert [one["id"] for one in whole["projects"]] == [BERLIN, DRESDEN, PARIS]
+    placed = [{"domain": GERMAN, **project} for project in german] + [
+        {"domain": FRENCH, **project} for project in french
+    ]
+    assert whole == {"projects": sorted(placed, key=lambda project: project["id"])}
+    assert [project["id"] for project in whole["projects"]] == [BERLIN, DRESDEN, PARIS]
 
 
 def test_one_project_a_line(world):
@@ -76,8 +78,8 @@ def test_more_than_one_chunk(world):
     count = 2 * CHUNK + 17
     add_projects(world.engine, count)
     found = world.get("/v1/projects?resource=cores")["projects"]
-    assert [one["id"] for one in found[3:]] == [f"z-{number:06d}" for number in range(count)]
-    assert all(one["services"][0]["resources"][0]["quota"] == 7 for one in found[3:])
+    assert [project["id"] for project in found[3:]] == [f"z-{number:06d}" for number in range(count)]
+    assert all(project["services"][0]["resources"][0]["quota"] == 7 for project in found[3:])
 
 
 @pytest.fixture

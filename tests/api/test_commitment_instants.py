@@ -44,7 +44,7 @@ def test_an_offer_ends_with_the_commitment(cloud):
     token = offer(cloud, made["id"], 10, status="public").json["commitment"]["transfer_token"]
     header = {"Transfer-Token": token}
     cloud.clock.advance(HOUR - 1)
-    assert [one["id"] for one in cloud.get("/v1/public-commitments")["commitments"]] == [made["id"]]
+    assert [commitment["id"] for commitment in cloud.get("/v1/public-commitments")["commitments"]] == [made["id"]]
     assert cloud.request("GET", "/v1/commitments/by-token", headers=header).status_code == 200
     cloud.clock.advance(1)
     assert cloud.get("/v1/public-commitments")["commitments"] == []

@@ -51,11 +51,11 @@ class Life(RuleBasedStateMachine):
 
     def pick(self, index):
         """A commitment, its number and the path of its owner."""
-        live = [one for _, one in sorted(self.seen.items()) if one.is_live]
+        live = [commitment for _, commitment in sorted(self.seen.items()) if commitment.is_live]
         if index == 15 or not live:
             return None, 4711, PROJECTS[1]
-        one = live[index % len(live)]
-        return one, one.id, PROJECTS[one.project_id]
+        commitment = live[index % len(live)]
+        return commitment, commitment.id, PROJECTS[commitment.project_id]
 
     # -- deeds -----------------------------------------------------------------------------------------------------------
 
@@ -85,14 +85,14 @@ class Life(RuleBasedStateMachine):
 
     @rule(index=which, project=projects, token=st.sampled_from(["right", "right", "wrong", "of another"]))
     def take(self, index, project, token):
-        one, number, owner = self.pick(index)
-        if one and one.is_confirmed and not one.transfer_token:
-            self.attempt(lambda: self.cases.transfer.start(*owner, number, one.amount, "unlisted", JANE))
+        commitment, number, owner = self.pick(index)
+        if commitment and commitment.is_confirmed and not commitment.transfer_token:
+            self.attempt(lambda: self.cases.transfer.start(*owner, number, commitment.amount, "unlisted", JANE))
             self.all_is_well()
-        offered = [one for _, one in sorted(self.seen.items()) if one.transfer_token]
+        offered = [commitment for _, commitment in sorted(self.seen.items()) if commitment.transfer_token]
         if not offered:
             return
-        held = next((one for one in offered if one.id == number), offered[0])
+        held = next((commitment for commitment in offered if commitment.id == number), offered[0])
         other = offered[index % len(offered)]
         given = {"right": held.transfer_token, "wrong": "0" * 48, "of another": other.transfer_token}[token]
         taken = self.attempt(lambda: self.cases.transfer.take(*PROJECTS[project], held.id, given, JANE))
@@ -103,10 +103,10 @@ class Life(RuleBasedStateMachine):
 
     @rule(indices=st.lists(which, min_size=2, max_size=3), alike=st.booleans())
     def merge(self, indices, alike):
-        one, _, owner = self.pick(indices[0])
+        commitment, _, owner = self.pick(indices[0])
         fellows = [self.pick(index) for index in indices]
-        if alike and one:  # those that go with the first one
-            place = (one.project_id, one.resource_id, one.az, one.status)
+        if alike and commitment:  # those that go with the first one
+            place = (commitment.project_id, commitment.resource_id, commitment.az, commitment.status)
             all_live = [self.pick(index) for index in range(16)]
             fellows = [
                 other for other in all_live
@@ -118,11 +118,11 @@ class Life(RuleBasedStateMachine):
 
     @rule(index=which)
     def renew(self, index):
-        one, number, owner = self.pick(index)
+        commitment, number, owner = self.pick(index)
         made = self.attempt(lambda: self.cases.reshape.renew(*owner, number, JANE))
         if made:
             self.worth += WORTH[made.ref] * made.commitment.amount
-            assert (made.commitment.status, made.commitment.confirm_by) == (Status.PLANNED, one.expires_at)
+            assert (made.commitment.status, made.commitment.confirm_by) == (Status.PLANNED, commitment.expires_at)
 
     @rule(index=which, duration=st.sampled_from(["1 hour", "1 year"]))
     def change_duration(self, index, duration):
@@ -131,34 +131,38 @@ class Life(RuleBasedStateMachine):
 
     @rule(index=which, part=st.integers(1, 6), whole=st.booleans())
     def convert(self, index, part, whole):
-        one, number, owner = self.pick(index)
-        source = self.cloud.ref_of(one) if one else CORES
+        commitment, number, owner = self.pick(index)
+        source = self.cloud.ref_of(commitment) if commitment else CORES
         ((target, rate),) = conversion_rates(RULES.conversions, source).items()
-        most = one.amount // rate.source if one else 6
-        amount = one.amount if whole and one else max(1, min(part, most)) * rate.source
+        most = commitment.amount // rate.source if commitment else 6
+        amount = commitment.amount if whole and commitment else max(1, min(part, most)) * rate.source
         wanted = amount * rate.target // rate.source
         conversion = Conversion(target, amount, wanted)
         self.attempt(lambda: self.cases.reshape.convert(*owner, number, conversion, JANE))
 
     @rule(index=which, as_admin=st.booleans())
     def delete(self, index, as_admin):
-        one, number, owner = self.pick(index)
+        commitment, number, owner = self.pick(index)
         before = self.cloud.stored()
         done = self.attempt(lambda: self.cases.delete.run(*owner, number, JANE, as_admin=as_admin) or True)
         if done:
             # what was renewed stays; what was split, merged or converted is superseded, and would be lost
-            old = before.get(one.predecessor_id)
-            is_original = one.predecessor_id is None or (old is not None and old.status is not Status.SUPERSEDED)
-            fresh = is_original and self.cloud.now < one.created_at + RULES.self_delete_grace
-            assert fresh or (as_admin and not one.is_confirmed)
-            self.worth -= WORTH[self.cloud.ref_of(one)] * one.amount
+            old = before.get(commitment.predecessor_id)
+            is_original = commitment.predecessor_id is None or (old is not None and old.status is not Status.SUPERSEDED)
+            fresh = is_original and self.cloud.now < commitment.created_at + RULES.self_delete_grace
+            assert fresh or (as_admin and not commitment.is_confirmed)
+            self.worth -= WORTH[self.cloud.ref_of(commitment)] * commitment.amount
 
     @rule(hours=st.sampled_from([0.25, 1, 3, 24 * 340, 24 * 366]), job=st.booleans())
     def time_passes(self, hours, job):
         self.cloud.clock.advance(hours * HOUR)
         if job:
             self.cloud.settle.run()
-            assert all(one.expires_at > self.cloud.now for one in self.cloud.stored().values() if one.is_live)
+            assert all(
+                commitment.expires_at > self.cloud.now
+                for commitment in self.cloud.stored().values()
+                if commitment.is_live
+            )
 
     @rule(ref=refs, az=azs, capacity=st.integers(0, 60))
     def capacity_is_scraped(self, ref, az, capacity):
@@ -196,7 +200,7 @@ class Life(RuleBasedStateMachine):
         self.seen, self.cursor = after, events[-1].number if events else self.cursor
 
     def _events(self, before, after, events):
-        assert [one.number for one in events] == list(range(self.cursor + 1, self.cursor + 1 + len(events)))
+        assert [event.number for event in events] == list(range(self.cursor + 1, self.cursor + 1 + len(events)))
         sums: defaultdict[str, int] = defaultdict(int)
         for event in events:
             document = orjson.loads(event.document)

@@ -36,11 +36,11 @@ def refused(world, what, document, status, text, project="berlin"):
 
 
 def test_merge(cloud):
-    one, two = commit(cloud, amount=3), commit(cloud, amount=4, duration="1 year")
-    result = post(cloud, "merge", {"commitment_ids": [one["id"], two["id"], one["id"]]})
+    first, second = commit(cloud, amount=3), commit(cloud, amount=4, duration="1 year")
+    result = post(cloud, "merge", {"commitment_ids": [first["id"], second["id"], first["id"]]})
     assert result.status_code == 202
     merged = result.json["commitment"]
-    assert (merged["amount"], merged["duration"], merged["expires_at"]) == (7, "1 year", two["expires_at"])
+    assert (merged["amount"], merged["duration"], merged["expires_at"]) == (7, "1 year", second["expires_at"])
     assert listed(cloud) == [merged]
     assert events(cloud)[-3:] == [("superseded", 3), ("superseded", 4), ("created", 7)]
     assert ask(cloud, "berlin", "can-confirm", amount=62).json["result"] is True
@@ -48,14 +48,14 @@ def test_merge(cloud):
 
 
 def test_what_is_not_merged(cloud):
-    one, two = commit(cloud, amount=3), commit(cloud, amount=4, availability_zone="az-two")
+    first, second = commit(cloud, amount=3), commit(cloud, amount=4, availability_zone="az-two")
     other = commit(cloud, "dresden", amount=1)
     both = "all commitments must be for the same resource and availability zone to merge"
-    refused(cloud, "merge", {"commitment_ids": [one["id"], two["id"]]}, 409, both)
-    refused(cloud, "merge", {"commitment_ids": [one["id"], other["id"]]}, 404, "no such commitment")
-    refused(cloud, "merge", {"commitment_ids": [one["id"], -1]}, 404, "no such commitment")
+    refused(cloud, "merge", {"commitment_ids": [first["id"], second["id"]]}, 409, both)
+    refused(cloud, "merge", {"commitment_ids": [first["id"], other["id"]]}, 404, "no such commitment")
+    refused(cloud, "merge", {"commitment_ids": [first["id"], -1]}, 404, "no such commitment")
     few = "at least two different commitments are needed to merge"
-    refused(cloud, "merge", {"commitment_ids": [one["id"]]}, 422, few)
+    refused(cloud, "merge", {"commitment_ids": [first["id"]]}, 422, few)
     refused(cloud, "merge", {"commitment_ids": []}, 422, few)
 
 
@@ -87,9 +87,9 @@ def test_a_renewal_that_was_converted_is_still_one(cloud):
     converted = post(cloud, f"{renewed['id']}/convert", {"commitment": conversion})
     assert converted.status_code == 202, converted.text
     refused(cloud, f"{old['id']}/renew", {}, 409, f"commitment {old['id']} was already renewed")
-    for one in listed(cloud):
-        if one["status"] == "planned":
-            path = f"{PATHS['berlin']}/commitments/{one['id']}"
+    for commitment in listed(cloud):
+        if commitment["status"] == "planned":
+            path = f"{PATHS['berlin']}/commitments/{commitment['id']}"
             assert cloud.request("DELETE", path).status_code == 204
     assert post(cloud, f"{old['id']}/renew", {}).status_code == 202
 
@@ -99,7 +99,7 @@ def test_parts_of_what_was_renewed_are_not_renewed_again(cloud):
     cloud.clock.advance(300 * DAY)
     renewed = post(cloud, f"{old['id']}/renew", {}).json["commitment"]
     part = offer(cloud, old["id"], 20).json["commitment"]
-    (rest,) = (one for one in listed(cloud) if one["amount"] == 40)
+    (rest,) = (commitment for commitment in listed(cloud) if commitment["amount"] == 40)
     refused(cloud, f"{rest['id']}/renew", {}, 409, f"commitment {rest['id']} was already renewed")
     assert take(cloud, part["id"], part["transfer_token"]).status_code == 202
     # whoever has got a part may go on with it
@@ -148,7 +148,10 @@ def test_conversion(cloud):
         "confirmed",
     )
     assert shown["expires_at"] == made["expires_at"]
-    assert [(one["resource_name"], one["amount"]) for one in listed(cloud)] == [("capacity", 4), ("cores", 4)]
+    assert [(commitment["resource_name"], commitment["amount"]) for commitment in listed(cloud)] == [
+        ("capacity", 4),
+        ("cores", 4),
+    ]
     assert ask(cloud, "berlin", "can-confirm", amount=65).json["result"] is True
     assert ask(cloud, "berlin", "can-confirm", amount=66).json["result"] is False
     # 3 are in use in `any`
@@ -164,7 +167,7 @@ def test_a_conversion_frees_capacity_for_those_that_wait(cloud):
     part = post(cloud, f"{old['id']}/convert", {"commitment": conversion}).json["commitment"]
     assert (part["amount"], part["status"]) == (12, "confirmed")
     assert amounts(cloud, "dresden") == [(67, "pending")]  # 36 + 67 are more than the 100 that there are
-    (rest,) = (one for one in listed(cloud) if one["amount"] == 36)
+    (rest,) = (commitment for commitment in listed(cloud) if commitment["amount"] == 36)
     conversion |= {"source_amount": 3, "target_amount": 2}
     assert post(cloud, f"{rest['id']}/convert", {"commitment": conversion}).status_code == 202
     assert amounts(cloud, "dresden") == [(67, "confirmed")]

@@ -37,7 +37,10 @@ def test_a_part(cloud):
     part = offer(cloud, made["id"], 4).json["commitment"]
     assert (part["amount"], part["expires_at"], part["confirmed_at"]) == (4, made["expires_at"], made["confirmed_at"])
     assert amounts(cloud) == [(4, "confirmed"), (6, "confirmed")]
-    assert next((one["amount"], one["status"]) for one in listed(cloud, query="?history")) == (10, "superseded")
+    assert next((commitment["amount"], commitment["status"]) for commitment in listed(cloud, query="?history")) == (
+        10,
+        "superseded",
+    )
     assert ask(cloud, "berlin", "can-confirm", amount=59).json["result"] is True  # it is not counted twice
     assert ask(cloud, "berlin", "can-confirm", amount=60).json["result"] is False
     assert take(cloud, part["id"], part["transfer_token"]).status_code == 202
@@ -96,15 +99,15 @@ def test_what_cannot_be_offered(cloud):
 
 
 def test_wrong_tokens_and_numbers(cloud):
-    one, two = commit(cloud, amount=1), commit(cloud, amount=2)
-    token = offer(cloud, one["id"], 1).json["commitment"]["transfer_token"]
+    first, second = commit(cloud, amount=1), commit(cloud, amount=2)
+    token = offer(cloud, first["id"], 1).json["commitment"]["transfer_token"]
     before = all_rows(cloud.engine)
-    for number, given in ((two["id"], token), (one["id"], "x" * 48), (one["id"], "ä"), (4711, token)):
+    for number, given in ((second["id"], token), (first["id"], "x" * 48), (first["id"], "ä"), (4711, token)):
         result = take(cloud, number, given.encode().decode("latin-1"))
         assert (result.status_code, result.text) == (404, "no matching commitment found\n")
-    result = cloud.request("POST", f"{PATHS['dresden']}/transfer-commitment/{one['id']}")
+    result = cloud.request("POST", f"{PATHS['dresden']}/transfer-commitment/{first['id']}")
     assert (result.status_code, result.text) == (400, "no transfer token provided\n")
-    result = take(cloud, one["id"], token, project="paris")
+    result = take(cloud, first["id"], token, project="paris")
     assert (result.status_code, result.text[:30]) == (423, "no project report for resource")
     assert changes(before, all_rows(cloud.engine)) == {}
 
@@ -144,12 +147,12 @@ def test_public_offers(cloud):
     offer(cloud, ram["id"], 10, status="public")
     offer(cloud, hidden["id"], 3)
     found = cloud.get("/v1/public-commitments", "dresden-admin")["commitments"]
-    assert [one["id"] for one in found] == [cores["id"], ram["id"]]
+    assert [commitment["id"] for commitment in found] == [cores["id"], ram["id"]]
     assert not {"creator_name", "creator_uuid"} & set(found[0])
     found = cloud.get("/v1/public-commitments?resource=cores", "dresden-admin")["commitments"]
-    assert [one["id"] for one in found] == [cores["id"]]
+    assert [commitment["id"] for commitment in found] == [cores["id"]]
     assert take(cloud, found[0]["id"], found[0]["transfer_token"]).status_code == 202
-    assert [one["id"] for one in cloud.get("/v1/public-commitments")["commitments"]] == [ram["id"]]
+    assert [commitment["id"] for commitment in cloud.get("/v1/public-commitments")["commitments"]] == [ram["id"]]
 
 
 def test_a_look_before_one_takes_it(cloud):

@@ -28,8 +28,8 @@ def look(world):
 
 def report(world, query="?service=compute&resource=cores", project="berlin"):
     return {
-        one["availability_zone"]: one
-        for one in world.get(f"{PATHS[project]}/commitments/utilisation{query}")["utilisation"]
+        utilisation["availability_zone"]: utilisation
+        for utilisation in world.get(f"{PATHS[project]}/commitments/utilisation{query}")["utilisation"]
     }
 
 
@@ -57,8 +57,8 @@ def test_several_looks_make_a_day(cloud):
     cloud.clock.advance(DAY)
     look(cloud)
     days = report(cloud)["az-one"]["days"]
-    assert [(one["date"], one["used"]) for one in days] == [("2026-01-01", 8), ("2026-01-02", 14)]
-    assert [one["date"] for one in report(cloud, "?resource=cores&days=1")["az-one"]["days"]] == ["2026-01-02"]
+    assert [(day["date"], day["used"]) for day in days] == [("2026-01-01", 8), ("2026-01-02", 14)]
+    assert [day["date"] for day in report(cloud, "?resource=cores&days=1")["az-one"]["days"]] == ["2026-01-02"]
 
 
 def test_what_is_used_for_a_part_of_the_day_is_not_used_all_day(cloud):
@@ -107,7 +107,9 @@ def test_nothing_is_recommended_where_nothing_can_be_bought(cloud):
     )
     look(cloud)
     found = report(cloud)
-    assert {az: (one["recommended_amount"], one["days"][0]["used"]) for az, one in found.items()} == {
+    assert {
+        az: (utilisation["recommended_amount"], utilisation["days"][0]["used"]) for az, utilisation in found.items()
+    } == {
         "any": (0, 7),
         "az-one": (2, 2),
         "az-two": (3, 3),

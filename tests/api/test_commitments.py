@@ -151,12 +151,12 @@ def test_lists(cloud):
     commit(cloud, amount=2, resource_name="ram", availability_zone="any", duration="1 year")
     commit(cloud, "dresden", amount=3)
     assert amounts(cloud) == [(1, "confirmed"), (2, "confirmed")]
-    assert [one["amount"] for one in listed(cloud, query="?resource=ram")] == [2]
-    assert [one["amount"] for one in listed(cloud, query="?service=compute")] == [1, 2]
+    assert [commitment["amount"] for commitment in listed(cloud, query="?resource=ram")] == [2]
+    assert [commitment["amount"] for commitment in listed(cloud, query="?service=compute")] == [1, 2]
     assert listed(cloud, query="?service=volume") == []
     cloud.clock.advance(3600)  # nothing but time has passed: no job has run
     assert amounts(cloud) == [(2, "confirmed")]
-    assert [(one["amount"], one["status"]) for one in listed(cloud, query="?history")] == [
+    assert [(commitment["amount"], commitment["status"]) for commitment in listed(cloud, query="?history")] == [
         (1, "expired"),
         (2, "confirmed"),
     ]
@@ -184,7 +184,7 @@ def test_events_are_seen_once(cloud):
         commit(cloud, amount=amount)
     seen, since = [], 0
     while found := cloud.get(f"/v1/commitments?since={since}&limit=2")["events"]:
-        seen += [(one["number"], one["commitment"]["amount"]) for one in found]
+        seen += [(event["number"], event["commitment"]["amount"]) for event in found]
         since = found[-1]["number"]
     assert seen == [(1, 1), (2, 2), (3, 3)]
     last = cloud.get(f"/v1/commitments?since={since}")

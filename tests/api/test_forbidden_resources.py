@@ -105,8 +105,8 @@ def test_it_is_not_advertised_to_the_project(cloud):
 
     assert offers(PATHS["dresden"], "project") == {"cores": False, "ram": True, "capacity": True}
     listed = cloud.get(f"/v1/domains/{GERMANY}/projects?resource=cores")["projects"]
-    shown = {one["id"]: "commitment_config" in one["services"][0]["resources"][0] for one in listed}
-    assert shown == {one["id"]: one["id"] != DRESDEN for one in listed}
+    shown = {project["id"]: "commitment_config" in project["services"][0]["resources"][0] for project in listed}
+    assert shown == {project["id"]: project["id"] != DRESDEN for project in listed}
     assert offers(f"/v1/domains/{GERMANY}?resource=cores", "domain") == {"cores": True}
     assert offers("/v1/clusters/current?resource=cores", "cluster") == {"cores": True}
 
@@ -118,7 +118,7 @@ def test_it_is_not_recommended(cloud):
 
     def recommended():
         found = cloud.get(f"{PATHS['dresden']}/commitments/utilisation?resource=cores")["utilisation"]
-        return {one["availability_zone"]: one["recommended_amount"] for one in found}
+        return {utilisation["availability_zone"]: utilisation["recommended_amount"] for utilisation in found}
 
     assert recommended()["az-one"] == 31
     forbid(cloud)

@@ -37,10 +37,10 @@ def services(document):
 
 def test_projects(world):
     of_germany = f"/v1/domains/{GERMANY}/projects"
-    one = {uuid: services(world.get(f"{of_germany}/{uuid}")["project"]) for uuid in (BERLIN, DRESDEN)}
-    assert one[BERLIN] == {"compute": FRESH, "volume": FRESH}
-    assert one[DRESDEN] == {"compute": stale(7201), "volume": FRESH}
-    assert {item["id"]: services(item) for item in world.get(of_germany)["projects"]} == one
+    shown = {uuid: services(world.get(f"{of_germany}/{uuid}")["project"]) for uuid in (BERLIN, DRESDEN)}
+    assert shown[BERLIN] == {"compute": FRESH, "volume": FRESH}
+    assert shown[DRESDEN] == {"compute": stale(7201), "volume": FRESH}
+    assert {item["id"]: services(item) for item in world.get(of_germany)["projects"]} == shown
     # no age is made up for what was never scraped
     never = world.get(f"/v1/domains/{FRANCE}/projects/{PARIS}")["project"]["services"]
     assert [(marks(service), "scraped_at" in service) for service in never] == [(FRESH, False)] * 2
@@ -77,7 +77,9 @@ def fail(world, project, service, since, scraped_at=None, tried_at=None):
 
 
 def problems(document):
-    return {one["type"]: one["scrape_problem"] for one in document["services"] if "scrape_problem" in one}
+    return {
+        service["type"]: service["scrape_problem"] for service in document["services"] if "scrape_problem" in service
+    }
 
 
 PATHS = {
@@ -103,7 +105,7 @@ def test_the_people_of_a_project_see_why_its_figures_are_old(world):
         assert "nova" not in result.text
     for path in (f"/v1/domains/{GERMANY}/projects", "/v1/projects", "/v1/projects?limit=5"):
         listed = world.get(path)["projects"]
-        assert {one["id"]: problems(one) for one in listed if one["id"] == BERLIN} == {BERLIN: told}
+        assert {project["id"]: problems(project) for project in listed if project["id"] == BERLIN} == {BERLIN: told}
     assert world.get(f"{PATHS['berlin']}?service=volume")["project"]["services"][0].get("scrape_problem") is None
 
 
@@ -172,7 +174,7 @@ def refusal(world, **quotas):
         world.request(method, path, json=wish(**quotas))
         for method, path in (("PUT", PATHS["paris"]), ("POST", f"{PATHS['paris']}/simulate-put"))
     ]
-    assert {one.status_code for one in answers} == {423}
+    assert {answer.status_code for answer in answers} == {423}
     assert answers[0].text == answers[1].text
     assert "nova" not in answers[0].text
     return answers[0].text

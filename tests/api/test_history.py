@@ -30,7 +30,7 @@ def history(world, query="", path=PROJECT, token="cloud-admin"):
 
 
 def values(changes):
-    return [(one.get("resource"), one["old"], one["new"]) for one in changes]
+    return [(change.get("resource"), change["old"], change["new"]) for change in changes]
 
 
 def test_what_when_who_and_why(world):
@@ -38,7 +38,7 @@ def test_what_when_who_and_why(world):
     world.clock.advance(60)
     put(world, cores=24)
     assert world.get(f"{PROJECT}/history")["history_links"] == []
-    latest, ram, first = sorted(history(world), key=lambda one: (one["at"], one["resource"]), reverse=True)
+    latest, ram, first = sorted(history(world), key=lambda change: (change["at"], change["resource"]), reverse=True)
     assert first.pop("number") < ram.pop("number") < latest.pop("number")
     assert first == {
         "at": 1767225600,
@@ -84,7 +84,7 @@ def test_pages(world):
     while True:
         page = world.get(path)
         assert len(page["history"]) <= 3
-        seen += [one["new"] for one in page["history"]]
+        seen += [change["new"] for change in page["history"]]
         if not page["history_links"]:
             break
         (link,) = page["history_links"]
@@ -208,7 +208,7 @@ def test_the_origin_is_what_made_the_quota(world):
         " VALUES (1, %s, %s, 'compute', 'cores', 'backend_quota', 7, 25, 'backend-drift', '', '', 'scrape', 'job')"
     )
     world.engine.atomic(lambda: world.engine.execute(sql, [GERMANY, BERLIN]))
-    assert [one["what"] for one in history(world)] == ["backend_quota", "quota"]
+    assert [change["what"] for change in history(world)] == ["backend_quota", "quota"]
     assert (explain(world)["origin"]["what"], explain(world)["origin"]["new"]) == ("quota", 25)
 
 
@@ -222,7 +222,7 @@ def test_bursting_is_explained(make):
 
 
 def test_what_has_no_quota_is_left_out(world):
-    names = [one["resource"] for one in world.get(f"{PROJECT}/explain")["explanations"]]
+    names = [explanation["resource"] for explanation in world.get(f"{PROJECT}/explain")["explanations"]]
     assert names == ["cores", "ram", "capacity"]
     assert world.get(f"/v1/domains/{FRANCE}/projects/{PARIS}/explain") == {"explanations": []}
     assert world.get(f"{PROJECT}/explain?resource=gpus") == {"explanations": []}

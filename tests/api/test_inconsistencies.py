@@ -116,9 +116,9 @@ def test_what_is_used_up_exactly_is_not_overspent(world):
     for usage, overspent in ((20, []), (21, [BERLIN])):
         world.engine.execute(sql, [usage])
         found = world.get("/v1/inconsistencies?resource=cores")["inconsistencies"]
-        projects = [one["project"]["id"] for one in found["project_quota_overspent"]]
-        assert [one for one in projects if one == BERLIN] == overspent
-        assert [one["backend_quota"] for one in found["project_quota_mismatch"]] == [19]
+        projects = [item["project"]["id"] for item in found["project_quota_overspent"]]
+        assert [uuid for uuid in projects if uuid == BERLIN] == overspent
+        assert [item["backend_quota"] for item in found["project_quota_mismatch"]] == [19]
 
 
 def test_each_list_has_an_order(world):
@@ -139,11 +139,11 @@ def test_each_list_has_an_order(world):
     lists = world.get("/v1/inconsistencies")["inconsistencies"]
     refs = [("compute", "cores"), ("compute", "ram"), ("volume", "capacity")]
     found = [
-        (one["domain"]["name"], one["service"], one["resource"]) for one in lists.pop("domain_quota_overcommitted")
+        (item["domain"]["name"], item["service"], item["resource"]) for item in lists.pop("domain_quota_overcommitted")
     ]
     assert found == [(domain, *ref) for domain in ("a", "b") for ref in refs]
     for items in lists.values():
-        found = [(one["project"]["name"], one["service"], one["resource"]) for one in items]
+        found = [(item["project"]["name"], item["service"], item["resource"]) for item in items]
         assert found == [(project, *ref) for project in ("x", "y", "w") for ref in refs]
 
 
@@ -155,7 +155,7 @@ def test_a_domain_may_give_away_all_that_it_has(world):
             [quota],
         )
         found = world.get("/v1/inconsistencies")["inconsistencies"]["domain_quota_overcommitted"]
-        assert [one["resource"] for one in found] == names
+        assert [item["resource"] for item in found] == names
 
 
 def test_a_project_that_may_burst_less_than_others(make):
@@ -165,7 +165,7 @@ def test_a_project_that_may_burst_less_than_others(make):
     lists = world.get("/v1/inconsistencies?resource=cores")["inconsistencies"]
     (overspent,) = lists["project_quota_overspent"]
     assert (overspent["project"], overspent["quota"], overspent["usage"]) == (PROJECT_DRESDEN, 30, 31)
-    assert [one["project"]["name"] for one in lists["project_quota_mismatch"]] == ["berlin"]
+    assert [item["project"]["name"] for item in lists["project_quota_mismatch"]] == ["berlin"]
 
 
 def test_groups_of_scrape_errors(world):
@@ -185,7 +185,8 @@ def test_groups_of_scrape_errors(world):
             )
     found = world.get("/v1/admin/scrape-errors")["scrape_errors"]
     shown = [
-        (one["service_type"], one["message"], one["project"]["name"], one.get("affected_projects")) for one in found
+        (item["service_type"], item["message"], item["project"]["name"], item.get("affected_projects"))
+        for item in found
     ]
     assert shown == [
         ("compute", "other", "z-berlin", None),

@@ -95,9 +95,11 @@ def test_every_route_is_described_and_nothing_else():
 
 def test_the_document_is_valid():
     schemathesis.openapi.from_dict(DOCUMENT).validate()
-    operations = [one for item in DOCUMENT["paths"].values() for key, one in item.items() if key != "parameters"]
-    assert len({one["operationId"] for one in operations}) == len(operations) == len(OPERATIONS)
-    assert all(one["summary"] for one in operations)
+    operations = [
+        operation for item in DOCUMENT["paths"].values() for key, operation in item.items() if key != "parameters"
+    ]
+    assert len({operation["operationId"] for operation in operations}) == len(operations) == len(OPERATIONS)
+    assert all(operation["summary"] for operation in operations)
 
 
 def test_it_is_served_without_a_token(world):
@@ -136,12 +138,12 @@ def aim(case: Case, known: dict[str, list[Any]], dice: random.Random) -> None:
 def aimed(value: Any, known: dict[str, list[Any]], dice: random.Random) -> Any:
     """The value, with most of what has a known name replaced."""
     if isinstance(value, list):
-        return [aimed(one, known, dice) for one in value]
+        return [aimed(item, known, dice) for item in value]
     if not isinstance(value, dict):
         return value
     return {
-        key: dice.choice(known[key]) if key in known and dice.random() < 0.9 else aimed(one, known, dice)
-        for key, one in value.items()
+        key: dice.choice(known[key]) if key in known and dice.random() < 0.9 else aimed(item, known, dice)
+        for key, item in value.items()
     }
 
 
@@ -175,7 +177,7 @@ def test_the_server_keeps_to_it(server):
             for mode in GenerationMode if number == 0 else [GenerationMode.POSITIVE]:
                 ask_often(ask, operation, mode)
         missed = OPERATIONS - succeeded - HARD_TO_HIT
-        operations = [one for one in operations if (one.method.upper(), one.path) in missed]
+        operations = [operation for operation in operations if (operation.method.upper(), operation.path) in missed]
     assert missed == set()
 
 

@@ -45,7 +45,9 @@ def test_the_next_page_is_of_the_same_query(world, path):
         href = links[0]["href"] if links else ""
     assert pages == world.get(f"{path}?{query.removesuffix('&limit=1')}")[path.rpartition("/")[2]]
     if path == "/v1/domains":
-        assert {one["type"]: [each["name"] for each in one["resources"]] for one in pages[-1]["services"]} == shown
+        assert {
+            service["type"]: [each["name"] for each in service["resources"]] for service in pages[-1]["services"]
+        } == shown
     else:
         assert pages[0]["services"][0]["resources"][0]["subresources"] == [{"id": "gpu-1"}]
 
@@ -53,9 +55,9 @@ def test_the_next_page_is_of_the_same_query(world, path):
 @pytest.mark.parametrize(("marker", "found"), [("", [BERLIN, DRESDEN]), (BERLIN, [DRESDEN]), (PARIS, [])])
 def test_any_text_may_be_a_marker(world, marker, found):
     """What comes behind it in the order of ids: the item itself may be gone meanwhile, or belong to another domain."""
-    assert [one["id"] for one in world.get(f"{PROJECTS}?limit=1000&marker={marker}")["projects"]] == found
+    assert [project["id"] for project in world.get(f"{PROJECTS}?limit=1000&marker={marker}")["projects"]] == found
     gone = f"{marker}-gone" if marker else "a"
-    assert [one["id"] for one in world.get(f"{PROJECTS}?limit=1000&marker={gone}")["projects"]] == found
+    assert [project["id"] for project in world.get(f"{PROJECTS}?limit=1000&marker={gone}")["projects"]] == found
 
 
 @pytest.mark.parametrize(

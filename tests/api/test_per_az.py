@@ -25,7 +25,7 @@ def resources(world, path, query="", headers=PREVIEW):
     """The resources of all services by name, of the one object that is answered."""
     shown = next(iter(world.request("GET", path, query_string=query, headers=headers).json.values()))
     shown = shown[0] if isinstance(shown, list) else shown
-    return {one["name"]: one for service in shown["services"] for one in service["resources"]}
+    return {resource["name"]: resource for service in shown["services"] for resource in service["resources"]}
 
 
 def test_project(world):
@@ -50,9 +50,9 @@ def test_where_commitments_can_be_made(world):
 
 def test_lists_show_the_same(world):
     for query in ("", "detail", "service=compute", "limit=1"):
-        one = resources(world, PROJECT, query.replace("limit=1", ""))
-        assert resources(world, f"{DOMAIN}/projects", query) == one
-        assert resources(world, "/v1/projects", query) == one
+        expected = resources(world, PROJECT, query.replace("limit=1", ""))
+        assert resources(world, f"{DOMAIN}/projects", query) == expected
+        assert resources(world, "/v1/projects", query) == expected
     assert resources(world, "/v1/domains", "limit=1&marker=uuid-for-france") == resources(world, DOMAIN)
 
 
@@ -117,7 +117,11 @@ def test_a_project_without_physical_usage_counts_with_its_usage(world):
 
 
 def test_what_was_made_of_others_counts_once(world):
-    ids = [one["id"] for one in listed(world) if (one["duration"], one["amount"]) in (("1 hour", 7), ("1 hour", 1))]
+    ids = [
+        commitment["id"]
+        for commitment in listed(world)
+        if (commitment["duration"], commitment["amount"]) in (("1 hour", 7), ("1 hour", 1))
+    ]
     merged = world.request("POST", f"{PROJECT}/commitments/merge", json={"commitment_ids": ids})
     assert merged.status_code == 202
     for path in (PROJECT, DOMAIN, "/v1/clusters/current"):

@@ -21,7 +21,7 @@ def resources(world, path, query="", headers=None, token="cloud-admin"):
     assert result.status_code == 200, result.text
     shown = next(iter(result.json.values()))
     shown = shown[0] if isinstance(shown, list) else shown
-    return {one["name"]: one for service in shown["services"] for one in service["resources"]}
+    return {resource["name"]: resource for service in shown["services"] for resource in service["resources"]}
 
 
 def run(world, sql, *params):
@@ -77,7 +77,7 @@ def test_lists_show_each_projects_own_annotations(make):
     world = make(behaviors=[rule])
     for path in (f"{DOMAIN}/projects", "/v1/projects"):
         berlin, dresden, *_ = world.get(f"{path}?resource=cores&service=compute")["projects"]
-        found = [one["services"][0]["resources"][0].get("annotations") for one in (berlin, dresden)]
+        found = [project["services"][0]["resources"][0].get("annotations") for project in (berlin, dresden)]
         assert found == [None, {"only": "here"}]
 
 
@@ -162,11 +162,11 @@ def test_azs_come_in_order_and_what_was_reported_for_none_of_ours_last(make):
         )  # fmt: skip
     found = resources(world, CLUSTER, "detail", PREVIEW)["cores"]
     assert (found["capacity"], found["raw_capacity"]) == (309, 206)
-    azs = [(one["name"], one["capacity"], one["raw_capacity"]) for one in found["per_availability_zone"]]
+    azs = [(az["name"], az["capacity"], az["raw_capacity"]) for az in found["per_availability_zone"]]
     assert azs == [("az-one", 150, 100), ("az-two", 151, 101), ("unknown", 3, 2)]
     in_order = ["any", "az-one", "az-two", "unknown"]
     assert list(found["per_az"]) == found["subcapacities"] == in_order
-    assert [one["capacity"] for one in found["per_az"].values()] == [4, 150, 151, 3]
+    assert [az["capacity"] for az in found["per_az"].values()] == [4, 150, 151, 3]
     assert list(resources(world, DOMAIN, headers=PREVIEW)["cores"]["per_az"]) == in_order[1:], "nobody uses `any`"
     project = resources(world, PROJECT, "detail", PREVIEW)["cores"]
     assert (list(project["per_az"]), project["subresources"]) == (in_order[1:], in_order)
@@ -174,7 +174,7 @@ def test_azs_come_in_order_and_what_was_reported_for_none_of_ours_last(make):
 
 def subcapacities(world, token):
     found = resources(world, CLUSTER, "detail", PREVIEW, token)["cores"]
-    in_azs = sum(len(one.get("subcapacities", ())) for one in found["per_az"].values())
+    in_azs = sum(len(az.get("subcapacities", ())) for az in found["per_az"].values())
     assert in_azs == len(found.get("subcapacities", ()))
     return in_azs
 
@@ -211,14 +211,16 @@ def test_who_sees_everything_sees_subcapacities(make, tmp_path, check, seen):
 def test_filters_on_lists(world, query, services):
     for path, first in (("/v1/domains", FRANCE), (f"{DOMAIN}/projects", BERLIN), ("/v1/projects", BERLIN)):
         (found, *_) = next(iter(world.get(f"{path}?{query}").values()))
-        shown = {one["type"]: [resource["name"] for resource in one["resources"]] for one in found["services"]}
+        shown = {
+            service["type"]: [resource["name"] for resource in service["resources"]] for service in found["services"]
+        }
         assert (found["id"], shown) == (first, services)
 
 
 def test_filters_on_inconsistencies(world):
     def refs(query):
         lists = world.get(f"/v1/inconsistencies?{query}")["inconsistencies"]
-        return [[f"{one['service']}/{one['resource']}" for one in found] for found in lists.values()]
+        return [[f"{item['service']}/{item['resource']}" for item in found] for found in lists.values()]
 
     storage = [["volume/capacity"], [], ["volume/capacity"]]
     assert refs("area=storage") == refs("service=volume") == refs("resource=capacity&resource=nothing") == storage
@@ -229,7 +231,7 @@ def test_filters_on_inconsistencies(world):
 def test_a_domain_without_a_quota_yet_is_overcommitted_from_the_first_unit(world):
     run(world, "DELETE FROM domain_resources WHERE quota = 100")  # germany's cores
     found = world.get("/v1/inconsistencies?resource=cores")["inconsistencies"]["domain_quota_overcommitted"]
-    assert [(one["domain"]["name"], one["domain_quota"], one["projects_quota"]) for one in found] == [
+    assert [(item["domain"]["name"], item["domain_quota"], item["projects_quota"]) for item in found] == [
         ("germany", 0, 50)
     ]
 

@@ -34,7 +34,7 @@ def test_scrape_errors(world, query):
     fail = "UPDATE project_services SET scrape_error = 'down', checked_at = 1234"
     world.engine.atomic(lambda: world.engine.execute(fail))
     found = world.get(f"/v1/admin/scrape-errors?{query}")["scrape_errors"]
-    assert [(one["service_type"], one["affected_projects"]) for one in found] == [
+    assert [(error["service_type"], error["affected_projects"]) for error in found] == [
         (service, 3) for service in sorted(SELECTIONS[query])
     ]
 
@@ -72,7 +72,7 @@ def test_changes_of_commitments(make):
 
     def changes(query):
         found = world.get(f"/v1/commitments?{query}")
-        return [(one["number"], one["commitment"]["resource_name"]) for one in found["events"]], found["next"]
+        return [(event["number"], event["commitment"]["resource_name"]) for event in found["events"]], found["next"]
 
     assert changes("resource=ram") == ([(2, "ram"), (4, "ram"), (6, "ram")], 6)
     assert changes("resource=cores") == ([(1, "cores"), (3, "cores"), (5, "cores")], 6), "the last one was looked at"
@@ -90,7 +90,7 @@ def test_a_selection_is_looked_for_until_there_is_something_to_tell(make, monkey
         commit(world)
     commit(world, resource_name="ram", availability_zone="any", duration="1 year")
     found = world.get("/v1/commitments?resource=ram")
-    assert ([one["number"] for one in found["events"]], found["next"]) == ([6], 6)
+    assert ([event["number"] for event in found["events"]], found["next"]) == ([6], 6)
 
 
 def test_conversions(make):
@@ -100,7 +100,7 @@ def test_conversions(make):
 
     def targets(query):
         found = world.get(f"/v1/commitment-conversion/compute/cores?{query}")["conversions"]
-        return {one["target_resource"] for one in found}
+        return {conversion["target_resource"] for conversion in found}
 
     assert targets("") == {"ram", "capacity"}
     assert targets("service=volume") == {"capacity"}
