@@ -11,12 +11,13 @@ def test_domain_admin_gives_quota_to_projects(world):
     result, changed = put(world, PROJECT, body("project", compute={"cores": 70, "ram": (2, "GiB")}), "germany-admin")
     assert (result.status_code, result.text) == (202, "")
     gone, come = changed.pop("project_resources")
-    assert [(row[2], row[3]) for row in gone] == [(20, 20), (1024, 2048)]
-    assert [(row[2], row[3]) for row in come] == [(70, 20), (2048, 2048)]
+    assert [(row.quota, row.backend_quota) for row in gone] == [(20, 20), (1024, 2048)]
+    assert [(row.quota, row.backend_quota) for row in come] == [(70, 20), (2048, 2048)]
     # the backend has to be told, even if this process dies now
     _, desynced = changed.pop("project_services")
-    assert [(row[9], row[10]) for row in desynced] == [(world.clock.now().timestamp(),) * 2]
-    assert [row[4:9] for row in changed.pop("quota_history")[1]] == [
+    assert [(row.quota_desynced_at, row.next_push_at) for row in desynced] == [(world.clock.now().timestamp(),) * 2]
+    recorded = changed.pop("quota_history")[1]
+    assert [(row.service_type, row.resource_name, row.what, row.old, row.new) for row in recorded] == [
         ("compute", "cores", "quota", 20, 70),
         ("compute", "ram", "quota", 1024, 2048),
     ]
@@ -28,14 +29,14 @@ def test_cloud_admin_gives_quota_to_domains(world):
     result, changed = put(world, DOMAIN, body("domain", compute={"cores": 150}, volume={"capacity": (1, "TiB")}))
     assert (result.status_code, result.text) == (202, "")
     assert set(changed) == {"domain_resources", "quota_history"}
-    assert sorted(row[2] for row in changed["domain_resources"][1]) == [150, 1024]
+    assert sorted(row.quota for row in changed["domain_resources"][1]) == [150, 1024]
     assert world.pushed == []
 
 
 def test_quota_for_a_domain_without_a_row_yet(world):
     result, changed = put(world, f"/v1/domains/{FRANCE}", body("domain", volume={"capacity": 7}))
     assert result.status_code == 202
-    assert [row[2] for row in changed["domain_resources"][1]] == [7]
+    assert [row.quota for row in changed["domain_resources"][1]] == [7]
 
 
 @pytest.mark.parametrize(

@@ -24,14 +24,14 @@ def test_the_last_of_repeated_entries_wins(world):
     }
     result, changed = put(world, PROJECT, document)
     assert result.status_code == 202
-    assert [row[2] for row in changed["project_resources"][1]] == [31]
+    assert [row.quota for row in changed["project_resources"][1]] == [31]
 
 
 @pytest.mark.parametrize("unit", [None, "UNSPECIFIED", "MiB"])
 def test_units_that_mean_the_resources_own(world, unit):
     result, changed = put(world, PROJECT, body("project", compute={"ram": (2000, unit)}))
     assert result.status_code == 202
-    assert [row[2] for row in changed["project_resources"][1]] == [2000]
+    assert [row.quota for row in changed["project_resources"][1]] == [2000]
 
 
 @pytest.mark.parametrize(

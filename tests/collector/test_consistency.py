@@ -127,7 +127,7 @@ def test_domain_quotas_follow_their_constraints(lab, caplog):
     before = all_rows(lab.engine)
     job(lab, [COMPUTE, VOLUME], [], constraints).run()
     changed = changes(before, all_rows(lab.engine))
-    assert [row[2] for row in changed["domain_resources"][1]] == [10]
+    assert [row.quota for row in changed["domain_resources"][1]] == [10]
     assert "AUDIT: domain germany, resource compute/cores: quota 0 -> 10, as its constraint demands" in caplog.text
 
 

@@ -1,12 +1,13 @@
 """What a test changed in the database: rows before against rows after, so that an unintended write fails the test."""
 
-from collections import Counter
+from collections import Counter, namedtuple
 from typing import Any
 
 from limes.db.engine import Engine
 from limes.db.models import MODELS
 
-Rows = dict[str, Counter[tuple[Any, ...]]]
+Rows = dict[str, Counter[Any]]
+"""By table. Rows are named tuples of the table's columns."""
 
 
 def all_rows(engine: Engine) -> Rows:
@@ -15,12 +16,13 @@ def all_rows(engine: Engine) -> Rows:
     with engine.connection():
         for model in MODELS:
             table = model._meta.table_name
-            columns = ", ".join(field.column_name for field in model._meta.sorted_fields)
-            rows[table] = Counter(engine.rows(f"SELECT {columns} FROM {table}"))
+            columns = [field.column_name for field in model._meta.sorted_fields]
+            make_row = namedtuple(table, columns)._make  # type: ignore[misc]  # the columns are known at run time only
+            rows[table] = Counter(map(make_row, engine.rows(f"SELECT {', '.join(columns)} FROM {table}")))
     return rows
 
 
-def changes(before: Rows, after: Rows) -> dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]]:
+def changes(before: Rows, after: Rows) -> dict[str, tuple[list[Any], list[Any]]]:
     """For each table that changed: the rows that are gone, and the rows that have come."""
     return {
         table: (sorted((before[table] - after[table]).elements()), sorted((after[table] - before[table]).elements()))
