@@ -20,7 +20,7 @@ from limes.commands.terminal import (
 from limes.errors import ConfigError
 
 if TYPE_CHECKING:
-    from limes.importer.configuration.convert import Converted
+    from limes.importer.configuration import Converted
     from limes.importer.run import Outcome
 
 _URL_VARIABLE = "LIMES_IMPORT_DATABASE_URL"
@@ -81,7 +81,7 @@ def _configuration(options: argparse.Namespace) -> int:
     import yaml
 
     from limes.composition.cluster import backend_problems
-    from limes.importer.configuration.convert import convert
+    from limes.importer.configuration import convert
     from limes.settings import read_yaml
 
     path = Path(options.config_from)

@@ -1,6 +1,6 @@
-"""Moving here from the Go Limes: its configuration file becomes ours, and its PostgreSQL database is copied.
+"""Moving here from the Go Limes: converts its configuration file, and copies its PostgreSQL database.
 
-The other's tables are read as they are (`layout` knows their shape, release by release), in one snapshot. Everything is
-written in one transaction, read again and compared (`compare`), and only then kept: so an import that was interrupted
-has left nothing, and a dry run is an import that is taken back.
+Its tables are read in one snapshot (`layout` knows their shape, release by release). Everything is written in one
+transaction, read again and compared (`checks`), and only then committed. So an interrupted import leaves nothing, and a
+dry run is an import that is rolled back.
 """

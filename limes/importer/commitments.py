@@ -1,4 +1,4 @@
-"""From a commitment of the Go Limes to ours."""
+"""Converts commitments of the Go Limes to ours."""
 
 import uuid
 from collections.abc import Collection
@@ -23,9 +23,9 @@ class Owner:
 
 
 def convert(row: CommitmentRow, owner: Owner, known: Collection[int], now: float, ids: IdSource) -> Commitment:
-    """The same commitment with the same number. `known` are the numbers before it that were imported.
+    """The same commitment under the same number. `known` are the numbers imported before it.
 
-    One without a UUID, as early releases have them, gets one that is the same in each import. Raises `ConfigError` if
+    A commitment without a UUID, as in early releases, gets one that is the same in each import. Raises `ConfigError` if
     it cannot be stored as it is.
     """
     status = status_of(row, now)
@@ -63,9 +63,10 @@ def convert(row: CommitmentRow, owner: Owner, known: Collection[int], now: float
 
 
 def status_of(row: CommitmentRow, now: float) -> Status:
-    """By its times: the source's own word for it may be old, or missing where a commitment was split.
+    """The status by the commitment's times: the source's own may be outdated, or missing after a split.
 
-    One that is over, but that the source does not call expired yet, is left to our collector, which tells of it.
+    A commitment that has ended, but that the source does not call expired yet, is left to our collector, which writes
+    the event.
     """
     if row.superseded_at is not None:
         return Status.SUPERSEDED

@@ -2,12 +2,12 @@
 
 Three shapes are known:
 
-- 36 to 58: `project_services.type`; each level names its services and resources by itself. Domains have quota of their
-  own up to 39, and projects a bursting flag up to 38.
+- 36 to 58: `project_services.type`; each level has its own names of services and resources. Domains have quota of
+  their own up to 39, and projects a bursting flag up to 38.
 - 60 to 69: the project's rows refer to the cluster's services and resources.
 - 70 to 82: quota stands in the AZ row `total`.
 
-59 is the half-way state of one migration, with both shapes at once, and is refused like everything else.
+59 is the state half-way through a migration, with both shapes at once. It is refused, as are all others.
 """
 
 from dataclasses import dataclass
@@ -45,12 +45,12 @@ class Layout:
 
     @property
     def is_by_name(self) -> bool:
-        """Whether each level names its services and resources by itself."""
+        """Whether each level has its own names of services and resources."""
         return self.version < HALF_WAY
 
     @property
     def has_domain_quota(self) -> bool:
-        """Whether domains have quota of their own. Later releases show the sum of their projects'."""
+        """Whether domains have quota of their own. Later releases show the sum of their projects' quotas."""
         return self.version <= 39
 
     @property

@@ -12,22 +12,21 @@ from limes.db.engine import Engine
 from limes.db.failures import first_line
 from limes.errors import StartupError
 from limes.importer import source as rows
-from limes.importer.compare import differences
+from limes.importer.checks import differences, survey
 from limes.importer.source import Source
-from limes.importer.survey import survey
 from limes.importer.target import Target
 from limes.system import IdSource
 
 Progress = Callable[[str, Iterable[Any], int], Iterable[Any]]
-"""Gives the items (the second one) while it shows how far it is; knows what they are, and how many there are."""
+"""Passes items on while it shows progress. Called with what they are, the items, and their number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was found, and what came of it."""
+    """The outcome of an import."""
 
     version: int
-    """Of the source's schema."""
+    """The version of the source's schema."""
     counts: dict[str, int] = field(default_factory=dict)
     """Rows of each kind in the source."""
     dropped: dict[str, int] = field(default_factory=dict)
@@ -36,7 +35,7 @@ class Outcome:
     problems: tuple[str, ...] = ()
     """Why nothing was imported."""
     differences: tuple[str, ...] = ()
-    """Between the source and what was written, or what was here before. If there are any, nothing was written."""
+    """Between the source and what was written, or was here before. If there are any, nothing is kept."""
     was_here: bool = False
     """Whether everything was here already."""
     applied: bool = False
@@ -47,8 +46,8 @@ class Outcome:
         return not self.problems and not self.differences
 
 
-class _TakeBack(Exception):
-    """Takes back what was written; carries what came of it."""
+class _RollBack(Exception):
+    """Rolls back what was written; carries the outcome."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__()
@@ -57,7 +56,7 @@ class _TakeBack(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """The use case with what it works with."""
+    """The use case."""
 
     source: Engine
     target: Engine
@@ -67,9 +66,9 @@ class Import:
     progress: Progress = lambda label, items, total: items
 
     def run(self, *, apply: bool, skip_unknown: bool = False) -> Outcome:
-        """Imports, compares, and keeps what it has written if it is asked to, and if nothing differs.
+        """Imports and compares; with `apply`, and if nothing differs, keeps what was written.
 
-        Raises `ConfigError` where the source is not what it should be, and `StartupError` where a database fails.
+        Raises `ConfigError` if the source cannot be imported, and `StartupError` if a database fails.
         """
         try:
             return self.source.snapshot(lambda: self._run(Source(self.source), apply, skip_unknown))
@@ -77,40 +76,40 @@ class Import:
             raise StartupError(f"nothing was imported: {first_line(error)}") from error
 
     def _run(self, source: Source, apply: bool, skip_unknown: bool) -> Outcome:
-        found = survey(source, self.catalog, skip_unknown=skip_unknown)
+        surveyed = survey(source, self.catalog, skip_unknown=skip_unknown)
         outcome = Outcome(
             source.layout.version,
             {kind: source.count(kind) for kind in KINDS},
             source.dropped(),
-            found.notes,
-            found.problems,
+            surveyed.notes,
+            surveyed.problems,
         )
         if outcome.problems:
             return outcome
         try:
             return self.target.atomic(lambda: self._write(source, outcome, apply))
-        except _TakeBack as taken:
-            return taken.outcome
+        except _RollBack as rolled_back:
+            return rolled_back.outcome
 
     def _write(self, source: Source, outcome: Outcome, apply: bool) -> Outcome:
         self.sync_catalog.run()
         target = Target(self.target, self.catalog, self.sync_catalog.clock.now().timestamp())
         if not target.is_empty():
-            raise _TakeBack(self._compare_only(source, outcome))
+            raise _RollBack(self._compare_only(source, outcome))
         for kind in KINDS:
             self._write_kind(kind, source, target, outcome.counts[kind])
         self.sync_catalog.run()  # services that projects do not have there
         outcome = replace(outcome, differences=tuple(differences(source, self.target, self.catalog.refs())))
         if outcome.differences or not apply:
-            raise _TakeBack(outcome)
+            raise _RollBack(outcome)
         return replace(outcome, applied=True)
 
     def _compare_only(self, source: Source, outcome: Outcome) -> Outcome:
-        found = tuple(differences(source, self.target, self.catalog.refs()))
-        if not found:
+        differing = tuple(differences(source, self.target, self.catalog.refs()))
+        if not differing:
             return replace(outcome, was_here=True)
         text = f"the {self.target.location} has data of its own: import into an empty one, before any collector has run"
-        return replace(outcome, problems=(text,), differences=found)
+        return replace(outcome, problems=(text,), differences=differing)
 
     def _write_kind(self, kind: str, source: Source, target: Target, total: int) -> None:
         row_type, order = _SHAPES[kind]

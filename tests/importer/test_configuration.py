@@ -7,7 +7,7 @@ import yaml
 
 from limes.composition.cluster import backend_problems
 from limes.errors import ConfigError
-from limes.importer.configuration.convert import convert
+from limes.importer.configuration import convert
 from limes.settings import parse, read_yaml
 
 ORIGINAL = Path(__file__).parent / "original.yaml"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from limes.importer.configuration.notes import Notes, mapping, mappings
+from limes.importer.notes import Notes, mapping, mappings
 
 Params = dict[str, Any]
 Converter = Callable[[str, Params, Notes], Params]
@@ -15,7 +15,7 @@ NO_COUNTERPART = {
     "keppel": _LIQUID,
     "sapcc-ironic": f"bare-metal capacity has {_LIQUID}; or give it as capacitor manual or prometheus",
 }
-"""Plugins of the original that do not exist here, and why or what instead."""
+"""Plugins of the original that do not exist here: why, or what to use instead."""
 
 
 def _keep(*known: str) -> Converter:
@@ -95,7 +95,7 @@ def _nova(path: str, params: Params, notes: Notes) -> Params:
 
 
 def _excluded_traits(path: str, selection: Params, notes: Notes) -> None:
-    """Makes them required ones. What are no lists stay, for the check of the whole."""
+    """Makes them required traits with a `!`. Values that are not lists are left to the check of the document."""
     excluded, required = selection.get("excluded_traits") or [], selection.get("required_traits") or []
     if isinstance(excluded, list) and isinstance(required, list):
         selection.pop("excluded_traits", None)

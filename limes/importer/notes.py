@@ -1,4 +1,4 @@
-"""What whoever converts a configuration has to know."""
+"""Notes for an operator who converts a configuration."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -7,19 +7,19 @@ from typing import Any
 
 
 class Kind(Enum):
-    """What became of something."""
+    """What became of an option."""
 
     DROPPED = "dropped"
     """It has no counterpart."""
     CHANGED = "changed"
-    """It is said in another way here."""
+    """It is written in another way here."""
     TO_DO = "to do"
-    """Somebody has to decide, or to look it up."""
+    """The operator has to decide, or to look it up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """`path` is where it is in the file."""
+    """`path` is the option's place in the file."""
 
     kind: Kind
     path: str
@@ -28,24 +28,24 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """All of them, in their order."""
+    """All notes in order, and the functions that add them."""
 
-    found: list[Note] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
     def dropped(self, path: str, why: str) -> None:
-        """It has no counterpart."""
-        self.found.append(Note(Kind.DROPPED, path, why))
+        """Notes an option without a counterpart."""
+        self.notes.append(Note(Kind.DROPPED, path, why))
 
     def changed(self, path: str, how: str) -> None:
-        """It is said in another way here."""
-        self.found.append(Note(Kind.CHANGED, path, how))
+        """Notes an option that is written in another way here."""
+        self.notes.append(Note(Kind.CHANGED, path, how))
 
     def to_do(self, path: str, what: str) -> None:
-        """Somebody has to decide, or to look it up."""
-        self.found.append(Note(Kind.TO_DO, path, what))
+        """Notes something that the operator has to decide, or to look up."""
+        self.notes.append(Note(Kind.TO_DO, path, what))
 
     def keep(self, path: str, section: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
-        """The known keys of a section, with their values; a note for each of the others."""
+        """The known keys of a section, with their values. Each other key is noted as dropped."""
         for key in section:
             if key not in known:
                 self.dropped(
@@ -55,12 +55,12 @@ class Notes:
 
 
 def mappings(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The entries of a list that are mappings, with their positions; others are for the check of the whole."""
+    """The mappings in a list, with their positions. Other entries are left to the check of the document."""
     for index, entry in enumerate(value if isinstance(value, list) else ()):
         if isinstance(entry, dict):
             yield index, entry
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """The value, if it is a mapping."""
+    """The value if it is a mapping, else an empty one."""
     return value if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""From the Go Limes' YAML file to ours, section by section."""
+"""Converts the configuration file of the Go Limes to ours, section by section. What has no counterpart is noted."""
 
 import copy
 from collections.abc import Callable, Mapping
@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from limes.errors import ConfigError
-from limes.importer.configuration.notes import Note, Notes, mapping, mappings
-from limes.importer.configuration.plugins import CAPACITY, NO_COUNTERPART, QUOTA, Converter
+from limes.importer.notes import Note, Notes, mapping, mappings
+from limes.importer.plugin_params import CAPACITY, NO_COUNTERPART, QUOTA, Converter
 from limes.settings import parse
 
 _DATABASE = "postgresql://limes@localhost/limes_new"
@@ -21,7 +21,7 @@ _BEHAVIOR = (
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """Our document, what whoever converts it has to know, and what `limes config check` will say of it."""
+    """Our document, notes for the operator, and the problems that `limes config check` will report."""
 
     document: dict[str, Any]
     notes: tuple[Note, ...]
@@ -29,8 +29,8 @@ class Converted:
 
 
 def convert(original: Any, folder: Path, backend_problems: Callable[[Any], list[str]]) -> Converted:
-    """Converts a document; relative paths count from `folder`. `backend_problems` tells what plugins find wrong with
-    the result. Raises `ConfigError` if it is none of the original.
+    """Converts a document. Relative paths count from `folder`; `backend_problems` says what plugins find wrong with the
+    result. Raises `ConfigError` if it is not a configuration of the original.
     """
     if not isinstance(original, dict) or "services" not in original:
         kind = "its configuration of 2025 and later (liquids)" if "liquids" in mapping(original) else "something else"
@@ -43,11 +43,11 @@ def convert(original: Any, folder: Path, backend_problems: Callable[[Any], list[
             document[key] = change(source[key], notes)
     document["database"] = {"url": _DATABASE}
     notes.to_do("database.url", "a new, empty database: the original's has tables of the same names. Mind LIMES_DB_*")
-    return Converted(document, tuple(notes.found), (*_problems(document, folder), *backend_problems(document)))
+    return Converted(document, tuple(notes.notes), (*_problems(document, folder), *backend_problems(document)))
 
 
 def _problems(document: dict[str, Any], folder: Path) -> list[str]:
-    """What is wrong with the document as it stands, without looking at the environment."""
+    """What is wrong with the document, whatever the environment."""
     try:
         parse(copy.deepcopy(document), {}, folder)
     except ConfigError as error:
@@ -55,7 +55,7 @@ def _problems(document: dict[str, Any], folder: Path) -> list[str]:
     return []
 
 
-def _as_it_is(value: Any, notes: Notes) -> Any:
+def _unchanged(value: Any, notes: Notes) -> Any:
     return value
 
 
@@ -86,7 +86,7 @@ def _capacitors(value: Any, notes: Notes) -> Any:
 
 
 def _convert_params(path: str, entry: dict[str, Any], known: Mapping[str, Converter], notes: Notes) -> bool:
-    """Converts the params of an entry. False if there is nothing for it here."""
+    """Converts the params of an entry. False if its plugin has no counterpart."""
     plugin = str(entry.get("type"))
     if plugin not in known:
         why = NO_COUNTERPART.get(plugin, "the original has no such plugin, either")
@@ -107,14 +107,14 @@ def _distributions(value: Any, notes: Notes) -> Any:
     kept = []
     for index, entry in mappings(value):
         path = f"quota_distribution_configs[{index}]"
-        one = notes.keep(path, entry, ("resource", "model", "strict_domain_quota_limit", "autogrow"))
-        if one.pop("autogrow", None) is not None:
+        distribution = notes.keep(path, entry, ("resource", "model", "strict_domain_quota_limit", "autogrow"))
+        if distribution.pop("autogrow", None) is not None:
             notes.dropped(f"{path}.autogrow", "quota grows here only when somebody raises it")
-        if one.get("model") == "autogrow":
-            one["model"] = "hierarchical"
+        if distribution.get("model") == "autogrow":
+            distribution["model"] = "hierarchical"
             what = "hierarchical: the quotas that are there stay, and are changed by PUT from now on"
             notes.changed(f"{path}.model", what)
-        kept.append(one)
+        kept.append(distribution)
     return kept
 
 
@@ -131,8 +131,8 @@ def _bursting(value: Any, notes: Notes) -> Any:
 
 
 _SECTIONS: Mapping[str, Callable[[Any, Notes], Any]] = {
-    "availability_zones": _as_it_is,
-    "catalog_url": _as_it_is,
+    "availability_zones": _unchanged,
+    "catalog_url": _unchanged,
     "discovery": _discovery,
     "services": _services,
     "capacitors": _capacitors,

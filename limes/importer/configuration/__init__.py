@@ -1,1 +1,0 @@
-"""The configuration file of the Go Limes becomes ours; what has no counterpart is named."""
