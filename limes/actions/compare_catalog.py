@@ -61,7 +61,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class CompareCatalog:
-    """The use case. `grace` is for how many seconds a service is kept after it has left the configuration."""
+    """The use case. A service is kept for `grace` seconds after it has left the configuration."""
 
     engine: Engine
     catalog: Catalog

@@ -1,10 +1,10 @@
-"""Makes the rows that mirror the configuration: services, resources and capacitors, and what hangs on them.
+"""Adds the rows that mirror the configuration: services, resources and capacitors, and what depends on them.
 
-Safe to run in any number of processes at once, and again. Rows are only deleted when `prune` is asked for, which the
-collector does: an API process of the next release, started beside the old ones, must not take anything away from them.
+It may run repeatedly, and in several processes at once. Rows are only deleted with `prune`, which the collector asks
+for: an API process of the next release, started beside old ones, must not take anything away from them.
 
-A service that is not configured any more is shown nowhere, but its quotas and commitments stay for a time of grace: a
-mistake in the configuration is mended by putting the service back.
+A service that is not configured any more is hidden, but its quotas and commitments are kept for a grace period. So a
+mistake in the configuration is repaired by putting the service back.
 """
 
 import logging
@@ -24,20 +24,20 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SyncCatalog:
-    """The use case with what it works with."""
+    """The use case."""
 
     engine: Engine
     catalog: Catalog
     capacitors: Collection[str]
     clock: Clock
     grace: float = 0.0
-    """For how many seconds a service is kept after it has left the configuration."""
+    """How long a service is kept after it has left the configuration, in seconds."""
 
     def run(self, *, prune: bool = False) -> None:
-        """Makes missing rows; with `prune`, deletes capacitors that are not configured any more, and services that have
-        not been for the time of grace.
+        """Adds missing rows. With `prune`, deletes capacitors that are not configured any more, and services whose
+        grace period is over.
 
-        A service whose commitments still hold is kept until they have ended, with a warning: somebody pays for them.
+        A service with live commitments is kept until they have ended, with a warning: somebody pays for them.
         """
         self.engine.atomic(lambda: self._work(prune))
 

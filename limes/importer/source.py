@@ -1,4 +1,4 @@
-"""The database of the Go Limes, read only."""
+"""The database of the Go Limes, which is only read, and its rows."""
 
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple, TypeVar
@@ -49,7 +49,7 @@ class CapacitorRow(NamedTuple):
 
 
 class ProjectRow(NamedTuple):
-    """A project; `id` is the source's own number for it."""
+    """A project. `id` is the source's."""
 
     id: int
     uuid: str
@@ -121,7 +121,7 @@ class Source:
     """The database's contents. Use it inside `engine.snapshot`, so that all queries see one state."""
 
     def __init__(self, engine: Engine) -> None:
-        """Raises `ConfigError` if it is no database of the Go Limes, or one whose shape is not known."""
+        """Raises `ConfigError` if it is not a database of the Go Limes, or its version is not known."""
         self.engine = engine
         self.layout = Layout(_version(engine))
 
@@ -158,7 +158,7 @@ class Source:
 
 
 def open_source(url: str) -> Engine:
-    """An engine on the source, without limits of time. Raises `StartupError` if it does not answer."""
+    """An engine on the source, without timeouts. Raises `StartupError` if it does not answer."""
     engine = Engine(url, pool_size=2, statement_timeout=0, lock_timeout=0, application_name="limes-import")
     if engine.dialect != "postgresql":
         raise ConfigError(["--database: the Go Limes has PostgreSQL only: postgresql://user@host/name"])

@@ -1,4 +1,4 @@
-"""Our database, into which everything is written."""
+"""Our database, which an import writes to."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -51,10 +51,9 @@ _SET_CAPACITOR = compiled(lambda p: Resource.update(capacitor=p.capacitor).where
 
 
 class Target:
-    """Writes what the source gives; everything inside one transaction of the caller.
+    """Writes the source's rows. All methods are to be called inside one transaction of the caller.
 
-    Services, resources and capacitors have to be there already (`SyncCatalog`). What is of a resource that is not
-    configured is left out.
+    Services, resources and capacitors have to exist already (`SyncCatalog`). What concerns other resources is left out.
     """
 
     def __init__(self, engine: Engine, catalog: Catalog, now: float) -> None:
@@ -65,21 +64,21 @@ class Target:
         self._services = catalog_queries.service_ids(engine)
         self._domains: dict[str, int] = {}
         self._projects: dict[int, tuple[int, str, str]] = {}
-        """Our id, the UUID, and that of the domain, by the source's id."""
+        """Our id, the UUID, and the domain's UUID, by the source's id."""
         self._pairs: set[tuple[int, int]] = set()
-        """Our ids of projects and resources for which there is a quota row."""
+        """Our ids of the projects and resources that have a quota row."""
 
     def is_empty(self) -> bool:
-        """Whether nobody has put any data of projects into it yet."""
+        """Whether it has no data of domains and projects yet."""
         return not any(self.engine.column(table.select(Value(1)).limit(1)) for table in _DATA)
 
     def write_capacitors(self, rows: Iterable[CapacitorRow]) -> None:
-        """When the capacitors that are configured here were scraped. Each is due at once."""
+        """Sets when the configured capacitors were scraped. Each is due at once."""
         for row in rows:
             self.engine.write(_SET_SCRAPED, scraped_at=row.scraped_at, name=row.name)
 
     def write_capacity(self, rows: Iterable[CapacityRow]) -> None:
-        """Capacity, and which capacitor it comes from, if that is configured here."""
+        """Writes capacity, and the capacitor that reported it, if that is configured here."""
         capacitors: dict[str, int] = dict(self.engine.tuples(Capacitor.select(Capacitor.name, Capacitor.id)))
         owners: dict[int, int] = {}
 
@@ -96,12 +95,12 @@ class Target:
             self.engine.write(_SET_CAPACITOR, capacitor=capacitor, resource=id_)
 
     def write_domains(self, rows: Iterable[DomainRow]) -> None:
-        """Domains."""
+        """Writes domains."""
         self._insert((Domain.uuid, Domain.name), rows)
         self._domains = dict(self.engine.tuples(Domain.select(Domain.uuid, Domain.id)))
 
     def write_domain_quotas(self, rows: Iterable[DomainQuotaRow]) -> None:
-        """Quotas of domains; 0 where the source has none."""
+        """Writes quotas of domains; 0 where the source has none."""
         given = {
             (self._domains[row.domain], self._resources[row.service, row.resource]): row.quota
             for row in self._ours(rows)
@@ -115,7 +114,7 @@ class Target:
         self._insert((DomainResource.domain, DomainResource.resource, DomainResource.quota), values)
 
     def write_projects(self, rows: Iterable[ProjectRow]) -> None:
-        """Projects."""
+        """Writes projects."""
         known: dict[str, tuple[int, str]] = {}
 
         def values() -> Iterator[tuple[object, ...]]:
@@ -130,7 +129,7 @@ class Target:
             self._projects[source_id] = (id_, uuid, domain)
 
     def write_services(self, rows: Iterable[ServiceRow]) -> None:
-        """When each service was scraped. Each is due at once, so that differences to the backends show soon."""
+        """Writes when services were scraped. All are due at once, so that differences to the backends show soon."""
 
         def values() -> Iterator[tuple[object, ...]]:
             for row in rows:
@@ -152,7 +151,7 @@ class Target:
         )
 
     def write_quotas(self, rows: Iterable[QuotaRow]) -> None:
-        """Quotas of projects, and what the backends enforce."""
+        """Writes quotas of projects, and what the backends enforce."""
 
         def values() -> Iterator[tuple[object, ...]]:
             for row in self._ours(rows):
@@ -168,7 +167,7 @@ class Target:
         self._insert((table.project, table.resource, table.quota, table.backend_quota, table.usage), values())
 
     def write_usages(self, rows: Iterable[UsageRow]) -> None:
-        """Usage by AZ, and from it the totals."""
+        """Writes usage by AZ, and the totals from it."""
 
         def values() -> Iterator[tuple[object, ...]]:
             for row in self._ours(rows):
@@ -191,7 +190,7 @@ class Target:
         )
 
     def write_commitments(self, rows: Iterable[CommitmentRow], ids: IdSource) -> None:
-        """Commitments under their numbers; an event `created` for each that still holds, so that who bills hears of it.
+        """Writes commitments under their numbers, with an event `created` for each live one, for those who bill.
 
         Raises `ConfigError` for one that cannot be stored.
         """

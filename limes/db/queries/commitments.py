@@ -1,8 +1,8 @@
-"""Commitments as rows. To change commitments to a resource, lock its row (`quotas.lock_resources`)."""
+"""Commitments as rows. To change commitments to a resource, lock its row (`capacity.lock_resources`)."""
 
 import contextlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 import peewee
@@ -15,8 +15,9 @@ from limes.db.models import Commitment as Stored
 from limes.db.models import Project, Resource, Service
 from limes.errors import NotFound
 
-COLUMNS = tuple(Stored._meta.columns[field.name] for field in fields(Commitment))
-_STATUS = [field.name for field in fields(Commitment)].index("status")
+_NAMES = tuple(field.name for field in fields(Commitment))
+COLUMNS = tuple(Stored._meta.columns[name] for name in _NAMES)
+_STATUS = _NAMES.index("status")
 _SELECT = Stored.select(*COLUMNS).order_by(Stored.id)
 IS_LIVE = Stored.status.in_(sorted(status.value for status in LIVE))
 """For the commitments that are neither expired nor superseded."""
@@ -35,7 +36,7 @@ def _from_row(row: Row) -> Commitment:
 
 def to_values(commitment: Commitment) -> dict[str, Any]:
     """The row of a commitment, in the order of `COLUMNS`."""
-    return {**asdict(commitment), "status": commitment.status.value}
+    return {name: getattr(commitment, name) for name in _NAMES} | {"status": commitment.status.value}
 
 
 def _all(engine: Engine, query: Query, **values: Any) -> list[Commitment]:
