@@ -1,4 +1,4 @@
-"""Help with stories about quota: the paths of a domain and a project, request bodies, and what a request has changed."""
+"""Help with tests about quota: the paths of a domain and a project, request bodies, and what a request has changed."""
 
 from tests.api.world import BERLIN, GERMANY
 from tests.support.rows import all_rows, changes
@@ -25,6 +25,12 @@ def body(level, **services):
             ]
         }
     }
+
+
+def request_quotas(world, path, quotas, token="cloud-admin", *, service="compute", method="PUT", **options):
+    """The answer to a request for quotas (as for `body`) of one service at a path of a domain or project."""
+    level = "project" if "/projects/" in path else "domain"
+    return world.request(method, path, token, json=body(level, **{service: quotas}), **options)
 
 
 def put(world, path, document, token="cloud-admin"):

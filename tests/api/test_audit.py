@@ -5,10 +5,9 @@ import json
 import pytest
 
 from tests.api.commitments import BEHAVIORS, CORES, PATHS, commit, offer, take
+from tests.api.quotas import DOMAIN, PROJECT, request_quotas
 from tests.api.world import BERLIN, DRESDEN, GERMANY
 from tests.support.rows import all_rows, changes
-
-DOMAIN, PROJECT = f"/v1/domains/{GERMANY}", f"/v1/domains/{GERMANY}/projects/{BERLIN}"
 
 
 @pytest.fixture
@@ -29,11 +28,8 @@ def payload(event):
 
 
 def put(world, level, token="cloud-admin", **resources):
-    path = {"domain": DOMAIN, "project": PROJECT}[level]
-    quotas = [{"name": name, "quota": quota} for name, quota in resources.items()]
-    document = {level: {"services": [{"type": "compute", "resources": quotas}]}}
     headers = {"User-Agent": "limesctl/1.2", "X-Openstack-Request-Id": f"req-{BERLIN_ID}"}
-    return world.request("PUT", path, token, json=document, headers=headers)
+    return request_quotas(world, {"domain": DOMAIN, "project": PROJECT}[level], resources, token, headers=headers)
 
 
 BERLIN_ID = "0b7ff1d2-3c4d-4e5f-8a9b-0c1d2e3f4a5b"

@@ -4,6 +4,7 @@ import pytest
 
 from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, ask, commit, offer, take
+from tests.api.quotas import request_quotas
 
 RULES = CommitmentRules(conversions=({("compute", "cores"): 1, ("volume", "capacity"): 1},), renewal_window=86400 * 400)
 
@@ -86,8 +87,7 @@ def test_lowering_further_is_refused_and_raising_is_not(cloud):
     commit(cloud, amount=25)
 
     def put(quota):
-        body = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": quota}]}]}}
-        return cloud.request("PUT", PATHS["berlin"], json=body)
+        return request_quotas(cloud, PATHS["berlin"], {"cores": quota})
 
     result = put(19)
     assert (result.status_code, result.text) == (

@@ -11,16 +11,14 @@ from limes.core.constraints import Constraint, ConstraintSet
 from limes.core.permissions import LowPrivLimit, LowPrivRules
 from limes.core.units import MAX_AMOUNT
 from tests.api.commitments import BEHAVIORS, commit
+from tests.api.quotas import DOMAIN, PROJECT, request_quotas
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
 
-DOMAIN, PROJECT = f"/v1/domains/{GERMANY}", f"/v1/domains/{GERMANY}/projects/{BERLIN}"
 CORES = ("compute", "cores")
 
 
 def put(world, path=PROJECT, token="cloud-admin", status=202, **resources):
-    level = "project" if "/projects/" in path else "domain"
-    quotas = [{"name": name, "quota": quota} for name, quota in resources.items()]
-    result = world.request("PUT", path, token, json={level: {"services": [{"type": "compute", "resources": quotas}]}})
+    result = request_quotas(world, path, resources, token)
     assert result.status_code == status, result.text
     return result
 

@@ -6,10 +6,9 @@ import pytest
 
 from limes.core.catalog import BehaviorRule, DistributionRule
 from limes.core.permissions import LowPrivLimit, LowPrivRules
-from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY
+from tests.api.quotas import DOMAIN, PROJECT, request_quotas
+from tests.api.world import DRESDEN, FRANCE
 
-DOMAIN = f"/v1/domains/{GERMANY}"
-PROJECT = f"{DOMAIN}/projects/{BERLIN}"
 CORES = ("compute", "cores")
 OVERCOMMIT = BehaviorRule(re.compile("compute/cores"), overcommit_factor=1.5)
 """Of 201 cores, so that there are 301."""
@@ -17,10 +16,9 @@ OVERCOMMIT = BehaviorRule(re.compile("compute/cores"), overcommit_factor=1.5)
 
 def put(world, path, cores, token="cloud-admin", resource="cores", service="compute"):
     """Status and text of a PUT; simulate-put has to say the same."""
-    level = "project" if "/projects/" in path else "domain"
-    document = {level: {"services": [{"type": service, "resources": [{"name": resource, "quota": cores}]}]}}
-    simulated = world.request("POST", f"{path}/simulate-put", token, json=document)
-    result = world.request("PUT", path, token, json=document)
+    quotas = {resource: cores}
+    simulated = request_quotas(world, f"{path}/simulate-put", quotas, token, service=service, method="POST")
+    result = request_quotas(world, path, quotas, token, service=service)
     assert (simulated.status_code, result.status_code) in ((200, 202), (result.status_code, result.status_code))
     for refusal in simulated.json.get("unacceptable_resources", ()):
         assert refusal["message"] in result.text

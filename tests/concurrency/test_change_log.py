@@ -18,7 +18,8 @@ from limes.audit.sinks.base import Delivery
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.system import SystemClock
-from tests.api.world import BERLIN, DRESDEN, GERMANY, World, make_world
+from tests.api.quotas import DOMAIN, request_quotas
+from tests.api.world import BERLIN, DRESDEN, World, make_world
 from tests.collector.lab import NoJitter
 from tests.support.databases import PostgresDatabases, SQLiteDatabases
 
@@ -26,9 +27,8 @@ KILLS = 6
 
 
 def put(world: World, cores: int, project: str = BERLIN) -> int:
-    resources = [{"name": "cores", "quota": cores}, {"name": "ram", "quota": 1000 + cores}]
-    document = {"project": {"services": [{"type": "compute", "resources": resources}]}}
-    return int(world.request("PUT", f"/v1/domains/{GERMANY}/projects/{project}", json=document).status_code)
+    quotas = {"cores": cores, "ram": 1000 + cores}
+    return int(request_quotas(world, f"{DOMAIN}/projects/{project}", quotas).status_code)
 
 
 def write_for_ever(url: str) -> None:

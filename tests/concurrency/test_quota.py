@@ -9,6 +9,7 @@ import pytest
 
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
+from tests.api.quotas import request_quotas
 from tests.api.world import BERLIN, DRESDEN, GERMANY, World, make_world
 from tests.support.databases import MigratedUrlFactory
 
@@ -43,11 +44,8 @@ def at_once(*works):
         raise errors[0]
 
 
-def put(world, path, level, quotas):
-    resources = [{"name": name, "quota": quota} for name, quota in quotas.items()]
-    return world.request(
-        "PUT", path, json={level: {"services": [{"type": "compute", "resources": resources}]}}
-    ).status_code
+def put(world, path, quotas):
+    return request_quotas(world, path, quotas).status_code
 
 
 def quotas(world):
@@ -73,13 +71,13 @@ def test_two_requests_that_fit_only_alone(world):
     for _ in range(10):
         statuses.clear()
         at_once(
-            lambda: statuses.append(put(world, f"/v1/domains/{GERMANY}/projects/{BERLIN}", "project", {"cores": 45})),
-            lambda: statuses.append(put(world, f"/v1/domains/{GERMANY}/projects/{DRESDEN}", "project", {"cores": 56})),
+            lambda: statuses.append(put(world, f"/v1/domains/{GERMANY}/projects/{BERLIN}", {"cores": 45})),
+            lambda: statuses.append(put(world, f"/v1/domains/{GERMANY}/projects/{DRESDEN}", {"cores": 56})),
         )
         assert sorted(statuses) == [202, 409]
         assert quotas(world)[1]["cores"] <= 100
-        put(world, f"/v1/domains/{GERMANY}/projects/{BERLIN}", "project", {"cores": 20})
-        put(world, f"/v1/domains/{GERMANY}/projects/{DRESDEN}", "project", {"cores": 31})
+        put(world, f"/v1/domains/{GERMANY}/projects/{BERLIN}", {"cores": 20})
+        put(world, f"/v1/domains/{GERMANY}/projects/{DRESDEN}", {"cores": 31})
 
 
 def test_storm(world):
@@ -92,13 +90,13 @@ def test_storm(world):
         for _ in range(12):
             if dice.random() < 0.3:
                 names = {"cores": dice.randint(40, 140), "ram": dice.randint(1000, 5000)}
-                statuses.append(put(world, f"/v1/domains/{GERMANY}", "domain", names))
+                statuses.append(put(world, f"/v1/domains/{GERMANY}", names))
             else:
                 project = dice.choice([BERLIN, DRESDEN])
                 # the order of the resources differs between clients: locks must not deadlock
                 names = [("cores", dice.randint(31, 80)), ("ram", dice.randint(512, 3000))]
                 dice.shuffle(names)
-                statuses.append(put(world, f"/v1/domains/{GERMANY}/projects/{project}", "project", dict(names)))
+                statuses.append(put(world, f"/v1/domains/{GERMANY}/projects/{project}", dict(names)))
 
     def watcher():
         while not done.is_set():
