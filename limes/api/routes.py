@@ -1,4 +1,4 @@
-"""The whole Limes API on one page: path, method, and what OpenAPI says of it.
+"""The whole Limes API on one page: path, method, and what the OpenAPI document says about it.
 
 404, 405 and `Allow`, the paths without a token, the OpenAPI document and the requests in the documentation of the
 policy rules follow from it.
@@ -64,23 +64,16 @@ _CHANGES = (*_SELECTION, p.CHANGES, p.BEFORE)
 _TOKEN = (p.TRANSFER_TOKEN, p.TOKEN)
 
 _SIMULATED = dict.fromkeys((200, 403, 409, 422), SimulationAnswer)
-_ONE_COMMITMENT = CommitmentAnswer
+_COMMITMENT_ERRORS = (404, 409, 422, 423)
+"""What goes wrong where a commitment is made or changed."""
 _QUOTA_RULES = ("raise", "raise_lowpriv", "lower", "lower_lowpriv")
 
 SECTIONS = {
     "versions": {
-        "/": {
-            "GET": Operation(version.list_versions, None, {300: VersionsAnswer}, public=True),
-        },
-        "/v1/": {
-            "GET": Operation(version.show, None, {200: VersionAnswer}, public=True),
-        },
-        "/v1/openapi.json": {
-            "GET": Operation(show_openapi, None, {200: Document}, public=True),
-        },
-        "/v1/identity": {
-            "GET": Operation(version.show_identity, None, {200: IdentityAnswer}),
-        },
+        "/": {"GET": Operation(version.list_versions, None, {300: VersionsAnswer}, public=True)},
+        "/v1/": {"GET": Operation(version.show, None, {200: VersionAnswer}, public=True)},
+        "/v1/openapi.json": {"GET": Operation(show_openapi, None, {200: Document}, public=True)},
+        "/v1/identity": {"GET": Operation(version.show_identity, None, {200: IdentityAnswer})},
     },
     "cluster": {
         "/v1/clusters/current": {
@@ -91,25 +84,21 @@ SECTIONS = {
                 parameters=_REPORT,
                 also=("cluster:show_basic", "cluster:show_subcapacity"),
                 authorizes=True,
-            ),
+            )
         },
         "/v1/inconsistencies": {
-            "GET": Operation(
-                cluster.list_inconsistencies, "cluster:show", {200: InconsistenciesAnswer}, (), _SELECTION
-            ),
+            "GET": Operation(cluster.list_inconsistencies, "cluster:show", {200: InconsistenciesAnswer}, (), _SELECTION)
         },
         "/v1/admin/scrape-errors": {
             "GET": Operation(
                 cluster.list_scrape_errors, "cluster:show_errors", {200: ScrapeErrorsAnswer}, (), _SELECTION
-            ),
+            )
         },
     },
     "domains": {
-        "/v1/domains": {
-            "GET": Operation(domain.list_domains, "domain:list", {200: DomainsAnswer}, (), _PAGED_REPORT),
-        },
+        "/v1/domains": {"GET": Operation(domain.list_domains, "domain:list", {200: DomainsAnswer}, (), _PAGED_REPORT)},
         "/v1/domains/discover": {
-            "POST": Operation(domain.discover, "domain:discover", {202: NewDomainsAnswer, 204: None}),
+            "POST": Operation(domain.discover, "domain:discover", {202: NewDomainsAnswer, 204: None})
         },
         _DOMAIN: {
             "GET": Operation(
@@ -128,33 +117,28 @@ SECTIONS = {
         f"{_DOMAIN}/simulate-put": {
             "POST": Operation(
                 quota.simulate_domain_quotas, "domain:show", _SIMULATED, (404, 412), (p.IF_MATCH,), DomainQuotaBody
-            ),
+            )
         },
         f"{_DOMAIN}/history": {
-            "GET": Operation(quota.list_domain_changes, "domain:show_history", {200: HistoryAnswer}, (404,), _CHANGES),
+            "GET": Operation(quota.list_domain_changes, "domain:show_history", {200: HistoryAnswer}, (404,), _CHANGES)
         },
         f"{_DOMAIN}/explain": {
-            "GET": Operation(quota.explain_domain_quotas, "domain:show", {200: ExplanationsAnswer}, (404,), _SELECTION),
+            "GET": Operation(quota.explain_domain_quotas, "domain:show", {200: ExplanationsAnswer}, (404,), _SELECTION)
         },
     },
     "projects": {
         "/v1/projects": {
-            "GET": Operation(project.list_all, "cluster:list_projects", {200: AllProjectsAnswer}, (), _PAGED_REPORT),
+            "GET": Operation(project.list_all, "cluster:list_projects", {200: AllProjectsAnswer}, (), _PAGED_REPORT)
         },
         f"{_DOMAIN}/projects": {
-            "GET": Operation(project.list_of_domain, "project:list", {200: ProjectsAnswer}, (404,), _PAGED_REPORT),
+            "GET": Operation(project.list_of_domain, "project:list", {200: ProjectsAnswer}, (404,), _PAGED_REPORT)
         },
         f"{_DOMAIN}/projects/discover": {
-            "POST": Operation(project.discover, "project:discover", {202: NewProjectsAnswer, 204: None}, (404,)),
+            "POST": Operation(project.discover, "project:discover", {202: NewProjectsAnswer, 204: None}, (404,))
         },
         _PROJECT: {
             "GET": Operation(
-                project.show,
-                "project:show",
-                {200: ProjectAnswer, 304: None},
-                (404,),
-                _TAGGED_REPORT,
-                tagged=True,
+                project.show, "project:show", {200: ProjectAnswer, 304: None}, (404,), _TAGGED_REPORT, tagged=True
             ),
             "PUT": Operation(
                 quota.set_project_quotas,
@@ -174,104 +158,86 @@ SECTIONS = {
                 (404, 409, 412, 423),
                 (p.IF_MATCH,),
                 ProjectQuotaBody,
-            ),
+            )
         },
-        f"{_PROJECT}/sync": {
-            "POST": Operation(project.sync, "project:sync", {202: None}, (404,)),
-        },
+        f"{_PROJECT}/sync": {"POST": Operation(project.sync, "project:sync", {202: None}, (404,))},
         f"{_PROJECT}/history": {
-            "GET": Operation(
-                quota.list_project_changes, "project:show_history", {200: HistoryAnswer}, (404,), _CHANGES
-            ),
+            "GET": Operation(quota.list_project_changes, "project:show_history", {200: HistoryAnswer}, (404,), _CHANGES)
         },
         f"{_PROJECT}/explain": {
             "GET": Operation(
                 quota.explain_project_quotas, "project:show", {200: ExplanationsAnswer}, (404,), _SELECTION
-            ),
+            )
         },
     },
     "commitments": {
         _COMMITMENTS: {
             "GET": Operation(
-                commitment.list_of_project,
-                "project:show",
-                {200: CommitmentsAnswer},
-                (404,),
-                (*_SELECTION, p.HISTORY),
-            ),
+                commitment.list_of_project, "project:show", {200: CommitmentsAnswer}, (404,), (*_SELECTION, p.HISTORY)
+            )
         },
         f"{_COMMITMENTS}/new": {
             "POST": Operation(
                 commitment.create,
                 "project:edit",
-                {201: _ONE_COMMITMENT},
-                (404, 409, 422, 423),
+                {201: CommitmentAnswer},
+                _COMMITMENT_ERRORS,
                 (p.IDEMPOTENCY_KEY,),
                 NewCommitmentBody,
-            ),
+            )
         },
         f"{_COMMITMENTS}/can-confirm": {
             "POST": Operation(
-                commitment.can_confirm,
-                "project:edit",
-                {200: CanConfirmAnswer},
-                (404, 422, 423),
-                body=NewCommitmentBody,
-            ),
+                commitment.can_confirm, "project:edit", {200: CanConfirmAnswer}, (404, 422, 423), body=NewCommitmentBody
+            )
         },
         f"{_COMMITMENTS}/plan": {
             "POST": Operation(
                 commitment.plan, "project:edit", {200: PlanAnswer}, (404, 422, 423), body=NewCommitmentBody
-            ),
+            )
         },
         f"{_COMMITMENTS}/utilisation": {
             "GET": Operation(
-                commitment.show_utilisation,
-                "project:show",
-                {200: UtilisationAnswer},
-                (404,),
-                (*_SELECTION, p.DAYS),
-            ),
+                commitment.show_utilisation, "project:show", {200: UtilisationAnswer}, (404,), (*_SELECTION, p.DAYS)
+            )
         },
         f"{_COMMITMENTS}/merge": {
             "POST": Operation(
-                commitment.merge, "project:edit", {202: _ONE_COMMITMENT}, (404, 409, 422), body=MergeBody
-            ),
+                commitment.merge, "project:edit", {202: CommitmentAnswer}, (404, 409, 422), body=MergeBody
+            )
         },
         _COMMITMENT: {
             # `project:edit` will do, too, within the configured time of grace
-            "DELETE": Operation(commitment.delete, "project:uncommit", {204: None}, (404, 409), authorizes=True),
+            "DELETE": Operation(commitment.delete, "project:uncommit", {204: None}, (404, 409), authorizes=True)
         },
         f"{_COMMITMENT}/renew": {
-            "POST": Operation(commitment.renew, "project:edit", {202: _ONE_COMMITMENT}, (404, 409, 422, 423)),
+            "POST": Operation(commitment.renew, "project:edit", {202: CommitmentAnswer}, _COMMITMENT_ERRORS)
         },
         f"{_COMMITMENT}/update-duration": {
             "POST": Operation(
                 commitment.update_duration,
                 "project:edit",
-                {200: _ONE_COMMITMENT},
-                (404, 409, 422, 423),
+                {200: CommitmentAnswer},
+                _COMMITMENT_ERRORS,
                 body=DurationBody,
-            ),
+            )
         },
         f"{_COMMITMENT}/convert": {
             "POST": Operation(
-                commitment.convert, "project:edit", {202: _ONE_COMMITMENT}, (404, 409, 422, 423), body=ConversionBody
-            ),
+                commitment.convert, "project:edit", {202: CommitmentAnswer}, _COMMITMENT_ERRORS, body=ConversionBody
+            )
         },
         f"{_COMMITMENT}/start-transfer": {
             "POST": Operation(
                 commitment.start_transfer,
                 "project:edit",
-                {202: _ONE_COMMITMENT, 400: Message},
+                {202: CommitmentAnswer, 400: Message},
                 (404, 409, 422),
                 body=TransferBody,
-            ),
+            )
         },
         f"{_PROJECT}/transfer-commitment/{{id}}": {
-            "POST": Operation(
-                commitment.transfer, "project:edit", {202: _ONE_COMMITMENT}, (404, 409, 422, 423), _TOKEN
-            ),
+            "POST": Operation(commitment.transfer, "project:edit", {202: CommitmentAnswer}, _COMMITMENT_ERRORS, _TOKEN)
         },
         "/v1/commitments": {
             "GET": Operation(
@@ -279,30 +245,22 @@ SECTIONS = {
                 "cluster:list_commitments",
                 {200: CommitmentEventsAnswer},
                 parameters=(*_SELECTION, p.SINCE, p.EVENTS),
-            ),
+            )
         },
         "/v1/commitments/by-token": {
             "GET": Operation(
-                commitment.show_by_token, "cluster:show_public_commitments", {200: _ONE_COMMITMENT}, (404,), _TOKEN
-            ),
+                commitment.show_by_token, "cluster:show_public_commitments", {200: CommitmentAnswer}, (404,), _TOKEN
+            )
         },
         "/v1/commitment-conversion/{service_type}/{resource_name}": {
             "GET": Operation(
-                commitment.list_conversions,
-                "cluster:show_basic",
-                {200: ConversionsAnswer},
-                (404, 422),
-                _SELECTION,
-            ),
+                commitment.list_conversions, "cluster:show_basic", {200: ConversionsAnswer}, (404, 422), _SELECTION
+            )
         },
         "/v1/public-commitments": {
             "GET": Operation(
-                commitment.list_public,
-                "cluster:show_public_commitments",
-                {200: CommitmentsAnswer},
-                (),
-                _SELECTION,
-            ),
+                commitment.list_public, "cluster:show_public_commitments", {200: CommitmentsAnswer}, (), _SELECTION
+            )
         },
     },
 }

@@ -54,8 +54,8 @@ class Call(web.Call[PlacementCollaborators]):
     def transaction(self, work: Callable[[], T]) -> T:
         """Runs `work` in a transaction, as `Engine.atomic` does, and again if it violates a constraint.
 
-        It looks before it writes, so somebody else was faster: the next run finds what they did, and says so. Raises
-        `ConcurrentUpdate` if somebody is faster each time.
+        `work` looks before it writes, so a violation means that another request was faster. The next run sees what that
+        request wrote. Raises `ConcurrentUpdate` if others are faster each time.
         """
         for _ in range(_TRIES):
             try:
