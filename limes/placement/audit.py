@@ -1,13 +1,13 @@
-"""Finds what should not be in the database, and clears away what can be cleared away safely.
+"""Finds what should not be in the database, and clears away what is safe to clear away.
 
-What is found: *orphans*, consumers whose project no longer exists, so that nobody will ever give their allocations
-back; *excesses*, inventories of which more is used than there is (somebody lowered them); and *idle* consumers, which
-have no allocations (the API itself never leaves any behind).
+It finds *orphans*, consumers whose project no longer exists, so that nobody will ever release their allocations;
+*excesses*, inventories of which more is used than there is (somebody lowered them); and *idle* consumers, which have no
+allocations (the API itself never leaves any behind).
 
 The invariant of a repair: no allocation is deleted unless its consumer belonged, at the moment of deletion, to a
-project that was known to be gone. The ids of projects are read first and looked up after that, so a project that is
-made meanwhile is never among them; and ids of projects are never given out twice. Each consumer is looked at again
-under its lock. An error while projects are looked up leaves everything as it is.
+project that was known to be gone. Projects are read first and then looked up in Keystone, so a project that is created
+meanwhile is never among them; and project ids are never used twice. Each consumer is checked again under its lock. If
+the lookup fails, everything stays as it is.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -24,7 +24,7 @@ from limes.placement.objects import allocation_write, consumer
 from limes.placement.objects.inventory import Inventory
 
 FindGone = Callable[[Collection[str]], Collection[str]]
-"""Given ids of projects, answers those that surely do not exist any more. Raises a `LimesError` if it cannot tell."""
+"""Given ids of projects, returns those that certainly no longer exist. Raises a `LimesError` if it cannot tell."""
 
 _CHUNK = 500
 
@@ -63,7 +63,7 @@ class Findings:
 
 
 def audit(engine: Engine, find_gone: FindGone, incomplete_project_id: str) -> Findings:
-    """Looks at everything and changes nothing.
+    """Checks everything and changes nothing.
 
     `incomplete_project_id` is the stand-in for the project of consumers that were written below microversion 1.8: it
     never existed, so it cannot be gone. Raises what `find_gone` raises.
@@ -75,7 +75,7 @@ def audit(engine: Engine, find_gone: FindGone, incomplete_project_id: str) -> Fi
 
 
 def delete_orphan(engine: Engine, orphan: Orphan) -> bool:
-    """Deletes a consumer with its allocations. Answers False, and leaves it, if by now it is another project's."""
+    """Deletes a consumer with its allocations. Returns False, and keeps it, if by now it belongs to another project."""
 
     def work() -> bool:
         locked = consumer.lock(engine, [orphan.uuid]).get(orphan.uuid)
@@ -87,7 +87,7 @@ def delete_orphan(engine: Engine, orphan: Orphan) -> bool:
 
 
 def delete_idle(engine: Engine, uuid: str) -> bool:
-    """Deletes a consumer without allocations. Answers False, and leaves it, if it has got some by now."""
+    """Deletes a consumer without allocations. Returns False, and keeps it, if it has some by now."""
 
     def work() -> bool:
         locked = consumer.lock(engine, [uuid]).get(uuid)

@@ -1,6 +1,6 @@
-"""What Placement refuses, as exceptions with the error codes that clients see from microversion 1.23.
+"""Placement's refusals, as exceptions with the error codes that clients see from microversion 1.23.
 
-Wordings that nova, osc-placement or the conformance suite look for are kept as they know them.
+Wordings that nova, osc-placement or the conformance suite look for are kept.
 """
 
 from limes import errors
@@ -39,11 +39,11 @@ class UriTooLong(PlacementError, errors.LimesError):
 
 
 class InvalidBody(PlacementError, errors.BadRequest):
-    """The body is not JSON, or not of the right form."""
+    """The body is not JSON, or has the wrong form."""
 
 
 class InvalidValue(PlacementError, errors.BadRequest):
-    """The request is of the right form, but names what does not exist or asks for what cannot be."""
+    """The request has the right form, but names what does not exist or asks for the impossible."""
 
 
 class ClassUnknown(InvalidValue):
@@ -61,7 +61,7 @@ class Missing(PlacementError, errors.NotFound):
 
 
 def provider_missing(uuid: str, why: str = "No resource provider with uuid {} found: ") -> Missing:
-    """The provider that was asked about does not exist. Clients know these words, in which the reason is repeated."""
+    """The provider in question does not exist. Clients know this wording, which repeats the reason."""
     return Missing(f"{why.format(uuid)}No resource provider with uuid {uuid} found")
 
 
@@ -70,7 +70,7 @@ class InUse(PlacementError, errors.Conflict):
 
 
 class Duplicate(PlacementError, errors.Conflict):
-    """There is one already."""
+    """It exists already."""
 
 
 class DuplicateName(PlacementError, errors.Conflict):

@@ -1,4 +1,4 @@
-"""What has to be in the database before the first request: the standard names, and stamps of this server."""
+"""What has to be in the database before the first request: the standard names, and valid stamps."""
 
 import os_resource_classes
 import os_traits
@@ -19,7 +19,7 @@ def sync_standard_names(engine: Engine, now: float) -> None:
     """Adds the standard resource classes and traits of the installed libraries that the database lacks.
 
     A class has the library's number as its id; traits are numbered in the order in which they were added, in the
-    library's alphabetical order. Names that a newer library no longer has stay.
+    library's alphabetical order. Names that a newer library has dropped stay.
     """
     classes = list(enumerate(os_resource_classes.STANDARDS))
     traits = sorted(os_traits.get_traits())

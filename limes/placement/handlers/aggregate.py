@@ -18,7 +18,7 @@ def show(call: Call) -> Answer:
 
 
 def replace(call: Call) -> Answer:
-    """PUT /resource_providers/{uuid}/aggregates: from 1.19 with the generation, which then also counts up."""
+    """PUT /resource_providers/{uuid}/aggregates: from 1.19 with the generation, which counts up."""
     resource_provider.identify(call.engine, call.params["uuid"])
     body = call.body(schema.put_aggregates(call.version))
     guarded = call.version >= 19

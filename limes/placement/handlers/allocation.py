@@ -21,7 +21,7 @@ UNKNOWN_TYPE = "unknown"
 
 
 def parse_claim(call: Call, uuid: str, body: Mapping[str, Any]) -> Claim:
-    """What a valid body says about one consumer, at any microversion."""
+    """One consumer's claim from a valid body of any microversion."""
     settings = call.deps.settings
     owner = Ownership(
         uuid=checked_uuid(uuid),
@@ -34,7 +34,7 @@ def parse_claim(call: Call, uuid: str, body: Mapping[str, Any]) -> Claim:
 
 
 def parse_claims(call: Call, body: Mapping[str, Any]) -> list[Claim]:
-    """What a valid body says about several consumers. Raises `InvalidValue` if it names one of them twice."""
+    """Several consumers' claims from a valid body. Raises `InvalidValue` if it names a consumer twice."""
     claims = [parse_claim(call, uuid, consumer) for uuid, consumer in body.items()]
     if len({claim.owner.uuid for claim in claims}) < len(claims):
         raise InvalidValue("A consumer is named twice, in different notations of its UUID.")
@@ -42,7 +42,7 @@ def parse_claims(call: Call, body: Mapping[str, Any]) -> list[Claim]:
 
 
 def checked_uuid(value: str) -> str:
-    """The UUID in the usual notation. Raises `InvalidValue` if it is none."""
+    """The UUID in the usual notation. Raises `InvalidValue` for any other text."""
     uuid = normalized_uuid(value)
     if uuid is None:
         raise InvalidValue(f"Malformed consumer_uuid: {value}")
@@ -110,15 +110,15 @@ def delete(call: Call) -> Answer:
 
 
 def _consumer_uuid(call: Call) -> str:
-    """The UUID in the path: what is none can have no allocations, and can be given none."""
+    """The UUID in the path. Another text has no allocations, and PUT refuses it."""
     given = call.params["consumer_uuid"]
     return checked_uuid(given) if call.req.method == "PUT" else normalized_uuid(given) or given
 
 
 def _resources(body: Any) -> dict[str, dict[str, int]]:
-    """By provider and class, from the list of old or from the object that came with 1.12.
+    """Amounts by provider and class, from the older list or from the object that came with 1.12.
 
-    Of a provider that the list has twice, the last entry counts, as clients know it. Raises `InvalidValue` if a
+    If the list has a provider twice, the last entry counts, as clients know it. Raises `InvalidValue` if a
     provider is named in two notations.
     """
     if isinstance(body, list):

@@ -15,11 +15,11 @@ from limes.settings.placement import PlacementBounds
 log = logging.getLogger(__name__)
 
 INCOMPLETE = "x-limes-incomplete"
-"""The header of an answer that may lack candidates, because the search for them was stopped. Its value says why."""
+"""The header of an answer that may lack candidates because the search was stopped. Its value says why."""
 
 
 def bounds_of(settings: PlacementBounds) -> Bounds:
-    """The bounds of queries, from the configuration."""
+    """The configured bounds of queries."""
     return Bounds(groups=settings.max_groups, traits=settings.max_traits, aggregates=settings.max_aggregates)
 
 
@@ -49,9 +49,9 @@ def list_candidates(call: Call) -> Answer:
 
 
 def _reason(call: Call, result: SearchResult) -> str:
-    """Why a search has not looked at everything; logs it. Raises `Unavailable` if it has found nothing until then.
+    """Says why a search was stopped, and logs it. Raises `Unavailable` if it had found nothing by then.
 
-    An empty answer would say that there is no room, and nobody knows that.
+    An empty answer would claim that there is no room, which nobody knows.
     """
     bounds = call.deps.settings.bounds
     bound = f"placement.bounds.max_candidates is {bounds.max_candidates}"

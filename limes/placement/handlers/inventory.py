@@ -20,7 +20,7 @@ _FIELDS = ("total", "reserved", "min_unit", "max_unit", "step_size")
 def parse(body: Mapping[str, Any], version: int, class_name: str, uuid: str) -> Inventory:
     """An inventory from a valid body. Raises `InvalidValue` if more is reserved than there is.
 
-    Below 1.26 some capacity has to be left.
+    Below 1.26 some capacity has to remain.
     """
     numbers = {field: int(body[field]) for field in _FIELDS if field in body}
     inventory = Inventory(**numbers, allocation_ratio=float(body.get("allocation_ratio", 1.0)))
@@ -115,7 +115,7 @@ def replace_all(call: Call) -> Answer:
     try:
         body = call.body(schema.PUT_ALL)
     except LimesError:
-        resource_provider.identify(call.engine, uuid)  # a provider that does not exist is the first thing to say
+        resource_provider.identify(call.engine, uuid)  # that the provider does not exist is reported first
         raise
 
     def write(provider: LockedProvider) -> dict[str, Inventory]:
@@ -182,7 +182,7 @@ def _parse_update(body: Mapping[str, Any], version: int, class_name: str, uuid: 
 
 
 def _change(call: Call, generation: int | None, write: Callable[[LockedProvider], T]) -> tuple[int, T]:
-    """Locks the provider, checks the client's generation, writes, and answers the new generation."""
+    """Locks the provider, checks the client's generation, writes, and returns the new generation."""
 
     def work() -> tuple[int, T]:
         uuid = call.params["uuid"]

@@ -33,7 +33,7 @@ def create(call: Call) -> Answer:
 
 
 def put(call: Call) -> Answer:
-    """PUT /resource_classes/{name}: below 1.7 renames a class, from 1.7 sees to it that there is one."""
+    """PUT /resource_classes/{name}: below 1.7 renames a class, from 1.7 makes sure that it exists."""
     return _ensure(call) if call.version >= 7 else _rename(call)
 
 

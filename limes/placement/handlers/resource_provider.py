@@ -25,11 +25,11 @@ from limes.placement.search.querystring import invalid, last_values, parse_pairs
 
 _LINKS = (("self", 0), ("inventories", 0), ("usages", 0), ("aggregates", 1), ("traits", 6), ("allocations", 11))
 _DOCUMENT_CHANGES = (0, 1, 6, 11, 14)
-"""The microversions that changed what is said of a provider."""
+"""The microversions that changed a provider's document."""
 
 
 def document_of(provider: Provider | IndexedProvider, version: int, prefix: str) -> dict[str, Any]:
-    """A provider as clients see it: the links grew with the microversions, and from 1.14 the tree shows."""
+    """A provider as clients see it: links came with later microversions, and from 1.14 the tree shows."""
     url = f"{prefix}/resource_providers/{provider.uuid}"
     document: dict[str, Any] = {
         "uuid": provider.uuid,
@@ -60,7 +60,7 @@ def list_providers(call: Call) -> Answer:
 
 
 def render_providers(providers: Iterable[IndexedProvider], version: int, prefix: str) -> bytes:
-    """The body. Each provider is rendered once for each form, and kept with its state in the index."""
+    """The body. Each provider is rendered once for each form; the result is kept with its state in the index."""
     form = max(change for change in _DOCUMENT_CHANGES if change <= version)
     key = (form, prefix)
     parts = []

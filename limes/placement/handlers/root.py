@@ -5,7 +5,7 @@ from limes.placement.call import Answer, Call
 
 
 def show(call: Call) -> Answer:
-    """GET /: what clients negotiate by. `extensions` names what we have beyond OpenStack Placement."""
+    """GET /: what clients negotiate microversions with. `extensions` names what we have beyond OpenStack Placement."""
     document = {
         "versions": [
             {

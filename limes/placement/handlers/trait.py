@@ -1,4 +1,4 @@
-"""Traits: the names that there are, and the traits of a provider."""
+"""Traits: all names, and the traits of a provider."""
 
 from typing import Any
 
@@ -26,12 +26,12 @@ def list_all(call: Call) -> Answer:
 
 
 def show(call: Call) -> Answer:
-    """GET /traits/{name}: 204 if there is such a trait."""
+    """GET /traits/{name}: 204 if the trait exists."""
     return Answer(status=204, last_modified=traits.get(call.engine, call.params["name"]).updated)
 
 
 def create(call: Call) -> Answer:
-    """PUT /traits/{name}: 201 if it is new, 204 if it was there."""
+    """PUT /traits/{name}: 201 if it is new, 204 if it existed."""
     name = call.params["name"]
     if schema.TRAIT_NAME.problem(name) is not None:
         raise InvalidValue(_BAD_NAME)
@@ -64,7 +64,7 @@ def list_of_provider(call: Call) -> Answer:
 
 
 def replace_of_provider(call: Call) -> Answer:
-    """PUT /resource_providers/{uuid}/traits. The generation counts up only if these are others than before."""
+    """PUT /resource_providers/{uuid}/traits. The generation counts up only if the traits change."""
     body = call.body(schema.PUT_TRAITS)
 
     def work() -> tuple[list[Trait], int]:

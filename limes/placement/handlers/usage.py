@@ -28,7 +28,7 @@ def show_of_provider(call: Call) -> Answer:
 
 def show_of_project(call: Call) -> Answer:
     """GET /usages?project_id=...: from 1.38 by consumer type, with the number of consumers."""
-    # the policy is asked about the very value that is used, which is the last one of several
+    # the policy judges the very value that is used: the last one, if there are several
     call.authorize(call.parameters().get("project_id", ""))
     query = call.query(schema.query(call.version))
     owner = (query["project_id"], query.get("user_id"))
@@ -55,7 +55,7 @@ def _by_type(call: Call, asked: str | None, project_id: str, user_id: str | None
 
 
 def list_groups(call: Call) -> Answer:
-    """GET /usage_groups?group_by=...: all figures of one answer are of the same moment."""
+    """GET /usage_groups?group_by=...: all figures of one answer are from the same moment."""
     query = call.query(schema.GROUPS_QUERY)
     limit = int(query["limit"]) if "limit" in query else None
     asked = Filter(
@@ -95,7 +95,7 @@ def _aggregates(call: Call, query: dict[str, str]) -> tuple[str, ...]:
 
 
 def _render(call: Call, asked: Filter) -> list[bytes]:
-    """Each group is rendered when its rows come, so the rows of a large answer are never in memory together."""
+    """Each group is rendered as its rows arrive, so the rows of a large answer are never all in memory."""
     most = call.deps.settings.bounds.max_usage_groups
     rendered: list[bytes] = []
     for group in groups.stream(call.engine, asked):

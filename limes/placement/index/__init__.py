@@ -2,9 +2,9 @@
 
 The promise
 -----------
-`ProviderIndex.current()` answers a `Cloud` that holds at least every transaction that was committed before the call
-began, on whichever worker. So a read that follows an acknowledged write sees it. What it answers is one consistent
-state of the database: never half a transaction.
+`ProviderIndex.current()` returns a `Cloud` with every transaction that was committed before the call began, on any
+worker, and maybe later ones. So a read that follows an acknowledged write sees it. The cloud is one consistent state of
+the database: never half a transaction.
 
 Why nothing is missed
 ---------------------
@@ -24,7 +24,7 @@ transactions that failed, or only read, may be given out again, because nobody n
 that somebody can see as committed was written to disk before, with all smaller ones, so none below `next` comes twice.
 (With `synchronous_commit = off` a crash loses commits that were seen, so Placement's database must not have that.)
 
-A provider whose stamp is the one that is held already is skipped. This is right because a stamp belongs to one
+A provider whose stamp the index already has is skipped. This is right because a stamp belongs to one
 transaction, a transaction shows itself whole or not at all, and who writes to a provider holds the lock on its row
 until the end: the same stamp is the same state.
 
@@ -40,14 +40,14 @@ Starting afresh
 ---------------
 All is read anew when the mark cannot belong to this database: its numbers or the counter went back, the table of
 providers was truncated or rewritten (its file changed), or the server was started again (so that a failover or a
-restored database is never mixed with what was). And when nobody polled for half the life of a tombstone. Rows that are
-deleted by hand while workers run are not noticed; start the workers again after such a repair.
+restored database is never mixed with what was). The same happens if nobody polled for half the life of a tombstone.
+Rows that are deleted by hand while workers run are not noticed; start the workers again after such a repair.
 
 Threads and processes
 ---------------------
 A state is never changed, only replaced, so readers take no lock. Those that find something new queue for one lock, and
-poll again once they have it: the second finds what the first has already loaded. Nothing is held open between calls, so
-that a process may be forked at any time; the child gets a lock of its own.
+poll again once they have it: the second finds that the first has already loaded it. Nothing is held open between calls,
+so a process may be forked at any time; the child gets a lock of its own.
 """
 
 from limes.placement.index.index import ProviderIndex

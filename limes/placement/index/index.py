@@ -1,4 +1,4 @@
-"""The index itself. The package's docstring says what it promises, and why the promise holds."""
+"""The index itself. The package's docstring says what it promises, and why that holds."""
 
 import logging
 import os
@@ -45,7 +45,7 @@ class _State:
     """Monotonic seconds: when the database was last asked."""
 
     def is_followed_by(self, changes: Changes, now: float) -> bool:
-        """Whether `changes` tells all that is new, so that not everything has to be read again."""
+        """Whether `changes` has all that is new, so that not everything has to be read again."""
         fresh = now - self.polled_at < TOMBSTONE_SECONDS / 2
         return self.mark is not BEGINNING and fresh and changes.mark.may_follow(self.mark)
 
@@ -90,9 +90,7 @@ class ProviderIndex:
         changes = poll(self._engine, state.mark)
         if not state.is_followed_by(changes, now):
             if state.mark is not BEGINNING:
-                log.warning(
-                    "the provider index starts afresh: the database is another than before, or was not asked long"
-                )
+                log.warning("the provider index starts afresh: the database is another one, or was not polled for long")
             state = _State()
             changes = poll(self._engine, BEGINNING)
         vocabulary = state.vocabulary

@@ -1,4 +1,4 @@
-"""Reads the full state of providers, a whole set with each statement."""
+"""Reads the full state of providers: many at a time with each statement."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -70,7 +70,7 @@ class Vocabulary:
     traits: Mapping[int, str] = field(default_factory=dict)
 
     def renames(self, older: "Vocabulary") -> bool:
-        """Whether a class or trait of `older` has another name now, so that whoever has it has to be read again."""
+        """Whether a class or trait of `older` has another name now. Providers that have it must be read again."""
         return any(
             old.get(key, name) != name
             for names, old in ((self.classes, older.classes), (self.traits, older.traits))
@@ -87,7 +87,7 @@ def load_vocabulary(engine: Engine) -> Vocabulary:
 
 
 class ProviderLoader:
-    """Makes `Provider`s of rows. Equal sets of traits and aggregates become one object, which most providers share."""
+    """Makes `Provider`s of rows. Providers with equal traits or aggregates share one object for them."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -95,7 +95,7 @@ class ProviderLoader:
         self._aggregate_sets: dict[frozenset[str], frozenset[str]] = {}
 
     def load(self, vocabulary: Vocabulary, ids: Sequence[int] | None = None) -> Iterator[Provider]:
-        """The providers with these ids, or all of them. Call it in a snapshot. Ids that do not exist are left out."""
+        """The providers with these ids, or all. To be called in a snapshot. Ids that do not exist are left out."""
         if ids is None:
             yield from self._load(vocabulary, None)
             return

@@ -15,7 +15,7 @@ _NOTHING_OPEN: tuple[int, ...] = ()
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where a poll ended: it saw all transactions with stamps below `next`, except those in `open`.
+    """How far a poll saw: all transactions with stamps below `next`, except those in `open`.
 
     On PostgreSQL `next` follows the newest stamp that was seen. Larger numbers, even if already given out, are asked
     for again, since PostgreSQL may give them out a second time after a crash.
@@ -24,7 +24,7 @@ class Mark:
     next: int
     open: tuple[int, ...] = _NOTHING_OPEN
     identity: str = ""
-    """Changes when the tables are others than before."""
+    """Differs from that of other tables, such as those of a restored database."""
 
     def may_follow(self, other: "Mark") -> bool:
         """Whether this mark can come after `other`, in the same database."""
@@ -88,7 +88,7 @@ _SQLITE = compiled(
 
 
 def poll(engine: Engine, mark: Mark) -> Changes:
-    """Everything that became visible since `mark`, and maybe some that was visible before."""
+    """Everything that became visible since `mark`, and maybe something that was visible before."""
     if engine.dialect == "sqlite":
         rows = engine.tuples(_SQLITE, next=mark.next)
     elif mark.open:
@@ -114,7 +114,7 @@ def poll(engine: Engine, mark: Mark) -> Changes:
 
 
 def _postgresql_next(mark: Mark, stamps: list[int], file_number: int, in_recovery: bool, text: str) -> Mark:
-    """The mark after `mark`, when these stamps were seen. `text` is `xmin:xmax:open,open,... start of the server`."""
+    """The mark that follows `mark`. `text` is `xmin:xmax:open,open,... start of the server`."""
     snapshot, _, started = text.partition(" ")
     xmin, xmax, still_open = snapshot.split(":")
     identity = f"{file_number} {started}"

@@ -38,5 +38,5 @@ MODELS: tuple[type[BaseModel], ...] = (
     Allocation,
     ProjectQuota,
 )
-"""Those that others refer to come first."""
+"""Each model comes after those that it refers to."""
 SQLITE_MODELS: tuple[type[BaseModel], ...] = (*MODELS, ChangeCounter)

@@ -8,7 +8,7 @@ from limes.placement.models.vocabulary import ResourceClass
 
 
 class Consumer(BaseModel):
-    """Whoever has allocations: a server, a migration. It comes with its first and goes with its last."""
+    """Whatever has allocations: a server, a migration. It comes with its first and goes with its last."""
 
     id = BigAutoField()
     uuid = CharField(max_length=36, unique=True)

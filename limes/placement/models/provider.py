@@ -29,7 +29,7 @@ Provider.add_index(Provider.parent, name="placement_providers_parent")
 
 
 class ProviderTombstone(BaseModel):
-    """Says for a day that a provider was deleted."""
+    """Records for a day that a provider was deleted."""
 
     provider_id = BigIntegerField(primary_key=True)
     changed = BigIntegerField()

@@ -38,7 +38,7 @@ class Vocabulary(BaseModel):
 
 
 class ChangeCounter(BaseModel):
-    """The stamp of the last writing transaction, on SQLite. PostgreSQL has numbers of transactions."""
+    """The stamp of the last writing transaction, on SQLite. PostgreSQL numbers its transactions itself."""
 
     id = BigAutoField(constraints=[Check("id = 1")])
     value = BigIntegerField()

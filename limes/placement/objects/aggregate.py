@@ -1,4 +1,4 @@
-"""Aggregates in the database: nothing but the UUIDs that providers are members of."""
+"""Aggregates in the database. An aggregate is nothing but a UUID that providers are members of."""
 
 from collections.abc import Sequence
 

@@ -20,8 +20,7 @@ from limes.placement.objects.consumer import Consumer, Ownership
 
 
 class AnyGeneration(Enum):
-    """For clients below microversion 1.28, which know nothing of consumer generations. No number, so that no client
-    can send it."""
+    """For clients below microversion 1.28, without consumer generations. Not a number, so no client can send it."""
 
     ANY = "any"
 
@@ -31,16 +30,16 @@ ANY_GENERATION = AnyGeneration.ANY
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a consumer is to have from now on, in place of what it has."""
+    """What a consumer is to have, in place of what it has now."""
 
     owner: Ownership
     generation: int | AnyGeneration | None
     """The generation that the client saw; None if it saw no such consumer; or `ANY_GENERATION`."""
     resources: Mapping[str, Mapping[str, int]]
-    """By provider UUID and class name: amounts above 0. Empty takes everything away."""
+    """By provider UUID and class name: amounts above 0. If empty, the consumer loses everything."""
 
     def amounts(self) -> Iterator[tuple[str, str, int]]:
-        """Provider UUID, class name and amount of all that is claimed."""
+        """Provider UUID, class name and amount of each allocation."""
         for uuid, resources in self.resources.items():
             for class_name, amount in resources.items():
                 yield uuid, class_name, amount

@@ -4,8 +4,8 @@ The invariants: no write makes the use of a provider's class exceed its capacity
 changes the allocations of all consumers it names, or of none; the generation of a consumer grows with each write, that
 of a provider with each write that gives it allocations or empties one of its consumers.
 
-How they are kept: limits, consumers and providers are locked, in this order and each kind in an order of its own,
-before anything is decided. What is decided rests on rows read after that. The number of statements does not depend on
+How they are kept: first limits, consumers and providers are locked, in this order, and each kind in a fixed order. All
+decisions rest on rows that are read after that. The number of statements does not depend on
 the number of allocations.
 """
 
@@ -98,7 +98,7 @@ def replace(engine: Engine, claims: Sequence[Claim], now: float) -> None:
 
 
 def delete(engine: Engine, uuid: str) -> bool:
-    """Takes everything from a consumer. Answers False if it has nothing. To be called inside a transaction."""
+    """Takes everything from a consumer. Returns False if it has nothing. To be called inside a transaction."""
     locked = consumer.lock(engine, [uuid]).get(uuid)
     if locked is None:
         return False
@@ -125,9 +125,9 @@ class AllocationWrite:
         self._providers: dict[str, int] = {}
 
     def lock(self, also: Collection[str] = ()) -> dict[str, int]:
-        """Locks all that the write is about, and the providers of the UUIDs `also` (those that exist).
+        """Locks all that the write concerns, and the existing providers among the UUIDs `also`.
 
-        Answers the locked providers' ids by UUID. Raises `InvalidValue` for too many of them.
+        Returns the locked providers' ids by UUID. Raises `InvalidValue` if there are too many.
         """
         engine, claims = self._engine, self._claims
         if claims:
@@ -190,9 +190,8 @@ class AllocationWrite:
         return rows
 
     def _check_inventory(self, stocks: _Stocks) -> None:
-        """Raises `ClassUnknown` for a class that does not exist, or `CapacityExceeded` for useless providers.
-
-        Those have no inventory of any class that the write names.
+        """Raises `ClassUnknown` for a class that does not exist, or `CapacityExceeded` for a provider without
+        inventory of any class that the write names.
         """
         named = dict.fromkeys(name for claim in self._claims for _, name, _ in claim.amounts())
         useful = {uuid for uuid in self._named() if not named.keys().isdisjoint(stocks[self._providers[uuid]])}
@@ -204,7 +203,7 @@ class AllocationWrite:
             raise _no_inventory(named, useless)
 
     def _count_up(self, gaining: Collection[int]) -> None:
-        """Stamps all providers concerned, and counts up the generation of those that gain or whose consumer ends."""
+        """Stamps all providers concerned. Counts up the generation of those that gain or lose a consumer for good."""
         emptied = {self._consumers[claim.owner.uuid].id for claim in self._claims if not claim.resources}
         counted = set(gaining) | {held.provider_id for held in self._held if held.consumer_id in emptied}
         touched = sorted(counted | {held.provider_id for held in self._held})
@@ -218,7 +217,7 @@ class AllocationWrite:
         raised: dict[tuple[str, str], int] = defaultdict(int)
         projects = {known.id: known.project_id for known in self._before.values()}
         for held in self._held:
-            # a consumer that another project made a moment ago gives nothing back to this one
+            # a consumer that another project has just created releases nothing for this one
             project_id = projects.get(held.consumer_id)
             if project_id is not None:
                 raised[project_id, held.class_name] -= held.used
@@ -242,7 +241,7 @@ def _check_generation(claim: Claim, written: int) -> None:
 
 
 def _lock_providers(engine: Engine, uuids: Collection[str], consumer_ids: Sequence[int]) -> dict[str, int]:
-    """Locks the providers of these UUIDs and those of which the consumers have something. Answers ids by UUID."""
+    """Locks the providers of these UUIDs, and those that the consumers have allocations of. Returns ids by UUID."""
     if not uuids and not consumer_ids:
         return {}
     return dict(engine.tuples(_LOCK_PROVIDERS, uuids=uuids, consumers=consumer_ids))

@@ -5,12 +5,10 @@ inventory, traits, aggregates or allocations, sets `placement_providers.changed`
 stamp; one that deletes the provider leaves a row with its stamp in `placement_provider_tombstones`; one that creates or
 deletes a resource class or a trait sets the stamp of that row of `placement_vocabularies`.
 
-On PostgreSQL the stamp is the number of the transaction. Numbers are given in order, but transactions commit in any
-order; `limes.placement.index` says how a reader misses none of them. On SQLite the stamp is a counter that each writing
-transaction increments; SQLite has one writer at a time, so a reader that has seen the counter at N looks for
-`changed > N`.
+On PostgreSQL the stamp is the number of the transaction, on SQLite a counter that each writing transaction increments.
+`limes.placement.index` says how a reader follows the stamps, and why it misses nothing.
 
-A tombstone is kept for a day. A reader that has not looked for `TOMBSTONE_SECONDS / 2` has to start afresh.
+A tombstone is kept for a day. A reader that has not polled for `TOMBSTONE_SECONDS / 2` has to start afresh.
 """
 
 import peewee
@@ -44,7 +42,7 @@ _BURY = compiled(lambda p: ProviderTombstone.insert(provider_id=p.provider, chan
 
 
 def take_stamp(engine: Engine) -> None:
-    """Counts up the stamp where the database does not do it by itself (SQLite)."""
+    """Counts up the stamp on SQLite, which has no numbers of transactions."""
     if engine.dialect == "sqlite":
         engine.write(_COUNT_UP)
 
@@ -63,9 +61,9 @@ def stamp_vocabulary(engine: Engine, name: str) -> None:
 
 
 def repair_stamps(engine: Engine) -> None:
-    """Resets stamps of the future, which a database has that was restored on another PostgreSQL server.
+    """Lowers stamps that are above the present one, as in a database restored on another PostgreSQL server.
 
-    The new server would not give out such a number for a long time, so the index would read these rows again and again.
+    That server would not reach them for a long time, so the index would read these rows again and again.
     To be called at start.
     """
     if engine.dialect != "postgresql":

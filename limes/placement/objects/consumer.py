@@ -1,6 +1,6 @@
 """Consumers in the database: whoever has allocations (a server, a migration), and nobody else.
 
-A consumer is made by the write of its first allocations, with generation 1, and goes with its last.
+A consumer comes with its first allocations, with generation 1, and goes with its last.
 """
 
 from collections.abc import Collection, Sequence
@@ -27,7 +27,7 @@ class Consumer(NamedTuple):
 
 
 class Ownership(NamedTuple):
-    """Whom a consumer is to belong to. `consumer_type` None leaves it as it is."""
+    """Whom a consumer is to belong to. If `consumer_type` is None, the consumer keeps its type."""
 
     uuid: str
     project_id: str
@@ -72,15 +72,16 @@ _DELETE = compiled(lambda p: _Consumer.delete().where(any_of(_Consumer.id, p.ids
 
 
 def lock(engine: Engine, uuids: Collection[str]) -> dict[str, Consumer]:
-    """Those of the consumers that exist, by UUID, locked until the transaction ends."""
+    """The consumers that exist, by UUID, locked until the transaction ends."""
     return {consumer.uuid: consumer for consumer in engine.all(_LOCK, Consumer, uuids=uuids)}
 
 
 def write(engine: Engine, owners: Sequence[Ownership], now: float) -> dict[str, Consumer]:
-    """Makes or updates consumers, by UUID, and leaves them locked. The generation counts up; a new one has 1.
+    """Makes or updates consumers and leaves them locked. Returns them by UUID. New ones have generation 1, others count
+    up.
 
-    In one statement, and in order of UUID, so that two writers of the same consumers wait for each other and never
-    both think that a consumer is new.
+    This is one statement, in order of UUID: so two writers of the same consumers wait for each other, and never both
+    take a consumer for new.
     """
     rows = [(*owner, 1, now) for owner in sorted(owners, key=lambda owner: owner.uuid)]
     return {consumer.uuid: consumer for consumer in engine.all(_WRITE, Consumer, rows=rows)}

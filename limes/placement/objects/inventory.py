@@ -46,16 +46,16 @@ class Stock:
     used: int
 
     def check_units(self, amount: int, provider_uuid: str) -> None:
-        """Raises `CapacityExceeded` unless a consumer may have this amount by the inventory's units."""
+        """Raises `CapacityExceeded` unless the inventory's units allow this amount."""
         inventory = self.inventory
         if amount < inventory.min_unit or amount > inventory.max_unit or amount % inventory.step_size:
             raise self._refusal(provider_uuid, "would violate inventory constraints")
 
     def check_capacity(self, released: int, requested: int, provider_uuid: str) -> None:
-        """Raises `CapacityExceeded` if what all consumers have afterwards is more than the capacity.
+        """Raises `CapacityExceeded` if all consumers together would have more than the capacity afterwards.
 
         `released` is what the consumers of this write give back of `used`, `requested` what they ask for. A write that
-        does not raise the use is never refused: where inventory was lowered below use, it can only get better.
+        does not raise the use is never refused: where inventory was lowered below use, it makes nothing worse.
         """
         if requested > released and self.used - released + requested > self.inventory.capacity:
             raise self._refusal(provider_uuid, "would exceed the capacity")
@@ -129,7 +129,7 @@ _PUT = compiled_insert(_Inventory, _Inventory.provider, _Inventory.resource_clas
 
 
 def put(engine: Engine, provider_id: int, inventories: Mapping[int, Inventory], now: float) -> None:
-    """Adds inventories, by class id, to a locked provider, or puts them in place of those it has."""
+    """Adds inventories, by class id, to a locked provider, in place of those it has."""
     if inventories:
         rows = [_row(provider_id, class_id, inventory, now) for class_id, inventory in sorted(inventories.items())]
         engine.write(_PUT, rows=rows)
@@ -158,7 +158,7 @@ _OF_CLASS = compiled(
 
 
 def add(engine: Engine, provider_id: int, class_id: int, inventory: Inventory, now: float) -> bool:
-    """Adds the inventory of one class to a locked provider. Answers False if it has one already."""
+    """Adds the inventory of one class to a locked provider. Returns False if it has one already."""
     if engine.column(_OF_CLASS, provider=provider_id, resource_class=class_id):
         return False
     put(engine, provider_id, {class_id: inventory}, now)
@@ -185,7 +185,7 @@ _REMOVE = compiled(
 
 
 def remove(engine: Engine, provider_id: int, provider_uuid: str, class_ids: Sequence[int]) -> int:
-    """Removes inventory from a locked provider and answers how many there were. Raises `InventoryInUse`."""
+    """Removes inventory from a locked provider and returns how many there were. Raises `InventoryInUse`."""
     if not class_ids:
         return 0
     used = engine.tuples(_USED_CLASSES, provider=provider_id, classes=class_ids)

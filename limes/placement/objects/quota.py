@@ -1,9 +1,9 @@
 """Limits on what a project may use of a resource class, over all providers: our extension.
 
 The invariant: a transaction that raises a project's use of a class leaves it at or below the limit, as the limit was at
-that moment. For that, whoever writes allocations of a project first locks the project's limits, if it has any; then the
-use is counted from the allocations as they stand at the end of that transaction. And who sets a first limit waits for
-the writers that found none: what they write would not be in the count of those that come after.
+that moment. For that, whoever writes allocations of a project first locks the project's limits, if it has any; the use
+is counted from the allocations at the end of that transaction. Whoever sets a first limit waits for the writers that
+saw none: later writers would not count what those write.
 """
 
 from collections.abc import Collection, Mapping
@@ -74,14 +74,14 @@ def of_project(engine: Engine, project_id: str) -> dict[str, int | None]:
 def replace(engine: Engine, project_id: str, limits: Mapping[int, int | None]) -> None:
     """Makes these, by class id, the limits of a project.
 
-    A limit that stays is changed in its row and not put into a new one: a writer of allocations that waits for the row
-    finds it changed, but would take a row that is deleted for a limit that is gone, and not see the new one.
+    A limit that stays is changed in its row and not put into a new one. A writer of allocations that waits for the row
+    sees the change; if the row were deleted, it would see no limit at all.
     """
     if not limits.keys() <= set(engine.column(_CLASS_IDS, project=project_id)):
         _wait_for_writers(engine)
     present = set(engine.column(_LOCK_CLASS_IDS, project=project_id))
     if not limits.keys() <= present:
-        _wait_for_writers(engine)  # here for the first time only if somebody has deleted limits in between
+        _wait_for_writers(engine)  # has not waited above if somebody has deleted limits in between
     gone = sorted(present - limits.keys())
     if gone:
         engine.write(_DELETE_CLASSES, project=project_id, classes=gone)
@@ -98,27 +98,27 @@ def _class_ids_of(project_id: peewee.Value) -> peewee.Query:
 
 
 def _wait_for_writers(engine: Engine) -> None:
-    """Waits until all who have looked at limits have committed, and has others wait until this transaction ends."""
+    """Waits until all who have read limits have committed, and makes others wait until this transaction ends."""
     if engine.dialect == "postgresql":  # on SQLite a writer is alone anyway
         # SQL text: peewee has no words for locking a table
         engine.execute("LOCK TABLE placement_project_quotas IN EXCLUSIVE MODE")
 
 
 def delete(engine: Engine, project_id: str) -> int:
-    """Removes all limits of a project and answers how many there were."""
+    """Removes all limits of a project and returns how many there were."""
     return engine.write(_DELETE, project=project_id)
 
 
 def lock(engine: Engine, project_ids: Collection[str]) -> Limits:
-    """The limits of these projects, locked until the transaction ends; what is unlimited is left out."""
+    """The limits of these projects, locked until the transaction ends. Unlimited classes are left out."""
     rows = engine.tuples(_LOCK, projects=project_ids)
     return {(project_id, name): limit for project_id, name, limit in rows if limit is not None}
 
 
 def check(engine: Engine, limits: Limits, raised: Mapping[tuple[str, str], int]) -> None:
-    """Raises `QuotaExceeded` if a class of which this transaction `raised` a project's use is now above its limit.
+    """Raises `QuotaExceeded` if this transaction has raised a project's use of a class above its limit.
 
-    `raised` has the difference by project id and class name. To be called when the allocations have been written.
+    `raised` has the difference by project id and class name. To be called after the allocations are written.
     """
     concerned = {key: limit for key, limit in limits.items() if raised.get(key, 0) > 0}
     if not concerned:

@@ -21,7 +21,7 @@ class Shape:
 
     generation: int
     read: Callable[[], Mapping[str, Inventory]]
-    """Answers the inventories by class name. Raises `InvalidValue`; asked only if the generation is not stale."""
+    """Returns the inventories by class name. Raises `InvalidValue`. Called only if the generation is not stale."""
 
 
 _Inventories = Mapping[str, Mapping[str, Inventory]]
@@ -76,7 +76,7 @@ def _check_generations(engine: Engine, shapes: Mapping[str, Shape], providers: M
 
 
 def _count_up(engine: Engine, reshaped: _Inventories, providers: Mapping[str, int], now: float) -> None:
-    """As clients know it: one step for the final inventory, and one for the interim one, if there is any inventory."""
+    """Counts as clients expect: one step for the final inventory, and one for the interim one, if there is any."""
     if reshaped:
         twice = [providers[uuid] for uuid, inventories in reshaped.items() if inventories]
         change.take_stamp(engine)

@@ -79,7 +79,7 @@ def check_exist(engine: Engine, names: Collection[str]) -> dict[str, int]:
 
 
 def create(engine: Engine, name: str, now: float) -> bool:
-    """Adds a custom class. Answers whether it is new."""
+    """Adds a custom class. Returns whether it is new."""
     if not engine.write(_INSERT, name=name, now=now):
         return False
     change.stamp_vocabulary(engine, "resource_classes")

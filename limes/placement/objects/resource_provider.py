@@ -1,8 +1,8 @@
 """Resource providers in the database: the tree they stand in, and the generation that guards each one's state.
 
-Who changes anything about a provider first locks its row (`lock`), several rows in order of id. Who changes the shape
-of a tree (adds, moves or deletes a provider) first locks all of its rows (`lock_trees`), the root's among them: so a
-provider's root is right when it is written, and stays right.
+Whoever changes anything about a provider first locks its row (`lock`), several rows in order of id. Whoever changes the
+shape of a tree (adds, moves or deletes a provider) first locks all of its rows (`lock_trees`), the root's among them:
+so a provider's root is right when it is written, and stays right.
 """
 
 from collections.abc import Collection
@@ -21,7 +21,7 @@ from limes.placement.objects import change
 
 _TRIES = 20
 _LARGEST_GENERATION = 2**63 - 1
-"""What a database can compare with."""
+"""The largest number that a database can compare with."""
 
 
 class Provider(NamedTuple):
@@ -54,7 +54,7 @@ class LockedProvider(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """What a request about a provider begins with."""
+    """What a request about a provider asks first."""
 
     id: int
     generation: int
@@ -108,8 +108,8 @@ def get(engine: Engine, uuid: str, message: str = "No resource provider with uui
 def identify(engine: Engine, uuid: str) -> Identity:
     """The id and the generation of the provider of that UUID. Raises `Missing`.
 
-    To be asked before its state is read: should that change in between, the generation is stale, and a write that
-    rests on what was read is refused.
+    To be asked before the provider's state is read. If that changes in between, the generation is stale, and a write
+    that rests on what was read is refused.
     """
     identity = engine.first(_IDENTITY, Identity, uuid=uuid)
     if identity is None:
@@ -118,10 +118,7 @@ def identify(engine: Engine, uuid: str) -> Identity:
 
 
 def find_holder(engine: Engine, name: str, uuid: str | None) -> NameHolder | None:
-    """The provider that has the name, or that has the UUID; None if there is none.
-
-    If both are taken, the provider with the UUID is answered.
-    """
+    """The provider that has the name or the UUID, or None. If two do, it is the one with the UUID."""
     return engine.first(_HOLDER, NameHolder, name=name, uuid=uuid or "")
 
 
@@ -164,8 +161,8 @@ def find_and_lock(engine: Engine, uuid: str) -> LockedProvider | None:
 
 
 def lock_for_change(engine: Engine, uuid: str, sent: int, now: float) -> LockedProvider:
-    """The provider's row, locked, and its generation counted up already, in one statement: for what changes its state
-    in any case. `generation` of the answer is the new one.
+    """Locks the provider's row and counts up its generation in one statement. For what changes its state in any case.
+    The result has the new generation.
 
     Raises `Missing`, and `ConcurrentUpdate` if the client saw another generation than the `sent` one.
     """
@@ -175,7 +172,7 @@ def lock_for_change(engine: Engine, uuid: str, sent: int, now: float) -> LockedP
         if provider is not None:
             return provider
     lock(engine, uuid).check_generation(sent)
-    # it was another one when the statement looked, and is the sent one now
+    # the generation was another one a moment ago, and is the sent one now
     raise ConcurrentUpdate("resource provider generation conflict")
 
 
@@ -183,7 +180,7 @@ def lock_trees(engine: Engine, *uuids: str) -> dict[str, LockedProvider]:
     """All rows of the trees in which these providers stand, locked, by UUID. UUIDs that do not exist are left out."""
     for _ in range(_TRIES):
         locked = {provider.id for provider in engine.all(_LOCK_TREES, LockedProvider, uuids=uuids)}
-        # whoever changes these trees has their roots locked: if all that is in them now is locked, so it stays
+        # whoever changes these trees locks their roots: so if all rows in them are locked now, that stays so
         tree = engine.all(_TREES, LockedProvider, uuids=uuids)
         if locked.issuperset(provider.id for provider in tree):
             return {provider.uuid: provider for provider in tree}
@@ -225,7 +222,7 @@ _TOUCH = compiled(lambda p: _Provider.update(updated=p.now, changed=change.STAMP
 
 
 def insert(engine: Engine, uuid: str, name: str, parent: LockedProvider | None, now: float) -> int | None:
-    """Adds a provider below a locked parent, or as a root, and answers its id. None if name or UUID are taken."""
+    """Adds a provider below a locked parent, or as a root, and returns its id. None if name or UUID are taken."""
     change.take_stamp(engine)
     parent_id, root_id = (parent.id, parent.root_id) if parent else (None, 0)
     ids = engine.column(_INSERT, uuid=uuid, name=name, parent=parent_id, root=root_id, now=now)

@@ -55,7 +55,7 @@ _REMOVE_FROM_PROVIDER = compiled(
 def select(
     engine: Engine, *, names: Collection[str] | None = None, prefix: str | None = None, associated: bool | None = None
 ) -> list[Trait]:
-    """The traits by id: those of the names, with the prefix, that some provider has or that none has."""
+    """The traits by id: with these names, with the prefix, and that some provider has or none has."""
     query = models.Trait.select(*_COLUMNS).order_by(models.Trait.id)
     if names is not None:
         query = query.where(any_of(models.Trait.name, names))
@@ -78,16 +78,16 @@ def get(engine: Engine, name: str) -> Trait:
 
 
 def ensure(engine: Engine, name: str, now: float) -> tuple[bool, Trait]:
-    """Sees to it that there is a trait of that name. Answers whether it is new, and the trait.
+    """Makes sure that there is a trait of that name. Returns whether it is new, and the trait.
 
-    Raises `ConcurrentUpdate` if others go on creating and deleting it.
+    Raises `ConcurrentUpdate` if others keep creating and deleting it.
     """
     for _ in range(_TRIES):
         trait = engine.first(_INSERT, Trait, name=name, now=now)
         if trait is not None:
             change.stamp_vocabulary(engine, "traits")
             return True, trait
-        # who made the insert wait may have deleted the trait, or may have it deleted by now
+        # whoever blocked the insert may have deleted the trait, or it is deleted by now
         trait = engine.first(_BY_NAME, Trait, name=name)
         if trait is not None:
             return False, trait
@@ -123,7 +123,7 @@ def check_exist(engine: Engine, names: Collection[str]) -> list[Trait]:
 
 
 def replace_of_provider(engine: Engine, provider_id: int, traits: Sequence[Trait]) -> bool:
-    """Makes these the traits of a provider, whose row has to be locked. Answers whether it had others before."""
+    """Makes these the traits of a provider, whose row has to be locked. Returns whether it had others before."""
     before = set(engine.column(_IDS_OF_PROVIDER, provider=provider_id))
     after = {trait.id for trait in traits}
     if before == after:
@@ -143,7 +143,7 @@ def add_standard(engine: Engine, names: Sequence[str], now: float) -> None:
     missing = [name for name in names if name not in known]
     if not missing:
         return
-    # whoever changes the vocabulary next waits here, so that no two workers take the same numbers
+    # other workers wait here, so that no two take the same numbers
     change.stamp_vocabulary(engine, "traits")
     (last,) = engine.column(models.Trait.select(fn.COALESCE(fn.MAX(models.Trait.id), 0)).where(standard))
     rows = [(number, name, now) for number, name in enumerate(missing, last + 1)]

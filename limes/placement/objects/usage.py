@@ -46,7 +46,7 @@ def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, int]]:
 
 
 def of_project(engine: Engine, project_id: str, user_id: str | None = None) -> dict[str, int]:
-    """By class name: what the consumers of a project, or of one user in it, use together."""
+    """By class name: what the consumers of a project, or of one user in it, use in total."""
     query = _IN_PROJECT if user_id is None else _BY_USER
     return {name: int(used) for name, used in engine.tuples(query, project=project_id, user=user_id)}
 

@@ -1,7 +1,7 @@
 """What is used by project, consumer type and group of providers: our extension.
 
-All is counted from the allocations by one statement, so an answer of any size costs the same number of queries. Rows
-come in the order in which they are rendered, and need not be in memory together.
+One statement counts everything from the allocations, so an answer of any size costs the same number of queries. Rows
+come in the order in which they are rendered, and are never all in memory.
 """
 
 from collections import namedtuple
@@ -25,7 +25,7 @@ _UNKNOWN = "unknown"
 
 
 class GroupBy(StrEnum):
-    """What one group is. Each use is in exactly one, except that by aggregate it is in each of its aggregates."""
+    """What makes a group. Each use is in exactly one, except that by aggregate it is in each of its aggregates."""
 
     PROVIDER = "resource_provider"
     ROOT = "root_provider"
@@ -54,7 +54,7 @@ _KEYS = {
         "root_provider_uuid": _Root.uuid,
     },
 }
-"""The names of what identifies a group beside project and consumer type, and where it comes from."""
+"""What identifies a group beside project and consumer type: names, and the columns they come from."""
 _ROWS: dict[GroupBy, Any] = {
     group_by: namedtuple("_Usage", ["project_id", "consumer_type", *keys, "class_id", "amount"])
     for group_by, keys in _KEYS.items()
@@ -63,13 +63,13 @@ _ROWS: dict[GroupBy, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What is asked for. Empty collections and None ask for all."""
+    """Which usage is asked for. Empty collections and None mean all."""
 
     group_by: GroupBy = GroupBy.PROVIDER
     project_id: str | None = None
     class_ids: tuple[int, ...] = ()
     aggregates: tuple[str, ...] = ()
-    """Only use of providers in one of these, themselves or by their root provider."""
+    """Only usage of providers that are in one of these, directly or through their root provider."""
     after: str | None = None
     """Only projects whose id comes after this one."""
     up_to: str | None = None
@@ -86,7 +86,7 @@ def last_of_page(engine: Engine, after: str | None, limit: int) -> str | None:
 
 
 def stream(engine: Engine, asked: Filter) -> Iterator[Group]:
-    """The groups by project, one after the other. To be taken within a snapshot."""
+    """Yields the groups, in order of projects. To be taken within a snapshot."""
     keys = _KEYS[asked.group_by]
     classes: dict[int, str] = dict(engine.tuples(ResourceClass.select(ResourceClass.id, ResourceClass.name)))
     rows = engine.stream(_usage(asked), _ROWS[asked.group_by])

@@ -6,7 +6,7 @@ from typing import Any
 from limes.placement.schemas import inventory
 from limes.placement.schemas.common import CLASS_KEY, GENERATION, OWNER, UUID, UUID_KEY, Schema, object_of
 
-# there is no maximum: what no inventory can give is a conflict, not a mistake of form
+# no maximum: more than any inventory can give is a conflict, not a malformed body
 _AMOUNT = {"type": "integer", "minimum": 1}
 _RESOURCES = {
     "type": "object",
@@ -21,7 +21,7 @@ _MAPPINGS = {
     "minProperties": 1,
     "patternProperties": {"^[a-zA-Z0-9_-]{0,64}$": {"type": "array", "minItems": 1, "items": UUID}},
 }
-"""By suffix of the group. It is ignored, so what else is in it does not matter."""
+"""By suffix of the group. They are ignored, so any other keys are allowed."""
 
 _LIST = {
     "type": "array",
@@ -63,7 +63,7 @@ def _claim(version: int, *, may_be_empty: bool) -> dict[str, Any]:
 
 
 def _step(version: int) -> int:
-    """The version at which the form that holds at `version` came in."""
+    """The version that introduced the form which is valid at `version`."""
     return max(step for step in (0, 8, 12, 13, 28, 34, 38) if step <= version)
 
 

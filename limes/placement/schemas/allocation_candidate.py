@@ -1,4 +1,4 @@
-"""What `GET /allocation_candidates` has for parameters at each microversion."""
+"""The parameters of `GET /allocation_candidates` at each microversion."""
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -25,7 +25,7 @@ def problem(version: int, params: Mapping[str, str]) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _is_known_good(since: int, names: tuple[str, ...], limit: str | None, group_policy: str | None) -> bool:
-    """The schema's answer depends on nothing else. Few forms of queries are asked again and again."""
+    """Remembered, since the schema's verdict depends on nothing else, and most queries have one of a few forms."""
     params = dict.fromkeys(names, "")
     if limit is not None:
         params["limit"] = limit

@@ -11,7 +11,7 @@ from jsonschema.exceptions import best_match
 
 _MAX_MESSAGE = 1000
 _MOST_ERRORS = 100
-"""The best of so many errors is told: a large body can have a million of them, each of which takes its time."""
+"""The best of this many errors is reported: a large body can have a million, and each takes time."""
 _MAX_DEPTH = 30
 
 _shortened = reprlib.Repr()
@@ -29,7 +29,7 @@ def _is_uuid(value: object) -> bool:
 
 
 def normalized_uuid(value: str) -> str | None:
-    """The UUID in lower case with dashes, or None if it is not one. Dashes, braces and `urn:uuid:` may be there."""
+    """The UUID in lower case with dashes, or None if it is none. Dashes, braces and `urn:uuid:` are optional."""
     digits = value.replace("urn:", "").replace("uuid:", "").strip("{}").replace("-", "")
     try:
         parsed = uuid.UUID(digits)
@@ -56,7 +56,7 @@ class Schema:
 
 
 def _describe(error: jsonschema.ValidationError) -> str:
-    """As the library words it, in one line, and short even where the instance is large."""
+    """The library's wording in one line, short even if the instance is large."""
     where = _path(list(error.relative_schema_path)[:-1])
     return (
         f"{error.message[:_MAX_MESSAGE]}  Failed validating {error.validator!r} in schema{where}:"
@@ -70,7 +70,7 @@ def _path(steps: Iterable[str | int]) -> str:
 
 
 def oversize(document: Any, max_items: int, max_keys: int, max_values: int) -> str | None:
-    """What is too large in a document before anything else looks at it, or None."""
+    """What is too large in a document, or None. Checked before anything else."""
     level = [document]
     values = 0
     for _ in range(_MAX_DEPTH):

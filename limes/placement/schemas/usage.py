@@ -33,7 +33,7 @@ GROUPS_QUERY = Schema(
 
 _QUOTA = object_of(
     {
-        # one schema instead of two alternatives: what is wrong with an alternative would be told without its place
+        # one schema instead of two alternatives, because errors in alternatives are reported without their place
         "limit": {"type": ["integer", "null"], "minimum": 0, "maximum": 2**63 - 1},
         "used": {"type": "integer"},
     },
@@ -46,4 +46,4 @@ PUT_QUOTAS = Schema(
         ["quotas"],
     )
 )
-"""The body of PUT /quotas/{project_id}. `used` may be there, as in what GET answers, and is ignored."""
+"""The body of PUT /quotas/{project_id}. `used` is ignored: clients may send what they got."""

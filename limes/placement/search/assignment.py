@@ -1,8 +1,8 @@
 """All ways to give each slot of a request one provider, within one tree: lazily, and leaving dead ends early.
 
-Where the slots demand nothing of each other, these are the plain product of the options, which the standard library
-makes fastest. Where the product is small, it is made and sifted. Otherwise assignments are looked for step by step,
-unless a count of the whole tells that there are none.
+Where the slots demand nothing of each other, the assignments are the plain product of the options, which the standard
+library makes fastest. A small product is made and filtered. Otherwise backtracking finds them, unless the sum
+of all resources shows that there are none.
 """
 
 from collections.abc import Iterator
@@ -14,13 +14,13 @@ from limes.placement.search.matching import TraitTest
 from limes.placement.search.rules import Assignment, Options, Rules
 
 SMALL = 64
-"""Up to so many combinations it is faster to look at all of them than to leave dead ends early."""
+"""Up to this many combinations it is faster to look at all of them than to leave dead ends early."""
 
 
 def assignments(rules: Rules, options: Options) -> Iterator[Assignment | None]:
-    """The assignments of one tree in a fixed order; None where the search was long without result."""
+    """The assignments of one tree in a fixed order; None after each long stretch without a result."""
     wanted = rules.traits
-    if wanted is not None and _has_for_sure(wanted, rules, options):
+    if wanted is not None and _surely_has(wanted, rules, options):
         wanted = None
     if wanted is not None:
         at_best, at_least = _traits_of(rules, options)
@@ -35,10 +35,10 @@ def assignments(rules: Rules, options: Options) -> Iterator[Assignment | None]:
         return Backtracking(rules, options, wanted, crowded=crowded).run()
     if wanted is None and not rules.flat and not rules.stepwise:
         return product(*options)
-    return _sifted(rules, options, wanted)
+    return _filtered(rules, options, wanted)
 
 
-def _sifted(rules: Rules, options: Options, wanted: TraitTest | None) -> Iterator[Assignment | None]:
+def _filtered(rules: Rules, options: Options, wanted: TraitTest | None) -> Iterator[Assignment | None]:
     idle = 0
     for chosen in product(*options):
         if rules.accepts(chosen, wanted):
@@ -51,15 +51,15 @@ def _sifted(rules: Rules, options: Options, wanted: TraitTest | None) -> Iterato
             yield None
 
 
-def _has_for_sure(wanted: TraitTest, rules: Rules, options: Options) -> bool:
-    """Whether a provider that is the only one for its slot has all the traits, as most trees' roots do."""
+def _surely_has(wanted: TraitTest, rules: Rules, options: Options) -> bool:
+    """Whether the only provider for some slot has all the traits, as most trees' roots do."""
     return any(
         len(options[slot]) == 1 and wanted.has_required(options[slot][0].traits.set) for slot in rules.unsuffixed
     )
 
 
 def _traits_of(rules: Rules, options: Options) -> tuple[frozenset[str], frozenset[str]]:
-    """The traits that the unsuffixed group can have, and those that it has whichever providers are chosen."""
+    """The traits that the unsuffixed group can have at best, and those that it has with any choice of providers."""
     of_slots = [[provider.traits.set for provider in options[slot]] for slot in rules.unsuffixed]
     at_best = frozenset[str]().union(*(names for of_slot in of_slots for names in of_slot))
     at_least = frozenset[str]().union(*(frozenset.intersection(*of_slot) for of_slot in of_slots))
@@ -67,7 +67,7 @@ def _traits_of(rules: Rules, options: Options) -> tuple[frozenset[str], frozense
 
 
 def _has_plenty(rules: Rules, options: Options) -> bool:
-    """Whether each provider alone has enough for all slots together, so that no choice can crowd it."""
+    """Whether each provider alone has enough for all slots together, so that none can run out of anything."""
     for name, total in rules.totals.items():
         for slot in rules.takers[name]:
             for provider in options[slot]:
@@ -77,14 +77,14 @@ def _has_plenty(rules: Rules, options: Options) -> bool:
 
 
 def _limits(rules: Rules, options: Options, name: str) -> dict[int, int]:
-    """How much of a resource class each provider has, of those that may be asked for it. By id."""
+    """By provider id: how much each provider that may be asked for a resource class has of it."""
     return {provider.id: provider.inventories[name].limit for slot in rules.takers[name] for provider in options[slot]}
 
 
 def _has_room(rules: Rules, options: Options) -> bool:
-    """Whether the providers that come into question have enough, taken together.
+    """Whether the possible providers together have enough.
 
-    This is what finds out at once that five free devices cannot serve six groups of one.
+    This shows at once that five free devices cannot serve six groups of one.
     """
     if any(total > sum(_limits(rules, options, name).values()) for name, total in rules.totals.items()):
         return False
@@ -97,13 +97,13 @@ def _can_isolate(options: Options) -> bool:
     """Whether each of these slots can have a provider of its own: a bipartite matching by augmenting paths."""
     holder: dict[int, int] = {}
 
-    def place(slot: int, seen: set[int]) -> bool:
+    def assign(slot: int, seen: set[int]) -> bool:
         for provider in options[slot]:
             if provider.id not in seen:
                 seen.add(provider.id)
-                if provider.id not in holder or place(holder[provider.id], seen):
+                if provider.id not in holder or assign(holder[provider.id], seen):
                     holder[provider.id] = slot
                     return True
         return False
 
-    return all(place(slot, set()) for slot in range(len(options)))
+    return all(assign(slot, set()) for slot in range(len(options)))

@@ -1,21 +1,21 @@
-"""The search step by step, for requests whose slots demand something of each other."""
+"""Depth-first search for requests whose slots demand something of each other."""
 
 from collections.abc import Iterator
 
 from limes.placement.search.matching import TraitTest
 from limes.placement.search.model import Provider
 from limes.placement.search.rules import Assignment, Options, Rules
-from limes.placement.search.subtrees import Open, Subtrees
+from limes.placement.search.subtrees import Choices, Subtrees
 
 PAUSE_AFTER = 500
-"""Steps without a result, after which a search offers to let others have their turn."""
+"""After this many steps without a result, a search lets others have their turn."""
 
 
 class Backtracking:
-    """A depth-first search that keeps what is taken so far, and gives up a prefix as soon as it cannot work."""
+    """Assigns slot by slot, keeps track of what is taken, and backtracks as soon as no assignment can follow."""
 
     def __init__(self, rules: Rules, options: Options, wanted: TraitTest | None, *, crowded: bool) -> None:
-        """`crowded` tells whether a provider can run out of something. `wanted` as in `Rules.accepts`."""
+        """`crowded` says whether a provider can run out of something; `wanted` is as in `Rules.accepts`."""
         self._rules = rules
         self._options = options
         self._wanted = wanted
@@ -35,11 +35,11 @@ class Backtracking:
     def run(self) -> Iterator[Assignment | None]:
         """The assignments, and None after every `PAUSE_AFTER` steps that led to none."""
         if self._subtrees is None:
-            return self._from(0, None)
-        state = self._subtrees.start()
-        return iter(()) if state is None else self._from(0, state)
+            return self._search_from(0, None)
+        state = self._subtrees.initial_choices()
+        return iter(()) if state is None else self._search_from(0, state)
 
-    def _from(self, depth: int, state: Open | None) -> Iterator[Assignment | None]:
+    def _search_from(self, depth: int, state: Choices | None) -> Iterator[Assignment | None]:
         if depth == len(self._order):
             chosen = tuple(provider for provider in self._chosen if provider is not None)
             if self._rules.accepts(chosen, self._wanted):
@@ -49,23 +49,23 @@ class Backtracking:
         slot = self._order[depth]
         options = self._options[slot]
         if state is not None and self._subtrees is not None and self._subtrees.tied[slot]:
-            options = self._subtrees.open_to(slot, state)
+            options = self._subtrees.providers_for(slot, state)
         for provider in options:
             if self._may_take(slot, provider):
                 self._take(slot, provider)
-                after = self._after(state, slot, provider)
+                after = self._choices_after(state, slot, provider)
                 if after is not None or state is None:
-                    yield from self._from(depth + 1, after)
+                    yield from self._search_from(depth + 1, after)
                 self._release(slot, provider)
             self._idle += 1
             if self._idle >= PAUSE_AFTER:
                 self._idle = 0
                 yield None
 
-    def _after(self, state: Open | None, slot: int, provider: Provider) -> Open | None:
+    def _choices_after(self, state: Choices | None, slot: int, provider: Provider) -> Choices | None:
         if state is None or self._subtrees is None:
             return None
-        return self._subtrees.after(state, slot, provider, self._may_take, self._taken)
+        return self._subtrees.choices_after(state, slot, provider, self._may_take, self._taken)
 
     def _may_take(self, slot: int, provider: Provider) -> bool:
         rules = self._rules

@@ -16,11 +16,11 @@ from limes.placement.search.rules import Assignment, Deadline, DeadlinePassed, R
 DEFAULT_MAX_CANDIDATES = 100_000
 _STEPS_PER_CANDIDATE = 20
 _AMOUNTS_PER_CANDIDATE = 10
-"""Requests for more amounts of resources than this get as many candidates less: the answer's size has to be bounded."""
+"""A request for more amounts than this gets proportionally fewer candidates: the answer's size has to be bounded."""
 _CHECKED_EVERY = 128
-"""Candidates, or trees, after which the search looks whether its time is over."""
+"""After this many candidates, or trees, the search checks whether its time is over."""
 _FEW = 16
-"""Up to so many combinations of a tree are all looked at and remembered, even if fewer are asked for."""
+"""Up to this many combinations of a tree are all looked at and remembered, even if fewer are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class SearchResult:
     slots: tuple[Slot, ...]
     candidates: list[Assignment]
     complete: bool
-    """False when the search ended at a bound, before the client's limit was reached."""
+    """False if the search ended at a bound, before the client's limit was reached."""
     in_time: bool = True
-    """False when that was the bound on its time."""
+    """False if that was the bound on its time."""
 
 
 Shuffle = Callable[[list[Any]], None]
@@ -49,9 +49,9 @@ def search(
     """Looks for candidates until all are found, or `request.limit`, or `max_candidates`, or `time_is_over()`.
 
     The order is the same each time: every root gives its first candidate, in the order of ids, then every root its
-    second, and so on. So a limit gives a choice of roots, and no root can take the room of the others. Unless `shuffle`
-    is given, which is applied to the roots first and to the candidates at last. `memory` is that of the same request,
-    but for its limit; a request that names a tree has none, since which one that is does not depend on the tree alone.
+    second, and so on. So a limit gives a choice of roots, and no root can push out the others. `shuffle`, if given, is
+    applied to the roots before the search and to the candidates after it. `memory` belongs to this request with any
+    limit. A request that names a tree has none: what a tree gives for it does not depend on that tree alone.
     """
     test = RequestTest(request, cloud)
     amounts = sum(len(slot.resources) or 1 for slot in test.slots)
@@ -78,7 +78,7 @@ def _collect(
     sharing: bool,
     deadline: Deadline,
 ) -> bool:
-    """Takes up to `most` candidates, each once, and answers whether these were all. Raises `DeadlinePassed`."""
+    """Takes up to `most` candidates, each once, and returns whether these were all. Raises `DeadlinePassed`."""
     seen: set[tuple[int, ...]] = set()
     idle_left = max_candidates * _STEPS_PER_CANDIDATE // PAUSE_AFTER
     for assignment in in_order:
@@ -89,7 +89,7 @@ def _collect(
                 return False
             continue
         if sharing and all(provider.shares for provider in assignment):
-            # what only sharing providers serve is found again at each root that they are shared with
+            # a candidate of sharing providers alone turns up at each root that they are shared with
             key = tuple(provider.id for provider in assignment)
             if key in seen:
                 continue
@@ -103,7 +103,7 @@ def _collect(
 
 
 class _Search:
-    """What is the same for all trees of one request."""
+    """The search of one request through all trees."""
 
     def __init__(self, test: RequestTest, memory: QueryMemory, deadline: Deadline) -> None:
         self._test = test
@@ -113,7 +113,7 @@ class _Search:
         self._width = len(test.slots)
 
     def take_turns(self, shuffle: Shuffle | None) -> Iterator[Assignment | None]:
-        """The candidates of all trees; None where the search was long without result."""
+        """The candidates of all trees; None after each long stretch without a result."""
         cloud, known = self._test.cloud, self._memory.trees
         trees = list(self._test.trees())
         if shuffle is not None:
@@ -142,7 +142,7 @@ class _Search:
             waiting = still
 
     def _unshared(self, tree: Tree) -> Iterator[Assignment | None]:
-        """The candidates of a tree with which nothing is shared."""
+        """The candidates of a tree with which no provider is shared."""
         candidates: list[Assignment] = []
         if tree.single is not None:
             if self._test.fits_alone(tree.single):
@@ -157,6 +157,6 @@ class _Search:
         return iter(candidates)
 
     def _with_shared(self, tree: Tree, shared: list[Provider]) -> Iterator[Assignment | None]:
-        """The candidates of a tree and of providers that are shared with it. These may change without the tree."""
+        """The candidates of a tree and providers that are shared with it, which may change when the tree does not."""
         options = self._test.options(tree, shared)
         return iter(()) if options is None else assignments(self._rules, options)

@@ -1,6 +1,6 @@
-"""Which providers of a tree may serve which part of a request, looked at one by one.
+"""Which providers of a tree may serve which part of a request, each judged on its own.
 
-A request is a row of *slots*. The unsuffixed group gives one slot for each of its resource classes, because each may
+A request consists of *slots*. The unsuffixed group gives one slot for each of its resource classes, because each may
 come from another provider; a suffixed group is one slot, because one provider serves all of it. A candidate is one
 provider for each slot.
 """
@@ -54,7 +54,7 @@ class TraitTest:
 
 
 class GroupTest:
-    """One request group, prepared for being put to many providers."""
+    """One request group, prepared for testing many providers."""
 
     def __init__(self, group: Group, cloud: Cloud) -> None:
         self.group = group
@@ -98,7 +98,7 @@ class GroupTest:
 
 
 class RequestTest:
-    """A whole request, prepared for being put to many trees."""
+    """A whole request, prepared for testing many trees."""
 
     def __init__(self, request: CandidatesRequest, cloud: Cloud) -> None:
         self.request = request
@@ -117,7 +117,7 @@ class RequestTest:
         self.summed = len(request.groups) > 1
 
     def trees(self) -> Iterable[Tree]:
-        """The trees that a candidate can be anchored at, as far as `in_tree` and the largest inventories tell."""
+        """The trees that can have candidates, judging by `in_tree` and the largest inventories."""
         if any(group.impossible for group in self.groups) or not self._fits_somewhere():
             return ()
         for group in self.groups:
@@ -133,7 +133,7 @@ class RequestTest:
         )
 
     def fits_alone(self, provider: Provider) -> bool:
-        """Whether a provider that is a tree of its own, with nothing shared with it, serves the whole request."""
+        """Whether a provider that is a whole tree, with nothing shared with it, can serve the whole request."""
         if self.isolate or (self.tests_root and not self.root_traits.accepts(provider.traits.set)):
             return False
         for test in self.groups:

@@ -1,8 +1,8 @@
-"""What each tree gave for recent queries, so that a query that comes again looks only at trees that changed since.
+"""What each tree gave for recent queries, so that a repeated query looks only at trees that changed since.
 
-Clients ask for the same few flavors again and again, and between two questions few of a cloud's trees change. Trees are
-never changed but replaced, so what a tree gave is true for as long as the tree is the same object, as far as nothing
-else has a say in it; `search` sees to that.
+Clients ask for the same few flavors again and again, and few of a cloud's trees change in between. A tree is never
+changed but replaced, so what it gave holds for as long as the tree is the same object. `search` keeps only what depends
+on nothing but the tree.
 """
 
 import threading
@@ -15,8 +15,8 @@ from limes.placement.search.rules import Assignment
 
 DEFAULT_BYTES = 48 * 1024 * 1024
 MOST_QUERIES = 64
-# What an entry takes at most. The providers of a candidate are mostly those of the index; if their tree was replaced
-# since the query came last, nobody else has them any more.
+# The most that an entry takes. The index has most providers of the candidates as well. But those of a tree that was
+# replaced since the query last came are kept here alone.
 _BYTES_PER_TREE = 300
 _BYTES_PER_CANDIDATE = 280
 _BYTES_PER_SLOT = 8
@@ -24,7 +24,7 @@ _BYTES_PER_OLD_TREE = 2000
 
 
 class QueryMemory:
-    """What trees gave for one query, in at most about `most` bytes, of which a quarter is left to JSON.
+    """What trees gave for one query, in about `most` bytes, a quarter of which is reserved for JSON.
 
     Safe to use from many threads.
     """
@@ -35,13 +35,13 @@ class QueryMemory:
         self.trees: dict[int, tuple[weakref.ref[Tree], Sequence[Assignment]]] = {}
         """By the root's id: the tree as it was, and all its candidates."""
         self.texts: dict[Assignment, str | None] = {}
-        """For each of these candidates its JSON, once it is written."""
+        """The JSON of each of these candidates, once it is rendered."""
         self.bytes = 0
         self._most = most
         self._lock = threading.Lock()
 
     def keep(self, tree: Tree, candidates: Sequence[Assignment]) -> None:
-        """Remembers all candidates of `tree`, instead of those that a tree with the same root had before."""
+        """Remembers all candidates of `tree`, in place of those of an earlier tree with the same root."""
         with self._lock:
             self._forget(tree.root.id)
             if self._is_full():
@@ -51,12 +51,12 @@ class QueryMemory:
             self.bytes += _size(candidates)
 
     def forget(self, tree: Tree) -> None:
-        """Forgets what a tree with the same root had before."""
+        """Forgets what an earlier tree with the same root gave."""
         with self._lock:
             self._forget(tree.root.id)
 
     def make_room(self) -> None:
-        """Forgets trees that nobody has any more, if there is no room for others."""
+        """If memory is full, forgets trees that no longer exist."""
         with self._lock:
             if self._is_full():
                 for root_id in [root_id for root_id, (tree, _) in self.trees.items() if tree() is None]:
@@ -72,7 +72,7 @@ class QueryMemory:
             self.bytes -= _size(before[1]) + sum(len(text) for text in texts if text)
 
     def keep_texts(self, texts: Mapping[Assignment, str]) -> None:
-        """Remembers the JSON of those candidates that are kept, as far as there is room."""
+        """Remembers the JSON of the candidates that are kept, as far as there is room."""
         with self._lock:
             for candidate, text in texts.items():
                 if self.bytes + len(text) > self._most:
@@ -83,15 +83,15 @@ class QueryMemory:
 
 
 def _size(candidates: Sequence[Assignment]) -> int:
-    """Bytes of a tree with these candidates, but for their JSON."""
+    """Bytes of a tree with these candidates, without their JSON."""
     of_candidates = sum(_BYTES_PER_CANDIDATE + _BYTES_PER_SLOT * len(candidate) for candidate in candidates)
     return _BYTES_PER_TREE + (_BYTES_PER_OLD_TREE if candidates else 0) + of_candidates
 
 
 class AnswerMemory:
-    """The memories of the `MOST_QUERIES` queries that came last, in about `most` bytes together.
+    """The memories of the `MOST_QUERIES` most recent queries, in about `most` bytes together.
 
-    One query may have all of it. How much is too much is seen when the next query comes.
+    A single query may fill it all; the bound is enforced when the next query comes.
     """
 
     def __init__(self, most: int = DEFAULT_BYTES) -> None:
@@ -100,7 +100,7 @@ class AnswerMemory:
         self._lock = threading.Lock()
 
     def of(self, query: Hashable) -> QueryMemory:
-        """The memory of a query. `query` has to tell everything that the text of a candidate depends on."""
+        """The memory of a query. `query` has to hold everything that the JSON of a candidate depends on."""
         with self._lock:
             memory = self._queries.setdefault(query, QueryMemory(self._most))
             self._queries.move_to_end(query)

@@ -1,7 +1,7 @@
 """The cloud as the search sees it: immutable providers, grouped in immutable trees.
 
-A `Cloud` is never changed. `Cloud.replace` answers a new one that shares everything that stayed the same, so that any
-number of threads can search one while another thread makes the next.
+A `Cloud` is never changed. `Cloud.replace` makes a new one that shares everything that stayed the same, so any number
+of threads can search one while another thread makes the next.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ class Inventory:
         self.max_unit = max_unit
         self.step_size = step_size
         self.limit = min(max_unit, capacity - used)
-        """The most that one consumer can get, over all groups of its request."""
+        """The most that one consumer can get here, over all groups of its request."""
 
     def fits(self, amount: int) -> bool:
         """Whether one group can take `amount` here."""
@@ -35,7 +35,7 @@ class Inventory:
 
 @dataclass(frozen=True, slots=True)
 class TraitList:
-    """The traits of a provider, in the order in which they are listed, and as a set. Shared by equal providers."""
+    """The traits of a provider, in listing order and as a set. Providers with equal traits share one."""
 
     names: tuple[str, ...] = ()
     set: frozenset[str] = frozenset()
@@ -63,12 +63,12 @@ class Provider:
     root_uuid: str = ""
     parent_uuid: str | None = None
     lineage: frozenset[int] = frozenset()
-    """The ids of this provider and of all its ancestors. Set, as the two before, by the tree it is put into."""
+    """The ids of this provider and of all its ancestors. Like the two above, it is set by the provider's tree."""
     cache: dict[object, bytes] = field(default_factory=dict)
     """Rendered forms of this provider, for whoever renders it."""
 
     def placed(self, parent: "Provider | None", root_uuid: str) -> "Provider":
-        """This provider below `parent` in the tree of `root_uuid`: itself if it stands there already, else a copy."""
+        """This provider below `parent` in the tree of `root_uuid`: itself if it is there already, else a copy."""
         lineage = (parent.lineage if parent else frozenset[int]()) | {self.id}
         parent_uuid = parent.uuid if parent else None
         if (self.lineage, self.parent_uuid, self.root_uuid) == (lineage, parent_uuid, root_uuid):
@@ -99,11 +99,11 @@ class Tree:
     """A root and all its descendants, parents before children."""
 
     def __init__(self, providers: Iterable[Provider]) -> None:
-        """Takes the providers of one tree in any order; those that stand elsewhere than before are copied."""
+        """Takes the providers of one tree in any order; those that have moved are copied."""
         by_id = {provider.id: provider for provider in providers}
         children: dict[int | None, list[Provider]] = {}
         for provider in by_id.values():
-            # a parent that is not here cannot be a parent: the provider then stands as a root
+            # a parent outside of the tree does not count: the provider becomes a root
             parent_id = provider.parent_id if provider.parent_id in by_id else None
             children.setdefault(parent_id, []).append(provider)
         waiting = sorted(children.get(None, ()), key=lambda provider: provider.id)
@@ -138,7 +138,7 @@ class Cloud:
         self.sharing: Mapping[str, tuple[Provider, ...]] = {}
         """The sharing providers of each aggregate, by its UUID."""
         self.ceilings: dict[str, int] = {}
-        """For each resource class a bound that no inventory's `limit` is above. It may be too high."""
+        """For each resource class an upper bound of all inventories' `limit`. It may be too high."""
 
     def replace(
         self,
@@ -148,7 +148,7 @@ class Cloud:
         traits: Mapping[str, object] | None = None,
         classes: Mapping[str, object] | None = None,
     ) -> "Cloud":
-        """The same cloud with some providers new or in a new state, and those with the ids `gone` taken out."""
+        """The same cloud with new or changed providers, and without those with the ids `gone`."""
         cloud = Cloud(
             self.traits if traits is None else traits,
             self.classes if classes is None else classes,
@@ -163,10 +163,10 @@ class Cloud:
             members[provider.root_id].append(provider)
         cloud._copy(self, leaving, roots)
         cloud._raise_ceilings(fresh.values())
-        cloud._plant({root_id: Tree(providers) for root_id, providers in sorted(members.items()) if providers})
+        cloud._add_trees({root_id: Tree(providers) for root_id, providers in sorted(members.items()) if providers})
         touched = [*(self.trees[root_id] for root_id in roots & self.trees.keys())]
         touched += [cloud.trees[root_id] for root_id in roots & cloud.trees.keys()]
-        cloud.sharing = cloud._shared() if any(tree.sharing for tree in touched) else self.sharing
+        cloud.sharing = cloud._sharing_by_aggregate() if any(tree.sharing for tree in touched) else self.sharing
         return cloud
 
     def _copy(self, other: "Cloud", leaving: set[int], roots: set[int]) -> None:
@@ -186,13 +186,13 @@ class Cloud:
                 if inventory.limit > self.ceilings.get(name, 0):
                     self.ceilings[name] = inventory.limit
 
-    def _plant(self, trees: Mapping[int, Tree]) -> None:
+    def _add_trees(self, trees: Mapping[int, Tree]) -> None:
         self.trees = _merged(self.trees, trees)
         providers = {provider.id: provider for tree in trees.values() for provider in tree.providers}
         self.by_id = _merged(self.by_id, dict(sorted(providers.items())))
         self.by_uuid.update((provider.uuid, provider) for provider in providers.values())
 
-    def _shared(self) -> Mapping[str, tuple[Provider, ...]]:
+    def _sharing_by_aggregate(self) -> Mapping[str, tuple[Provider, ...]]:
         sharing: dict[str, list[Provider]] = {}
         for tree in self.trees.values():
             for provider in tree.sharing:
@@ -201,12 +201,12 @@ class Cloud:
         return {aggregate: tuple(providers) for aggregate, providers in sharing.items()}
 
     def tree_of(self, uuid: str) -> Tree | None:
-        """The tree in which the provider stands, or None if there is none such."""
+        """The tree of the provider with this UUID, or None if there is no such provider."""
         provider = self.by_uuid.get(uuid)
         return self.trees.get(provider.root_id) if provider else None
 
     def shared_with(self, tree: Tree) -> list[Provider]:
-        """Sharing providers of other trees that a member of this tree has an aggregate in common with, by id."""
+        """Sharing providers of other trees that have an aggregate in common with a member of this tree, by id."""
         sharing = self.sharing
         if not sharing or not tree.aggregates:
             return []
@@ -220,7 +220,7 @@ class Cloud:
 
 
 def _merged(known: dict[int, T], new: Mapping[int, T]) -> dict[int, T]:
-    """`known` with the values of `new`, both in ascending order; takes over `known`. New ids are mostly the highest."""
+    """`known` with the values of `new`, both in ascending order. Changes `known`. New ids are mostly the highest."""
     highest = next(reversed(known), 0)
     in_order = all(key > highest or key in known for key in new)
     known.update(new)

@@ -1,4 +1,4 @@
-"""`GET /resource_providers`: which providers a query asks for. Each is looked at alone: nothing is shared or summed."""
+"""`GET /resource_providers`: which providers match a query. Each is judged on its own: nothing is shared or summed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from limes.placement.search.values import (
 
 @dataclass(frozen=True, slots=True)
 class ProvidersRequest:
-    """A whole query. All that is given has to hold."""
+    """A whole query. Every condition has to hold."""
 
     group: Group = field(default_factory=Group)
     name: str | None = None
@@ -37,7 +37,7 @@ def parse_providers(
     bounds: Bounds = DEFAULT_BOUNDS,
 ) -> ProvidersRequest:
     """Reads the parameters under microversion 1.`minor`, after the schema has been applied. Raises `QueryError`."""
-    # in the order in which what is wrong is told
+    # this order decides which error is reported
     aggregates = parse_aggregates(values_of(pairs, "member_of"), minor)
     required = values_of(pairs, "required")
     asked_traits = parse_traits(required if minor >= ANY_TRAITS_SINCE else required[-1:], minor)
@@ -55,7 +55,7 @@ def parse_providers(
         raise QueryError(f'Invalid trait(s) in "required" parameter: {error}', error.code) from None
     check_classes(group.resources, classes)
     names = values_of(pairs, "name")
-    # an empty name is none
+    # an empty name counts as no name
     return ProvidersRequest(group, (names[-1] if names else "") or None, _uuid(pairs, "uuid"))
 
 
@@ -65,7 +65,7 @@ def _uuid(pairs: Pairs, key: str) -> str | None:
 
 
 def matching_providers(request: ProvidersRequest, cloud: Cloud) -> list[Provider]:
-    """The providers that the request asks for, in the order of their ids."""
+    """The providers that match the request, in the order of their ids."""
     test = GroupTest(request.group, cloud)
     if test.impossible:
         return []
@@ -79,7 +79,7 @@ def matching_providers(request: ProvidersRequest, cloud: Cloud) -> list[Provider
 
 
 def _named(request: ProvidersRequest, cloud: Cloud, root_id: int | None) -> Iterable[Provider]:
-    """Those that have the UUID and the name, of one tree if its root's id is given: others are not looked at."""
+    """Those with the UUID and the name; only those of one tree, if its root's id is given."""
     named: Iterable[Provider]
     if request.uuid is not None:
         provider = cloud.by_uuid.get(request.uuid)

@@ -1,7 +1,7 @@
 """The answer of `GET /allocation_candidates` as JSON, in the form of each microversion.
 
-What every answer repeats (a tree's part of `provider_summaries`) is rendered once for each state of a tree and kept
-with it; the allocation requests are filled into a few templates, which costs a quarter of what small dictionaries cost.
+A tree's part of `provider_summaries`, which every answer repeats, is rendered once for each state of the tree and kept
+with it. Allocation requests are filled into a few templates, at a quarter of the cost of small dictionaries.
 """
 
 from collections.abc import Collection, Iterable
@@ -22,7 +22,7 @@ MAPPINGS_SINCE = 34
 
 
 def render(result: SearchResult, cloud: Cloud, minor: int, memory: QueryMemory | None = None) -> bytes:
-    """The whole body under microversion 1.`minor`. `memory` is the one that the search had, if it had one."""
+    """The whole body under microversion 1.`minor`. `memory` is the one that the search used, if any."""
     writer = RequestWriter(result.slots, minor)
     known = {} if memory is None else memory.texts
     texts: list[str] = []
@@ -43,7 +43,7 @@ def _summaries(result: SearchResult, cloud: Cloud, minor: int) -> bytes:
     if minor >= TREES_SINCE:
         if cloud.sharing:
             trees = {provider.root_id for candidate in result.candidates for provider in candidate}
-        else:  # all of a candidate is in one tree
+        else:  # a candidate is in one tree
             trees = {candidate[0].root_id for candidate in result.candidates}
         in_order = map(cloud.trees.__getitem__, sorted(trees))
         return b",".join([tree.summaries or _tree_summaries(tree) for tree in in_order])
@@ -55,8 +55,8 @@ def _summaries(result: SearchResult, cloud: Cloud, minor: int) -> bytes:
 class RequestWriter:
     """Writes single allocation requests.
 
-    All candidates in which the same slots share a provider have the same text but for the UUIDs. So the text is made
-    once for each such pattern, with `%s` for the UUIDs, and filled in for each candidate.
+    Candidates in which the same slots share a provider differ only in UUIDs. So there is one template for each such
+    pattern, with `%s` for the UUIDs.
     """
 
     def __init__(self, slots: tuple[Slot, ...], minor: int) -> None:
@@ -106,7 +106,7 @@ def _json(value: object) -> str:
 
 
 def _tree_summaries(tree: Tree) -> bytes:
-    """The summaries of all providers of a tree, as from 1.29: the inside of a JSON object. The tree keeps them."""
+    """The summaries of all providers of a tree, from 1.29: the inside of a JSON object. The tree keeps them."""
     tree.summaries = _join(tree.providers, TREES_SINCE, None)
     return tree.summaries
 

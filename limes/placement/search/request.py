@@ -1,7 +1,7 @@
 """`GET /allocation_candidates`: from the parameters of the query to a `CandidatesRequest`, for every microversion.
 
-The shape of the query string (which keys exist at which microversion) has been checked against the schema before. What
-is checked here is what a schema cannot say, in the order and with the words that Placement's clients know.
+The schema has already checked which keys exist at which microversion. Checked here is what a schema cannot say, in the
+order and with the words that Placement's clients know.
 """
 
 import re
@@ -38,7 +38,7 @@ _KEY = re.compile(r"(resources|required|member_of|in_tree)([a-zA-Z0-9_-]{1,64})?
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much one query may ask for. What is above is refused with 400, so that no query can be made expensive."""
+    """How much one query may ask for. More is refused with 400, so that no query can be made expensive."""
 
     groups: int = 64
     classes: int = 64
@@ -54,7 +54,7 @@ DEFAULT_BOUNDS = Bounds()
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One request group. The one with the empty suffix may be spread over a tree; others come from one provider."""
+    """One request group. The one with the empty suffix may be spread over a tree; any other is one provider's."""
 
     suffix: str = ""
     resources: Mapping[str, int] = field(default_factory=dict)
@@ -117,7 +117,7 @@ def _limit(pairs: Pairs) -> int | None:
     texts = values_of(pairs, "limit")
     if not texts:
         return None
-    # the first counts; the schema has looked at the last
+    # the first value counts, but the schema has checked the last
     if not _LIMIT.match(texts[0]):
         raise invalid(f"{texts[0]!r} does not match '^[1-9][0-9]*$'")
     return int(texts[0][:18])
@@ -151,7 +151,7 @@ def _root_traits(pairs: Pairs, minor: int) -> Traits:
     texts = values_of(pairs, "root_required")
     if len(texts) > 1:
         raise QueryError("Query parameter 'root_required' may be specified only once.", DUPLICATE_KEY)
-    # "in:" never came to root_required
+    # root_required never learned "in:"
     traits = parse_traits(texts, min(minor, ANY_TRAITS_SINCE - 1))
     conflicts = traits.conflicts()
     if conflicts:
@@ -172,7 +172,7 @@ def _same_subtrees(pairs: Pairs) -> list[frozenset[str]]:
 
 
 def check_bounds(groups: list[Group], root_traits: Traits, bounds: Bounds) -> None:
-    """Raises `QueryError`, which names the bound, when a query asks for too much."""
+    """Raises `QueryError` naming the bound if a query asks for too much."""
     traits = sum(1 for of_group in (*(group.traits for group in groups), root_traits) for _ in of_group.names())
     aggregates = sum(len(group.aggregates.forbidden) + sum(map(len, group.aggregates.member_of)) for group in groups)
     most_classes = max((len(group.resources) for group in groups), default=0)

@@ -13,11 +13,11 @@ Amounts = tuple[tuple[str, int], ...]
 
 
 class DeadlinePassed(Exception):
-    """Ends a search from within. It does not leave `limes.placement.search.candidates`."""
+    """Ends a search from within. Only `limes.placement.search.candidates` sees it."""
 
 
 class Deadline:
-    """The end of one search."""
+    """When one search has to end. There is no clock here: whoever starts the search says whether its time is over."""
 
     __slots__ = ("_passed",)
 
@@ -31,7 +31,7 @@ class Deadline:
 
 
 class Rules:
-    """The rules of one request, as far as they are about more than one slot."""
+    """The rules of one request that are about more than one slot."""
 
     def __init__(self, test: RequestTest, deadline: Deadline) -> None:
         slots = test.slots
@@ -47,18 +47,18 @@ class Rules:
         self.shared: list[Amounts] = [
             tuple((name, amount) for name, amount in slot.resources.items() if name in repeated) for slot in slots
         ]
-        """For each slot what it takes of the resource classes that other slots take as well."""
+        """For each slot the amounts that it takes of resource classes that other slots take as well."""
         self.totals: dict[str, int] = dict.fromkeys(sorted(repeated), 0)
-        """How much all slots together take of each of these."""
+        """How much all slots together take of each of these classes."""
         for amounts in self.shared:
             for name, amount in amounts:
                 self.totals[name] += amount
         self.takers = {
             name: [slot for slot, amounts in enumerate(self.shared) if name in dict(amounts)] for name in self.totals
         }
-        """For each of them the slots that take it."""
+        """For each of these classes the slots that take it."""
         self.stepwise = self.isolate or bool(self.subtrees)
-        """Whether there are rules that can be broken although every provider has plenty."""
+        """Whether rules can be broken even if every provider has plenty."""
         self.unsuffixed = [index for index, suffixed in enumerate(self.suffixed) if not suffixed]
         tests = [group.traits for group in test.groups if not group.group.suffix]
         self.traits: TraitTest | None = next((traits for traits in tests if traits.wanted), None)
@@ -66,9 +66,9 @@ class Rules:
         self.flat = not test.request.nested
 
     def accepts(self, chosen: Sequence[Provider], wanted: TraitTest | None) -> bool:
-        """Whether a whole assignment keeps all rules, provided that no provider is asked for more than it has.
+        """Whether a whole assignment keeps all rules. No provider may be asked for more than it has.
 
-        `wanted` is `traits`, or None where these are known to be there.
+        `wanted` is `traits`, or None if the assignment is known to have them.
         """
         if wanted is not None:
             names = frozenset[str]().union(*[chosen[slot].traits.set for slot in self.unsuffixed])

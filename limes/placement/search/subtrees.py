@@ -1,8 +1,8 @@
-"""What `same_subtree` leaves to the slots that are still open: forward checking for the search step by step.
+"""What `same_subtree` leaves to the slots that are still open: forward checking for the backtracking search.
 
-Each set of slots in one subtree has a *top*: one of its providers, at or above all others. While the search goes down,
-the tops that a set can still have and the providers that its slots can still take narrow each other, until nothing
-changes or a set has none left. Sets of providers are bits of an integer.
+Each set of slots in one subtree has a *top*: one of its providers, at or above all others. At each step, the
+tops that a set can still have and the providers that its slots can still take narrow each other, until nothing changes
+or a set has none left. Sets of providers are bits of an integer.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,19 +12,19 @@ from limes.placement.search.model import Provider
 from limes.placement.search.rules import Options, Rules
 
 Fits = Callable[[int, Provider], bool]
-"""Whether a slot could take a provider, after all that is taken."""
+"""Whether a slot could still take a provider."""
 
 
 @dataclass(slots=True)
-class Open:
+class Choices:
     """What is still possible at one point of the search."""
 
     domains: list[int]
-    """For each slot the providers that it can take: one, if it has taken it."""
+    """For each slot the providers that it can take; a single one once it has taken it."""
     tops: list[int]
     """For each set the providers that can be its top."""
     filled: int = 0
-    """The slots that have taken something, as bits."""
+    """The slots that have a provider, as bits."""
 
 
 class Subtrees:
@@ -48,7 +48,7 @@ class Subtrees:
         self._options = options
 
     def order(self) -> list[int]:
-        """The slots in the order in which to fill them: those with few options first, and sets without a gap."""
+        """The slots in the order in which to fill them: those with few options first, and each set without a gap."""
         group = list(range(len(self._options)))
         for slots in self._sets:
             joined = {group[slot] for slot in slots}
@@ -59,16 +59,16 @@ class Subtrees:
         }
         return sorted(range(len(sizes)), key=lambda slot: (least[group[slot]], group[slot], sizes[slot], slot))
 
-    def start(self) -> Open | None:
+    def initial_choices(self) -> Choices | None:
         """What is possible before anything is taken, or None if nothing is."""
         domains = [
             sum(self._bits[provider.id] for provider in of_slot) if self.tied[slot] else 0
             for slot, of_slot in enumerate(self._options)
         ]
-        state = Open(domains, [self._roomy_tops(slots, domains) for slots in self._sets])
+        state = Choices(domains, [self._roomy_tops(slots, domains) for slots in self._sets])
         return state if self._refine(state, set(range(len(self._sets))), {}) else None
 
-    def open_to(self, slot: int, state: Open) -> Sequence[Provider]:
+    def providers_for(self, slot: int, state: Choices) -> Sequence[Provider]:
         """The providers that a tied slot can still take, in the order of its options."""
         domain = state.domains[slot]
         if not domain & (domain - 1):
@@ -76,9 +76,9 @@ class Subtrees:
         bits = self._bits
         return [provider for provider in self._options[slot] if domain & bits[provider.id]]
 
-    def after(
-        self, state: Open, slot: int, provider: Provider, fits: Fits, taken: dict[tuple[int, str], int]
-    ) -> Open | None:
+    def choices_after(
+        self, state: Choices, slot: int, provider: Provider, fits: Fits, taken: dict[tuple[int, str], int]
+    ) -> Choices | None:
         """What is possible when the slot has taken the provider, or None if nothing is."""
         bit = self._bits.get(provider.id)
         if bit is None:
@@ -95,7 +95,7 @@ class Subtrees:
                     return None
                 domains[other] = domain ^ bit
                 changed.update(self._sets_of[other])
-        after = Open(domains, state.tops.copy(), filled)
+        after = Choices(domains, state.tops.copy(), filled)
         return after if self._refine(after, changed, taken) else None
 
     def _roomy_tops(self, slots: Sequence[int], domains: Sequence[int]) -> int:
@@ -121,8 +121,8 @@ class Subtrees:
             total += self._providers[bit].inventories[name].limit
         return total
 
-    def _refine(self, state: Open, pending: set[int], taken: dict[tuple[int, str], int]) -> bool:
-        """Narrows tops and domains until nothing changes. Answers whether anything is possible."""
+    def _refine(self, state: Choices, pending: set[int], taken: dict[tuple[int, str], int]) -> bool:
+        """Narrows tops and domains until nothing changes. Returns whether anything is still possible."""
         if not pending:
             return True
         while pending:
@@ -165,10 +165,10 @@ class Subtrees:
                 covered |= below
         return possible, covered
 
-    def _tops_have_room(self, state: Open, taken: dict[tuple[int, str], int]) -> bool:
-        """Whether each provider that is the only top left to several sets can serve one slot of each.
+    def _tops_have_room(self, state: Choices, taken: dict[tuple[int, str], int]) -> bool:
+        """Whether each provider that is the only top left for several sets can serve one slot of each.
 
-        Only sets without a slot in common count, and not those that have a slot there already.
+        Only sets without a common slot count, and only those that have no slot there yet.
         """
         waiting: dict[int, list[list[int]]] = {}
         for slots, top in zip(self._sets, state.tops, strict=True):

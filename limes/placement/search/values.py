@@ -18,23 +18,23 @@ REPEATED_AGGREGATES_SINCE = 24
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """`required`: of each set at least one. `forbidden`: none of these. Names as they were written."""
+    """`required`: at least one of each set. `forbidden`: none of these. Names as the client wrote them."""
 
     required: tuple[frozenset[str], ...] = ()
     forbidden: frozenset[str] = frozenset()
 
     @property
     def all_of(self) -> frozenset[str]:
-        """The traits that have to be there whatever else is: those that stand alone in their set."""
+        """The traits that are required without alternative: those that are alone in their set."""
         return frozenset(name for names in self.required if len(names) == 1 for name in names)
 
     @property
     def any_of(self) -> tuple[frozenset[str], ...]:
-        """The sets that leave a choice."""
+        """The sets with alternatives."""
         return tuple(names for names in self.required if len(names) > 1)
 
     def conflicts(self) -> list[str]:
-        """Traits that make a required set impossible, because all of the set is forbidden as well. Sorted."""
+        """The traits, sorted, of required sets that are forbidden as a whole."""
         return sorted({name for names in self.required if names <= self.forbidden for name in names})
 
     def names(self) -> Iterable[str]:
@@ -45,7 +45,7 @@ class Traits:
 
 @dataclass(frozen=True, slots=True)
 class Aggregates:
-    """`member_of`: in at least one of each set. `forbidden`: in none of these. As `aggregate_name` has them."""
+    """`member_of`: in at least one of each set. `forbidden`: in none of these. Written as `aggregate_name` does."""
 
     member_of: tuple[frozenset[str], ...] = ()
     forbidden: frozenset[str] = frozenset()
@@ -55,7 +55,7 @@ class Aggregates:
 
 
 def parse_resources(text: str) -> dict[str, int]:
-    """`VCPU:2,MEMORY_MB:1024` as amounts by resource class; a class that is repeated takes its last amount."""
+    """`VCPU:2,MEMORY_MB:1024` as amounts by resource class; of a repeated class the last amount counts."""
     if not text.strip():
         raise QueryError(_badly_formed("empty string"))
     amounts: dict[str, int] = {}
@@ -162,8 +162,8 @@ def _aggregate_of(value: str) -> str:
 def aggregate_name(text: str) -> str | None:
     """What an aggregate is known by, or None if `text` is no UUID.
 
-    It is the text as the client wrote it, as upstream has it: a UUID with and without dashes are two aggregates. Forms
-    that are longer than a UUID (in braces, as a URN) do not fit in the database, and stand for the usual form.
+    As in OpenStack Placement, it is the text that the client wrote: a UUID with and without dashes are two aggregates.
+    Forms longer than a UUID (in braces, as a URN) do not fit in the database, and stand for the usual form.
     """
     usual = normal_uuid(text)
     return text if usual is not None and len(text) <= len(usual) else usual

@@ -1,7 +1,7 @@
 """Copying a running Placement into ours, through the public API of both.
 
-Reading and writing go through the same API that clients use, ours called in this process (`api.LocalApi`): so nothing
-can be written that a client could not write, under the same locks and generations, while servers run on the same
-database or not. What is written is what differs (`writer`), so a copy that was interrupted goes on where it stopped,
-and one that is repeated follows the source. At last both are read again, by the same code, and compared (`verify`).
+Reading and writing use the same API as clients do; ours is called in this process (`api.LocalApi`). So nothing can be
+written that a client could not write, and locks and generations hold, whether servers run on the same database or not.
+Only what differs is written (`writer`), so an interrupted copy goes on where it stopped, and a repeated one follows the
+source. At the end both sides are read again, by the same code, and compared (`contents.differences`).
 """

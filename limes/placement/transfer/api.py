@@ -15,7 +15,7 @@ from limes.errors import BackendError, LimesError
 from limes.placement import microversion
 
 OLDEST = 28
-"""The microversion that a source has to speak: from here on it tells the generation of consumers (OpenStack Rocky)."""
+"""The microversion that a source has to speak: the first that shows generations of consumers (OpenStack Rocky)."""
 TYPED = 38
 """The first microversion with types of consumers."""
 
@@ -35,10 +35,10 @@ class ReadableApi(Protocol):
 
 
 class RemoteApi:
-    """Another Placement. Speaks the newest microversion that both know."""
+    """Another Placement. Uses the newest microversion that both sides know."""
 
     def __init__(self, adapter: Adapter, url: str) -> None:
-        """Asks for the versions. Raises `BackendError` for what is no Placement, or too old a one."""
+        """Asks for its versions. Raises `BackendError` if it is no Placement, or too old."""
         self._adapter = adapter
         self._url = url.rstrip("/")
         self.version = microversion.MIN
@@ -68,7 +68,7 @@ class RemoteApi:
 
 
 class LocalApi:
-    """Our Placement, as a WSGI app that believes whoever calls it. Nothing listens anywhere."""
+    """Our Placement, as a WSGI app that trusts its caller. It listens on no port."""
 
     version = microversion.MAX
 
@@ -85,7 +85,7 @@ class LocalApi:
         return orjson.loads(data)
 
     def send(self, method: str, path: str, body: Any = None, *, version: int = microversion.MAX) -> Any:
-        """Writes, and answers the document or None. Raises `Refused`, or `BackendError` if the server failed."""
+        """Writes, and returns the document or None. Raises `Refused`, or `BackendError` if the server failed."""
         status, data = self._call(method, path, body, version)
         if status >= 500:
             raise BackendError(f"{method} {path} here: HTTP {status}: {_reason(data)}")

@@ -10,10 +10,10 @@ _BATCH = 50
 
 
 class ConsumerWriter:
-    """Writes consumers that differ, in batches.
+    """Writes the consumers that differ, in batches.
 
-    A consumer may not fit before another one has moved away. So what is refused is tried again, as long as some of it
-    succeeds; and at last all together, for two that change places.
+    A consumer may not fit until another one has moved away. So refused ones are tried again as long as some of them
+    succeed; and at last all together, since two may change places.
     """
 
     def __init__(self, api: LocalApi, theirs: Contents, ours: Contents, progress: Progress, *, prune: bool) -> None:
@@ -22,10 +22,10 @@ class ConsumerWriter:
         self._ours = ours
         self._progress = progress
         self._prune = prune
-        self._forgotten: set[str] = set()
+        self._deleted: set[str] = set()
 
     def run(self) -> list[str]:
-        """Answers a line for each consumer that could not be written."""
+        """Returns a line for each consumer that could not be written."""
         if self._prune:
             for uuid in self._ours.consumers.keys() - self._theirs.consumers.keys():
                 self._delete(uuid)
@@ -40,10 +40,10 @@ class ConsumerWriter:
         for consumer, written in self._progress("writing consumers", self._write_all(changed), len(changed)):
             if not written:
                 left.append(consumer)
-        return self._insist(left)
+        return self._retry(left)
 
     def _write_all(self, changed: Sequence[ConsumerState]) -> Iterator[tuple[ConsumerState, bool]]:
-        """Tries all, batch by batch; gives each with whether it was written."""
+        """Tries all, batch by batch. Yields each consumer with whether it was written."""
         for batch in _batches(changed, _BATCH):
             refused = set() if self._try(batch) else {consumer.uuid for consumer in self._try_each(batch)}
             for consumer in batch:
@@ -51,9 +51,9 @@ class ConsumerWriter:
 
     def _delete(self, uuid: str) -> None:
         self._api.send("DELETE", f"/allocations/{uuid}")
-        self._forgotten.add(uuid)
+        self._deleted.add(uuid)
 
-    def _insist(self, left: list[ConsumerState]) -> list[str]:
+    def _retry(self, left: list[ConsumerState]) -> list[str]:
         before = len(left) + 1
         while left and len(left) < before:
             before = len(left)
@@ -62,11 +62,11 @@ class ConsumerWriter:
         return [f"consumer {consumer.uuid}: {self._reason(consumer)}" for batch in together for consumer in batch]
 
     def _try_each(self, consumers: Sequence[ConsumerState]) -> list[ConsumerState]:
-        """Answers those that were refused."""
+        """Returns those that were refused."""
         return [consumer for consumer in consumers if not self._try([consumer])]
 
     def _try(self, batch: Sequence[ConsumerState]) -> bool:
-        """Writes all of them or none; answers whether it did."""
+        """Writes all of them or none. Returns whether they were written."""
         try:
             self._write(batch)
         except Refused:
@@ -86,7 +86,7 @@ class ConsumerWriter:
         self._api.send("POST", "/allocations", body, version=TYPED if typed else TYPED - 1)
 
     def _body(self, consumer: ConsumerState) -> Mapping[str, Any]:
-        known = None if consumer.uuid in self._forgotten else self._ours.generations.get(consumer.uuid)
+        known = None if consumer.uuid in self._deleted else self._ours.generations.get(consumer.uuid)
         return {
             "allocations": {uuid: {"resources": resources} for uuid, resources in consumer.resources.items()},
             "project_id": consumer.project_id,
@@ -97,9 +97,9 @@ class ConsumerWriter:
 
 
 def _batches(consumers: Sequence[ConsumerState], size: int) -> list[list[ConsumerState]]:
-    """In groups, of which each has either types or none, as one request has to."""
+    """Batches in which either all consumers have types or none has, as a request requires."""
     batches = []
     for typed in (True, False):
-        some = [consumer for consumer in consumers if (consumer.consumer_type is not None) is typed]
-        batches += [some[start : start + size] for start in range(0, len(some), size)]
+        of_kind = [consumer for consumer in consumers if (consumer.consumer_type is not None) is typed]
+        batches += [of_kind[start : start + size] for start in range(0, len(of_kind), size)]
     return batches

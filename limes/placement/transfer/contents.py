@@ -16,10 +16,10 @@ _THREADS = 4
 
 
 class Progress(Protocol):
-    """Shows how far a long task is."""
+    """Shows the progress of a long task."""
 
     def __call__(self, label: str, items: Iterable[T], total: int) -> Iterable[T]:
-        """Gives the items, `total` of them, and counts those that were taken."""
+        """Yields the items, `total` of them, and counts those that were taken."""
         ...
 
 
@@ -52,7 +52,7 @@ class ConsumerState:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Everything. Providers are in an order in which each comes after its parent."""
+    """Everything. Each provider comes after its parent."""
 
     classes: frozenset[str]
     traits: frozenset[str]
@@ -65,7 +65,7 @@ class Contents:
     def project_usages(self) -> Mapping[str, Mapping[str, int]]:
         """By project and class name: what its consumers have together.
 
-        Counted from their allocations: OpenStack Placement on PostgreSQL fails if it is asked at 1.38 or later.
+        Counted from allocations, since OpenStack Placement on PostgreSQL fails when asked for usages from 1.38 on.
         """
         usages: dict[str, dict[str, int]] = {}
         for consumer in self.consumers.values():
@@ -77,7 +77,7 @@ class Contents:
 
 
 def read(api: ReadableApi, where: str, progress: Progress) -> Contents:
-    """Reads everything; `where` is for the progress. What vanishes meanwhile is left out. Raises `BackendError`."""
+    """Reads everything but what vanishes meanwhile. Raises `BackendError`. `where` names the side in the progress."""
     classes = frozenset(resource_class["name"] for resource_class in _read_list(api, "resource_classes"))
     traits = frozenset(_read_list(api, "traits"))
     listed = parents_first(_read_list(api, "resource_providers"))
@@ -117,7 +117,7 @@ def parents_first(listed: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]
 
 
 def _read_each(read_item: Callable[[S], T], items: Sequence[S], label: str, progress: Progress) -> Iterator[T]:
-    """What `read_item` answers for each item, in order, several at a time."""
+    """What `read_item` returns for each item, in order, several at a time."""
     with ThreadPoolExecutor(_THREADS) as pool:
         yield from progress(label, pool.map(read_item, items), len(items))
 

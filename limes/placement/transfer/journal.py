@@ -1,7 +1,7 @@
-"""What was read of a source, kept in a file, so that a reading that failed goes on where it was.
+"""Keeps what was read of a source in a file, so that a reading that failed goes on where it stopped.
 
-Each line is one answer. The file is made for one reading: `restart` begins the next one, `remove` ends the last. What
-is older than an hour is read again: the source goes on changing, and a copy is to follow it.
+Each line is one answer. A file is for one reading: `restart` begins the next one, `remove` ends the last. What is older
+than an hour is read again, since the source goes on changing and the copy has to follow it.
 """
 
 import os
@@ -22,16 +22,15 @@ class Journal:
     """A source whose answers are kept. Safe to use from many threads."""
 
     def __init__(self, api: ReadableApi, source: str, path: Path | None, clock: Clock, *, fresh: bool = False) -> None:
-        """Opens the file at `path` or makes it; `source` is what its answers have to come from to count.
+        """Opens the file at `path` or makes it. Answers in it count only if they came from this `source`.
 
-        With `fresh` they do not count in any case. Without a path, nothing is kept. Raises `OSError` if the file cannot
-        be written.
+        With `fresh` none count. Without a path nothing is kept. Raises `OSError` if the file cannot be written.
         """
         self.version = api.version
         self.kept = 0
-        """How many answers were there already."""
+        """How many answers the file had."""
         self.comparing = False
-        """Whether the reading is the one that follows the writing."""
+        """Whether this reading follows the writing, to compare."""
         self._api = api
         self._identity = {"source": source, "version": api.version}
         self._path = path
@@ -43,7 +42,7 @@ class Journal:
             self.restart()
 
     def get(self, path: str) -> Any:
-        """As the source answers, or has answered. Raises `BackendError`."""
+        """What the source answers, or has answered before. Raises `BackendError`."""
         if path in self._answers:
             return self._answers[path]
         document = self._api.get(path)
@@ -54,7 +53,7 @@ class Journal:
         return document
 
     def restart(self, *, comparing: bool = False) -> None:
-        """Forgets everything. `comparing` tells that what is read from now on is to be compared."""
+        """Forgets everything. `comparing` says that what is read from now on is for comparison."""
         self.close()
         self.comparing = comparing
         self.kept = 0
@@ -67,7 +66,7 @@ class Journal:
         self._file.flush()
 
     def remove(self) -> None:
-        """Deletes the file: nothing is left to do."""
+        """Deletes the file, since nothing is left to do."""
         self.close()
         if self._path is not None:
             self._path.unlink(missing_ok=True)
@@ -79,7 +78,7 @@ class Journal:
             self._file = None
 
     def _load(self, path: Path) -> bool:
-        """Takes what the file has, if it is of this source and fresh. The last line may have been cut off."""
+        """Loads the file if it is of this source and fresh. The last line may be cut off."""
         try:
             head, *lines = path.read_bytes().splitlines(keepends=True)
             about = orjson.loads(head)
@@ -100,4 +99,4 @@ class Journal:
 
 def _open(path: Path, flag: int) -> IO[bytes]:
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | flag
-    return os.fdopen(os.open(path, flags, 0o600), "wb")  # who has what is nobody else's business
+    return os.fdopen(os.open(path, flags, 0o600), "wb")  # only for the owner: it says who has what

@@ -1,9 +1,8 @@
 """Makes our Placement hold what another one holds, by writing what differs.
 
-The order is such that each write is possible: names, providers (each after its parent), their inventories with room for
-all that is to come, consumers, and last the inventories as they are to be. The room matters where a source has more in
-use than its inventory says, which the API allows to happen but not to be written; and where a class goes that is still
-in use here.
+The order makes each write possible: names, providers (each after its parent), their inventories with room for all that
+is to come, consumers, and last the inventories as they are to be. The room matters where a source has more in use than
+its inventory says, which can come about but cannot be written; and where a class goes that is still in use here.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,10 +17,10 @@ Inventories = Mapping[str, Mapping[str, Any]]
 
 
 class Writer:
-    """One run. `problems` has a line for each write that was refused; the rest is done nevertheless."""
+    """One run. `problems` has a line for each refused write; all others are done."""
 
     def __init__(self, api: LocalApi, theirs: Contents, ours: Contents, progress: Progress, *, prune: bool) -> None:
-        """`ours` is what there is at the beginning. With `prune`, what only we have is deleted; else it stays."""
+        """`ours` is what our side holds at the start. With `prune`, what only we have is deleted; else it stays."""
         self.problems: list[str] = []
         self._api = api
         self._theirs = theirs
@@ -35,7 +34,7 @@ class Writer:
         self._amounts = _amounts_to_come(theirs, ours)
 
     def run(self) -> None:
-        """Writes everything. Raises `BackendError` if the database fails us; then run it again."""
+        """Writes everything. Raises `BackendError` if the database fails; then run it again."""
         self._write_names()
         count = len(self._theirs.providers)
         for provider in self._progress("writing providers", self._theirs.providers.values(), count):
@@ -72,15 +71,15 @@ class Writer:
         path = f"/resource_providers/{provider.uuid}"
         place = {"name": provider.name, "parent_provider_uuid": provider.parent_uuid}
         if mine is None:
-            self._free_name(provider)
+            self._make_name_available(provider)
             self._api.send("POST", "/resource_providers", {**place, "uuid": provider.uuid})
         elif (mine.name, mine.parent_uuid) != (provider.name, provider.parent_uuid):
-            self._free_name(provider)
+            self._make_name_available(provider)
             self._api.send("PUT", path, place)
             if self._names.get(mine.name) == provider.uuid:
                 del self._names[mine.name]
         self._names[provider.name] = provider.uuid
-        room = self._room(provider, mine)
+        room = self._inventories_with_room(provider, mine)
         if (mine.inventories if mine else {}) != room:
             self._put_inventories(provider.uuid, room)
         if (mine.traits if mine else frozenset()) != provider.traits:
@@ -88,8 +87,8 @@ class Writer:
         if (mine.aggregates if mine else frozenset()) != provider.aggregates:
             self._put(f"{path}/aggregates", provider.uuid, {"aggregates": sorted(provider.aggregates)})
 
-    def _free_name(self, provider: ProviderState) -> None:
-        """Renames whoever has the name here: it gets its own later on, or is deleted. Raises `Refused`."""
+    def _make_name_available(self, provider: ProviderState) -> None:
+        """Renames the provider that has the name here: later it gets its own, or is deleted. Raises `Refused`."""
         holder = self._names.get(provider.name)
         if holder is None or holder == provider.uuid:
             return
@@ -108,12 +107,12 @@ class Writer:
         self._put(f"/resource_providers/{uuid}/inventories", uuid, {"inventories": inventories})
         self._inventories[uuid] = inventories
 
-    def _room(self, provider: ProviderState, mine: ProviderState | None) -> Inventories:
-        """The inventories as they are to be, with room for what will be used, and those that are in use here."""
+    def _inventories_with_room(self, provider: ProviderState, mine: ProviderState | None) -> Inventories:
+        """The provider's future inventories, with room for what will be used; and those that are in use here."""
         in_use = {name for name, used in mine.usages.items() if used} if mine else set()
         kept = {name: mine.inventories[name] for name in in_use if name not in provider.inventories} if mine else {}
         return kept | {
-            name: roomy(values, self._amounts.get((provider.uuid, name), ()))
+            name: with_room_for(values, self._amounts.get((provider.uuid, name), ()))
             for name, values in provider.inventories.items()
         }
 
@@ -127,8 +126,8 @@ class Writer:
                     self._attempt(name, self._api.send, "DELETE", f"/{path}/{quoted(name)}")
 
 
-def roomy(values: Mapping[str, Any], amounts: Sequence[int]) -> Mapping[str, Any]:
-    """An inventory that takes these amounts: as it is if it can, else one that takes nearly anything."""
+def with_room_for(values: Mapping[str, Any], amounts: Sequence[int]) -> Mapping[str, Any]:
+    """An inventory that takes these amounts: the given one if it can, else one that takes nearly anything."""
     capacity = int((values["total"] - values["reserved"]) * values["allocation_ratio"])
     fit = all(
         values["min_unit"] <= amount <= values["max_unit"] and amount % values["step_size"] == 0 for amount in amounts
@@ -140,7 +139,7 @@ def roomy(values: Mapping[str, Any], amounts: Sequence[int]) -> Mapping[str, Any
 
 
 def _amounts_to_come(theirs: Contents, ours: Contents) -> dict[tuple[str, str], list[int]]:
-    """By provider and class, where a consumer will be written: what all consumers will have of it."""
+    """By provider and class of the consumers still to be written: the amounts that all consumers will have."""
     of_all: dict[tuple[str, str], list[int]] = {}
     to_come: set[tuple[str, str]] = set()
     for consumer in theirs.consumers.values():

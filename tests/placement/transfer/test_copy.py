@@ -8,7 +8,7 @@ import pytest
 from limes.errors import BackendError
 from limes.placement.transfer.api import LocalApi
 from limes.placement.transfer.contents import parents_first
-from limes.placement.transfer.writer import roomy
+from limes.placement.transfer.writer import with_room_for
 from tests.placement.transfer.conftest import put
 from tests.placement.transfer.copying import compare, copy
 from tests.placement.world import World, all_rows, changes, stamps, uuid_of
@@ -247,5 +247,5 @@ def test_room(changed: dict[str, Any], amounts: list[int], fits: bool) -> None:
         "step_size": 1,
         "allocation_ratio": 1.0,
     } | changed
-    assert (roomy(values, amounts) == values) is fits
-    assert roomy(roomy(values, amounts), amounts) == roomy(values, amounts)
+    assert (with_room_for(values, amounts) == values) is fits
+    assert with_room_for(with_room_for(values, amounts), amounts) == with_room_for(values, amounts)
