@@ -64,11 +64,6 @@ def never(now: float, *durations: float) -> float:
     return now + 1.5 * max(durations) + 60
 
 
-def scope(task: ProjectTask) -> str:
-    """The project's name in the patterns of `resource_behavior`."""
-    return f"{task.domain_name}/{task.project_name}"
-
-
 def wanted_quotas(
     catalog: Catalog, task: ProjectTask, ids: Mapping[str, int], stored: Mapping[int, HasQuota]
 ) -> dict[str, int]:
@@ -82,13 +77,13 @@ def wanted_quotas(
         if not resource.tracks_quota or name not in ids:
             continue
         ref = (task.service_type, name)
-        wanted[name] = wanted_quota(catalog, ref, scope(task), stored.get(ids[name]), has_bursting=task.has_bursting)
+        wanted[name] = wanted_quota(catalog, ref, task.scope, stored.get(ids[name]), has_bursting=task.has_bursting)
     return wanted
 
 
-def wanted_quota(catalog: Catalog, ref: Ref, place: str, row: HasQuota | None, *, has_bursting: bool) -> int:
-    """The same for one resource that tracks quota; `place` is the project's name in patterns."""
+def wanted_quota(catalog: Catalog, ref: Ref, scope: str, row: HasQuota | None, *, has_bursting: bool) -> int:
+    """The same for one resource that tracks quota; `scope` is the project as `limes.core.catalog` names it."""
     resource = catalog.find(ref)
     quota = row.quota or 0 if row else 0
-    usable = usable_quota(quota, catalog.behavior(ref, place).burst_multiplier if has_bursting else 0)
+    usable = usable_quota(quota, catalog.behavior(ref, scope).burst_multiplier if has_bursting else 0)
     return max(usable, row.usage) if row and resource and resource.quota_at_least_usage else usable

@@ -19,7 +19,7 @@ import orjson
 from limes.actions.backend_drift import find_drift
 from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.commitments.settle import SettleCommitments
-from limes.actions.project_tasks import SILENT, Telemetry, never, next_pause, project_info, scope, wanted_quotas
+from limes.actions.project_tasks import SILENT, Telemetry, never, next_pause, project_info, wanted_quotas
 from limes.audit.initiator import Initiator
 from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, calls
 from limes.core.catalog import Catalog
@@ -185,7 +185,7 @@ class ScrapeUsage:
         if repairs:
             self._record_repair(task, {name: after for name, (_, after) in drift.items()}, wanted)
         texts = [f"{name} {before} -> {after}" for name, (before, after) in drift.items()]
-        what = f"the backend quota of {scope(task)}, service {task.service_type}, was changed by somebody else"
+        what = f"the backend quota of {task.scope}, service {task.service_type}, was changed by somebody else"
         then = "it is put right" if repairs else "it is left alone"
         self.engine.after_commit(partial(log.warning, "%s: %s; %s", what, ", ".join(texts), then))
         self.engine.after_commit(partial(self.telemetry.drift_found, task.service_type))
@@ -221,7 +221,7 @@ class ScrapeUsage:
         constraint = self.constraints.for_project((task.service_type, name), task.domain_name, task.project_name)
         if constraint is not None and not constraint.allows(quota):
             old, quota = quota, constraint.apply_to(quota)
-            where = f"{scope(task)}, {task.service_type}/{name}"
+            where = f"{task.scope}, {task.service_type}/{name}"
             demanded = constraint.render(resource.unit)
             text = f"AUDIT: quota of {where}: {old} -> {quota}, as its constraint demands ({demanded})"
             self.engine.after_commit(partial(log.warning, "%s", text))

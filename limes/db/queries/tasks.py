@@ -46,6 +46,11 @@ class ProjectTask(NamedTuple):
     lease: float
     """When the claim ends, and the proof of it."""
 
+    @property
+    def scope(self) -> str:
+        """The project as the patterns of the configuration name it (`limes.core.catalog`)."""
+        return f"{self.domain_name}/{self.project_name}"
+
 
 class CapacitorTask(NamedTuple):
     """A capacitor, claimed for a scrape."""
