@@ -65,7 +65,7 @@ def add_to(actions: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Prints what it finds, and with `--repair` deletes what can be deleted."""
     from limes.composition.common import load_any_settings, open_checked_placement_engine
-    from limes.composition.placement_commands import open_find_gone
+    from limes.composition.placement import open_find_gone
     from limes.placement.audit import audit
 
     settings = load_any_settings()

@@ -47,7 +47,7 @@ def add_to(actions: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Copies, reads both sides again, and prints each difference on standard output."""
     from limes.composition.common import load_any_settings
-    from limes.composition.placement_commands import open_local, open_source
+    from limes.composition.placement import open_local, open_source
     from limes.placement.transfer.contents import differences, read
     from limes.placement.transfer.writer import Writer
 
