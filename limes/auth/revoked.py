@@ -83,7 +83,7 @@ class RevokedTokens:
             self._forget(stretch - 1)
 
     def _forget(self, before: int) -> None:
-        for old in [one for one in (*self._hashes, *self._read) if one < before]:
+        for old in [stretch for stretch in (*self._hashes, *self._read) if stretch < before]:
             self._hashes.pop(old, None)
             self._read.pop(old, None)
 

@@ -71,7 +71,9 @@ class SampleIdentities:
         home = self._domain_of[user.domain]
         project = self._project_of[token.project] if token.project else None
         domain = self._domain_of[token.domain] if token.domain else None
-        roles = [role for one in user.assignments if one.scope == token.scope for role in one.roles]
+        roles = [
+            role for assignment in user.assignments if assignment.scope == token.scope for role in assignment.roles
+        ]
         return Identity(
             user_id=user.id or sample_id("user", user.name),
             user_name=user.name,

@@ -55,10 +55,13 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"outcomes": outcomes})
     else:
-        rows = [(one.task, one.about, one.succeeded, warn(one.failed, bool(one.failed))) for one in outcomes]
+        rows = [
+            (outcome.task, outcome.about, outcome.succeeded, warn(outcome.failed, bool(outcome.failed)))
+            for outcome in outcomes
+        ]
         names = ("task", "of", "succeeded>", "failed>")
         print_table(result_console(), "Done", names, rows, empty="nothing was due")
-    return 1 if any(one.failed for one in outcomes) else 0
+    return 1 if any(outcome.failed for outcome in outcomes) else 0
 
 
 def _once(settings: "Settings") -> "list[Outcome]":

@@ -51,10 +51,14 @@ def _report(options: argparse.Namespace, what: str, nothing: str, names_of: "Cal
     from limes.composition.common import all_databases
 
     with progress_console().status("looking at migrations ..."):
-        found = [(one.migrations.name, one.engine.location, names_of(one)) for one in all_databases()]
+        names_by_half = [
+            (database.migrations.name, database.engine.location, names_of(database)) for database in all_databases()
+        ]
     if options.json:
-        print_json({"databases": [{"half": half, "location": where, what: names} for half, where, names in found]})
+        print_json(
+            {"databases": [{"half": half, "location": where, what: names} for half, where, names in names_by_half]}
+        )
     else:
-        rows = [(half, where, ", ".join(names) or nothing) for half, where, names in found]
+        rows = [(half, where, ", ".join(names) or nothing) for half, where, names in names_by_half]
         print_table(result_console(), "Migrations", ("half", "database", what), rows)
-    return sum(len(names) for _, _, names in found)
+    return sum(len(names) for _, _, names in names_by_half)

@@ -97,10 +97,10 @@ def _document(diagnosis: "Diagnosis") -> dict[str, object]:
 
 def _print(diagnosis: "Diagnosis") -> None:
     console = result_console()
-    rows = [(_level(one), one.check, one.message) for one in diagnosis.findings]
+    rows = [(_level(finding), finding.check, finding.message) for finding in diagnosis.findings]
     print_table(console, f"Limes {diagnosis.version} with {diagnosis.config}", ("", "check", "finding"), rows)
-    to_mend = [one for one in diagnosis.findings if one.mend]
-    rows = [(_level(one), one.check, one.mend) for one in to_mend]
+    to_mend = [finding for finding in diagnosis.findings if finding.mend]
+    rows = [(_level(finding), finding.check, finding.mend) for finding in to_mend]
     print_table(console, "What to do", ("", "check", "do this"), rows, empty="nothing")
 
 

@@ -36,7 +36,7 @@ class Report:
     @property
     def left(self) -> int:
         """How many findings are still there."""
-        return len(self.found.excesses) + sum(1 for one in self.outcomes.values() if one is not Outcome.DELETED)
+        return len(self.found.excesses) + sum(1 for outcome in self.outcomes.values() if outcome is not Outcome.DELETED)
 
 
 def add_to(actions: Commands) -> None:
@@ -70,22 +70,22 @@ def run(options: argparse.Namespace) -> int:
 
     settings = load_any_settings()
     engine = open_checked_placement_engine(settings, "limes-placement-audit")
-    found = audit(engine, open_find_gone(settings), settings.placement.incomplete_consumer_project_id)
-    outcomes = _clear(engine, found, repair=options.repair)
+    findings = audit(engine, open_find_gone(settings), settings.placement.incomplete_consumer_project_id)
+    outcomes = _clear(engine, findings, repair=options.repair)
     if Outcome.DELETED in outcomes.values():
         # what orphans had was part of what is used
-        found = replace(found, excesses=find_excesses(engine))
-    report = Report(found, outcomes)
+        findings = replace(findings, excesses=find_excesses(engine))
+    report = Report(findings, outcomes)
     print(as_json(report) if options.json else as_text(report))
     if not options.repair and report.outcomes:
         print('Nothing was changed. With --repair, what is "deletable" is deleted.', file=sys.stderr)
     return 1 if report.left else 0
 
 
-def _clear(engine: Engine, found: Findings, *, repair: bool) -> dict[str, Outcome]:
+def _clear(engine: Engine, findings: Findings, *, repair: bool) -> dict[str, Outcome]:
     """Deletes all orphans and idle consumers, or says that it would. Answers what became of each consumer."""
-    outcomes = {orphan.uuid: _delete(partial(delete_orphan, engine, orphan), repair) for orphan in found.orphans}
-    return outcomes | {uuid: _delete(partial(delete_idle, engine, uuid), repair) for uuid in found.idle}
+    outcomes = {orphan.uuid: _delete(partial(delete_orphan, engine, orphan), repair) for orphan in findings.orphans}
+    return outcomes | {uuid: _delete(partial(delete_idle, engine, uuid), repair) for uuid in findings.idle}
 
 
 def _delete(delete: Callable[[], bool], repair: bool) -> Outcome:
@@ -96,11 +96,11 @@ def _delete(delete: Callable[[], bool], repair: bool) -> Outcome:
 
 def as_json(report: Report) -> str:
     """`{"orphans": [...], "idle": [...], "excesses": [...], "left": N}`; consumers with their `outcome`."""
-    found, outcomes = report.found, report.outcomes
+    findings, outcomes = report.found, report.outcomes
     document: dict[str, Any] = {
-        "orphans": [asdict(one) | {"outcome": outcomes[one.uuid]} for one in found.orphans],
-        "idle": [{"uuid": uuid, "outcome": outcomes[uuid]} for uuid in found.idle],
-        "excesses": [asdict(one) for one in found.excesses],
+        "orphans": [asdict(orphan) | {"outcome": outcomes[orphan.uuid]} for orphan in findings.orphans],
+        "idle": [{"uuid": uuid, "outcome": outcomes[uuid]} for uuid in findings.idle],
+        "excesses": [asdict(excess) for excess in findings.excesses],
         "left": report.left,
     }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
@@ -108,33 +108,39 @@ def as_json(report: Report) -> str:
 
 def as_text(report: Report) -> str:
     """A table for each kind of finding that there is, and one line that counts them all."""
-    found, outcomes = report.found, report.outcomes
+    findings, outcomes = report.found, report.outcomes
     lines: list[str] = []
-    if found.orphans:
+    if findings.orphans:
         lines += _table(
             "Consumers of vanished projects",
             ("CONSUMER", "TYPE", "PROJECT", "RESOURCES", "OUTCOME"),
             [
-                (one.uuid, one.consumer_type or "unknown", one.project_id, _amounts(one.resources), outcomes[one.uuid])
-                for one in found.orphans
+                (
+                    orphan.uuid,
+                    orphan.consumer_type or "unknown",
+                    orphan.project_id,
+                    _amounts(orphan.resources),
+                    outcomes[orphan.uuid],
+                )
+                for orphan in findings.orphans
             ],
         )
-    if found.idle:
-        rows = [(uuid, outcomes[uuid]) for uuid in found.idle]
+    if findings.idle:
+        rows = [(uuid, outcomes[uuid]) for uuid in findings.idle]
         lines += _table("Consumers without allocations", ("CONSUMER", "OUTCOME"), rows)
-    if found.excesses:
+    if findings.excesses:
         lines += _table(
             "Inventories over capacity",
             ("PROVIDER", "NAME", "CLASS", "USED", "CAPACITY"),
             [
-                (one.provider_uuid, one.provider_name, one.class_name, str(one.used), str(one.capacity))
-                for one in found.excesses
+                (excess.provider_uuid, excess.provider_name, excess.class_name, str(excess.used), str(excess.capacity))
+                for excess in findings.excesses
             ],
         )
-    projects = len({one.project_id for one in found.orphans})
+    projects = len({orphan.project_id for orphan in findings.orphans})
     lines.append(
-        f"{len(found.orphans)} consumers of {projects} vanished projects, {len(found.idle)} consumers without"
-        f" allocations, {len(found.excesses)} inventories over capacity; {report.left} left."
+        f"{len(findings.orphans)} consumers of {projects} vanished projects, {len(findings.idle)} consumers without"
+        f" allocations, {len(findings.excesses)} inventories over capacity; {report.left} left."
     )
     return "\n".join(lines)
 

@@ -58,11 +58,11 @@ def run(options: argparse.Namespace) -> int:
     refused: list[str] = []
     theirs: Contents | None = None
     ours: Contents | None = None
-    found: list[str] = []
+    deviations: list[str] = []
     if options.verify_only or journal.comparing:  # or it failed when all was written already
         theirs, ours = read(journal, "comparing there", progress), read(local, "comparing here", progress)
-        found = list(differences(theirs, ours))
-    if theirs is None or ours is None or (found and not options.verify_only):
+        deviations = list(differences(theirs, ours))
+    if theirs is None or ours is None or (deviations and not options.verify_only):
         if theirs is None or ours is None:
             theirs, ours = read(journal, "reading there", progress), read(local, "reading here", progress)
         writer = Writer(local, theirs, ours, progress, prune=options.prune)
@@ -72,9 +72,9 @@ def run(options: argparse.Namespace) -> int:
             print(f"refused: {problem}", file=sys.stderr)
         journal.restart(comparing=True)
         theirs, ours = read(journal, "comparing there", progress), read(local, "comparing here", progress)
-        found = list(differences(theirs, ours))
+        deviations = list(differences(theirs, ours))
     journal.remove()
-    return _print(options, theirs, ours, refused, found)
+    return _print(options, theirs, ours, refused, deviations)
 
 
 def _open_journal(source: "RemoteApi", options: argparse.Namespace) -> "Journal":
@@ -95,19 +95,19 @@ def _open_journal(source: "RemoteApi", options: argparse.Namespace) -> "Journal"
 
 
 def _print(
-    options: argparse.Namespace, theirs: "Contents", ours: "Contents", refused: list[str], found: list[str]
+    options: argparse.Namespace, theirs: "Contents", ours: "Contents", refused: list[str], deviations: list[str]
 ) -> int:
     if options.json:
         counts = {
             name: {"providers": len(side.providers), "consumers": len(side.consumers)}
             for name, side in (("there", theirs), ("here", ours))
         }
-        print_json({**counts, "refused": refused, "differences": found})
-        return 1 if found else 0
-    for line in found:
+        print_json({**counts, "refused": refused, "differences": deviations})
+        return 1 if deviations else 0
+    for line in deviations:
         print(line)
     print(
         f"{len(theirs.providers)} providers and {len(theirs.consumers)} consumers there,"
-        f" {len(ours.providers)} and {len(ours.consumers)} here: {len(found)} differences."
+        f" {len(ours.providers)} and {len(ours.consumers)} here: {len(deviations)} differences."
     )
-    return 1 if found else 0
+    return 1 if deviations else 0

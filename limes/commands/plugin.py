@@ -58,11 +58,14 @@ def list_plugins(options: argparse.Namespace) -> int:
     from limes.backends.loader import Plugins
 
     plugins = Plugins()
-    found = [_describe(plugins, name) for name in plugins.names]
+    descriptions = [_describe(plugins, name) for name in plugins.names]
     if options.json:
-        print_json({"plugins": found})
+        print_json({"plugins": descriptions})
     else:
-        rows = [(one["name"], ", ".join(one["offers"]), one["description"]) for one in found]
+        rows = [
+            (description["name"], ", ".join(description["offers"]), description["description"])
+            for description in descriptions
+        ]
         print_table(result_console(), "Plugins", ("name", "offers", "description"), rows)
     return 0
 
@@ -122,10 +125,10 @@ def scan_capacity(options: argparse.Namespace) -> int:
         print_json(report)
         return 0
     rows = [
-        (service, resource, az, one.capacity, one.usage, len(one.subcapacities) or None)
+        (service, resource, az, zone.capacity, zone.usage, len(zone.subcapacities) or None)
         for service, resources in report.services.items()
         for resource, zones in resources.items()
-        for az, one in zones.items()
+        for az, zone in zones.items()
     ]
     names = ("service", "resource", "AZ", "capacity>", "usage>", "items>")
     print_table(result_console(), f"Capacity by {options.capacitor}", names, rows)

@@ -61,34 +61,39 @@ def _print(status: "Status") -> None:
         "Capacitors",
         ("capacitor", "age>", "late>", "error"),
         [
-            (one.name, warn(duration(one.age), one.stale), _lag(one.lag), warn(one.error or None, bool(one.error)))
-            for one in report.capacitors
+            (
+                capacitor.name,
+                warn(duration(capacitor.age), capacitor.stale),
+                _lag(capacitor.lag),
+                warn(capacitor.error or None, bool(capacitor.error)),
+            )
+            for capacitor in report.capacitors
         ],
     )
     print_table(
         console,
         "Jobs",
         ("job", "last run>", "late>", "error"),
-        [(one.name, duration(one.age), _lag(one.lag), warn(one.error or None, bool(one.error))) for one in report.jobs],
+        [(job.name, duration(job.age), _lag(job.lag), warn(job.error or None, bool(job.error))) for job in report.jobs],
     )
     print_table(
         console,
         "Audit events that wait",
         ("sink", "events>", "for>"),
-        [(one.sink, one.events, _lag(one.age)) for one in report.audit],
+        [(sink.sink, sink.events, _lag(sink.age)) for sink in report.audit],
     )
     print_table(
         console,
         "Being done",
         ("task", "service", "projects>", "first claim ends in>"),
-        [(one.task, one.service, one.projects, duration(one.until - report.at)) for one in report.leases],
+        [(lease.task, lease.service, lease.projects, duration(lease.until - report.at)) for lease in report.leases],
         empty="nothing",
     )
     print_table(
         console,
         "Errors",
         ("task", "service", "projects>", "message"),
-        [(one.task, one.service, one.projects, one.message) for one in report.errors],
+        [(error.task, error.service, error.projects, error.message) for error in report.errors],
     )
     _print_circuits(console, status)
     for problem in report.problems:
@@ -100,19 +105,19 @@ def _print(status: "Status") -> None:
 def _print_services(console: "Console", report: "StatusReport") -> None:
     rows = [
         (
-            one.service,
-            one.projects,
-            one.unscraped,
-            warn(duration(one.oldest_age), bool(one.stale)),
-            warn(one.stale, bool(one.stale)),
-            one.due_scrapes,
-            _lag(one.scrape_lag),
-            one.pending_pushes,
-            _lag(one.push_age),
-            warn(one.drifted, bool(one.drifted)),
-            warn(one.scrape_errors + one.push_errors, bool(one.scrape_errors + one.push_errors)),
+            service.service,
+            service.projects,
+            service.unscraped,
+            warn(duration(service.oldest_age), bool(service.stale)),
+            warn(service.stale, bool(service.stale)),
+            service.due_scrapes,
+            _lag(service.scrape_lag),
+            service.pending_pushes,
+            _lag(service.push_age),
+            warn(service.drifted, bool(service.drifted)),
+            warn(service.scrape_errors + service.push_errors, bool(service.scrape_errors + service.push_errors)),
         )
-        for one in report.services
+        for service in report.services
     ]
     names = ("service", "projects>", "unscraped>", "oldest>", "stale>", "due>", "late>", "to push>", "waiting>")
     print_table(console, "Services", (*names, "drift>", "errors>"), rows)
@@ -122,7 +127,7 @@ def _print_circuits(console: "Console", status: "Status") -> None:
     if status.circuits is None:
         console.print(f"Circuits: no collector answers at {status.collector}")
         return
-    rows = [(one.backend, warn(one.state, one.state != "closed")) for one in status.circuits]
+    rows = [(circuit.backend, warn(circuit.state, circuit.state != "closed")) for circuit in status.circuits]
     print_table(console, f"Circuits of the collector at {status.collector}", ("service", "state"), rows)
 
 

@@ -84,13 +84,13 @@ def build_cluster(
 
 def _services(backends: Backends, problems: list[str]) -> list[ServiceDef]:
     """All services whose plugins can say what they are."""
-    found = []
+    services = []
     for service_type, backend in backends.quota.items():
         try:
-            found.append(calls.describe(backend, service_type))
+            services.append(calls.describe(backend, service_type))
         except BackendError as error:
             problems.append(str(error))
-    return found
+    return services
 
 
 def _behavior(entry: BehaviorSettings, path: str, problems: list[str]) -> BehaviorRule:

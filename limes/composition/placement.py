@@ -100,7 +100,7 @@ def open_find_gone(settings: Settings) -> FindGone:
 
     def find_gone(ids: Collection[str]) -> Collection[str]:
         missing = set(ids) - _existing(backend)
-        return {one for one in missing if not confirm or _is_gone(cloud, one)}
+        return {project_id for project_id in missing if not confirm or _is_gone(cloud, project_id)}
 
     return find_gone
 

@@ -92,27 +92,27 @@ def _about_capacitor(cluster: Cluster, capacitor: str) -> Finding:
 
 def _mend(error: BackendError) -> str:
     """What to do, by the kind of the error, or of what was behind it."""
-    behind = _chain(error)
-    if any(isinstance(one, BackendMissing | ksa_errors.CatalogException) for one in behind):
+    causes = _chain(error)
+    if any(isinstance(cause, BackendMissing | ksa_errors.CatalogException) for cause in causes):
         return (
             "openstack endpoint create SERVICE INTERFACE URL; or correct interface and region_name;"
             " or give its address in identity.endpoints or in params.endpoint"
         )
-    if any(isinstance(one, ksa_errors.Unauthorized | ksa_errors.MissingAuthPlugin) for one in behind):
+    if any(isinstance(cause, ksa_errors.Unauthorized | ksa_errors.MissingAuthPlugin) for cause in causes):
         return "our user cannot sign in at Keystone: see keystone.login"
-    if any(isinstance(one, BackendRefusal | ksa_errors.Forbidden) for one in behind):
+    if any(isinstance(cause, BackendRefusal | ksa_errors.Forbidden) for cause in causes):
         return "give our user the roles that the backend's policy asks for (admin as a rule)"
-    if any(isinstance(one, BackendOutdated) for one in behind):
+    if any(isinstance(cause, BackendOutdated) for cause in causes):
         return "upgrade the backend, or ask for less in params (docs/plugins.md)"
-    if any(isinstance(one, BackendOutage | ksa_errors.ConnectionError) for one in behind):
+    if any(isinstance(cause, BackendOutage | ksa_errors.ConnectionError) for cause in causes):
         return "start the backend, or correct its endpoint in the catalog; look at DNS and at firewalls between"
     return "see the message; `limes plugin test` and `limes plugin scan-capacity` ask again"
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    found: list[BaseException] = []
+    causes: list[BaseException] = []
     following: BaseException | None = error
-    while following is not None and following not in found:
-        found.append(following)
+    while following is not None and following not in causes:
+        causes.append(following)
         following = following.__cause__
-    return found
+    return causes

@@ -39,7 +39,7 @@ def unusable(path: str, problems: Sequence[str]) -> list[Finding]:
         mend = "write one (config/limes.yaml shows all sections), and name it by --config or LIMES_CONFIG"
     else:
         mend = f"correct it in {path}; docs/configuration.md says what each key means"
-    return [problem("configuration.file", one, mend) for one in problems]
+    return [problem("configuration.file", text, mend) for text in problems]
 
 
 def _readable_secrets(path: Path) -> Iterator[Finding]:
@@ -49,10 +49,10 @@ def _readable_secrets(path: Path) -> Iterator[Finding]:
         is_open = bool(path.stat().st_mode & stat.S_IROTH)
     except (ConfigError, OSError):
         return
-    found = [".".join(keys) for keys in _SECRET_KEYS if _at(document, keys)]
-    if found and is_open:
+    given = [".".join(keys) for keys in _SECRET_KEYS if _at(document, keys)]
+    if given and is_open:
         mend = f"chmod o-r {path}, or take the secrets from the environment (docs/configuration.md)"
-        yield warning("configuration.secrets", f"everybody on this machine can read {', '.join(found)}", mend)
+        yield warning("configuration.secrets", f"everybody on this machine can read {', '.join(given)}", mend)
 
 
 def _at(document: Any, keys: Iterable[str]) -> Any:

@@ -62,9 +62,9 @@ def _databases(settings: Settings) -> Iterator[_Database]:
 
 def _check(context: Context, database: _Database) -> Iterator[Finding]:
     engine, name = database.engine, database.check
-    found = _reach(database)
-    yield found
-    if found.mend:
+    reached = _reach(database)
+    yield reached
+    if reached.mend:
         yield skipped(f"{name}.schema", "the database has to answer first")
         return
     pending = list(_schema(database))

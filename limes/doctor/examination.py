@@ -112,5 +112,5 @@ def _not_made(name: str) -> Finding:
 
 
 def _shown(path: str, findings: Iterable[Finding], redact: Redactor) -> Diagnosis:
-    hidden = (replace(one, message=redact(one.message), mend=redact(one.mend)) for one in findings)
+    hidden = (replace(finding, message=redact(finding.message), mend=redact(finding.mend)) for finding in findings)
     return Diagnosis(__version__, str(Path(path)), tuple(hidden))

@@ -132,13 +132,13 @@ def _catalog(cloud: CloudSession, access: AccessInfo) -> Iterator[Finding]:
         yield problem(name, text, "correct identity.keystone.region_name")
         return
     where = f"interface {interface}" + (f" in region {region}" if region else "")
-    found = {
+    urls = {
         service_type: endpoint.get("url")
         for service_type, endpoint in _endpoints(access)
         if endpoint.get("interface") == interface and region in (None, endpoint.get("region_id"))
     }
     for service_type, (what, consequence) in _OURS.items():
-        if url := found.get(service_type):
+        if url := urls.get(service_type):
             yield ok(name, f"the catalog has {service_type}: {url}")
             continue
         mend = (

@@ -76,8 +76,8 @@ def _file(name: str, path: Path, rules: tuple[Rule, ...]) -> Iterator[Finding]:
         yield from (problem(name, text, mend) for text in error.problems)
         return
     file = PolicyFile(path)
-    found = [*_unused(name, file, rules), *_garbled(name, file), *_open(name, file, policy, rules)]
-    yield from found or [ok(name, f"{path}: {len(file.names)} rules")]
+    findings = [*_unused(name, file, rules), *_garbled(name, file), *_open(name, file, policy, rules)]
+    yield from findings or [ok(name, f"{path}: {len(file.names)} rules")]
 
 
 def _unused(name: str, file: PolicyFile, rules: Iterable[Rule]) -> Iterator[Finding]:
@@ -117,5 +117,5 @@ def _referred(check: Any) -> Iterator[str]:
     if getattr(check, "kind", None) == "rule":
         yield check.match
     inner = [*getattr(check, "rules", ()), *([check.rule] if hasattr(check, "rule") else [])]
-    for one in inner:
-        yield from _referred(one)
+    for inner_check in inner:
+        yield from _referred(inner_check)

@@ -21,7 +21,11 @@ def without_secrets(body: bytes, status: int, request: requests.PreparedRequest)
     is_error = status >= 400
     shortest = _SHORTEST if is_error else _SHORTEST_IN_DATA
     body = body[:_LONGEST_ERROR] if is_error else body
-    sent = [one for one in set(_credentials(request)) if len(one) >= shortest and one.encode() in body]
+    sent = [
+        credential
+        for credential in set(_credentials(request))
+        if len(credential) >= shortest and credential.encode() in body
+    ]
     if not sent and not is_error:
         return body
     text = body.decode(errors="surrogateescape")

@@ -112,10 +112,10 @@ class SampleSettings(Section):
 
     def _doubles(self) -> Iterable[str]:
         kinds = {
-            "domains": [one.name for one in self.domains],
-            "projects": [one.name for one in self.projects],
-            "users": [one.name for one in self.users],
-            "tokens": [one.token for one in self.tokens],
+            "domains": [domain.name for domain in self.domains],
+            "projects": [project.name for project in self.projects],
+            "users": [user.name for user in self.users],
+            "tokens": [token.token for token in self.tokens],
         }
         for kind, names in kinds.items():
             for name, count in Counter(names).items():
@@ -126,9 +126,9 @@ class SampleSettings(Section):
         domains = {domain.name for domain in self.domains}
         projects = {project.name: project for project in self.projects}
         owned: tuple[SampleProject | SampleUser, ...] = (*self.projects, *self.users)
-        for one in owned:
-            if one.domain not in domains:
-                yield f"{one.name!r} is in the unknown domain {one.domain!r}"
+        for item in owned:
+            if item.domain not in domains:
+                yield f"{item.name!r} is in the unknown domain {item.domain!r}"
         for project in self.projects:
             if project.parent is not None and project.parent not in projects:
                 yield f"project {project.name!r} has the unknown parent {project.parent!r}"

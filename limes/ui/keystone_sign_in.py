@@ -83,12 +83,16 @@ class KeystoneSignInMethod:
         with self._refusals(Unauthorized("the token is not valid")):
             domains = self._get("/auth/domains", token)["domains"]
             projects = self._get("/auth/projects", token)["projects"]
-            has_system = any(one.get("all") for one in self._get("/auth/system", token)["system"])
-        names = {one["id"]: one["name"] for one in domains}
+            has_system = any(role.get("all") for role in self._get("/auth/system", token)["system"])
+        names = {domain["id"]: domain["name"] for domain in domains}
         return [
             *([{"system": "all"}] if has_system else []),
-            *({"domain": {"id": one["id"], "name": one["name"]}} for one in domains if one.get("enabled", True)),
-            *(_project(one, names) for one in projects if one.get("enabled", True)),
+            *(
+                {"domain": {"id": domain["id"], "name": domain["name"]}}
+                for domain in domains
+                if domain.get("enabled", True)
+            ),
+            *(_project(project, names) for project in projects if project.get("enabled", True)),
         ]
 
     def revoke(self, token: str) -> None:

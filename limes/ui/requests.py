@@ -30,7 +30,7 @@ class Scope(_Body):
 
     @model_validator(mode="after")
     def _exactly_one(self) -> "Scope":
-        if sum(one is not None for one in (self.project, self.domain, self.system)) != 1:
+        if sum(target is not None for target in (self.project, self.domain, self.system)) != 1:
             raise ValueError("expected exactly one of project, domain and system")
         return self
 

@@ -72,8 +72,8 @@ class SessionEndpoint:
         tokens = dict.fromkeys((*([token] if token else []), *(cookie.revocable if cookie else ())))
         if tokens:
             with self._slot():
-                for one in tokens:
-                    self._method.revoke(one)
+                for revocable in tokens:
+                    self._method.revoke(revocable)
 
     def _enter(self, req: falcon.Request, body: SignIn) -> tuple[Issued, Identity]:
         with self._throttle.attempt(_account(body), str(req.remote_addr)):

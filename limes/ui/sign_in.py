@@ -86,8 +86,8 @@ class SampleSignInMethod:
         return {
             "method": "sample",
             "identities": [
-                {"token": token, "user": user_of(one), "scope": scope_of(one), "roles": list(one.roles)}
-                for token, one in self._identities.items()
+                {"token": token, "user": user_of(identity), "scope": scope_of(identity), "roles": list(identity.roles)}
+                for token, identity in self._identities.items()
             ],
         }
 
@@ -100,12 +100,16 @@ class SampleSignInMethod:
 
     def scopes(self, token: str) -> Sequence[dict[str, Any]]:
         """See `SignInMethod`: those of the user's other tokens."""
-        return [scope for one in self._of_user(token).values() if (scope := scope_of(one)) is not None]
+        return [scope for identity in self._of_user(token).values() if (scope := scope_of(identity)) is not None]
 
     def rescope(self, root: str, scope: Scope) -> str:
         """See `SignInMethod`."""
-        for other, one in self._of_user(root).items():
-            if (one.project_id, one.domain_id, one.system_scope) == (scope.project, scope.domain, scope.system):
+        for other, identity in self._of_user(root).items():
+            if (identity.project_id, identity.domain_id, identity.system_scope) == (
+                scope.project,
+                scope.domain,
+                scope.system,
+            ):
                 return other
         raise Forbidden("this user has no sample token for that scope")
 
@@ -114,4 +118,4 @@ class SampleSignInMethod:
 
     def _of_user(self, token: str) -> dict[str, Identity]:
         user = self._identities[token].user_id if token in self._identities else None
-        return {other: one for other, one in self._identities.items() if one.user_id == user}
+        return {other: identity for other, identity in self._identities.items() if identity.user_id == user}

@@ -75,15 +75,15 @@ class LimesLister(LimesCommand, command.Lister):
 
     def table(self, args: argparse.Namespace, columns: Columns, rows: Iterable[Row]) -> Table:
         """What cliff's formatters take."""
-        found = list(rows)
+        listed = list(rows)
         titles = [*columns.titles, *(["Unit"] if columns.unit else [])]
         empty = None
         if args.formatter == "table":
             empty = ""
             if not args.columns:
-                filled = {title for row in found for title, cell in row.items() if cell is not None}
+                filled = {title for row in listed for title, cell in row.items() if cell is not None}
                 titles = [one for one in columns.titles if one in filled or one not in columns.optional]
-        cells = ([empty if row.get(title) is None else row[title] for title in titles] for row in found)
+        cells = ([empty if row.get(title) is None else row[title] for title in titles] for row in listed)
         return titles, cells
 
 

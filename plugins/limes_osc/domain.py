@@ -21,7 +21,7 @@ class ListDomains(LimesLister):
         """One row for each domain and resource."""
         query = [*report_query(parsed_args), *paging_of(parsed_args)]
         domains = self.limes.get("/domains", query, headers_of(parsed_args))["domains"]
-        rows = (row for one in domains for row in rows_of("domain", one, parsed_args, named("Domain", one)))
+        rows = (row for domain in domains for row in rows_of("domain", domain, parsed_args, named("Domain", domain)))
         return self.table(parsed_args, columns_of("domain", parsed_args, "Domain ID", "Domain Name"), rows)
 
 
@@ -42,8 +42,10 @@ class DiscoverDomains(LimesLister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """One row for each new domain."""
-        found = self.limes.discover("/domains/discover", "new_domains")
-        return self.table(parsed_args, Columns(["Domain ID"], unit=False), ({"Domain ID": one} for one in found))
+        domain_ids = self.limes.discover("/domains/discover", "new_domains")
+        return self.table(
+            parsed_args, Columns(["Domain ID"], unit=False), ({"Domain ID": domain_id} for domain_id in domain_ids)
+        )
 
 
 def named(kind: str, document: Json) -> dict[str, str]:

@@ -24,7 +24,7 @@ class ShowHistory(Targeted, LimesLister):
         """One row for each change."""
         query = [*filters_of(parsed_args), *paging_of(parsed_args)]
         changes = self.limes.get(f"{self.path(parsed_args)}/history", query)["history"]
-        rows = (_change(one, parsed_args.unit) for one in changes if _is_selected(one, parsed_args))
+        rows = (_change(change, parsed_args.unit) for change in changes if _is_selected(change, parsed_args))
         return self.table(parsed_args, self._columns, rows)
 
 
@@ -43,10 +43,10 @@ def _is_selected(change: Json, args: argparse.Namespace) -> bool:
 
 def _change(change: Json, wanted: Unit | None) -> Row:
     def value(key: str) -> Amount | bool | None:
-        found: int | bool | None = change[key]
-        if found is None or isinstance(found, bool):
-            return found
-        return Amount(found, unit_of(change), wanted, exactly=True)
+        shown: int | bool | None = change[key]
+        if shown is None or isinstance(shown, bool):
+            return shown
+        return Amount(shown, unit_of(change), wanted, exactly=True)
 
     return {
         "Number": change["number"],
@@ -88,8 +88,8 @@ class ExplainQuotas(Targeted, LimesLister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """One row for each quota."""
-        found = self.limes.get(f"{self.path(parsed_args)}/explain", filters_of(parsed_args))["explanations"]
-        selected = (one for one in found if selects(parsed_args, one["service"], one["resource"]))
+        explanations = self.limes.get(f"{self.path(parsed_args)}/explain", filters_of(parsed_args))["explanations"]
+        selected = (one for one in explanations if selects(parsed_args, one["service"], one["resource"]))
         return self.table(
             parsed_args, self._columns, (self._row(self.warned(one), parsed_args.unit) for one in selected)
         )

@@ -33,7 +33,7 @@ class ListProjects(LimesLister):
         path = "/projects" if everywhere else f"{domain_path(self.scopes.domain(parsed_args.domain))}/projects"
         query = [*report_query(parsed_args), *paging_of(parsed_args)]
         projects = self.limes.get(path, query, headers_of(parsed_args))["projects"]
-        rows = (row for one in projects for row in rows_of("project", one, parsed_args, _whose(one)))
+        rows = (row for project in projects for row in rows_of("project", project, parsed_args, _whose(project)))
         whose = [*(["Domain ID", "Domain Name"] if everywhere else []), "Project ID", "Project Name"]
         return self.table(parsed_args, columns_of("project", parsed_args, *whose), rows)
 
@@ -110,5 +110,7 @@ class DiscoverProjects(LimesLister):
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """One row for each new project."""
         path = f"{domain_path(self.scopes.domain(parsed_args.domain))}/projects/discover"
-        found = self.limes.discover(path, "new_projects")
-        return self.table(parsed_args, Columns(["Project ID"], unit=False), ({"Project ID": one} for one in found))
+        project_ids = self.limes.discover(path, "new_projects")
+        return self.table(
+            parsed_args, Columns(["Project ID"], unit=False), ({"Project ID": project_id} for project_id in project_ids)
+        )

@@ -139,7 +139,7 @@ class SimulateQuotas(Targeted, LimesLister):
         refusals = wanted.simulate()
         self._refused = bool(refusals)
         self.warned(wanted.answer)
-        rows = (_row(one, refusals.get(one.ref), parsed_args) for one in wanted.changes)
+        rows = (_row(change, refusals.get(change.ref), parsed_args) for change in wanted.changes)
         return self.table(parsed_args, self._columns, rows)
 
 

@@ -58,10 +58,10 @@ class Refusal:
 def read_refusals(simulation: Json) -> dict[Ref, Refusal]:
     """The answer of simulate-put."""
     return {
-        (one["service_type"], one["resource_name"]): Refusal(
-            one["message"], one.get("min_acceptable_quota"), one.get("max_acceptable_quota")
+        (resource["service_type"], resource["resource_name"]): Refusal(
+            resource["message"], resource.get("min_acceptable_quota"), resource.get("max_acceptable_quota")
         )
-        for one in simulation.get("unacceptable_resources", ())
+        for resource in simulation.get("unacceptable_resources", ())
     }
 
 

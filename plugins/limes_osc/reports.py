@@ -82,7 +82,9 @@ def _cells(level: str, titles: Mapping[str, str], resource: Json, figures: Json,
         row["Backend Quota"] = Amount(-1, unit, args.unit)
     for title, key in _BY_DURATION.items():
         if key in figures:
-            row[title] = ByDuration({one: Amount(amount, unit, args.unit) for one, amount in figures[key].items()})
+            row[title] = ByDuration(
+                {figure: Amount(amount, unit, args.unit) for figure, amount in figures[key].items()}
+            )
     if parts := figures.get(_PARTS.get(level, "")):
         row[_PARTS[level].title()] = Listed(parts)
     return row

@@ -179,9 +179,11 @@ def _own_of(scope: Json) -> Own:
 
 def _pick(kind: str, given: str, listed: list[Json]) -> Json:
     """The one of that id, or else the only one of that name. Raises `CommandError`."""
-    found = [one for one in listed if one["id"] == given] or [one for one in listed if one["name"] == given]
-    if not found:
+    matches = [entry for entry in listed if entry["id"] == given] or [
+        entry for entry in listed if entry["name"] == given
+    ]
+    if not matches:
         raise CommandError(f"there is no {kind} {given!r}")
-    if len(found) > 1:
+    if len(matches) > 1:
         raise CommandError(f"there are several {kind}s {given!r}: name a domain with --domain, or give the ID")
-    return found[0]
+    return matches[0]

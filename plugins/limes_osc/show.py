@@ -39,20 +39,20 @@ class ShowIdentity(LimesShowOne):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """User, scope and roles."""
-        found = self.limes.get("/identity")["identity"]
-        scope = found["scope"] or {}
+        identity = self.limes.get("/identity")["identity"]
+        scope = identity["scope"] or {}
         project = scope.get("project", {})
         domain = project.get("domain") or scope.get("domain", {})
         return self.fields(
             parsed_args,
             {
-                "User ID": found["user"]["id"],
-                "User Name": found["user"]["name"],
+                "User ID": identity["user"]["id"],
+                "User Name": identity["user"]["name"],
                 "Domain ID": domain.get("id"),
                 "Domain Name": domain.get("name"),
                 "Project ID": project.get("id"),
                 "Project Name": project.get("name"),
                 "System": scope.get("system"),
-                "Roles": ", ".join(found["roles"]),
+                "Roles": ", ".join(identity["roles"]),
             },
         )

@@ -121,7 +121,7 @@ def _quota_requests(
     quotas: Mapping[str, Mapping[str, Mapping[str, int]]], ids: Mapping[str, str]
 ) -> list[tuple[str, dict[str, Any]]]:
     """PUT paths and bodies; domains come before projects, as their names have no slash."""
-    found = []
+    quota_requests = []
     for name in sorted(quotas, key=lambda name: ("/" in name, name)):
         domain, slash, _ = name.partition("/")
         path = f"/v1/domains/{ids[domain]}" + (f"/projects/{ids[name]}" if slash else "")
@@ -129,5 +129,5 @@ def _quota_requests(
             {"type": service, "resources": [{"name": key, "quota": value} for key, value in resources.items()]}
             for service, resources in quotas[name].items()
         ]
-        found.append((path, {"project" if slash else "domain": {"services": services}}))
-    return found
+        quota_requests.append((path, {"project" if slash else "domain": {"services": services}}))
+    return quota_requests

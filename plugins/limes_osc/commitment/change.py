@@ -81,7 +81,10 @@ class ConvertCommitment(OneOfProject):
 
     def _target_amount(self, commitment: Json, source: int, service: str, resource: str) -> int:
         path = rates_path(commitment["service_type"], commitment["resource_name"])
-        rates = {(one["target_service"], one["target_resource"]): one for one in self.limes.get(path)["conversions"]}
+        rates = {
+            (conversion["target_service"], conversion["target_resource"]): conversion
+            for conversion in self.limes.get(path)["conversions"]
+        }
         rate = rates.get((service, resource))
         if rate is None:
             known = ", ".join("/".join(pair) for pair in sorted(rates)) or "nothing"

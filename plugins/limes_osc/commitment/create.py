@@ -85,8 +85,8 @@ class WantedCommitment(InProject):
     def _resource(self, path: str, service: str, name: str) -> Json:
         """The project's report of the resource. Raises `CommandError` if one cannot commit to it."""
         query = [("service", service), ("resource", name)]
-        for found in self.limes.get(path, query)["project"]["services"]:
-            for resource in found["resources"]:
+        for reported in self.limes.get(path, query)["project"]["services"]:
+            for resource in reported["resources"]:
                 if "commitment_config" not in resource:
                     raise CommandError(f"{service}/{name}: there are no commitments to it")
                 return dict(resource)
@@ -140,7 +140,8 @@ class Blockers(FormattableColumn[list[dict[str, Any]]]):
 
     def __init__(self, blockers: list[Json], unit: Unit, wanted: Unit | None) -> None:
         self._rows = [
-            (Amount(one["amount"], unit, wanted), one["availability_zone"], time(one["expires_at"])) for one in blockers
+            (Amount(blocker["amount"], unit, wanted), blocker["availability_zone"], time(blocker["expires_at"]))
+            for blocker in blockers
         ]
         super().__init__(
             [

@@ -62,9 +62,13 @@ class ListOfCommitments(LimesLister):
 
     def listed(self, args: argparse.Namespace, path: str, query: Query, titles: list[str]) -> Table:
         """One row for each."""
-        found = self.limes.get(path, [*filters_of(args), *query], secret=True)["commitments"]
-        selected = (one for one in found if selects(args, one["service_type"], one["resource_name"]))
-        return self.table(args, Columns(titles, OPTIONAL), (row_of(one, args.unit) for one in selected))
+        commitments = self.limes.get(path, [*filters_of(args), *query], secret=True)["commitments"]
+        selected = (
+            commitment
+            for commitment in commitments
+            if selects(args, commitment["service_type"], commitment["resource_name"])
+        )
+        return self.table(args, Columns(titles, OPTIONAL), (row_of(commitment, args.unit) for commitment in selected))
 
 
 def _add_list_options(parser: argparse.ArgumentParser) -> None:
@@ -114,10 +118,10 @@ class OneOfProject(InProject, OneCommitment):
     def find(self, args: argparse.Namespace, number: int) -> Json:
         """The commitment of that number. Raises `CommandError`."""
         path = f"{self.path(args)}/commitments"
-        found: list[Json] = self.limes.get(path, [("history", "")], secret=True)["commitments"]
-        for one in found:
-            if one["id"] == number:
-                return one
+        commitments: list[Json] = self.limes.get(path, [("history", "")], secret=True)["commitments"]
+        for commitment in commitments:
+            if commitment["id"] == number:
+                return commitment
         raise CommandError(f"the project has no commitment {number}")
 
     def changed(self, args: argparse.Namespace, what: str, body: Json | None = None) -> Fields:

@@ -66,8 +66,10 @@ class Transferable(LimesCommand):
 
     def offered(self, args: argparse.Namespace) -> Json:
         """The commitment."""
-        found: Json = self.limes.get("/commitments/by-token", headers=self.headers(args), secret=True)["commitment"]
-        return found
+        commitment: Json = self.limes.get("/commitments/by-token", headers=self.headers(args), secret=True)[
+            "commitment"
+        ]
+        return commitment
 
 
 class ShowOffer(Transferable, OneCommitment):

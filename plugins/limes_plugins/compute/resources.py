@@ -33,10 +33,10 @@ def base_resources() -> list[ByServer]:
 
 def counted_resources(params: ComputeParams) -> list[ByServer]:
     """Those that are counted from the servers alone: of configured flavors and sizes."""
-    found = [_of_flavor(name, params) for name in params.flavors]
+    counted = [_of_flavor(name, params) for name in params.flavors]
     if params.bigvm_min_memory is not None:
-        found += [_of_size(base, big, params.bigvm_min_memory) for base in base_resources() for big in (False, True)]
-    return found
+        counted += [_of_size(base, big, params.bigvm_min_memory) for base in base_resources() for big in (False, True)]
+    return counted
 
 
 def _of_flavor(name: str, params: ComputeParams) -> ByServer:

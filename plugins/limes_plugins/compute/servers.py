@@ -173,5 +173,5 @@ class Attributes:
 
 
 def _os_type(properties: Any) -> str | None:
-    found = [properties[name] for name in _OS_TYPES if properties.get(name)] if isinstance(properties, dict) else []
-    return str(found[0]) if found else None
+    types = [properties[name] for name in _OS_TYPES if properties.get(name)] if isinstance(properties, dict) else []
+    return str(types[0]) if types else None

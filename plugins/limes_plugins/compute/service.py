@@ -99,7 +99,9 @@ class ComputeService(QuotaBackend):
             ResourceDef("server_groups", tracks_quota=self._limits is None),
             ResourceDef("server_group_members", tracks_quota=self._limits is None),
         ]
-        self._service = ServiceDef(context.name, params.area, {one.name: one for one in definitions})
+        self._service = ServiceDef(
+            context.name, params.area, {definition.name: definition for definition in definitions}
+        )
 
     def describe(self) -> ServiceDef:
         """The resources, those of flavors and sizes as configured."""

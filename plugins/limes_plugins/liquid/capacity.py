@@ -29,7 +29,7 @@ class LiquidCapacity(CapacityBackend):
 
     def needs_demand(self) -> Collection[Ref]:
         """Those for which the liquid asks for it."""
-        return [(self._service, name) for name, one in self._info.get().resources.items() if one.needs_demand]
+        return [(self._service, name) for name, resource in self._info.get().resources.items() if resource.needs_demand]
 
     def report_capacity(self) -> CapacityReport:
         """As if nothing was demanded."""
@@ -54,7 +54,7 @@ class LiquidCapacity(CapacityBackend):
 
     def resources(self) -> Collection[Ref]:
         """Those of which the liquid knows the capacity; it is asked if the `info_file` does not know yet."""
-        return [(self._service, name) for name, one in self._info.get().resources.items() if one.has_capacity]
+        return [(self._service, name) for name, resource in self._info.get().resources.items() if resource.has_capacity]
 
 
 def _demand(found: ResourceDemand | None) -> dict[str, Any]:

@@ -84,9 +84,9 @@ class InfoKeeper:
         if version == known.version:
             return
         with self._lock:
-            found = self._fetch()
-            if found.resources == known.resources:
-                self._info = found
+            fetched = self._fetch()
+            if fetched.resources == known.resources:
+                self._info = fetched
             else:
                 log.warning(
                     "%s has other resources now (version %s instead of %s): restart Limes to take them over",

@@ -111,8 +111,8 @@ def _quota(entry: Mapping[str, Any], where: str) -> BackendQuota | None:
     """A resource's quota, or the sum of its quotas by AZ. Numbers below 0 mean unlimited."""
     if entry.get("quota") is not None:
         return _limit(entry["quota"], where)
-    found = [one.get("quota") for one in entry["perAZ"].values()]
-    limits = [_limit(quota, where) for quota in found if quota is not None]
+    quotas = [one.get("quota") for one in entry["perAZ"].values()]
+    limits = [_limit(quota, where) for quota in quotas if quota is not None]
     if any(isinstance(limit, Unlimited) for limit in limits):
         return UNLIMITED
     if limits:

@@ -135,7 +135,10 @@ class NovaCapacity(CapacityBackend):
         inventories = self._ask(hypervisor, "inventories")
         return _Stock(
             hypervisor,
-            {class_: _capacity(one, f"hypervisor {hypervisor.name}, {class_}") for class_, one in inventories.items()},
+            {
+                class_: _capacity(inventory, f"hypervisor {hypervisor.name}, {class_}")
+                for class_, inventory in inventories.items()
+            },
             {
                 class_: whole_number(amount, f"hypervisor {hypervisor.name}: the usage of {class_}")
                 for class_, amount in self._ask(hypervisor, "usages").items()
@@ -203,7 +206,7 @@ class SeparateFlavors:
         self, az: str, stocks: Sequence[Stock], flavors: Sequence[PackedFlavor], demand: Demand
     ) -> Mapping[str, int]:
         pooled = {class_: self._demand(demand, name) for class_, name in self._pooled.items()}
-        wanted = {one.name: _in(az, self._demand(demand, flavor_resource(one.name))) for one in flavors}
+        wanted = {flavor.name: _in(az, self._demand(demand, flavor_resource(flavor.name))) for flavor in flavors}
         # the demand for cores and RAM has that of the separate flavors in it
         others = {
             class_: _in(az, one).total - sum(wanted[each.name].total * each.needs.get(class_, 0) for each in flavors)
@@ -222,5 +225,5 @@ def _in(az: str, demand: ResourceDemand) -> AZDemand:
 
 def _effective(capacity: Mapping[str, int], pooled: Mapping[str, ResourceDemand]) -> dict[str, int]:
     """With cores and RAM overcommitted as Limes is configured to."""
-    factors = {class_: one.overcommit_factor or 1 for class_, one in pooled.items()}
+    factors = {class_: demand.overcommit_factor or 1 for class_, demand in pooled.items()}
     return {class_: int(amount * factors.get(class_, 1)) for class_, amount in capacity.items()}

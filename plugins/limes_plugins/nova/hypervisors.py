@@ -38,21 +38,23 @@ def matching(client: ServiceClient, selection: HypervisorSelection, deadline: fl
     Raises `BackendError`, also if one is in two matching aggregates.
     """
     aggregates = host_aggregates(client)
-    azs = {host: one.az for one in aggregates if one.az for host in one.hosts}
-    chosen = [one for one in aggregates if selection.has_name(one.name)]
-    found: list[Hypervisor] = []
+    azs = {host: aggregate.az for aggregate in aggregates if aggregate.az for host in aggregate.hosts}
+    chosen = [aggregate for aggregate in aggregates if selection.has_name(aggregate.name)]
+    hypervisors: list[Hypervisor] = []
     for entry in client.pages("/os-hypervisors/detail", "hypervisors", {"limit": "1000"}, deadline):
         if not selection.has_type(str(entry.get("hypervisor_type"))):
             continue
         name, host = str(entry.get("hypervisor_hostname")), _host(entry)
-        names = [one.name for one in chosen if host in one.hosts]
+        names = [aggregate.name for aggregate in chosen if host in aggregate.hosts]
         if len(names) > 1:
             raise BackendError(f"hypervisor {name} is in two aggregates that match: {', '.join(names)}")
         if names:
             running = entry.get("running_vms")
             instances = None if running is None else whole_number(running, f"hypervisor {name}: running_vms")
-            found.append(Hypervisor(str(entry.get("id")), name, host, names[0], azs.get(host, UNKNOWN_AZ), instances))
-    return sorted(found, key=lambda hypervisor: (hypervisor.name, hypervisor.uuid))
+            hypervisors.append(
+                Hypervisor(str(entry.get("id")), name, host, names[0], azs.get(host, UNKNOWN_AZ), instances)
+            )
+    return sorted(hypervisors, key=lambda hypervisor: (hypervisor.name, hypervisor.uuid))
 
 
 def _host(entry: Mapping[str, Any]) -> str:
@@ -75,13 +77,13 @@ def largest_disk(flavors: Sequence[Flavor], selection: FlavorSelection) -> int:
 def packed(flavors: Sequence[Flavor], wanted: Mapping[str, PackedFlavorParams]) -> list[PackedFlavor]:
     """The wanted flavors. Raises `BackendError` if Nova does not have one, or if one takes nothing."""
     by_name = {str(flavor.get("name")): flavor for flavor in flavors}
-    found = []
+    packed_flavors = []
     for name, params in wanted.items():
         flavor = next((by_name[known] for known in (name, *params.aliases) if known in by_name), None)
         if flavor is None:
             raise BackendError(f"Nova has no flavor {name!r}, nor one of its aliases (see flavors in the params)")
-        found.append(_packed(name, flavor))
-    return found
+        packed_flavors.append(_packed(name, flavor))
+    return packed_flavors
 
 
 def _packed(name: str, flavor: Flavor) -> PackedFlavor:

@@ -23,16 +23,16 @@ class HostAggregate:
 def host_aggregates(client: ServiceClient) -> list[HostAggregate]:
     """All of them, by one request. Raises `BackendError`."""
     aggregates = client.get("/os-aggregates").get("aggregates")
-    if not isinstance(aggregates, list) or not all(_has_hosts(one) for one in aggregates):
+    if not isinstance(aggregates, list) or not all(_has_hosts(aggregate) for aggregate in aggregates):
         raise BackendError("GET /os-aggregates: expected a list 'aggregates' of objects with 'hosts'")
     return [
         HostAggregate(
-            str(one.get("name")),
-            str(one.get("uuid") or ""),
-            str(one.get("availability_zone") or ""),
-            frozenset(map(str, one["hosts"])),
+            str(aggregate.get("name")),
+            str(aggregate.get("uuid") or ""),
+            str(aggregate.get("availability_zone") or ""),
+            frozenset(map(str, aggregate["hosts"])),
         )
-        for one in aggregates
+        for aggregate in aggregates
     ]
 
 

@@ -62,7 +62,7 @@ def within(total: int, used: Mapping[str, int], rest_in: str = UNKNOWN_AZ) -> di
 
 def zones_of(services: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """The AZ of each `host@backend`."""
-    return {str(one.get("host")): str(one.get("zone") or UNKNOWN_AZ) for one in services}
+    return {str(service.get("host")): str(service.get("zone") or UNKNOWN_AZ) for service in services}
 
 
 def capabilities_of(pool: Any) -> Mapping[str, Any]:

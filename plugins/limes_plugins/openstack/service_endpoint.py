@@ -41,10 +41,10 @@ class ServiceEndpoint:
 
     def url(self) -> str:
         """The URL that paths are appended to, as it is configured or in the catalog. Raises `BackendMissing`."""
-        found = self._configured_url()
-        if found is None:
+        configured = self._configured_url()
+        if configured is None:
             raise self._not_in_catalog()
-        return found
+        return configured
 
     # -- what is wrong -----------------------------------------------------------------------------------------------
 
@@ -85,7 +85,7 @@ class ServiceEndpoint:
             return self._params.endpoint
         session = self._session() or self._context.session()
         try:
-            found = session.get_endpoint(
+            endpoint = session.get_endpoint(
                 service_type=self._wanted.service_type,
                 interface=self._params.interface,
                 region_name=self._params.region_name,
@@ -93,7 +93,7 @@ class ServiceEndpoint:
             )
         except exceptions.CatalogException:
             return None
-        return str(found) if found else None
+        return str(endpoint) if endpoint else None
 
     def _microversion(self) -> str | None:
         wanted = self._wanted

@@ -69,14 +69,14 @@ class ManilaCapacity(CapacityBackend):
 
     def _pools(self, share_type: ShareType, zones: Mapping[str, str]) -> list[dict[str, Any]]:
         """The pools in which shares of a type may be, as subcapacities; each once, whatever it is called there."""
-        found: dict[str, dict[str, Any]] = {}
+        pools: dict[str, dict[str, Any]] = {}
         for name in sorted(share_type.manila_names):
             document = self._client.get("/scheduler-stats/pools/detail", {"share_type": name})
             for pool in document.get("pools") or []:
                 state = capabilities_of(pool).get("hardware_state")
                 shown = subcapacity(pool, zones, "hardware_state", state)
-                found[shown["pool_name"]] = shown
-        return [found[name] for name in sorted(found)]
+                pools[shown["pool_name"]] = shown
+        return [pools[name] for name in sorted(pools)]
 
     def _zones(self) -> Mapping[str, str]:
         """The AZ of each `host@backend`."""

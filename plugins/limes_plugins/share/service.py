@@ -60,7 +60,9 @@ class ShareService(QuotaBackend):
             for kind in KEYS
         ]
         definitions.append(ResourceDef(NETWORKS))
-        self._service = ServiceDef(context.name, params.area, {one.name: one for one in definitions})
+        self._service = ServiceDef(
+            context.name, params.area, {definition.name: definition for definition in definitions}
+        )
 
     def describe(self) -> ServiceDef:
         """The resources of the configured types."""
@@ -100,12 +102,12 @@ class ShareService(QuotaBackend):
 
     def _limits(self, project: ProjectInfo, share_type: str = "") -> Any:
         query = {"share_type": share_type} if share_type else {}
-        found = self._client.find(f"/quota-sets/{project.id}", query)
-        if found is None:
+        quota_sets = self._client.find(f"/quota-sets/{project.id}", query)
+        if quota_sets is None:
             raise BackendError(
                 f"Manila knows no share type {share_type!r}" if share_type else "Manila has no quota sets"
             )
-        return found.get("quota_set")
+        return quota_sets.get("quota_set")
 
     def _write(self, project: ProjectInfo, document: Mapping[str, int], share_type: str = "") -> None:
         query = f"?share_type={share_type}" if share_type else ""

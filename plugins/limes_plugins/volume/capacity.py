@@ -23,8 +23,8 @@ class CinderCapacity(CapacityBackend):
         self._params = params
         self._client = ServiceClient(context, params, name="Cinder", service_type="block-storage")
         self._names = {
-            resource_name("capacity", type_, is_first=one.default): one.volume_backend_name
-            for type_, one in params.volume_types.items()
+            resource_name("capacity", type_, is_first=volume_type.default): volume_type.volume_backend_name
+            for type_, volume_type in params.volume_types.items()
         }
 
     def resources(self) -> Collection[Ref]:

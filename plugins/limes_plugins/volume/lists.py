@@ -98,7 +98,7 @@ def _text(entry: Mapping[str, Any], key: str) -> str:
 
 def by_az(stored: Sequence[Stored]) -> Mapping[str, list[Stored]]:
     """The same, by AZ."""
-    found: dict[str, list[Stored]] = defaultdict(list)
-    for one in stored:
-        found[one.az].append(one)
-    return found
+    stored_by_az: dict[str, list[Stored]] = defaultdict(list)
+    for entry in stored:
+        stored_by_az[entry.az].append(entry)
+    return stored_by_az

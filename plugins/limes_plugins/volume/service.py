@@ -72,7 +72,7 @@ class CinderCapacityParams(ConnectionParams):
 
     @model_validator(mode="after")
     def _at_most_one_default(self) -> "CinderCapacityParams":
-        if sum(one.default for one in self.volume_types.values()) > 1:
+        if sum(volume_type.default for volume_type in self.volume_types.values()) > 1:
             raise ValueError("volume_types: more than one is the default")
         return self
 
@@ -96,7 +96,9 @@ class VolumeService(QuotaBackend):
             for type_ in self._types
             for kind, unit in (("capacity", Unit.GIB), ("snapshots", Unit.COUNT), ("volumes", Unit.COUNT))
         ]
-        self._service = ServiceDef(context.name, params.area, {one.name: one for one in definitions})
+        self._service = ServiceDef(
+            context.name, params.area, {definition.name: definition for definition in definitions}
+        )
 
     def describe(self) -> ServiceDef:
         """The resources of the configured types."""
@@ -109,8 +111,8 @@ class VolumeService(QuotaBackend):
         limits = self._client.get(path).get("quota_set")
         resources: dict[str, ResourceUsage] = {}
         for type_ in self._types:
-            volumes = [one for one in listed.volumes if self._type_of(one) == type_]
-            snapshots = [one for one in listed.snapshots if self._type_of(one) == type_]
+            volumes = [volume for volume in listed.volumes if self._type_of(volume) == type_]
+            snapshots = [snapshot for snapshot in listed.snapshots if self._type_of(snapshot) == type_]
             counts = {
                 "capacity": {
                     az: AZUsage(sum(one.size for one in some)) for az, some in by_az(volumes + snapshots).items()
