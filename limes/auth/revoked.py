@@ -24,7 +24,7 @@ _MOST = 100_000
 
 
 class RevokedTokens:
-    """For all processes that share the folder; for this one alone without a folder."""
+    """Shared by all processes with the same folder. Without a folder, only this process knows them."""
 
     def __init__(self, clock: Clock, ttl: float, folder: Path | None) -> None:
         """`ttl` is how long caches believe in a token, in seconds."""
@@ -37,7 +37,7 @@ class RevokedTokens:
         self._lock = threading.Lock()
 
     def add(self, token: str) -> None:
-        """From now on it is revoked, for everybody who asks."""
+        """Marks a token as revoked from now on."""
         now, key = self._now(), cache_key(token)
         with self._lock:
             self._hashes.setdefault(now, set()).add(key)

@@ -8,8 +8,8 @@ from limes.commands.terminal import Commands, add_exit_codes
 _SHELLS = ("bash", "zsh", "fish")
 
 
-def add_to(commands: Commands, whole: argparse.ArgumentParser) -> None:
-    """Adds `completion`, of the whole command line."""
+def add_to(commands: Commands, parser_of_all: argparse.ArgumentParser) -> None:
+    """Adds `completion`, of the parser_of_all command line."""
     parser = commands.add_parser(
         "completion",
         help="print a script that completes this command in a shell",
@@ -17,12 +17,12 @@ def add_to(commands: Commands, whole: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("shell", choices=_SHELLS, help="the shell")
     add_exit_codes(parser)
-    parser.set_defaults(run=partial(run, whole))
+    parser.set_defaults(run=partial(run, parser_of_all))
 
 
-def run(whole: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+def run(parser_of_all: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Prints the script."""
     import shtab
 
-    print(shtab.complete(whole, options.shell))
+    print(shtab.complete(parser_of_all, options.shell))
     return 0

@@ -1,1 +1,1 @@
-"""Puts the house together from its configuration: the only place that knows all rooms."""
+"""Builds each process from the configuration. The only package that knows all others."""

@@ -1,1 +1,1 @@
-"""`limes doctor`: looks at all that a running Limes needs, changes nothing, and says how to mend what is wrong."""
+"""`limes doctor`: checks everything that a running Limes needs, changes nothing, and says how to fix what is wrong."""

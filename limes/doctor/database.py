@@ -115,11 +115,11 @@ def _schema(database: _Database) -> Iterator[Finding]:
 
 
 class _Undo(Exception):
-    """Rolls back what was only a try."""
+    """Rolls the transaction back."""
 
 
 def _writable(database: _Database) -> Finding:
-    """Writes what is there already, and takes it back."""
+    """Writes unchanged values in a transaction that is rolled back."""
     engine, name = database.engine, f"{database.check}.writable"
     tables = [migrations.history_table for migrations in database.migrations]
     try:

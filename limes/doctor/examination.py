@@ -1,4 +1,4 @@
-"""All checks in their order, each for itself: one that fails does not keep the others from being made."""
+"""Runs all checks in their order. One that fails does not stop the others."""
 
 import logging
 import os
@@ -73,9 +73,9 @@ def examine(
     only: Collection[str] = (),
     on_check: Callable[[str], None] = lambda name: None,
 ) -> Diagnosis:
-    """Looks at everything, or at what `only` names, and changes nothing.
+    """Runs all checks, or those that `only` names. Changes nothing.
 
-    `on_check` hears the name of each check before it is made.
+    `on_check` is called with the name of each check before it runs.
     """
     names = [name for name in CHECKS if not only or name in only]
     path = environ.get("LIMES_CONFIG") or DEFAULT_CONFIG
@@ -84,18 +84,18 @@ def examine(
     except ConfigError as error:
         findings = [
             *configuration.unusable(path, error.problems),
-            *(_not_made(name) for name in names if name != "configuration"),
+            *(_skip(name) for name in names if name != "configuration"),
         ]
-        return _shown(path, findings, Redactor(None, environ))
+        return _diagnosis(path, findings, Redactor(None, environ))
     context = Context(settings, clock or SystemClock(), timeout, project, environ)
     findings = []
     for name in names:
         on_check(name)
-        findings += _made(name, CHECKS[name], context)
-    return _shown(path, findings, Redactor(settings, environ))
+        findings += _run(name, CHECKS[name], context)
+    return _diagnosis(path, findings, Redactor(settings, environ))
 
 
-def _made(name: str, check: Check, context: Context) -> list[Finding]:
+def _run(name: str, check: Check, context: Context) -> list[Finding]:
     findings: list[Finding] = []
     try:
         findings.extend(check(context))
@@ -107,10 +107,10 @@ def _made(name: str, check: Check, context: Context) -> list[Finding]:
     return findings
 
 
-def _not_made(name: str) -> Finding:
+def _skip(name: str) -> Finding:
     return skipped(name, "the configuration has to be mended first")
 
 
-def _shown(path: str, findings: Iterable[Finding], redact: Redactor) -> Diagnosis:
+def _diagnosis(path: str, findings: Iterable[Finding], redact: Redactor) -> Diagnosis:
     hidden = (replace(finding, message=redact(finding.message), mend=redact(finding.mend)) for finding in findings)
     return Diagnosis(__version__, str(Path(path)), tuple(hidden))

@@ -1,4 +1,4 @@
-"""What checks work with, and what they find, one thing at a time."""
+"""The context that checks work in, and their findings."""
 
 import os
 from collections.abc import Mapping
@@ -18,19 +18,19 @@ class Level(Enum):
 
     OK = "ok"
     SKIPPED = "skipped"
-    """Could not be looked at, because of something else that is wrong or that is not configured."""
+    """Could not be checked, because something else is wrong or not configured."""
     WARNING = "warning"
-    """Works today, and is going to hurt one day."""
+    """Works today, but will cause trouble one day."""
     PROBLEM = "problem"
     """Something does not work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `mend` is empty if there is nothing to do."""
+    """The result for one thing. `mend` says how to fix it, and is empty if there is nothing to do."""
 
     check: str
-    """What was looked at, for programs: `database.schema`."""
+    """What was checked, for programs: `database.schema`."""
     level: Level
     message: str
     mend: str = ""
@@ -42,17 +42,17 @@ def ok(check: str, message: str) -> Finding:
 
 
 def skipped(check: str, message: str) -> Finding:
-    """Nobody can tell."""
+    """Could not be checked."""
     return Finding(check, Level.SKIPPED, message)
 
 
 def warning(check: str, message: str, mend: str) -> Finding:
-    """Better to be mended."""
+    """Should be fixed."""
     return Finding(check, Level.WARNING, message, mend)
 
 
 def problem(check: str, message: str, mend: str) -> Finding:
-    """Has to be mended."""
+    """Must be fixed."""
     return Finding(check, Level.PROBLEM, message, mend)
 
 
@@ -74,7 +74,7 @@ class Context:
 
 
 def compare_clocks(check: str, ahead: float, whose: str, most: float) -> Finding:
-    """The verdict on a clock that ours is `ahead` of (seconds); `most` is where work stops."""
+    """Judges a clock that ours is `ahead` of by so many seconds. Beyond `most`, collectors stop."""
     text = f"this machine's clock is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} {whose}"
     if abs(ahead) > most:
         return problem(check, text, f"{_MEND}. Beyond {most:g} s (collector.max_clock_skew) collectors do not work")

@@ -1,4 +1,4 @@
-"""The policy files: usable, without rules that nobody asks for, and without doors that stand open."""
+"""The policy files: usable, without rules that nothing uses, and without rules that let everybody in."""
 
 import difflib
 from collections.abc import Collection, Iterable, Iterator

@@ -1,7 +1,7 @@
 """Sessions for requests to other servers: plain ones, and those of keystoneauth1.
 
-All that we ask of Keystone, of backends and of other Placements goes through these, so redirects and answers without an
-end are dealt with here. `tests/unit/outgoing/test_one_place.py` refuses other ways to make a request.
+All requests to Keystone, backends and other Placements go through these, so redirects and endless answers are handled
+here. `tests/unit/outgoing/test_one_place.py` refuses other ways to make a request.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ class GuardedSession(requests.Session):
         return
 
     def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
-        """As `requests` does it, but for the above. Answers are always read at once, whatever `stream` says."""
+        """Sends as `requests` does, except for the above. Answers are always read at once, whatever `stream` says."""
         seconds = _total(options.get("timeout")) or self._limits.timeout
         until = time.monotonic() + seconds
         options |= {"allow_redirects": False, "stream": True}

@@ -1,4 +1,4 @@
-"""What keeps browsers from doing harm: headers of each answer, and a look at which page a request comes from."""
+"""What keeps browsers from doing harm: headers of each answer, and a check of the page that a request comes from."""
 
 from urllib.parse import urlsplit
 

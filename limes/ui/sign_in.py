@@ -1,4 +1,4 @@
-"""What signs people in: one protocol for Keystone and the sample identities, and the latter."""
+"""Signing people in: the protocol, and the method for sample identities."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from limes.ui.requests import Scope, SignIn, TokenSignIn
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A token, and the one that it was made of, which others can be made of: Keystone may be told to make tokens for a
-    scope of unscoped ones only (`allow_rescope_scoped_token`)."""
+    """A token, and the root that it was derived from. Tokens for other scopes are derived from the root, because Keystone
+    may refuse to derive them from scoped tokens (`allow_rescope_scoped_token`)."""
 
     token: str
     root: str
@@ -24,8 +24,8 @@ class Issued:
 
     @property
     def revocable(self) -> tuple[str, ...]:
-        """What was made for the dashboard, and is revoked when somebody signs out. With a root goes all that was made
-        of it, but not in each release of Keystone."""
+        """The tokens that were made for the dashboard: they are revoked on sign-out. Revoking a root revokes what was derived
+        from it, but not in every release of Keystone."""
         if self.root_is_ours:
             return tuple(dict.fromkeys((self.token, self.root)))
         return () if self.token == self.root else (self.token,)
