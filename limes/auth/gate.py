@@ -13,7 +13,7 @@ _PATIENCE = 0.25
 
 
 class Gate:
-    """Lets `at_once` threads through. Others wait while all of these have only just begun, and are refused otherwise."""
+    """Lets `at_once` threads through. Others wait while all of these have just begun, and are refused otherwise."""
 
     def __init__(self, at_once: int, patience: float = _PATIENCE) -> None:
         """`patience` is in seconds."""

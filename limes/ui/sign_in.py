@@ -13,8 +13,8 @@ from limes.ui.requests import Scope, SignIn, TokenSignIn
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A token, and the root that it was derived from. Tokens for other scopes are derived from the root, because Keystone
-    may refuse to derive them from scoped tokens (`allow_rescope_scoped_token`)."""
+    """A token, and the root that it was derived from. Tokens for other scopes come from the root, because Keystone may
+    refuse to derive them from scoped tokens (`allow_rescope_scoped_token`)."""
 
     token: str
     root: str
@@ -24,8 +24,8 @@ class Issued:
 
     @property
     def revocable(self) -> tuple[str, ...]:
-        """The tokens that were made for the dashboard: they are revoked on sign-out. Revoking a root revokes what was derived
-        from it, but not in every release of Keystone."""
+        """The tokens that were made for the dashboard: they are revoked on sign-out. With a root goes what was
+        derived from it, but not in every release of Keystone."""
         if self.root_is_ours:
             return tuple(dict.fromkeys((self.token, self.root)))
         return () if self.token == self.root else (self.token,)
