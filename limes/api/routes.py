@@ -18,7 +18,7 @@ from limes.api.bodies import (
     TransferBody,
 )
 from limes.api.call import Call, Operation
-from limes.api.handlers import cluster, commitment, domain, project, quota, version
+from limes.api.handlers import cluster, commitment, project, quota, version
 from limes.api.shapes.cluster import ClusterAnswer, InconsistenciesAnswer, ScrapeErrorsAnswer
 from limes.api.shapes.commitment import (
     CanConfirmAnswer,
@@ -96,13 +96,13 @@ SECTIONS = {
         },
     },
     "domains": {
-        "/v1/domains": {"GET": Operation(domain.list_domains, "domain:list", {200: DomainsAnswer}, (), _PAGED_REPORT)},
+        "/v1/domains": {"GET": Operation(project.list_domains, "domain:list", {200: DomainsAnswer}, (), _PAGED_REPORT)},
         "/v1/domains/discover": {
-            "POST": Operation(domain.discover, "domain:discover", {202: NewDomainsAnswer, 204: None})
+            "POST": Operation(project.discover_domains, "domain:discover", {202: NewDomainsAnswer, 204: None})
         },
         _DOMAIN: {
             "GET": Operation(
-                domain.show, "domain:show", {200: DomainAnswer, 304: None}, (404,), _TAGGED_REPORT, tagged=True
+                project.show_domain, "domain:show", {200: DomainAnswer, 304: None}, (404,), _TAGGED_REPORT, tagged=True
             ),
             "PUT": Operation(
                 quota.set_domain_quotas,
@@ -134,11 +134,18 @@ SECTIONS = {
             "GET": Operation(project.list_of_domain, "project:list", {200: ProjectsAnswer}, (404,), _PAGED_REPORT)
         },
         f"{_DOMAIN}/projects/discover": {
-            "POST": Operation(project.discover, "project:discover", {202: NewProjectsAnswer, 204: None}, (404,))
+            "POST": Operation(
+                project.discover_projects, "project:discover", {202: NewProjectsAnswer, 204: None}, (404,)
+            )
         },
         _PROJECT: {
             "GET": Operation(
-                project.show, "project:show", {200: ProjectAnswer, 304: None}, (404,), _TAGGED_REPORT, tagged=True
+                project.show_project,
+                "project:show",
+                {200: ProjectAnswer, 304: None},
+                (404,),
+                _TAGGED_REPORT,
+                tagged=True,
             ),
             "PUT": Operation(
                 quota.set_project_quotas,

@@ -1,18 +1,46 @@
-"""Projects: reports of a domain's and of all, their discovery, and scrapes on demand."""
+"""Domains and projects: reports, their discovery, and scrapes on demand."""
 
 from collections.abc import Generator
 
+from limes.actions.reports.domains import ReportDomains
 from limes.actions.reports.projects import ProjectDetails, ProjectReport, ReportProjects
 from limes.api.call import Call
 from limes.api.preconditions import answer_tagged
 from limes.api.render.common import RenderContext
-from limes.api.render.project import ProjectRenderer
+from limes.api.render.project import ProjectRenderer, render_domain
+from limes.api.shapes.project import DomainsAnswer
 from limes.core.selection import Selection
 from limes.web.call import Answer, BodyStream
 from limes.web.json import dump_items, dump_part
 
 _PROJECTS_A_PART = 20
 """Of a body that is streamed: enough that sending a part is worth it."""
+
+
+def list_domains(call: Call) -> Answer:
+    """Lists all domains, or a page of them."""
+    page, context = call.page(), call.render_context()
+    reports = ReportDomains(call.engine, call.catalog).all(call.selection(), page, per_az_at=context.commitments_at)
+    document: DomainsAnswer = {"domains": [render_domain(context, report) for report in reports]}
+    links = call.next_page(page, [report.domain.uuid for report in reports])
+    if links is not None:
+        document["domains_links"] = links
+    return Answer(document=document)
+
+
+def show_domain(call: Call) -> Answer:
+    """Shows a domain."""
+    context = call.render_context()
+    report = ReportDomains(call.engine, call.catalog).run(
+        call.params["domain_id"], call.selection(), per_az_at=context.commitments_at
+    )
+    return answer_tagged(call.req, report.tag, lambda: {"domain": render_domain(context, report)})
+
+
+def discover_domains(call: Call) -> Answer:
+    """Looks for new domains in Keystone: 204 if there are none, else 202 and their ids."""
+    uuids = call.deps.discover_domains(call.initiator())
+    return Answer(202, {"new_domains": [{"id": uuid} for uuid in uuids]}) if uuids else Answer(204)
 
 
 def list_of_domain(call: Call) -> Answer:
@@ -61,7 +89,7 @@ def _parts(renderer: ProjectRenderer, reports: Generator[ProjectReport, None, No
         reports.close()
 
 
-def show(call: Call) -> Answer:
+def show_project(call: Call) -> Answer:
     """Shows a project."""
     context, selection = call.render_context(), call.selection()
     report = _reports(call).run(call.params["domain_id"], call.params["project_id"], _details(context, selection))
@@ -69,7 +97,7 @@ def show(call: Call) -> Answer:
     return answer_tagged(call.req, report.tag, lambda: {"project": renderer.render(report)})
 
 
-def discover(call: Call) -> Answer:
+def discover_projects(call: Call) -> Answer:
     """Looks for new projects in Keystone: 204 if there are none, else 202 and their ids."""
     uuids = call.deps.discover_projects(call.params["domain_id"], call.initiator())
     return Answer(202, {"new_projects": [{"id": uuid} for uuid in uuids]}) if uuids else Answer(204)
