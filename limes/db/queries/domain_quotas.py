@@ -1,7 +1,6 @@
 """Quotas of domains, and the locks under which they are decided. Locks are taken in the order of resource ids."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import peewee
 from peewee import JOIN
@@ -10,18 +9,6 @@ from limes.core.catalog import Ref
 from limes.db.compiled import Parameters, Select, any_of, compiled, compiled_insert, compiled_update, lock
 from limes.db.engine import Engine
 from limes.db.models import Domain, DomainResource, Resource, Service
-
-
-class _QuotaById(NamedTuple):
-    domain_id: int
-    resource_id: int
-    quota: int
-
-
-class _QuotaByName(NamedTuple):
-    service_type: str
-    resource_name: str
-    quota: int
 
 
 def _do_nothing(insert: peewee.Insert) -> peewee.Insert:
@@ -71,10 +58,10 @@ def domain_quotas_by_resource(
     if not resources:
         return {}
     if domain_ids is None:
-        rows = engine.all(_EVERYWHERE, _QuotaById, resources=resources)
+        rows = engine.tuples(_EVERYWHERE, resources=resources)
     else:
-        rows = engine.all(_OF_DOMAINS, _QuotaById, resources=resources, domains=domain_ids)
-    return {(row.domain_id, row.resource_id): row.quota for row in rows}
+        rows = engine.tuples(_OF_DOMAINS, resources=resources, domains=domain_ids)
+    return {(domain, resource): quota for domain, resource, quota in rows}
 
 
 _WRITE = compiled_update(DomainResource.resource, DomainResource.quota, lambda p: DomainResource.domain == p.domain)
@@ -122,5 +109,5 @@ def domain_quotas_by_name(engine: Engine, domain_id: int, *, lock: bool) -> dict
     """
     if lock:
         engine.write(_ADD_ALL, domain=domain_id)
-    rows = engine.all(_LOCK_BY_NAME if lock else _BY_NAME, _QuotaByName, domain=domain_id)
-    return {(row.service_type, row.resource_name): row.quota for row in rows}
+    rows = engine.tuples(_LOCK_BY_NAME if lock else _BY_NAME, domain=domain_id)
+    return {(service_type, resource_name): quota for service_type, resource_name, quota in rows}

@@ -48,12 +48,6 @@ class _Sum(NamedTuple):
     quota: int | None
 
 
-class _QuotaByName(NamedTuple):
-    service_type: str
-    resource_name: str
-    quota: int
-
-
 # -- what decides ------------------------------------------------------------------------------------------------------
 
 
@@ -202,5 +196,5 @@ def project_quotas_by_name(engine: Engine, project_id: int, *, lock: bool) -> di
 
     With `lock`, nobody else changes any of them until the transaction ends.
     """
-    rows = engine.all(_LOCK_BY_NAME if lock else _BY_NAME, _QuotaByName, project=project_id)
-    return {(row.service_type, row.resource_name): row.quota for row in rows}
+    rows = engine.tuples(_LOCK_BY_NAME if lock else _BY_NAME, project=project_id)
+    return {(service_type, resource_name): quota for service_type, resource_name, quota in rows}

@@ -45,16 +45,6 @@ class ScrapeRangeRow(NamedTuple):
     max_scraped_at: float | None
 
 
-class _Range(NamedTuple):
-    oldest: float | None
-    newest: float | None
-
-
-class _Outage(NamedTuple):
-    service_type: str
-    since: float | None
-
-
 @cache
 def _project_scrapes(by_id: bool) -> Compiled:
     row = ProjectService
@@ -119,8 +109,8 @@ def outages(engine: Engine, service_types: Sequence[str]) -> dict[str, float]:
     """
     if not service_types:
         return {}
-    rows = engine.all(_OUTAGES, _Outage, types=service_types)
-    return {row.service_type: row.since for row in rows if row.since is not None}
+    rows = engine.tuples(_OUTAGES, types=service_types)
+    return {service_type: since for service_type, since in rows if since is not None}
 
 
 # -- over many projects ------------------------------------------------------------------------------------------------
@@ -165,8 +155,10 @@ _SOME_CAPACITORS_RANGE = compiled(
 
 def capacity_scrape_range(engine: Engine, resources: Sequence[int] | None) -> tuple[float | None, float | None]:
     """Oldest and newest capacity scrape over all capacitors, or over those that these resources belong to."""
-    if resources is None:
-        return engine.first(_CAPACITOR_RANGE, _Range) or (None, None)
-    if not resources:
+    if resources is not None and not resources:
         return None, None
-    return engine.first(_SOME_CAPACITORS_RANGE, _Range, resources=resources) or (None, None)
+    if resources is None:
+        ((oldest, newest),) = engine.tuples(_CAPACITOR_RANGE)
+    else:
+        ((oldest, newest),) = engine.tuples(_SOME_CAPACITORS_RANGE, resources=resources)
+    return oldest, newest

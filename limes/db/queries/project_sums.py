@@ -70,20 +70,6 @@ class CommittedSum(NamedTuple):
     amount: int
 
 
-class _Unused(NamedTuple):
-    key: int
-    resource_id: int
-    az: str
-    amount: int
-
-
-class _Unplaced(NamedTuple):
-    service_type: str
-    resource_name: str
-    usage: int
-    projects: int
-
-
 # -- what the queries are made of --------------------------------------------------------------------------------------
 
 _KEYS: dict[Level, Any] = {"project": Project.id, "domain": Project.domain, "cluster": Value(0)}
@@ -182,8 +168,8 @@ _UNPLACED = compiled(
 
 def unplaced_usage(engine: Engine) -> dict[Ref, tuple[int, int]]:
     """What is used in AZs that are not known, and in how many projects."""
-    rows = engine.all(_UNPLACED, _Unplaced)
-    return {(row.service_type, row.resource_name): (int(row.usage), int(row.projects)) for row in rows}
+    rows = engine.tuples(_UNPLACED)
+    return {(service_type, name): (int(usage), int(projects)) for service_type, name, usage, projects in rows}
 
 
 # -- commitments by AZ -------------------------------------------------------------------------------------------------
@@ -248,8 +234,8 @@ def unused_commitments(
 ) -> dict[tuple[int, int, str], int]:
     """What projects have committed to but do not use, by key, resource id and AZ."""
     query = _unused_commitments(by, among.kind)
-    rows = engine.all(query, _Unused, resources=resources, now=now, ids=among.ids)
-    return {(row.key, row.resource_id, row.az): row.amount for row in rows}
+    rows = engine.tuples(query, resources=resources, now=now, ids=among.ids)
+    return {(key, resource, az): amount for key, resource, az, amount in rows}
 
 
 def _unused_overall(p: Parameters) -> peewee.Query:
