@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tests.support.postgres import PostgresServer
 
-_STATEMENT = re.compile(r"LOG:  (?:statement|execute [^:]*): *(\w+)")
+_STATEMENT = re.compile(r"LOG:  (?:statement|execute [^:]*):\s*(\w+)")
 _RELOAD_SECONDS = 0.3
 """Until all sessions know of a changed setting."""
 

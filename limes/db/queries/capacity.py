@@ -65,7 +65,7 @@ _LOCK_CAPACITOR = compiled(lambda p: lock(Capacitor.select(Capacitor.next_scrape
 
 
 def lock_capacitor(engine: Engine, id_: int) -> float | None:
-    """The time of the next scrape, of the locked row; None if the capacitor is gone."""
+    """Locks the row and answers the time of the next scrape; None if the capacitor is gone."""
     times = engine.column(_LOCK_CAPACITOR, id=id_)
     return times[0] if times else None
 
@@ -93,7 +93,7 @@ _WRITE_AZS = compiled_insert(
 
 
 def replace_capacity(engine: Engine, capacitor_id: int, capacity: Mapping[int, Sequence[CapacityRow]]) -> None:
-    """Gives these resources to the capacitor, with exactly these AZs."""
+    """Assigns these resources to the capacitor, with exactly these AZs."""
     for resource, rows in sorted(capacity.items()):
         engine.write(_ASSIGN, capacitor=capacitor_id, resource=resource)
         engine.write(_DELETE_OTHER_AZS, resource=resource, azs=[row.az for row in rows])
@@ -102,7 +102,7 @@ def replace_capacity(engine: Engine, capacitor_id: int, capacity: Mapping[int, S
 
 
 def drop_capacity(engine: Engine, resources: Collection[int]) -> None:
-    """Forgets the capacity of resources that no capacitor reports any more."""
+    """Deletes the capacity of resources that no capacitor reports any more."""
     for resource in sorted(resources):
         engine.write(_DELETE_OTHER_AZS, resource=resource, azs=())
         engine.write(_ASSIGN, capacitor=None, resource=resource)
@@ -125,10 +125,10 @@ _RECORD_FAILURE = compiled(
 
 
 def record_scrape(engine: Engine, id_: int, now: float, next_scrape_at: float, duration: float) -> None:
-    """Says that a scrape has succeeded."""
+    """Records that a scrape has succeeded."""
     engine.write(_RECORD_SUCCESS, id=id_, now=now, next_scrape_at=next_scrape_at, duration=duration)
 
 
 def record_failed_scrape(engine: Engine, id_: int, now: float, next_scrape_at: float, error: str) -> None:
-    """Says that a scrape has failed. The figures of the last success stay."""
+    """Records that a scrape has failed. The figures of the last success stay."""
     engine.write(_RECORD_FAILURE, id=id_, now=now, next_scrape_at=next_scrape_at, error=error)

@@ -1,4 +1,4 @@
-"""How the collector's work goes: what its gauges and `limes status` show. Of services that are configured."""
+"""How the collector's work goes, as its gauges and `limes status` show it. Only for configured services."""
 
 from typing import Any, NamedTuple
 

@@ -1,6 +1,6 @@
-"""The figures behind the data metrics: each a set-based query, and those about projects streamed.
+"""The figures behind the data metrics. Those about projects are streamed.
 
-To be called in one transaction, so that all of them see one state.
+To be called in one transaction, so that all see the same state.
 """
 
 from collections.abc import Iterator
@@ -71,7 +71,7 @@ def projects(engine: Engine) -> list[ProjectName]:
 
 
 def project_figures(engine: Engine, column: str) -> Iterator[Figure]:
-    """One of `PROJECT_COLUMNS`, where it has a value."""
+    """A column among `PROJECT_COLUMNS`, where it has a value."""
     assert column in PROJECT_COLUMNS
     value = getattr(ProjectResource, column)
     query = ProjectResource.select(ProjectResource.project, ProjectResource.resource, value)

@@ -1,4 +1,4 @@
-"""Domains and projects as rows: what is known, and how it follows what a discovery found."""
+"""Domains and projects as a discovery finds and writes them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -43,7 +43,7 @@ def projects_of(engine: Engine, domain_id: int) -> dict[str, KnownProject]:
 
 
 def upsert_domain(engine: Engine, uuid: str, name: str) -> int:
-    """Makes the domain, or gives it its present name. Answers its id."""
+    """Adds the domain, or updates its name. Answers its id."""
     insert = Domain.insert(uuid=uuid, name=name)
     (id_,) = engine.column(
         insert.on_conflict(conflict_target=[Domain.uuid], preserve=[Domain.name]).returning(Domain.id)
@@ -61,7 +61,7 @@ _ADD_DOMAIN_QUOTAS = compiled_insert(
 
 
 def add_domain_quotas(engine: Engine, domain_id: int, quotas: Mapping[int, int]) -> None:
-    """Makes the rows of a domain's quotas, by resource id, where they are missing."""
+    """Adds quotas of a domain, given by resource id, where they are missing."""
     if quotas:
         engine.write(_ADD_DOMAIN_QUOTAS, rows=[(domain_id, *item) for item in quotas.items()])
 
@@ -76,7 +76,7 @@ _UPSERT_PROJECTS = compiled_insert(
 
 
 def upsert_projects(engine: Engine, domain_id: int, projects: Sequence[tuple[str, str, str]]) -> None:
-    """Makes projects given as (UUID, name, parent's UUID), or gives them their present name and parent."""
+    """Adds projects, given as (UUID, name, parent's UUID), or updates their name and parent."""
     for start in range(0, len(projects), _CHUNK):
         rows = [(*project, domain_id, False) for project in projects[start : start + _CHUNK]]
         engine.write(_UPSERT_PROJECTS, rows=rows)
@@ -104,7 +104,7 @@ def projects_of_domains(engine: Engine, domain_uuids: Collection[str]) -> set[st
 
 
 def lock_projects(engine: Engine, uuids: Collection[str]) -> None:
-    """Until the transaction ends, nobody makes or receives a commitment in these projects."""
+    """Locks these projects: nobody creates or receives a commitment in them until the transaction ends."""
     if uuids:
         engine.column(lock(Project.select(Project.id).where(any_of(Project.uuid, uuids)).order_by(Project.id)))
 
@@ -126,7 +126,7 @@ def _select_among(engine: Engine, query: Select, column: Any, values: Collection
 
 
 class VanishedQuota(NamedTuple):
-    """A quota above 0 that is about to go. Domain quotas have no project."""
+    """A quota above 0 that is about to be deleted. Domain quotas have no project."""
 
     domain_uuid: str
     domain_name: str
@@ -170,17 +170,17 @@ _DELETE_DOMAIN = compiled(lambda p: Domain.delete().where(Domain.uuid == p.uuid)
 
 
 def delete_projects(engine: Engine, uuids: Collection[str]) -> None:
-    """Deletes projects with all that is known of them."""
+    """Deletes projects with all their data."""
     for uuid in uuids:
         engine.write(_DELETE_PROJECT, uuid=uuid)
 
 
 def delete_domains(engine: Engine, uuids: Collection[str]) -> None:
-    """Deletes domains with their projects and all that is known of them."""
+    """Deletes domains with their projects and all their data."""
     for uuid in uuids:
         engine.write(_DELETE_DOMAIN, uuid=uuid)
 
 
 def mark_stale(engine: Engine, project_id: int) -> None:
-    """Asks for a scrape of all services of a project, before all that is merely due."""
+    """Requests a scrape of all services of a project, ahead of those that are merely due."""
     engine.write(ProjectService.update(is_stale=True).where(ProjectService.project == project_id))

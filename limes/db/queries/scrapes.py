@@ -1,6 +1,6 @@
-"""What a scrape stores of one service of one project: usage, quota, and how it went. Few statements, and only changes.
+"""What a scrape of one service of one project stores: usage, quota and its outcome. Writes only changes.
 
-The order of locks is that of all transactions: `project_resources` before `project_services`.
+As in all transactions, `project_resources` are locked before `project_services`.
 """
 
 from collections.abc import Collection, Mapping
@@ -39,14 +39,14 @@ AZRows = Mapping[tuple[int, str], AZRow]
 
 
 class Figures(NamedTuple):
-    """All that is stored of the resources of one service in one project."""
+    """All figures of the resources of one service in one project."""
 
     resources: Mapping[int, ResourceRow]
     azs: AZRows
 
 
 class Outcome(NamedTuple):
-    """What to write of a scrape that has succeeded. Times in seconds since the epoch."""
+    """What to write after a successful scrape. Times are in seconds since the epoch."""
 
     now: float
     next_scrape_at: float
@@ -54,11 +54,11 @@ class Outcome(NamedTuple):
     in_sync: bool
     """Whether the backend's quota is the wanted one."""
     mark_at: float | None = None
-    """A desync mark to make if there is none."""
+    """A desync mark to set if there is none."""
 
 
 class QuotaState(NamedTuple):
-    """What is known of the quota in the backend, after the outcome was written."""
+    """What is known of the quota in the backend after the outcome was written."""
 
     quota_desynced_at: float | None
     drifted_at: float | None
@@ -150,11 +150,11 @@ _RECORD_AND_CLEAR_MARK = compiled(
 def record_success(
     engine: Engine, id_: int, lease: float, outcome: Outcome, seen_mark: float | None, scrape_state: str | None = None
 ) -> QuotaState | None:
-    """Says that a scrape has succeeded, and ends its claim. None if the claim is lost: then nothing is written.
+    """Records that a scrape has succeeded, and ends its claim. None if the claim is lost: then nothing is written.
 
-    `seen_mark` is the desync mark at the time of the claim. It is taken away if the backend is in sync now; one that
-    was made after the claim stays: the report may be older than the change that it stands for. A `scrape_state` of None
-    stays as it is.
+    `seen_mark` is the desync mark at the time of the claim. It is cleared if the backend is in sync now. A mark that
+    was set after the claim stays: the report may be older than the change behind it. A `scrape_state` of None changes
+    nothing.
     """
     if outcome.mark_at is not None:
         query = _RECORD_AND_MARK
@@ -177,7 +177,7 @@ _SET_DRIFT = compiled(lambda p: ProjectService.update(drifted_at=p.since).where(
 
 
 def set_drift(engine: Engine, id_: int, since: float) -> None:
-    """Says since when the backend enforces another quota than it was told."""
+    """Records since when the backend enforces another quota than it was told."""
     engine.write(_SET_DRIFT, id=id_, since=since)
 
 
@@ -192,7 +192,7 @@ _RECORD_FAILURE = compiled(
     lambda p: ProjectService.update(
         checked_at=p.now,
         next_scrape_at=p.next_scrape_at,
-        # the time of a row without an error is left over: the previous release does not clear it
+        # without an error the old time means nothing: the previous release does not clear it
         failing_since=Case(
             None,
             [((ProjectService.scrape_error == "") | ProjectService.failing_since.is_null(), p.now)],
@@ -206,13 +206,13 @@ _RECORD_FAILURE = compiled(
 
 
 def lock_claim(engine: Engine, id_: int, lease: float) -> int | None:
-    """How many scrapes have failed in a row, of the locked row; None if the claim is lost."""
+    """Locks the row and answers how many scrapes have failed in a row; None if the claim is lost."""
     failures = engine.column(_LOCK_CLAIM, id=id_, lease=lease)
     return failures[0] if failures else None
 
 
 def record_failure(engine: Engine, id_: int, now: float, next_scrape_at: float, failures: int, error: str) -> None:
-    """Says that a scrape has failed. The figures of the last success stay."""
+    """Records that a scrape has failed. The figures of the last success stay."""
     engine.write(_RECORD_FAILURE, id=id_, now=now, next_scrape_at=next_scrape_at, failures=failures, error=error)
 
 
@@ -242,8 +242,10 @@ _DELETE_AZS = compiled(
 
 
 def write_figures(engine: Engine, project_id: int, stored: Figures, present: Figures) -> None:
-    """Makes the rows of the resources in `present` what that says: at most three statements, and none for what is the
-    same. All figures of these resources have to be in `stored`, which is locked."""
+    """Writes the figures in `present` where they differ from `stored`, with three statements at most.
+
+    `stored` must have all figures of these resources, and be locked.
+    """
     resources = [row for row in present.resources.items() if row not in stored.resources.items()]
     if resources:
         engine.write(_WRITE_RESOURCES, rows=[(project_id, resource, *row) for resource, row in sorted(resources)])
@@ -257,7 +259,7 @@ def write_figures(engine: Engine, project_id: int, stored: Figures, present: Fig
 
 
 def less_used(stored: Figures, present: Figures) -> set[int]:
-    """Of which resources less is used than before, in any of the AZs."""
+    """The resources of which less is used than before in any AZ."""
     return {
         place[0]
         for place, row in stored.azs.items()

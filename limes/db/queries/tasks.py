@@ -1,11 +1,10 @@
-"""Claims of work that is due, by its rows. To be called inside a transaction.
+"""Claims of due work. To be called inside a transaction.
 
-A claim writes the end of a lease into the row; that time is at the same time the proof of the claim. Nobody else finds
-the row due before. Whoever finishes later than that finds another time in the row, and knows that the task is not
-theirs any more. On PostgreSQL a row that another collector is just claiming is skipped.
+A claim writes the end of its lease into the row. That time is the proof of the claim, and until then nobody else finds
+the row due. Whoever finishes later finds another time in the row, and knows that the task now belongs to somebody else.
+On PostgreSQL a row that another collector is claiming at the moment is skipped.
 
-`never` is a time so far ahead that nobody writes such times: where a row has a later one, the clock has been wrong, and
-the row is due.
+`never` is later than any time that a correct clock writes. If a row has a later one, a clock was wrong: the row is due.
 """
 
 from collections.abc import Sequence
@@ -36,13 +35,13 @@ class ProjectTask(NamedTuple):
     desynced_at: float | None
     """The desync mark at the time of the claim."""
     due_at: float
-    """Since when the task has waited."""
+    """When the task became due."""
     asked_for: bool
-    """Whether a sync had asked for the scrape."""
+    """Whether a sync has requested the scrape."""
     scrape_state: str
-    """What the backend has given with its last report, to be told again with the next one."""
+    """What the plugin has given with its last report, to get it back with the next one."""
     taken_over: bool
-    """Whether somebody else had claimed the task before, and has not finished it within the lease."""
+    """Whether somebody else claimed the task before and did not finish it within the lease."""
     lease: float
     """When the claim ends, and the proof of it."""
 
@@ -114,9 +113,9 @@ _LEASE_SCRAPES = compiled(
 def claim_scrapes(
     engine: Engine, service_type: str, now: float, lease: float, never: float, limit: int
 ) -> list[ProjectTask]:
-    """Up to `limit` projects: first those whose scrape was asked for, then those that are due; the oldest ones first.
+    """Up to `limit` projects: first those whose scrape was requested, then those that are due, each longest due first.
 
-    A scrape that is asked for while one is running comes after it: else a user who asks again and again would take
+    A scrape that is requested while one is running comes after it: a user who asks again and again would otherwise take
     each scrape's lease away, and none would ever be recorded.
     """
     times = {"service_type": service_type, "now": now, "never": never}
@@ -126,7 +125,7 @@ def claim_scrapes(
     if not tasks:
         tasks = _find(engine, _LOST_SCRAPES, lease, limit=limit, **times)
     if tasks:
-        # a sync that is asked for from now on is about newer figures: it marks the row again
+        # a sync that is requested from now on wants newer figures, so it marks the row again
         engine.write(_LEASE_SCRAPES, ids=[task.id for task in tasks], lease=lease)
     return tasks
 
@@ -139,7 +138,7 @@ _RELEASE_SCRAPE = compiled(
 
 
 def release_scrapes(engine: Engine, claimed: Sequence[ProjectTask]) -> None:
-    """Gives claims back that were not begun: the rows are due as they were. What is lost already stays so."""
+    """Gives back claims that were not begun: their rows are due as before. Does nothing for claims that are lost."""
     for task in claimed:
         engine.write(_RELEASE_SCRAPE, id=task.id, due_at=task.due_at, asked_for=task.asked_for, lease=task.lease)
 
@@ -165,7 +164,7 @@ _LEASE_PUSHES = compiled(
 
 
 def claim_push(engine: Engine, service_type: str, now: float, lease: float, never: float) -> ProjectTask | None:
-    """The project whose quota has to be written and that has been due for the longest."""
+    """The project with quota to write that has been due longest."""
     times = {"service_type": service_type, "now": now, "never": never}
     tasks = _find(engine, _DUE_PUSHES, lease, limit=1, **times)
     if not tasks:
@@ -177,7 +176,7 @@ def claim_push(engine: Engine, service_type: str, now: float, lease: float, neve
 def claim_push_of(
     engine: Engine, project_id: int, service_types: Sequence[str], now: float, lease: float, never: float
 ) -> list[ProjectTask]:
-    """The services of this project, among these, whose quota has to be written and that nobody has claimed."""
+    """Those of these services of the project whose quota has to be written, and that nobody has claimed."""
     times = {"now": now, "never": never}
     limit = len(service_types)
     tasks = _find(
@@ -200,7 +199,7 @@ _RELEASE_PUSH = compiled(
 
 
 def release_push(engine: Engine, id_: int, lease: float, now: float) -> None:
-    """Gives a claim back, so that whoever looks next finds the row due. Nothing happens if the claim is lost."""
+    """Gives back a claim, so that the next one who polls finds the row due. Does nothing if the claim is lost."""
     engine.write(_RELEASE_PUSH, id=id_, lease=lease, now=now)
 
 
@@ -227,7 +226,7 @@ _LEASE_CAPACITOR = compiled(lambda p: Capacitor.update(next_scrape_at=p.lease).w
 def claim_capacity(
     engine: Engine, names: Sequence[str], now: float, lease: float, never: float
 ) -> CapacitorTask | None:
-    """The capacitor, among these, that has been due for the longest."""
+    """The one of these capacitors that has been due longest."""
     if not names:
         return None
     capacitors = engine.tuples(_DUE_CAPACITOR, names=names, now=now, never=never)
@@ -256,7 +255,7 @@ _FINISH_JOB = compiled(
 
 
 def claim_job(engine: Engine, name: str, now: float, lease: float, never: float) -> bool:
-    """Whether the cluster-wide job of this name is due and nobody else has claimed it. Makes its row if needed."""
+    """Claims a cluster-wide job if it is due; answers whether it was. Adds its row if there is none."""
     engine.write(_MAKE_JOB, name=name, now=now)
     if not engine.column(_DUE_JOB, name=name, now=now, never=never):
         return False
@@ -265,5 +264,5 @@ def claim_job(engine: Engine, name: str, now: float, lease: float, never: float)
 
 
 def finish_job(engine: Engine, name: str, lease: float, now: float, next_run_at: float, error: str) -> bool:
-    """Records the outcome of a job. False if the lease has been lost meanwhile: then nothing is recorded."""
+    """Records the outcome of a job. False if the lease was lost meanwhile: then nothing is recorded."""
     return engine.write(_FINISH_JOB, name=name, now=now, next_run_at=next_run_at, error=error, lease=lease) == 1
