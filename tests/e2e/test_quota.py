@@ -108,7 +108,7 @@ def test_nobody_overwrites_what_somebody_else_has_changed(open_as, cloud):
     expect(page.get_by_text("This would be accepted.")).to_be_visible()
     cloud.put_quota(f"/v1/domains/{path}", compute={"cores": 11})
     page.get_by_role("button", name="Save quota").click()
-    expect(page.get_by_role("alert").filter(has_text="Someone else has changed quotas meanwhile")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="Someone else has changed quotas in the meantime")).to_be_visible()
     assert _quota(cloud, path) == 11
     expect(page.get_by_text("now 11")).to_be_visible()
     expect(field).to_have_value("30")
