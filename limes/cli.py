@@ -24,7 +24,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a sub-command and answers its exit code, or that of a failure (1, or the sub-command's own `failure_code`)
+    """Runs a sub-command and returns its exit code, or that of a failure (1, or the sub-command's own `failure_code`)
     after an error that was explained on standard error."""
     options = build_parser().parse_args(arguments)
     if getattr(options, "config", None):

@@ -32,7 +32,7 @@ class Failures:
         self._lock = threading.Lock()
 
     def count(self, *, failed: bool) -> int:
-        """Counts a failure, or starts again from 0 after a success. Answers the number."""
+        """Counts a failure, or starts again from 0 after a success. Returns the number."""
         with self._lock:
             self._count = self._count + 1 if failed else 0
             return self._count

@@ -63,7 +63,7 @@ class Discover:
             raise BackendError("; ".join(problems))
 
     def discover_domains(self) -> Sequence[str]:
-        """Follows all domains and the projects of new ones. Answers the new domains' UUIDs. Raises `BackendError`."""
+        """Follows all domains and the projects of new ones. Returns the new domains' UUIDs. Raises `BackendError`."""
         domains, new = self._merge_domains()
         for domain in domains:
             if domain.id in new:
@@ -71,7 +71,7 @@ class Discover:
         return new
 
     def discover_projects(self, domain_uuid: str) -> Sequence[str]:
-        """Follows the projects of one domain. Answers the UUIDs of new ones.
+        """Follows the projects of one domain. Returns the UUIDs of new ones.
 
         Raises `NotFound` for a domain that is not known, and `BackendError`.
         """

@@ -48,7 +48,7 @@ class PushQuota:
     telemetry: Telemetry = SILENT
 
     def push_project(self, project_id: int, service_types: Sequence[str]) -> list[str]:
-        """Writes the quota of these services of a project if it has to be written. Answers a line for each failure.
+        """Writes the quota of these services of a project if it has to be written. Returns a line for each failure.
 
         Leaves to another process what that is writing, and to the push job what has not begun after `patience` seconds:
         a user waits for the answer.
@@ -81,7 +81,7 @@ class PushQuota:
     def run_next(self, service_type: str) -> bool | None:
         """Writes the quota of the project that has waited longest.
 
-        Answers whether that succeeded; None if there was nothing to do, or the backend is paused.
+        Returns whether that succeeded; None if there was nothing to do, or the backend is paused.
         """
 
         def claim() -> tuple[ProjectTask, dict[str, int] | None] | None:
@@ -115,7 +115,7 @@ class PushQuota:
         return None
 
     def _push(self, task: ProjectTask, quotas: dict[str, int]) -> str | None:
-        """Tells the backend and records the outcome. Answers the error, if any.
+        """Tells the backend and records the outcome. Returns the error, if any.
 
         Gives the claim back and raises `BackendPaused` if the backend is paused.
         """

@@ -30,7 +30,7 @@ class RunJob:
     lease: float = 300.0
 
     def run_if_due(self) -> bool | None:
-        """Answers whether the job succeeded; None if it was not due, or another collector does it."""
+        """Returns whether the job succeeded; None if it was not due, or another collector does it."""
         started = self._now()
         lease, horizon = started + self.lease, never(started, self.interval, self.lease)
         if not self.engine.atomic(lambda: tasks.claim_job(self.engine, self.name, started, lease, horizon)):

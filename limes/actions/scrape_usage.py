@@ -92,13 +92,13 @@ class ScrapeUsage:
         self.engine.atomic(lambda: tasks.release_scrapes(self.engine, [task.project for task in claimed]))
 
     def run_next(self, service_type: str) -> bool | None:
-        """Scrapes the project that is due first. Answers as `run`, and None if none is due."""
+        """Scrapes the project that is due first. Returns as `run`, and None if none is due."""
         for task in self.claim(service_type, 1):
             return self.run(task)
         return None
 
     def run(self, claimed: ScrapeTask) -> bool | None:
-        """Scrapes a claimed project. Answers whether that succeeded; None if the backend is paused. Then the claim was
+        """Scrapes a claimed project. Returns whether that succeeded; None if the backend is paused. Then the claim was
         given back."""
         task = claimed.project
         begun, started = self._now(), self.clock.monotonic()

@@ -21,7 +21,7 @@ class CapacityJob:
     name: str = "scrape-capacity"
 
     def step(self) -> bool:
-        """Scrapes one capacitor if one is due. Answers whether there was one."""
+        """Scrapes one capacitor if one is due. Returns whether there was one."""
         outcome = self.action.run_next()
         if outcome is None:
             return False
@@ -46,7 +46,7 @@ class ClusterWideJob:
         return self.action.name
 
     def step(self) -> bool:
-        """Does it if it is due. Answers whether it was."""
+        """Does it if it is due. Returns whether it was."""
         success = self.action.run_if_due()
         if success is None:
             return False
@@ -71,7 +71,7 @@ class AuditJob:
         return self.action.name
 
     def step(self) -> bool:
-        """Delivers the events that wait if it is time to. Answers whether it was."""
+        """Delivers the events that wait if it is time to. Returns whether it was."""
         outcome = self.action.run_if_due()
         if outcome is None:
             return False

@@ -26,7 +26,7 @@ class Job(Protocol):
         ...
 
     def step(self) -> bool:
-        """Does one task if one is due, and records its outcome. Answers whether there was one."""
+        """Does one task if one is due, and records its outcome. Returns whether there was one."""
         ...
 
     def close(self) -> None:
@@ -69,7 +69,7 @@ class Loop:
         self._stopping.set()
 
     def wait(self, timeout: float) -> bool:
-        """Waits for tasks that have begun, for `timeout` seconds at most. Answers whether all have ended."""
+        """Waits for tasks that have begun, for `timeout` seconds at most. Returns whether all have ended."""
         with self._idle:
             return self._idle.wait_for(lambda: not self._workers, timeout)
 

@@ -101,7 +101,7 @@ class Collector:
     def stop(self, grace: float = 10.0) -> bool:
         """Begins nothing new, and waits for what has begun for `grace` seconds at most.
 
-        Answers whether all of it has ended. A collector does the rest again when its lease is over.
+        Returns whether all of it has ended. A collector does the rest again when its lease is over.
         """
         for loop in self.loops:
             loop.stop()

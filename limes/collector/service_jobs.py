@@ -46,7 +46,7 @@ class UsageJob:
         )
 
     def step(self) -> bool:
-        """Scrapes one project if one is due. Answers whether there was one."""
+        """Scrapes one project if one is due. Returns whether there was one."""
         if not self.breaker.ready():
             self._queue.give_back()
             return False
@@ -81,7 +81,7 @@ class PushJob:
         return f"push-quota:{self.service_type}"
 
     def step(self) -> bool:
-        """Writes the quota of one project if one is due. Answers whether there was one."""
+        """Writes the quota of one project if one is due. Returns whether there was one."""
         if not self.breaker.ready():
             return False
         success = self.action.run_next(self.service_type)

@@ -47,7 +47,7 @@ def status(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace, what: str, nothing: str, names_of: "Callable[[Database], list[str]]") -> int:
-    """Shows the names that each half gives, and answers how many there are."""
+    """Shows the names that each half gives, and returns how many there are."""
     from limes.composition.common import all_databases
 
     with progress_console().status("looking at migrations ..."):

@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _clear(engine: Engine, findings: Findings, *, repair: bool) -> dict[str, Outcome]:
-    """Deletes all orphans and idle consumers, or says that it would. Answers what became of each consumer."""
+    """Deletes all orphans and idle consumers, or says that it would. Returns what became of each consumer."""
     outcomes = {orphan.uuid: _delete(partial(delete_orphan, engine, orphan), repair) for orphan in findings.orphans}
     return outcomes | {uuid: _delete(partial(delete_idle, engine, uuid), repair) for uuid in findings.idle}
 

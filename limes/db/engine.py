@@ -127,7 +127,7 @@ class Engine:
     # -- transactions ------------------------------------------------------------------------------------------------
 
     def atomic(self, work: Callable[[], T]) -> T:
-        """Runs `work` in a read-write transaction and answers what it answers; all of it happens, or nothing.
+        """Runs `work` in a read-write transaction and returns what it answers; all of it happens, or nothing.
 
         Inside another `atomic` it joins that one: an exception that leaves it must leave the outer one too, or else
         what it wrote until then stays. Raises `Unavailable` when the database went away or stayed too busy for all of
@@ -239,7 +239,7 @@ class Engine:
         return named(kind, self._stream(statement.sql, statement.bind(values)))
 
     def write(self, query: Query, /, **values: Any) -> int:
-        """Runs an INSERT, UPDATE or DELETE and answers how many rows it touched."""
+        """Runs an INSERT, UPDATE or DELETE and returns how many rows it touched."""
         statement = self._statement(query, values)
         return int(self._run(statement.sql, statement.bind(values), _row_count))
 
@@ -263,7 +263,7 @@ class Engine:
         return list(self._run(self._text(sql), params, _fetch_all))
 
     def execute(self, sql: str, params: Sequence[Any] = ()) -> int:
-        """Runs a statement and answers how many rows it touched."""
+        """Runs a statement and returns how many rows it touched."""
         return int(self._run(self._text(sql), params, _row_count))
 
     def _text(self, sql: str) -> str:

@@ -43,7 +43,7 @@ class Migrations:
             return [row.name for row in self._runner(engine).status() if row.path is None]
 
     def upgrade(self, engine: Engine) -> list[str]:
-        """Applies all pending files, each in a transaction of its own, and answers their names.
+        """Applies all pending files, each in a transaction of its own, and returns their names.
 
         Several processes may call this at once: one works, the others wait and find nothing to do. Raises
         `StartupError` if a file fails. That file has changed nothing then, and those before it stay applied.

@@ -67,7 +67,7 @@ class QuotaChange:
         return read_refusals(self.answer)
 
     def make(self) -> str:
-        """Changes the quotas. Answers what is still to be done, if a backend could not be told yet."""
+        """Changes the quotas. Returns what is still to be done, if a backend could not be told yet."""
         text = self._limes.request("PUT", self._path, (), self._body, self._condition).text.strip()
         return "" if self.answer.get("warnings") else text  # which was said already
 

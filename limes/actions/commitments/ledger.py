@@ -156,11 +156,11 @@ class Ledger:
         return present
 
     def store(self, commitment: Commitment) -> Commitment:
-        """Stores a new commitment, and answers it with its number."""
+        """Stores a new commitment, and returns it with its number."""
         return replace(commitment, id=queries.insert(self.engine, commitment))
 
     def store_reshaped(self, reshaped: Reshaped) -> tuple[list[Commitment], list[Change]]:
-        """Stores superseded commitments and those that take their place. Answers the latter."""
+        """Stores superseded commitments and those that take their place. Returns the latter."""
         for old in reshaped.old:
             queries.update(self.engine, old)
         new = [self.store(commitment) for commitment in reshaped.new]
@@ -172,7 +172,7 @@ class Ledger:
     def settle(self, resource_id: int, now: float) -> list[Change]:
         """Expires and confirms commitments to a locked resource, first come first served.
 
-        Answers the changes, which are still to be recorded. One statement where there is nothing to do.
+        Returns the changes, which are still to be recorded. One statement where there is nothing to do.
         """
         changes = []
         pending: list[Commitment] = []

@@ -30,7 +30,7 @@ class TransferCommitment:
         transfer_status: str,
         initiator: Initiator,
     ) -> Described:
-        """Marks a commitment, or a part of it, for transfer, and answers it with its token.
+        """Marks a commitment, or a part of it, for transfer, and returns it with its token.
 
         An empty status takes the mark away. An amount that is not below the commitment's means all of it. Raises
         `NotFound`, and `Unprocessable` for a commitment that is not confirmed.

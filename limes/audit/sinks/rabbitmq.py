@@ -79,7 +79,7 @@ class RabbitMQSink:
         attempt.error = self._connected(lambda connection: self._publish_all(self._open_channel(connection), attempt))
 
     def _connected(self, work: Callable[[pika.BlockingConnection], object]) -> str | None:
-        """Runs `work` with a connection. Answers what went wrong, if anything."""
+        """Runs `work` with a connection. Returns what went wrong, if anything."""
         try:
             connection = pika.BlockingConnection(self._parameters())
             try:
@@ -132,7 +132,7 @@ class RabbitMQSink:
         return channel
 
     def _publish(self, channel: BlockingChannel, event: OutgoingEvent) -> str | None:
-        """Publishes an event under its id. Answers why the broker refuses it, if so."""
+        """Publishes an event under its id. Returns why the broker refuses it, if so."""
         properties = pika.BasicProperties(
             content_type="application/json",
             content_encoding="utf-8",

@@ -34,7 +34,7 @@ class _Api:
             raise StartupError(f"sample data: {method} {path}: {type(error).__name__}") from None
 
     def must(self, method: str, path: str, body: Any = None) -> Any:
-        """Makes a request that has to succeed, and answers its document."""
+        """Makes a request that has to succeed, and returns its document."""
         answer = self.call(method, path, body)
         if not answer.ok:
             raise StartupError(f"sample data: {method} {path}: {answer.status_code} {answer.text.strip()[:500]}")
@@ -56,7 +56,7 @@ class SampleData:
         self._supervisor = supervisor
 
     def load_placement(self) -> bool:
-        """Providers and allocations, before the collector looks for them. Answers whether there is more to load."""
+        """Providers and allocations, before the collector looks for them. Returns whether there is more to load."""
         if self._placement.must("GET", "/resource_providers")["resource_providers"]:
             return False
         print("Loading the sample data ...", flush=True)

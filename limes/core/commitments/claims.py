@@ -127,7 +127,7 @@ class Tally:
         return max(0, self.claims.room(az)) + max(0, used - committed)
 
     def confirm_in_turn(self, pending: Iterable[Commitment]) -> list[Commitment]:
-        """Adds those that there is capacity for, first come first served, and answers them.
+        """Adds those that there is capacity for, first come first served, and returns them.
 
         One queue serves all AZs, as they share the whole capacity. A commitment that does not fit holds up nobody.
         """

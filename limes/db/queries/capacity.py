@@ -65,7 +65,7 @@ _LOCK_CAPACITOR = compiled(lambda p: lock(Capacitor.select(Capacitor.next_scrape
 
 
 def lock_capacitor(engine: Engine, id_: int) -> float | None:
-    """Locks the row and answers the time of the next scrape; None if the capacitor is gone."""
+    """Locks the row and returns the time of the next scrape; None if the capacitor is gone."""
     times = engine.column(_LOCK_CAPACITOR, id=id_)
     return times[0] if times else None
 

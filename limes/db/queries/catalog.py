@@ -119,7 +119,7 @@ def delete_other_capacitors(engine: Engine, names: Collection[str]) -> None:
 
 
 def restore_services(engine: Engine, configured: Sequence[str]) -> list[str]:
-    """Takes the mark from services of these types. Answers those that had it."""
+    """Takes the mark from services of these types. Returns those that had it."""
     marked = Service.update(vanished_at=None).where(
         Service.vanished_at.is_null(False), any_of(Service.type, configured)
     )
@@ -127,7 +127,7 @@ def restore_services(engine: Engine, configured: Sequence[str]) -> list[str]:
 
 
 def mark_vanished_services(engine: Engine, configured: Sequence[str], now: float) -> list[str]:
-    """Marks services of other types. Answers those that had no mark yet."""
+    """Marks services of other types. Returns those that had no mark yet."""
     others = Service.update(vanished_at=now).where(Service.vanished_at.is_null(), ~any_of(Service.type, configured))
     return sorted(engine.column(others.returning(Service.type)))
 

@@ -52,7 +52,7 @@ _UPDATE = compiled(
 
 
 def insert(engine: Engine, commitment: Commitment) -> int:
-    """Stores a new one and answers its number. Raises `NotFound` if its project is being deleted at this moment."""
+    """Stores a new one and returns its number. Raises `NotFound` if its project is being deleted at this moment."""
     with _project_may_vanish():
         (id_,) = engine.column(_INSERT, **to_values(commitment))
     return int(id_)

@@ -43,7 +43,7 @@ def projects_of(engine: Engine, domain_id: int) -> dict[str, KnownProject]:
 
 
 def upsert_domain(engine: Engine, uuid: str, name: str) -> int:
-    """Adds the domain, or updates its name. Answers its id."""
+    """Adds the domain, or updates its name. Returns its id."""
     insert = Domain.insert(uuid=uuid, name=name)
     (id_,) = engine.column(
         insert.on_conflict(conflict_target=[Domain.uuid], preserve=[Domain.name]).returning(Domain.id)

@@ -110,7 +110,7 @@ _DELETE = compiled(lambda p: QuotaHistory.delete().where(any_of(QuotaHistory.num
 
 
 def forget_before(engine: Engine, time: float, limit: int) -> int:
-    """Deletes at most `limit` changes from before that time. Answers how many."""
+    """Deletes at most `limit` changes from before that time. Returns how many."""
     old = [row.number for row in engine.all(_OLDEST, _Age, limit=limit) if row.at < time]
     if old:
         engine.write(_DELETE, numbers=old)

@@ -98,7 +98,7 @@ _DELETE = compiled(lambda p: _Event.delete().where(any_of(_Event.number, p.numbe
 
 
 def forget_delivered(engine: Engine, sink: str, before: float, limit: int) -> int:
-    """Deletes at most `limit` events that were delivered before that time. Answers how many."""
+    """Deletes at most `limit` events that were delivered before that time. Returns how many."""
     numbers = engine.column(_DELIVERED, sink=sink, before=before, limit=limit)
     if numbers:
         engine.write(_DELETE, numbers=numbers)

@@ -206,7 +206,7 @@ _RECORD_FAILURE = compiled(
 
 
 def lock_claim(engine: Engine, id_: int, lease: float) -> int | None:
-    """Locks the row and answers how many scrapes have failed in a row; None if the claim is lost."""
+    """Locks the row and returns how many scrapes have failed in a row; None if the claim is lost."""
     failures = engine.column(_LOCK_CLAIM, id=id_, lease=lease)
     return failures[0] if failures else None
 

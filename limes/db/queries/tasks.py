@@ -255,7 +255,7 @@ _FINISH_JOB = compiled(
 
 
 def claim_job(engine: Engine, name: str, now: float, lease: float, never: float) -> bool:
-    """Claims a cluster-wide job if it is due; answers whether it was. Adds its row if there is none."""
+    """Claims a cluster-wide job if it is due; returns whether it was. Adds its row if there is none."""
     engine.write(_MAKE_JOB, name=name, now=now)
     if not engine.column(_DUE_JOB, name=name, now=now, never=never):
         return False

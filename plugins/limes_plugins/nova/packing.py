@@ -105,7 +105,7 @@ def _spare(rooms: Sequence[Room], flavor: PackedFlavor, others: Mapping[str, int
 
 
 def _place(rooms: Sequence[Room], flavor: PackedFlavor, count: int) -> int:
-    """Places up to `count`, where the fewest fit first. Answers how many."""
+    """Places up to `count`, where the fewest fit first. Returns how many."""
     placed = 0
     for fitting, room in sorted(((room.fits(flavor), room) for room in rooms), key=lambda one: one[0]):
         taken = min(fitting, count - placed)
