@@ -91,7 +91,7 @@ class CompareCatalog:
         return Comparison(
             [service for service in services if service.missing_since is None],
             resources,
-            [DroppedZone(az, held) for az, held in queries.zones(self.engine, now).items() if az not in zones],
+            [DroppedZone(az, holdings) for az, holdings in queries.zones(self.engine, now).items() if az not in zones],
             [service for service in services if service.missing_since is not None],
         )
 

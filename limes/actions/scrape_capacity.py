@@ -80,7 +80,7 @@ class ScrapeCapacity:
         return calls.report_capacity(backend, name, self.catalog, demand)
 
     def _record_failure(self, task: CapacitorTask, message: str) -> None:
-        if self._still_ours(task):
+        if self._holds_claim(task):
             now = self._now()
             queries.record_failed_scrape(self.engine, task.id, now, now + self.jitter.spread(self.retry), message)
 
@@ -99,7 +99,7 @@ class ScrapeCapacity:
         # capacity limits what may be granted: nobody decides on these resources meanwhile
         if rows or unreported:
             queries.lock_resources(self.engine, sorted({*rows, *unreported}))
-        if not self._still_ours(task):
+        if not self._holds_claim(task):
             return
         queries.replace_capacity(self.engine, task.id, rows)
         queries.drop_capacity(self.engine, unreported)
@@ -107,7 +107,7 @@ class ScrapeCapacity:
         queries.record_scrape(self.engine, task.id, now, now + self.jitter.spread(self.interval), duration)
         self.commitments.settle_locked({*rows, *unreported})
 
-    def _still_ours(self, task: CapacitorTask) -> bool:
+    def _holds_claim(self, task: CapacitorTask) -> bool:
         if queries.lock_capacitor(self.engine, task.id) == task.lease:
             return True
         log.warning("scrape of capacitor %s: lease lost", task.name)

@@ -83,7 +83,7 @@ class ScrapeUsage:
         claimed = self.engine.atomic(work)
         for task in claimed:
             if task.project.taken_over:
-                log.warning("%s: taken over from a collector that did not finish it", _name(task.project))
+                log.warning("%s: taken over from a collector that did not finish it", _describe(task.project))
                 self.telemetry.lease_taken_over("scrape-usage")
         return claimed
 
@@ -110,12 +110,12 @@ class ScrapeUsage:
             return None
         except BackendError as error:
             message = error.observed or str(error)
-            log.error("%s failed: %s", _name(task), error)
+            log.error("%s failed: %s", _describe(task), error)
             self.engine.atomic(lambda: self._record_failure(task, message))
             return False
         duration = self.clock.monotonic() - started
         if not self.engine.atomic(lambda: self._record(claimed, report, duration, begun)):
-            log.warning("%s: not recorded, as its lease is over or the project is gone", _name(task))
+            log.warning("%s: not recorded, as its lease is over or the project is gone", _describe(task))
         return True
 
     def _record_failure(self, task: ProjectTask, message: str) -> None:
@@ -185,9 +185,9 @@ class ScrapeUsage:
         if repairs:
             self._record_repair(task, {name: after for name, (_, after) in drift.items()}, wanted)
         texts = [f"{name} {before} -> {after}" for name, (before, after) in drift.items()]
-        what = f"the backend quota of {task.scope}, service {task.service_type}, was changed by somebody else"
+        event = f"the backend quota of {task.scope}, service {task.service_type}, was changed by somebody else"
         then = "it is put right" if repairs else "it is left alone"
-        self.engine.after_commit(partial(log.warning, "%s: %s; %s", what, ", ".join(texts), then))
+        self.engine.after_commit(partial(log.warning, "%s: %s; %s", event, ", ".join(texts), then))
         self.engine.after_commit(partial(self.telemetry.drift_found, task.service_type))
 
     def _record_repair(self, task: ProjectTask, enforced: Mapping[str, int | None], wanted: Mapping[str, int]) -> None:
@@ -242,5 +242,5 @@ def _az_row(item: AZUsage) -> AZRow:
     return AZRow(item.usage, item.physical_usage, subresources)
 
 
-def _name(task: ProjectTask) -> str:
+def _describe(task: ProjectTask) -> str:
     return f"scrape of project {task.project_uuid}, service {task.service_type}"

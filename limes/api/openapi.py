@@ -69,8 +69,8 @@ def build(sections: Mapping[str, Table[Operation]], rules: Collection[Rule]) -> 
 
 def _operation(tag: str, operation: Operation, rules: Collection[str]) -> Json:
     handler = operation.handler
-    summary, _, rest = (handler.__doc__ or "").strip().partition("\n")
-    description = " ".join(rest.split()) + (f" Policy rules: {', '.join(rules)}." if rules else "")
+    summary, _, details = (handler.__doc__ or "").strip().partition("\n")
+    description = " ".join(details.split()) + (f" Policy rules: {', '.join(rules)}." if rules else "")
     document: Json = {
         "operationId": f"{tag}.{handler.__name__}",
         "tags": [tag],

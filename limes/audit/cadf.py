@@ -65,27 +65,27 @@ def render(event: Event, event_id: str, at: float, observer_id: str) -> str:
     return orjson.dumps(document).decode()
 
 
-def _initiator(who: Initiator) -> dict[str, Any]:
-    if not who.is_user:
+def _initiator(initiator: Initiator) -> dict[str, Any]:
+    if not initiator.is_user:
         return {
             "typeURI": "service/resources/job",
-            "id": f"limes-job-{who.name}",
-            "name": who.name,
-            "request_id": who.request_id,
+            "id": f"limes-job-{initiator.name}",
+            "name": initiator.name,
+            "request_id": initiator.request_id,
         }
     known = {
         "typeURI": "service/security/account/user",
-        "id": who.id,
-        "name": who.name,
-        "domain": who.user_domain,
-        "domain_id": who.domain_id,
-        "domain_name": who.domain_name,
-        "project_id": who.project_id,
-        "project_name": who.project_name,
-        "application_credential_id": who.application_credential_id,
-        "host": {name: value for name, value in (("address", who.address), ("agent", who.agent)) if value},
-        "request_id": who.request_id,
-        "global_request_id": who.global_request_id,
+        "id": initiator.id,
+        "name": initiator.name,
+        "domain": initiator.user_domain,
+        "domain_id": initiator.domain_id,
+        "domain_name": initiator.domain_name,
+        "project_id": initiator.project_id,
+        "project_name": initiator.project_name,
+        "application_credential_id": initiator.application_credential_id,
+        "host": {name: value for name, value in (("address", initiator.address), ("agent", initiator.agent)) if value},
+        "request_id": initiator.request_id,
+        "global_request_id": initiator.global_request_id,
     }
     return {name: value for name, value in known.items() if value}
 

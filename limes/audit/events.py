@@ -27,48 +27,48 @@ class CommitmentStep:
     after: Mapping[str, Any]
 
 
-def quota_changed(scope: Scope, step: QuotaStep, who: Initiator) -> Event:
+def quota_changed(scope: Scope, step: QuotaStep, initiator: Initiator) -> Event:
     """A quota was changed."""
     payload: dict[str, Any] = {"oldQuota": step.old, "newQuota": step.new, "unit": step.unit.value or None}
     if step.reason is not Reason.REQUEST:
         payload |= {"reason": step.reason.value, "detail": step.detail or None}
-    return _event(scope, _quota_type(step.ref), payload, who, step.reason)
+    return _event(scope, _quota_type(step.ref), payload, initiator, step.reason)
 
 
 def quota_refused(
-    scope: Scope, ref: Ref, unit: Unit, old: int | None, new: int | None, message: str, who: Initiator
+    scope: Scope, ref: Ref, unit: Unit, old: int | None, new: int | None, message: str, initiator: Initiator
 ) -> Event:
     """A requested quota was refused. `new` is None if the request was not an amount in the resource's unit."""
     payload = {"oldQuota": old, "newQuota": new, "unit": unit.value or None, "rejectReason": message}
-    return _refused(_event(scope, _quota_type(ref), payload, who, Reason.REQUEST))
+    return _refused(_event(scope, _quota_type(ref), payload, initiator, Reason.REQUEST))
 
 
-def bursting_changed(scope: Scope, enabled: bool, who: Initiator) -> Event:
+def bursting_changed(scope: Scope, enabled: bool, initiator: Initiator) -> Event:
     """Bursting was switched."""
     payload = {"oldStatus": not enabled, "newStatus": enabled}
-    return _event(scope, "service/resources/bursting", payload, who, Reason.REQUEST)
+    return _event(scope, "service/resources/bursting", payload, initiator, Reason.REQUEST)
 
 
-def bursting_refused(scope: Scope, enabled: bool, message: str, who: Initiator) -> Event:
+def bursting_refused(scope: Scope, enabled: bool, message: str, initiator: Initiator) -> Event:
     """Bursting was not switched."""
     payload = {"newStatus": enabled, "rejectReason": message}
-    refused = _refused(_event(scope, "service/resources/bursting", payload, who, Reason.REQUEST))
+    refused = _refused(_event(scope, "service/resources/bursting", payload, initiator, Reason.REQUEST))
     return replace(refused, reason_code="409")
 
 
-def commitment_changed(step: CommitmentStep, who: Initiator) -> Event:
+def commitment_changed(step: CommitmentStep, initiator: Initiator) -> Event:
     """A commitment was made, changed or deleted."""
     action, code = _COMMITMENT_ACTIONS.get(step.event, ("update", "202"))
     automatic = step.event in _BY_ITSELF
-    if automatic and who.is_user:
-        who = replace(of_job("commitments"), request_id=who.request_id)
+    if automatic and initiator.is_user:
+        initiator = replace(of_job("commitments"), request_id=initiator.request_id)
     return Event(
         action=action,
         target_type="service/resources/commitment",
         target_id=step.uuid,
         scope=step.scope,
         payload={"event": step.event, "old": step.before, "new": None if action == "delete" else step.after},
-        initiator=who,
+        initiator=initiator,
         success=True,
         reason_type="limes" if automatic else "HTTP",
         reason_code=step.event if automatic else code,
@@ -79,14 +79,14 @@ def _quota_type(ref: Ref) -> str:
     return f"service/{ref[0]}/{ref[1]}/quota"
 
 
-def _event(scope: Scope, type_: str, payload: Mapping[str, Any], who: Initiator, reason: Reason) -> Event:
+def _event(scope: Scope, type_: str, payload: Mapping[str, Any], initiator: Initiator, reason: Reason) -> Event:
     return Event(
         action="update",
         target_type=type_,
         target_id=scope.stream,
         scope=scope,
         payload={name: value for name, value in payload.items() if value is not None},
-        initiator=who,
+        initiator=initiator,
         success=True,
         reason_type="HTTP" if reason is Reason.REQUEST else "limes",
         reason_code=_OK if reason is Reason.REQUEST else reason.value,

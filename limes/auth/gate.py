@@ -40,10 +40,10 @@ class Gate:
         give_up = time.monotonic() + self._patience
         while len(self._begun) >= self._at_once:
             oldest = next(iter(self._begun.values()))
-            left = min(give_up, oldest + self._patience) - time.monotonic()
-            if left <= 0:
+            remaining = min(give_up, oldest + self._patience) - time.monotonic()
+            if remaining <= 0:
                 raise Unavailable("Keystone is slow, and too many tokens are being validated; try again later")
-            self._changed.wait(left)
+            self._changed.wait(remaining)
         number = next(self._numbers)
         self._begun[number] = time.monotonic()
         return number

@@ -111,8 +111,8 @@ class KeystoneAuthenticator:
         except ValueError:
             raise self._unavailable("gives an answer that is not a token's body") from None
 
-    def _unavailable(self, what: str) -> Unavailable:
-        log.error("tokens cannot be validated: Keystone at %s %s", self._url.partition("/auth/")[0], what)
+    def _unavailable(self, problem: str) -> Unavailable:
+        log.error("tokens cannot be validated: Keystone at %s %s", self._url.partition("/auth/")[0], problem)
         return Unavailable("Keystone cannot be asked about the token; try again later")
 
 

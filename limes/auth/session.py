@@ -128,17 +128,17 @@ def _cloud_region(settings: KeystoneSettings, limits: AnswerLimits) -> CloudRegi
         )
         region = config.get_one(cloud=settings.cloud, **options)
     except (ConfigException, ksa_errors.ClientException, yaml.YAMLError) as error:
-        raise StartupError(f"identity.keystone: {_how(settings)}: {describe(error)}") from None
+        raise StartupError(f"identity.keystone: {_login_problem(settings)}: {describe(error)}") from None
     except TypeError:  # what keystoneauth1 makes of a missing password; below is what it makes of it at other times
-        raise StartupError(f"identity.keystone: {_how(settings)}: there is no password") from None
+        raise StartupError(f"identity.keystone: {_login_problem(settings)}: there is no password") from None
     login = region.config["auth"]
     for key in ("auth_url", "password") if "password" in region.config["auth_type"] else ("auth_url",):
         if not login.get(key):
-            raise StartupError(f"identity.keystone: {_how(settings)}: there is no {key}")
+            raise StartupError(f"identity.keystone: {_login_problem(settings)}: there is no {key}")
     return region
 
 
-def _how(settings: KeystoneSettings) -> str:
+def _login_problem(settings: KeystoneSettings) -> str:
     if settings.auth_url:
         return "cannot log in with the values given"
     if settings.cloud:

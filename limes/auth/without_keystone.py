@@ -37,17 +37,17 @@ class SampleIdentities:
 
     def __init__(self, settings: SampleSettings) -> None:
         self._settings = settings
-        self.domains = tuple(Domain(one.id or sample_id("domain", one.name), one.name) for one in settings.domains)
+        self.domains = tuple(Domain(item.id or sample_id("domain", item.name), item.name) for item in settings.domains)
         self._domain_of = {domain.name: domain for domain in self.domains}
-        ids = {one.name: one.id or sample_id("project", one.name) for one in settings.projects}
+        ids = {item.name: item.id or sample_id("project", item.name) for item in settings.projects}
         self.projects = tuple(
             Project(
-                id=ids[one.name],
-                name=one.name,
-                parent_id=ids[one.parent] if one.parent else self._domain_of[one.domain].id,
-                domain=self._domain_of[one.domain],
+                id=ids[item.name],
+                name=item.name,
+                parent_id=ids[item.parent] if item.parent else self._domain_of[item.domain].id,
+                domain=self._domain_of[item.domain],
             )
-            for one in settings.projects
+            for item in settings.projects
         )
         self._project_of = {project.name: project for project in self.projects}
         users = {user.name: user for user in settings.users}

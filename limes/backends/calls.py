@@ -120,18 +120,18 @@ def _as_backend_error(where: str, project: ProjectInfo | None = None) -> Iterato
         yield
     except BackendError as error:
         text = text_of(error)
-        named = type(error)(text if text.startswith(where) else f"{where}: {text}")
-        named.observed = _observed(error)
-        raise named from error
+        explained = type(error)(text if text.startswith(where) else f"{where}: {text}")
+        explained.observed = _observed(error)
+        raise explained from error
     except (ClientException, requests.RequestException) as error:
-        named = BackendError(f"{where}: {text_of(error)}")
-        named.observed = _observed(error)
-        raise named from error
+        explained = BackendError(f"{where}: {text_of(error)}")
+        explained.observed = _observed(error)
+        raise explained from error
     except Exception as error:
         log.exception("%s: the plugin failed in a way that its contract does not allow", where)
-        named = BackendError(f"{where}: internal error of the plugin ({type(error).__name__})")
-        named.observed = f"internal error of the plugin ({type(error).__name__})"
-        raise named from error
+        explained = BackendError(f"{where}: internal error of the plugin ({type(error).__name__})")
+        explained.observed = f"internal error of the plugin ({type(error).__name__})"
+        raise explained from error
 
 
 def _observed(error: Exception) -> str:

@@ -30,7 +30,7 @@ def _in_threads(call: Callable[[], T]) -> list[T]:
         return [future.result(timeout=60) for future in [pool.submit(call) for _ in range(2 * _THREADS)]]
 
 
-def _fails(call: Callable[[], object]) -> None:
+def _assert_fails(call: Callable[[], object]) -> None:
     message = None
     try:
         call()
@@ -115,10 +115,10 @@ class QuotaBackendContract:
     def test_failures_are_errors(self, broken_backend: QuotaBackend, catalog: Catalog, project: ProjectInfo) -> None:
         """A backend that does not answer is a `BackendError` of one line, and not a report of zeros."""
         service = broken_backend.describe()
-        _fails(lambda: calls.report_usage(broken_backend, service, project, catalog))
+        _assert_fails(lambda: calls.report_usage(broken_backend, service, project, catalog))
         quotas = {name: 1 for name, resource in service.resources.items() if resource.tracks_quota}
         if quotas:
-            _fails(lambda: calls.set_quota(broken_backend, service, project, quotas))
+            _assert_fails(lambda: calls.set_quota(broken_backend, service, project, quotas))
 
 
 class CapacityBackendContract:
@@ -144,7 +144,7 @@ class BrokenCapacityContract:
 
     def test_failures_are_errors(self, broken_backend: CapacityBackend, catalog: Catalog) -> None:
         """A backend that does not answer is a `BackendError` of one line, and not an empty report."""
-        _fails(lambda: calls.report_capacity(broken_backend, "under-test", catalog))
+        _assert_fails(lambda: calls.report_capacity(broken_backend, "under-test", catalog))
 
 
 class DiscoveryBackendContract:
@@ -187,5 +187,5 @@ class BrokenDiscoveryContract:
 
     def test_failures_are_errors(self, broken_backend: DiscoveryBackend) -> None:
         """A backend that does not answer is a `BackendError` of one line, and not an empty list."""
-        _fails(lambda: calls.list_domains(broken_backend, None, None))
-        _fails(lambda: calls.list_projects(broken_backend, DomainInfo("d", "domain")))
+        _assert_fails(lambda: calls.list_domains(broken_backend, None, None))
+        _assert_fails(lambda: calls.list_projects(broken_backend, DomainInfo("d", "domain")))

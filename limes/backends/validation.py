@@ -68,10 +68,10 @@ def _checked_usage(usage: ResourceUsage, definition: ResourceDef, where: str, ca
     _check_bounds(usage, where)
     per_az: dict[str, AZUsage] = {ANY_AZ: AZUsage(0)}
     for az, reported in _az_items(usage.per_az, AZUsage, where):
-        here = f"{where}, AZ {az}"
-        _check_amount(reported.usage, here, "usage")
-        _check_optional(reported.physical_usage, here, "physical usage")
-        checked = replace(reported, subresources=_json_items(reported.subresources, here, "subresources"))
+        place = f"{where}, AZ {az}"
+        _check_amount(reported.usage, place, "usage")
+        _check_optional(reported.physical_usage, place, "physical usage")
+        checked = replace(reported, subresources=_json_items(reported.subresources, place, "subresources"))
         known = catalog.az_of(az)
         per_az[known] = add_usage(per_az[known], checked) if known in per_az else checked
     shown = {
@@ -102,10 +102,10 @@ def validate_capacity(report: CapacityReport, capacitor: str, catalog: Catalog) 
     for service, resources in report.services.items():
         _require(isinstance(resources, Mapping), where, f"service {service}: expected a mapping of resources")
         for name, per_az in resources.items():
-            here = f"{where}, resource {service}/{name}"
-            checked = _checked_capacity(per_az, here, catalog)
+            place = f"{where}, resource {service}/{name}"
+            checked = _checked_capacity(per_az, place, catalog)
             if catalog.find((service, name)) is None:
-                log.info("%s: is not configured, its capacity is dropped", here)
+                log.info("%s: is not configured, its capacity is dropped", place)
             else:
                 services.setdefault(service, {})[name] = checked
     return CapacityReport(services)
@@ -114,10 +114,10 @@ def validate_capacity(report: CapacityReport, capacitor: str, catalog: Catalog) 
 def _checked_capacity(per_az: Mapping[str, AZCapacity], where: str, catalog: Catalog) -> Mapping[str, AZCapacity]:
     checked: dict[str, AZCapacity] = {}
     for az, reported in _az_items(per_az, AZCapacity, where):
-        here = f"{where}, AZ {az}"
-        _check_amount(reported.capacity, here, "capacity")
-        _check_optional(reported.usage, here, "usage")
-        item = replace(reported, subcapacities=_json_items(reported.subcapacities, here, "subcapacities"))
+        place = f"{where}, AZ {az}"
+        _check_amount(reported.capacity, place, "capacity")
+        _check_optional(reported.usage, place, "usage")
+        item = replace(reported, subcapacities=_json_items(reported.subcapacities, place, "subcapacities"))
         known = catalog.az_of(az)
         checked[known] = add_capacity(checked[known], item) if known in checked else item
     return {
@@ -134,15 +134,15 @@ def _az_items(per_az: Any, item_type: type, where: str) -> Iterable[tuple[str, A
         yield az, item
 
 
-def _check_optional(value: Any, where: str, what: str) -> None:
+def _check_optional(value: Any, where: str, figure: str) -> None:
     if value is not None:
-        _check_amount(value, where, what)
+        _check_amount(value, where, figure)
 
 
-def _check_amount(value: Any, where: str, what: str) -> None:
+def _check_amount(value: Any, where: str, figure: str) -> None:
     # bool is an int to Python, but no amount
     valid = type(value) is int and value >= 0
-    _require(valid, where, f"the {what} is {value!r}, expected a whole number from 0")
+    _require(valid, where, f"the {figure} is {value!r}, expected a whole number from 0")
 
 
 def _at_most(value: int) -> int:
@@ -153,12 +153,12 @@ def _at_most_or_none(value: int | None) -> int | None:
     return None if value is None else min(value, MAX_AMOUNT)
 
 
-def _json_items(items: Any, where: str, what: str) -> tuple[Mapping[str, Any], ...]:
+def _json_items(items: Any, where: str, key: str) -> tuple[Mapping[str, Any], ...]:
     """The items, as they can be written as JSON."""
     if items == ():  # nearly always
         return ()
     valid = isinstance(items, tuple | list) and all(isinstance(item, Mapping) for item in items)
-    _require(valid, where, f"the {what} are no sequence of mappings")
+    _require(valid, where, f"the {key} are no sequence of mappings")
     try:
         try:
             orjson.dumps(list(items))
@@ -166,7 +166,7 @@ def _json_items(items: Any, where: str, what: str) -> tuple[Mapping[str, Any], .
             items = _without_huge_numbers(items)
             orjson.dumps(items)
     except (TypeError, ValueError, RecursionError) as error:
-        raise BackendError(f"{where}: the {what} cannot be written as JSON: {error}") from None
+        raise BackendError(f"{where}: the {key} cannot be written as JSON: {error}") from None
     return tuple(items)
 
 

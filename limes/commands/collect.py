@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         set_up_logs(settings)
         run_until_signal(open_collector(settings))
         return 0
-    outcomes = _once(settings)
+    outcomes = _run_rounds(settings)
     if options.json:
         print_json({"outcomes": outcomes})
     else:
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if any(outcome.failed for outcome in outcomes) else 0
 
 
-def _once(settings: "Settings") -> "list[Outcome]":
+def _run_rounds(settings: "Settings") -> "list[Outcome]":
     """Does it, with a bar on standard error if that is a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -111,10 +111,10 @@ def lines_of(comparison: "Comparison") -> Iterator[str]:
         yield _of_resource(resource)
         yield "  hidden at once; kept, and back with the resource"
     for zone in comparison.availability_zones:
-        held = zone.holdings
+        holdings = zone.holdings
         yield (
-            f"availability zone {zone.name}: used by {_count(held.projects, 'project')},"
-            f" capacity of {_count(held.resources, 'resource')}, {_count(held.commitments, 'commitment')}"
+            f"availability zone {zone.name}: used by {_count(holdings.projects, 'project')},"
+            f" capacity of {_count(holdings.resources, 'resource')}, {_count(holdings.commitments, 'commitment')}"
         )
         yield '  usage and capacity go to the zone "unknown" with the next scrapes; commitments stay until they end'
     for service in comparison.missing:
@@ -136,16 +136,16 @@ def _resources(service: "DroppedService") -> Iterator[str]:
 
 
 def _of_resource(resource: "DroppedResource") -> str:
-    held = resource.holdings
-    projects, commitments = _count(held.projects, "project"), _count(held.commitments, "commitment")
+    holdings = resource.holdings
+    projects, commitments = _count(holdings.projects, "project"), _count(holdings.commitments, "commitment")
     return (
-        f"resource {'/'.join(resource.ref)}: quota of domains {held.domains_quota},"
-        f" of {projects} {held.projects_quota}, usage {held.usage}, {commitments} of {held.committed}"
+        f"resource {'/'.join(resource.ref)}: quota of domains {holdings.domains_quota},"
+        f" of {projects} {holdings.projects_quota}, usage {holdings.usage}, {commitments} of {holdings.committed}"
     )
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _moment(time: float) -> str:

@@ -36,17 +36,17 @@ def add_to(commands: Commands) -> None:
 
 def upgrade(options: argparse.Namespace) -> int:
     """Applies the pending migrations of both halves. Any number of processes may do so at once."""
-    _report(options, "applied", "nothing to do", lambda one: one.migrations.upgrade(one.engine))
+    _report(options, "applied", "nothing to do", lambda database: database.migrations.upgrade(database.engine))
     return 0
 
 
 def status(options: argparse.Namespace) -> int:
     """Lists the pending migrations of both halves."""
-    pending = _report(options, "pending", "up to date", lambda one: one.migrations.pending(one.engine))
+    pending = _report(options, "pending", "up to date", lambda database: database.migrations.pending(database.engine))
     return 1 if pending else 0
 
 
-def _report(options: argparse.Namespace, what: str, nothing: str, names_of: "Callable[[Database], list[str]]") -> int:
+def _report(options: argparse.Namespace, key: str, nothing: str, names_of: "Callable[[Database], list[str]]") -> int:
     """Shows the names that each half gives, and returns how many there are."""
     from limes.composition.common import all_databases
 
@@ -56,9 +56,9 @@ def _report(options: argparse.Namespace, what: str, nothing: str, names_of: "Cal
         ]
     if options.json:
         print_json(
-            {"databases": [{"half": half, "location": where, what: names} for half, where, names in names_by_half]}
+            {"databases": [{"half": half, "location": where, key: names} for half, where, names in names_by_half]}
         )
     else:
         rows = [(half, where, ", ".join(names) or nothing) for half, where, names in names_by_half]
-        print_table(result_console(), "Migrations", ("half", "database", what), rows)
+        print_table(result_console(), "Migrations", ("half", "database", key), rows)
     return sum(len(names) for _, _, names in names_by_half)

@@ -37,9 +37,9 @@ def add_to(commands: Commands) -> None:
             " compared, and without --apply taken back."
         ),
     )
-    what = parser.add_mutually_exclusive_group(required=True)
-    add_file_option(what, "--config-from", help="the YAML file of the Go Limes")
-    what.add_argument(
+    source = parser.add_mutually_exclusive_group(required=True)
+    add_file_option(source, "--config-from", help="the YAML file of the Go Limes")
+    source.add_argument(
         "--database",
         metavar="URL",
         nargs="?",
@@ -133,7 +133,7 @@ def _print_outcome(outcome: "Outcome") -> None:
     console = result_console()
     counts: list[tuple[Any, ...]] = [(kind.replace("_", " "), count) for kind, count in outcome.counts.items()]
     print_table(console, f"In the source (schema version {outcome.version})", ("what", "rows>"), counts)
-    dropped = [(what, count) for what, count in outcome.dropped.items()]
+    dropped = [(name, count) for name, count in outcome.dropped.items()]
     print_table(console, "Has no place here", ("what", "rows>"), dropped, empty="nothing")
     for title, lines in (
         ("Worth knowing", outcome.notes),

@@ -30,13 +30,15 @@ class Outcome(StrEnum):
 class Report:
     """What was found, and what became of the consumers in it, by UUID."""
 
-    found: Findings
+    findings: Findings
     outcomes: Mapping[str, Outcome]
 
     @property
     def left(self) -> int:
         """How many findings are still there."""
-        return len(self.found.excesses) + sum(1 for outcome in self.outcomes.values() if outcome is not Outcome.DELETED)
+        return len(self.findings.excesses) + sum(
+            1 for outcome in self.outcomes.values() if outcome is not Outcome.DELETED
+        )
 
 
 def add_to(actions: Commands) -> None:
@@ -96,7 +98,7 @@ def _delete(delete: Callable[[], bool], repair: bool) -> Outcome:
 
 def as_json(report: Report) -> str:
     """`{"orphans": [...], "idle": [...], "excesses": [...], "left": N}`; consumers with their `outcome`."""
-    findings, outcomes = report.found, report.outcomes
+    findings, outcomes = report.findings, report.outcomes
     document: dict[str, Any] = {
         "orphans": [asdict(orphan) | {"outcome": outcomes[orphan.uuid]} for orphan in findings.orphans],
         "idle": [{"uuid": uuid, "outcome": outcomes[uuid]} for uuid in findings.idle],
@@ -108,7 +110,7 @@ def as_json(report: Report) -> str:
 
 def as_text(report: Report) -> str:
     """A table for each kind of finding that there is, and one line that counts them all."""
-    findings, outcomes = report.found, report.outcomes
+    findings, outcomes = report.findings, report.outcomes
     lines: list[str] = []
     if findings.orphans:
         lines += _table(

@@ -31,20 +31,22 @@ def add_to(commands: Commands) -> None:
     add_exit_codes(action)
     action.set_defaults(run=list_plugins)
     _add_test(actions)
-    action = _add_asking(actions, "get-usage", get_usage, "print what a backend reports for a project")
+    action = _add_backend_action(actions, "get-usage", get_usage, "print what a backend reports for a project")
     action.add_argument("service", help="a configured service type")
     action.add_argument("project", help="the project's UUID")
     add_json_option(action)
-    action = _add_asking(actions, "set-quota", set_quota, "write a project's quota into a backend, past the database")
+    action = _add_backend_action(
+        actions, "set-quota", set_quota, "write a project's quota into a backend, past the database"
+    )
     action.add_argument("service", help="a configured service type")
     action.add_argument("project", help="the project's UUID")
     action.add_argument("quotas", nargs="+", metavar="RESOURCE=AMOUNT", help="every resource of the service")
-    action = _add_asking(actions, "scan-capacity", scan_capacity, "print what a capacitor reports")
+    action = _add_backend_action(actions, "scan-capacity", scan_capacity, "print what a capacitor reports")
     action.add_argument("capacitor", help="the id of a configured capacitor")
     add_json_option(action)
 
 
-def _add_asking(actions: Commands, name: str, run: Any, text: str) -> argparse.ArgumentParser:
+def _add_backend_action(actions: Commands, name: str, run: Any, text: str) -> argparse.ArgumentParser:
     """An action that asks a backend."""
     action: argparse.ArgumentParser = actions.add_parser(name, help=text)
     add_config_option(action)

@@ -38,10 +38,10 @@ def load_any_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         return load(path, environ)
     except ConfigError as error:
         try:
-            more = backend_problems(read_yaml(path))
+            plugin_problems = backend_problems(read_yaml(path))
         except ConfigError:
-            more = []
-        raise ConfigError([*error.problems, *more]) from None
+            plugin_problems = []
+        raise ConfigError([*error.problems, *plugin_problems]) from None
 
 
 def set_up_logs(settings: Settings) -> None:

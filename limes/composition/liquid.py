@@ -42,7 +42,7 @@ def build_liquid(settings: Settings, environ: Mapping[str, str] = os.environ) ->
         raise ConfigError([f"there is no service of type {service_type!r} under services (there are: {known})"])
     service = calls.describe(backend, service_type)
     refs = {name: set(capacitor.resources()) for name, capacitor in backends.capacity.items()}
-    concerned = {name: {ref[1] for ref in found if ref[0] == service_type} for name, found in refs.items()}
+    concerned = {name: {ref[1] for ref in provided if ref[0] == service_type} for name, provided in refs.items()}
     known_capacity: set[str] = set().union(*concerned.values())
     return LiquidCollaborators(
         client_address=client_address(settings),

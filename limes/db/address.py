@@ -47,7 +47,7 @@ def parse_database_url(url: str) -> DatabaseAddress:
         raise StartupError(
             f"database.url: unknown scheme {parts.scheme!r}, expected sqlite:///path or postgresql://host/name"
         )
-    given = {
+    from_url = {
         "host": ",".join(host.hostname or "" for host in hosts),
         "user": unquote(parts.username) if parts.username else None,
         "password": unquote(parts.password) if parts.password else None,
@@ -55,7 +55,7 @@ def parse_database_url(url: str) -> DatabaseAddress:
     default: dict[str, Any] = {"port": ",".join(map(str, ports)) if len(ports) > 1 else ports[0]}
     if len(ports) > 1:
         default["target_session_attrs"] = "read-write"
-    options = {**default, **dict(parse_qsl(parts.query)), **{key: value for key, value in given.items() if value}}
+    options = {**default, **dict(parse_qsl(parts.query)), **{key: value for key, value in from_url.items() if value}}
     name = str(options.pop("dbname", None) or unquote(parts.path)[1:] or "limes")
-    place = options.get("host", "the default socket")
-    return DatabaseAddress("postgresql", name, f"PostgreSQL database {name} on {place}", options)
+    shown_host = options.get("host", "the default socket")
+    return DatabaseAddress("postgresql", name, f"PostgreSQL database {name} on {shown_host}", options)

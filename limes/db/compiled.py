@@ -73,17 +73,17 @@ class Statement:
         self.values = values
         """In the order of the marks: a `Param`, or a value that is part of the query."""
         self.dialect = dialect
-        parameters = [(place, value) for place, value in enumerate(values) if isinstance(value, Param)]
-        self._parameters = [(place, param.name) for place, param in parameters if not param.is_list]
-        self._list_parameters = [(place, param.name) for place, param in parameters if param.is_list]
+        parameters = [(index, value) for index, value in enumerate(values) if isinstance(value, Param)]
+        self._parameters = [(index, param.name) for index, param in parameters if not param.is_list]
+        self._list_parameters = [(index, param.name) for index, param in parameters if param.is_list]
 
     def bind(self, values: Mapping[str, Any]) -> list[Any]:
         """What stands for the marks. Raises `KeyError` for a parameter without a value."""
         bound = list(self.values)
-        for place, name in self._parameters:
-            bound[place] = values[name]
-        for place, name in self._list_parameters:
-            bound[place] = _list_value(values[name], self.dialect)
+        for index, name in self._parameters:
+            bound[index] = values[name]
+        for index, name in self._list_parameters:
+            bound[index] = _list_value(values[name], self.dialect)
         return bound
 
 
@@ -149,8 +149,8 @@ def compiled_insert(model: type[peewee.Model], *fields: peewee.Field, finish: Fi
     """An INSERT of rows of these fields. `finish` adds what comes after them, such as `on_conflict`."""
 
     def build(_: Parameters, count: int) -> peewee.Node:
-        given = set(fields)  # fields are compared by hash: `==` makes an expression of them
-        defaults = {field: value for field, value in model._meta.defaults.items() if field not in given}
+        named_fields = set(fields)  # fields are compared by hash: `==` makes an expression of them
+        defaults = {field: value for field, value in model._meta.defaults.items() if field not in named_fields}
         insert = model.insert_from(_Rows(len(fields), tuple(defaults.values()), count), [*fields, *defaults])
         return insert if finish is None else finish(insert)
 

@@ -48,7 +48,7 @@ class Migrations:
         Several processes may call this at once: one works, the others wait and find nothing to do. Raises
         `StartupError` if a file fails. That file has changed nothing then, and those before it stay applied.
         """
-        with engine.connection(), self._explained(engine, "cannot be upgraded"), _alone(engine):
+        with engine.connection(), self._explained(engine, "cannot be upgraded"), _upgrade_lock(engine):
             return list(self._runner(engine).up())
 
     def check(self, engine: Engine) -> None:
@@ -61,12 +61,12 @@ class Migrations:
             )
 
     @contextlib.contextmanager
-    def _explained(self, engine: Engine, what: str) -> Iterator[None]:
+    def _explained(self, engine: Engine, problem: str) -> Iterator[None]:
         try:
             yield
         except (*DATABASE_ERRORS, OSError) as error:
             raise StartupError(
-                f"the {self.name} schema in the {engine.location} {what}: {first_line(error)}"
+                f"the {self.name} schema in the {engine.location} {problem}: {first_line(error)}"
             ) from error
 
     def _runner(self, engine: Engine) -> Runner:
@@ -74,7 +74,7 @@ class Migrations:
 
 
 @contextlib.contextmanager
-def _alone(engine: Engine) -> Iterator[None]:
+def _upgrade_lock(engine: Engine) -> Iterator[None]:
     """Nobody else upgrades this database during the block. Waits as long as it takes."""
     if engine.dialect == "sqlite":
         # SQLite's write lock won't do: tables are rebuilt with foreign keys off, which is impossible in a transaction.

@@ -49,11 +49,11 @@ def check_connections(name: str, engine: Engine, settings: Settings) -> Iterator
     check = f"{name}.connections"
     ((most, used, ours, of_role, of_database),) = engine.rows(_SQL)
     limits = {"max_connections": most, "the user's CONNECTION LIMIT": of_role, "the database's": of_database}
-    what, limit = min(((key, value) for key, value in limits.items() if value >= 0), key=lambda item: item[1])
+    setting, limit = min(((key, value) for key, value in limits.items() if value >= 0), key=lambda item: item[1])
     need = needed(settings, placement_only=name.endswith(".placement"))
     others = max(0, used - ours)
-    free = limit - (others if what == "max_connections" else 0)
-    text = f"one of each process opens up to {need} connections; {limit} are allowed ({what})"
+    free = limit - (others if setting == "max_connections" else 0)
+    text = f"one of each process opens up to {need} connections; {limit} are allowed ({setting})"
     mend = "raise that limit, or lower database.pool_size, or the workers and threads of api and placement"
     if need > limit:
         yield problem(check, text, mend)

@@ -36,12 +36,12 @@ def check_sinks(context: Context) -> Iterator[Finding]:
 
 def check_metrics_folder(context: Context) -> Iterator[Finding]:
     """Whether the folder is there, and can be written."""
-    given = context.environ.get(_VARIABLE)
-    name, folder = "metrics.folder", Path(given or context.environ.get("TMPDIR") or tempfile.gettempdir())
-    what = f"{_VARIABLE} is {folder}" if given else f"metrics of workers go to a new folder in {folder}"
+    configured = context.environ.get(_VARIABLE)
+    name, folder = "metrics.folder", Path(configured or context.environ.get("TMPDIR") or tempfile.gettempdir())
+    text = f"{_VARIABLE} is {folder}" if configured else f"metrics of workers go to a new folder in {folder}"
     if not folder.is_dir():
-        yield problem(name, f"{what}, which is no folder", f"mkdir -p {folder}, for each API one of its own")
+        yield problem(name, f"{text}, which is no folder", f"mkdir -p {folder}, for each API one of its own")
     elif not os.access(folder, os.W_OK | os.X_OK):
-        yield problem(name, f"{what}, which our user cannot write", f"chown {folder} to the user that runs Limes")
+        yield problem(name, f"{text}, which our user cannot write", f"chown {folder} to the user that runs Limes")
     else:
-        yield ok(name, what)
+        yield ok(name, text)

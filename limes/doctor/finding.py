@@ -73,11 +73,13 @@ class Context:
         return self.clock.now().timestamp()
 
 
-def compare_clocks(check: str, ahead: float, whose: str, most: float) -> Finding:
+def compare_clocks(check: str, ahead: float, server: str, tolerance: float) -> Finding:
     """Judges a clock that ours is `ahead` of by so many seconds. Beyond `most`, collectors stop."""
-    text = f"this machine's clock is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} {whose}"
-    if abs(ahead) > most:
-        return problem(check, text, f"{_MEND}. Beyond {most:g} s (collector.max_clock_skew) collectors do not work")
+    text = f"this machine's clock is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} {server}"
+    if abs(ahead) > tolerance:
+        return problem(
+            check, text, f"{_MEND}. Beyond {tolerance:g} s (collector.max_clock_skew) collectors do not work"
+        )
     if abs(ahead) > _NOTICEABLE:
         return warning(check, text, _MEND)
-    return ok(check, f"this machine's clock agrees with {whose}")
+    return ok(check, f"this machine's clock agrees with {server}")

@@ -55,12 +55,12 @@ def _reach(context: Context, cloud: CloudSession) -> Iterator[Finding]:
         return
     yield ok(name, f"Keystone at {url} answers")
     try:
-        there = parsedate_to_datetime(answer.headers["Date"]).timestamp()
+        server_time = parsedate_to_datetime(answer.headers["Date"]).timestamp()
     except (KeyError, ValueError):
         yield skipped("keystone.clock", "Keystone's answer has no date")
         return
     # the header is cut to whole seconds, and may have been written at any time of the request
-    ahead = max(before - there - 1, min(0.0, context.now() - there))
+    ahead = max(before - server_time - 1, min(0.0, context.now() - server_time))
     yield compare_clocks("keystone.clock", ahead, "Keystone's", context.settings.collector.max_clock_skew)
 
 
@@ -137,12 +137,12 @@ def _catalog(cloud: CloudSession, access: AccessInfo) -> Iterator[Finding]:
         for service_type, endpoint in _endpoints(access)
         if endpoint.get("interface") == interface and region in (None, endpoint.get("region_id"))
     }
-    for service_type, (what, consequence) in _OURS.items():
+    for service_type, (service_name, consequence) in _OURS.items():
         if url := urls.get(service_type):
             yield ok(name, f"the catalog has {service_type}: {url}")
             continue
         mend = (
-            f"openstack service create --name {what} {service_type};"
+            f"openstack service create --name {service_name} {service_type};"
             f" openstack endpoint create {service_type} {interface} URL" + (f" --region {region}" if region else "")
         )
         yield warning(name, f"the catalog has no {service_type} for {where}: {consequence}", mend)

@@ -40,7 +40,7 @@ def survey(source: Source, catalog: Catalog, *, skip_unknown: bool) -> Survey:
     """Surveys the source. With `skip_unknown`, resources that are not configured here are no problem."""
     unknown = dict(_unknown_resources(source, catalog))
     empty = [f"{'/'.join(ref)} is not configured here; nothing of it is in use" for ref in unknown if not unknown[ref]]
-    used = [f"{'/'.join(ref)} is not configured here: {what}" for ref, what in unknown.items() if what]
+    used = [f"{'/'.join(ref)} is not configured here: {holdings}" for ref, holdings in unknown.items() if holdings]
     problems = [*source.lost(), *_zones(source, catalog), *_quota_tracking(source, catalog), *_units(source, catalog)]
     if not skip_unknown:
         problems += [f"{text} (configure it, or leave it behind with --skip-unknown)" for text in used]
@@ -63,11 +63,11 @@ def _unknown_resources(source: Source, catalog: Catalog) -> Iterator[tuple[Ref, 
     )
     key = (rows.c.service, rows.c.resource)
     sums = (fn.SUM(getattr(rows.c, name)) for name in names)
-    for service, resource, quota, usage, held in source.tuples(
+    for service, resource, quota, usage, committed in source.tuples(
         Select([rows], [*key, *sums]).group_by(*key).order_by(*key)
     ):
         if catalog.find((service, resource)) is None:
-            amounts = {"quota": quota, "usage": usage, "commitments that hold": held}
+            amounts = {"quota": quota, "usage": usage, "commitments that hold": committed}
             yield (service, resource), ", ".join(f"{name} {value}" for name, value in amounts.items() if value)
 
 

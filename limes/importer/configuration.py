@@ -112,8 +112,8 @@ def _distributions(value: Any, notes: Notes) -> Any:
             notes.dropped(f"{path}.autogrow", "quota grows here only when somebody raises it")
         if distribution.get("model") == "autogrow":
             distribution["model"] = "hierarchical"
-            what = "hierarchical: the quotas that are there stay, and are changed by PUT from now on"
-            notes.changed(f"{path}.model", what)
+            text = "hierarchical: the quotas that are there stay, and are changed by PUT from now on"
+            notes.changed(f"{path}.model", text)
         kept.append(distribution)
     return kept
 

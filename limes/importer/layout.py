@@ -163,11 +163,11 @@ class Layout:
         row = _table("project_resources")
         if self.is_by_name:
             owner = _table("project_services")
-            columns = _named(owner.c.project_id, owner.c.type, row.c.name)
+            columns = _aliases(owner.c.project_id, owner.c.type, row.c.name)
             return row.select(*columns, row.c.quota, row.c.backend_quota).join(owner, on=owner.c.id == row.c.service_id)
         az, resource, service = self._cluster_tables()
         amounts = _table("project_az_resources") if self.has_totals else row
-        columns = _named(row.c.project_id, service.c.type, resource.c.name)
+        columns = _aliases(row.c.project_id, service.c.type, resource.c.name)
         query = (
             row.select(*columns, amounts.c.quota, amounts.c.backend_quota)
             .join(resource, on=resource.c.id == row.c.resource_id)
@@ -213,7 +213,7 @@ class Layout:
         """The columns of `row`, with project, service, resource and AZ, which hang on `az_row`."""
         if self.is_by_name:
             owner, resource = _table("project_services"), _table("project_resources")
-            names = _named(owner.c.project_id, owner.c.type, resource.c.name)
+            names = _aliases(owner.c.project_id, owner.c.type, resource.c.name)
             query = row.select(*names, az_row.c.az, *columns)
             if az_row is not row:
                 query = query.join(az_row, on=az_row.c.id == row.c.az_resource_id)
@@ -221,7 +221,7 @@ class Layout:
                 owner, on=owner.c.id == resource.c.service_id
             )
         az, resource, service = self._cluster_tables()
-        query = row.select(*_named(row.c.project_id, service.c.type, resource.c.name), az.c.az, *columns)
+        query = row.select(*_aliases(row.c.project_id, service.c.type, resource.c.name), az.c.az, *columns)
         return (
             query.join(az, on=az.c.id == row.c.az_resource_id)
             .join(resource, on=resource.c.id == az.c.resource_id)
@@ -292,7 +292,7 @@ def _all(table: Any) -> Any:
     return table.select(Value(1).alias("one"))
 
 
-def _named(project: Any, service: Any, resource: Any) -> tuple[Any, ...]:
+def _aliases(project: Any, service: Any, resource: Any) -> tuple[Any, ...]:
     return project.alias("project"), service.alias("service"), resource.alias("resource")
 
 

@@ -32,17 +32,17 @@ class Notes:
 
     notes: list[Note] = field(default_factory=list)
 
-    def dropped(self, path: str, why: str) -> None:
+    def dropped(self, path: str, reason: str) -> None:
         """Notes an option without a counterpart."""
-        self.notes.append(Note(Kind.DROPPED, path, why))
+        self.notes.append(Note(Kind.DROPPED, path, reason))
 
-    def changed(self, path: str, how: str) -> None:
+    def changed(self, path: str, text: str) -> None:
         """Notes an option that is written in another way here."""
-        self.notes.append(Note(Kind.CHANGED, path, how))
+        self.notes.append(Note(Kind.CHANGED, path, text))
 
-    def to_do(self, path: str, what: str) -> None:
+    def to_do(self, path: str, text: str) -> None:
         """Notes something that the operator has to decide, or to look up."""
-        self.notes.append(Note(Kind.TO_DO, path, what))
+        self.notes.append(Note(Kind.TO_DO, path, text))
 
     def keep(self, path: str, section: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
         """The known keys of a section, with their values. Each other key is noted as dropped."""

@@ -35,9 +35,9 @@ def _compute(path: str, params: Params, notes: Notes) -> Params:
         kept["flavors"] = {name: {"aliases": others or []} for name, others in aliases.items()}
         notes.changed(f"{path}.separate_instance_quotas.flavor_aliases", "params.flavors.NAME.aliases")
         for index, rule in mappings(separate.get("flavor_name_selection")):
-            what = f"name each flavor that {rule.get('name_pattern')!r} means in params.flavors"
+            text = f"name each flavor that {rule.get('name_pattern')!r} means in params.flavors"
             category = f", with category: {rule['category']}" if rule.get("category") else ""
-            notes.to_do(f"{path}.separate_instance_quotas.flavor_name_selection[{index}]", what + category)
+            notes.to_do(f"{path}.separate_instance_quotas.flavor_name_selection[{index}]", text + category)
     return kept
 
 
@@ -82,14 +82,14 @@ def _nova(path: str, params: Params, notes: Notes) -> Params:
     _excluded_traits(f"{path}.hypervisor_selection", mapping(params.get("hypervisor_selection")), notes)
     if params.pop("flavor_aliases", None) is not None:
         notes.dropped(f"{path}.flavor_aliases", "capacity of single flavors is not simulated here")
-    names = [f"pooled_{what}_resource" for what in ("cores", "instances", "ram")]
+    names = [f"pooled_{noun}_resource" for noun in ("cores", "instances", "ram")]
     kept = notes.keep(path, params, ("hypervisor_selection", "flavor_selection", "with_subcapacities", *names))
     for name in names:
         if not kept.get(name):
             kept.pop(name, None)
-            what = name.split("_")[1]
+            noun = name.split("_")[1]
             notes.changed(
-                f"{path}.{name}", f"not given, which there means no capacity of {what}, and here the name {what}"
+                f"{path}.{name}", f"not given, which there means no capacity of {noun}, and here the name {noun}"
             )
     return kept
 

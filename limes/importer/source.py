@@ -125,13 +125,13 @@ class Source:
         self.engine = engine
         self.layout = Layout(_version(engine))
 
-    def count(self, what: str) -> int:
+    def count(self, relation: str) -> int:
         """How many rows of a kind there are."""
-        return self._count(getattr(self.layout, what))
+        return self._count(getattr(self.layout, relation))
 
-    def stream(self, what: str, kind: type[R], order: Collection[str]) -> Iterator[R]:
+    def stream(self, relation: str, kind: type[R], order: Collection[str]) -> Iterator[R]:
         """The rows of a kind, which never stand in memory all at once. Columns as `Layout` says."""
-        rows = getattr(self.layout, what).alias("x")
+        rows = getattr(self.layout, relation).alias("x")
         query = Select([rows], [getattr(rows.c, name) for name in kind._fields])
         return self.engine.stream(query.order_by(*(getattr(rows.c, name) for name in order)), kind)
 
@@ -142,15 +142,15 @@ class Source:
     def lost(self) -> list[str]:
         """A line for each kind of which some rows refer to nothing, so that the queries do not give them."""
         return [
-            f"{wanted - found} rows of {what} in the source refer to nothing"
-            for what, rows in self.layout.complete.items()
-            if (wanted := self._count(rows)) != (found := self.count(what))
+            f"{expected - complete} rows of {relation} in the source refer to nothing"
+            for relation, rows in self.layout.complete.items()
+            if (expected := self._count(rows)) != (complete := self.count(relation))
         ]
 
     def dropped(self) -> dict[str, int]:
         """What is not imported, and how much of it there is."""
-        counted = {what: self._count(rows) for what, rows in self.layout.dropped.items()}
-        return {what: count for what, count in counted.items() if count}
+        counted = {name: self._count(rows) for name, rows in self.layout.dropped.items()}
+        return {name: count for name, count in counted.items() if count}
 
     def _count(self, rows: Rows) -> int:
         (count,) = self.engine.column(Select([rows.alias("x")], [fn.COUNT(1)]))

@@ -83,7 +83,7 @@ class Target:
         owners: dict[int, int] = {}
 
         def values() -> Iterator[tuple[object, ...]]:
-            for row in self._ours(rows):
+            for row in self._of_known_resources(rows):
                 id_ = self._resources[row.service, row.resource]
                 if row.capacitor in capacitors:
                     owners[id_] = capacitors[row.capacitor]
@@ -103,7 +103,7 @@ class Target:
         """Writes quotas of domains; 0 where the source has none."""
         given = {
             (self._domains[row.domain], self._resources[row.service, row.resource]): row.quota
-            for row in self._ours(rows)
+            for row in self._of_known_resources(rows)
             if self._tracks(row)
         }
         services = self._catalog.services
@@ -154,7 +154,7 @@ class Target:
         """Writes quotas of projects, and what the backends enforce."""
 
         def values() -> Iterator[tuple[object, ...]]:
-            for row in self._ours(rows):
+            for row in self._of_known_resources(rows):
                 pair = self._projects[row.project][0], self._resources[row.service, row.resource]
                 self._pairs.add(pair)
                 quota, backend_quota = None, None
@@ -170,7 +170,7 @@ class Target:
         """Writes usage by AZ, and the totals from it."""
 
         def values() -> Iterator[tuple[object, ...]]:
-            for row in self._ours(rows):
+            for row in self._of_known_resources(rows):
                 pair = self._projects[row.project][0], self._resources[row.service, row.resource]
                 if pair in self._pairs:
                     yield (*pair, row.az, row.usage, row.physical_usage, row.subresources)
@@ -198,7 +198,7 @@ class Target:
         events: list[commitment_events.EventRow] = []
 
         def values() -> Iterator[tuple[object, ...]]:
-            for row in self._ours(rows):
+            for row in self._of_known_resources(rows):
                 project_id, project_uuid, domain_uuid = self._projects[row.project]
                 resource_id = self._resources[row.service, row.resource]
                 owner = Owner(project_id, project_uuid, resource_id)
@@ -227,7 +227,7 @@ class Target:
         text = orjson.dumps({**document, "project_id": project, "domain_id": domain}).decode()
         return commitment_events.EventRow("created", commitment.uuid, project, text)
 
-    def _ours(self, rows: Iterable[T]) -> Iterator[T]:
+    def _of_known_resources(self, rows: Iterable[T]) -> Iterator[T]:
         return (row for row in rows if (row.service, row.resource) in self._resources)
 
     def _tracks(self, row: DomainQuotaRow | QuotaRow) -> bool:

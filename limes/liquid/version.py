@@ -40,9 +40,9 @@ def kept_version(document: Mapping[str, Any], file: Path) -> int:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        kept = orjson.loads(file.read_bytes())
+        stored = orjson.loads(file.read_bytes())
     except FileNotFoundError:
         return {}
-    if not isinstance(kept, dict):
+    if not isinstance(stored, dict):
         raise ValueError("not an object")
-    return kept
+    return stored

@@ -50,11 +50,11 @@ def _credentials(request: requests.PreparedRequest) -> Iterator[str]:
 
 
 def _of_authorization(value: str) -> Iterator[str]:
-    kind, _, rest = value.partition(" ")
-    yield rest or kind
+    kind, _, credentials = value.partition(" ")
+    yield credentials or kind
     if kind.lower() == "basic":
         try:
-            yield base64.b64decode(rest).decode().partition(":")[2]
+            yield base64.b64decode(credentials).decode().partition(":")[2]
         except (binascii.Error, UnicodeDecodeError):
             return
 

@@ -31,11 +31,11 @@ class _DeadlineReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> Any:
-        left = self._until - time.monotonic()
-        if left <= 0:
+        remaining = self._until - time.monotonic()
+        if remaining <= 0:
             raise TimeoutError("the time for this answer is over")
         with contextlib.suppress(OSError):  # it is closed: the next line says so
-            self._sock.settimeout(left)
+            self._sock.settimeout(remaining)
         return self._raw.readinto(buffer)
 
     def close(self) -> None:

@@ -74,7 +74,7 @@ def _model_of(annotation: Any) -> type[BaseModel] | None:
     """The model in an annotation: itself, or the items of its list."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for part in typing.get_args(annotation) if (found := _model_of(part))), None)
+    return next((model for part in typing.get_args(annotation) if (model := _model_of(part))), None)
 
 
 def _is_list(annotation: Any) -> bool:

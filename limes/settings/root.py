@@ -72,8 +72,8 @@ class Settings(Section):
     @model_validator(mode="after")
     def _names_are_unique(self) -> "Settings":
         problems = [
-            f"{what} {name!r} is given {count} times"
-            for what, names in (
+            f"{key} {name!r} is given {count} times"
+            for key, names in (
                 ("availability_zones:", self.availability_zones),
                 ("services: service_type", [service.service_type for service in self.services]),
                 ("capacitors: id", [capacitor.id for capacitor in self.capacitors]),
@@ -81,9 +81,9 @@ class Settings(Section):
             for name, count in Counter(names).items()
             if count > 1
         ]
-        for what, values in (("availability_zones", self.availability_zones), ("services", self.services)):
+        for key, values in (("availability_zones", self.availability_zones), ("services", self.services)):
             if not values and not self.for_placement_alone:
-                problems.append(f"{what}: at least one is needed")
+                problems.append(f"{key}: at least one is needed")
         for reserved in {"any", "unknown"} & set(self.availability_zones):
             problems.append(f"availability_zones: {reserved!r} is a reserved name")
         if problems:

@@ -160,10 +160,10 @@ def _answer(resp: falcon.Response, document: Any) -> None:
 
 def _read_cookie(req: falcon.Request) -> Issued | None:
     """`ours|TOKEN|ROOT` or `brought|TOKEN|ROOT`, as `_set_cookie` has written it."""
-    whose, token, root, *_ = [*req.cookies.get(COOKIE, "").split("|"), "", "", ""]
-    if whose not in (_OURS, _BROUGHT) or not token or not root:
+    origin, token, root, *_ = [*req.cookies.get(COOKIE, "").split("|"), "", "", ""]
+    if origin not in (_OURS, _BROUGHT) or not token or not root:
         return None
-    return Issued(token, root, root_is_ours=whose == _OURS)
+    return Issued(token, root, root_is_ours=origin == _OURS)
 
 
 def _set_cookie(req: falcon.Request, resp: falcon.Response, issued: Issued) -> None:

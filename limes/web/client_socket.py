@@ -122,8 +122,8 @@ class ClientSocket(socket.socket):
     def _recv_more(self, size: int) -> bytes:
         poll = select.poll()
         poll.register(self, select.POLLIN)
-        while (left := self.read_until - time.monotonic()) > 0:
-            if poll.poll(left * 1000):
+        while (remaining := self.read_until - time.monotonic()) > 0:
+            if poll.poll(remaining * 1000):
                 with contextlib.suppress(BlockingIOError):
                     return _SOCKET.recv(self, size)
         return b""
@@ -180,18 +180,18 @@ class ClientSocket(socket.socket):
         for part in parts:
             self._send_part(memoryview(part))
 
-    def _send_part(self, rest: memoryview) -> None:
+    def _send_part(self, data: memoryview) -> None:
         if not self.is_sent:
             self.drain()
-        while rest and self.is_sent:
+        while data and self.is_sent:
             try:
-                rest = rest[_SOCKET.send(self, rest) :]
+                data = data[_SOCKET.send(self, data) :]
             except BlockingIOError:
                 if not self.may_wait(self):
                     break
-        if rest:
+        if data:
             try:
-                self._out_spool.write(rest)
+                self._out_spool.write(data)
             except SpoolFull as error:
                 log.warning("an answer was broken off: its client is slow, and too much waits for others already")
                 raise BrokenPipeError(errno.EPIPE, "no room for the rest of the answer") from error

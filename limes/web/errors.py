@@ -41,9 +41,9 @@ class PlainErrors:
 
     def install(self, app: falcon.App[Any, Any]) -> None:
         """Makes this object answer for everything that the app raises."""
-        app.add_error_handler(Exception, self._unexpected)
-        app.add_error_handler(errors.LimesError, self._ours)
-        app.add_error_handler(falcon.HTTPError, self._falcons)
+        app.add_error_handler(Exception, self._answer_unexpected_error)
+        app.add_error_handler(errors.LimesError, self._answer_own_error)
+        app.add_error_handler(falcon.HTTPError, self._answer_falcon_error)
 
     def answer(
         self, req: falcon.Request, resp: falcon.Response, status: int, message: str, error: Exception | None = None
@@ -51,12 +51,12 @@ class PlainErrors:
         """Makes the response an error."""
         answer_text(resp, status, message)
 
-    def _ours(
+    def _answer_own_error(
         self, req: falcon.Request, resp: falcon.Response, error: errors.LimesError, params: dict[str, Any]
     ) -> None:
         status = next((code for kind, code in self.statuses.items() if isinstance(error, kind)), None)
         if status is None:
-            self._unexpected(req, resp, error, params)
+            self._answer_unexpected_error(req, resp, error, params)
             return
         if status >= 500:
             log.error("%s %s: %s", req.method, req.path, error)
@@ -64,7 +64,7 @@ class PlainErrors:
         if status == 503:
             resp.set_header("retry-after", "5")
 
-    def _falcons(
+    def _answer_falcon_error(
         self, req: falcon.Request, resp: falcon.Response, error: falcon.HTTPError, params: dict[str, Any]
     ) -> None:
         resp.set_headers(error.headers or {})
@@ -73,7 +73,9 @@ class PlainErrors:
             message = error.description or error.title or str(error.status_code)
         self.answer(req, resp, error.status_code, message)
 
-    def _unexpected(self, req: falcon.Request, resp: falcon.Response, error: Exception, params: dict[str, Any]) -> None:
+    def _answer_unexpected_error(
+        self, req: falcon.Request, resp: falcon.Response, error: Exception, params: dict[str, Any]
+    ) -> None:
         log.exception("%s %s failed", req.method, req.path, exc_info=error)
         request_id = getattr(req.context, "request_id", "-")
         self.answer(req, resp, 500, self.unexpected.format(request_id=request_id))

@@ -31,9 +31,9 @@ class RequestIdMiddleware:
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         local = f"req-{self._ids.uuid()}"
-        given = req.get_header("X-Openstack-Request-Id") or ""
+        client_request_id = req.get_header("X-Openstack-Request-Id") or ""
         req.context.request_id = local
-        logs.request_id.set(f"{given} {local}" if _REQUEST_ID.match(given) else local)
+        logs.request_id.set(f"{client_request_id} {local}" if _REQUEST_ID.match(client_request_id) else local)
         resp.set_header("x-openstack-request-id", local)
 
 
@@ -52,16 +52,16 @@ class AccessLogMiddleware:
         stream = resp.stream
         if isinstance(stream, BodyStream):
             first = self._seconds(req)
-            stream.on_close(lambda: self._answered(req, resp, (first, stream.sent)))
+            stream.on_close(lambda: self._record_answer(req, resp, (first, stream.sent)))
         else:
-            self._answered(req, resp, None)
+            self._record_answer(req, resp, None)
 
     def _seconds(self, req: falcon.Request) -> float:
         now = self._clock.monotonic()
         # falcon refuses the method WEBSOCKET before it asks any middleware
         return now - float(getattr(req.context, "started", now))
 
-    def _answered(self, req: falcon.Request, resp: falcon.Response, streamed: tuple[float, int] | None) -> None:
+    def _record_answer(self, req: falcon.Request, resp: falcon.Response, streamed: tuple[float, int] | None) -> None:
         seconds = self._seconds(req)
         status = resp.status_code
         metrics.observe(self._app_name, req, resp, seconds, streamed)
@@ -96,20 +96,20 @@ class ConnectionMiddleware:
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         if req.path in self._without:
             return
-        held = self._engine.connection()
-        held.__enter__()
-        req.context.held = held
+        connection = self._engine.connection()
+        connection.__enter__()
+        req.context.held = connection
 
     def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:
-        held = getattr(req.context, "held", None)
+        connection = getattr(req.context, "held", None)
         stream = resp.stream
         if isinstance(stream, BodyStream):
-            if held is not None:
-                stream.on_close(lambda: held.__exit__(None, None, None))
+            if connection is not None:
+                stream.on_close(lambda: connection.__exit__(None, None, None))
             if req.method == "HEAD" or not ok:  # falcon sends another body, or none, and forgets this one
                 stream.close()
-        elif held is not None:
-            held.__exit__(None, None, None)
+        elif connection is not None:
+            connection.__exit__(None, None, None)
             self._gauges.update()
         req.context.held = None
 

@@ -61,9 +61,9 @@ class Spool:
             if self._file is None:
                 self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - close() closes it
             self._file.seek(0, 2)
-            rest = memoryview(data)
-            while rest:
-                rest = rest[self._file.write(rest) :]
+            remaining = memoryview(data)
+            while remaining:
+                remaining = remaining[self._file.write(remaining) :]
         except OSError as error:
             raise SpoolFull(str(error)) from error
 

@@ -129,14 +129,14 @@ class WaitingRoom:
         else:
             self._wait(conn, Wait.CLOSE, _LINGER_SECONDS)
 
-    def _wait(self, conn: Connection, what: Wait, seconds: float) -> None:
-        event = selectors.EVENT_WRITE if what is Wait.READER else selectors.EVENT_READ
+    def _wait(self, conn: Connection, wait: Wait, seconds: float) -> None:
+        event = selectors.EVENT_WRITE if wait is Wait.READER else selectors.EVENT_READ
         if conn in self._waiting:
             self._poller.modify(conn.sock, event, partial(self._on_event, conn))
         else:
             self._waiting[conn] = None
             self._poller.register(conn.sock, event, partial(self._on_event, conn))
-        conn.waits_for, conn.stage = what, None
+        conn.waits_for, conn.stage = wait, None
         conn.deadline = time.monotonic() + seconds
         if self._is_stopping:
             self._shorten_deadline(conn)

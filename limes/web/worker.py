@@ -228,8 +228,8 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         poll.register(sock, event)
         poll.register(self._wake_reader, select.POLLIN)
         until = time.monotonic() + seconds
-        while self.alive and (left := until - time.monotonic()) > 0:
-            ready = {file for file, _ in poll.poll(left * 1000)}
+        while self.alive and (remaining := until - time.monotonic()) > 0:
+            ready = {file for file, _ in poll.poll(remaining * 1000)}
             if sock.fileno() in ready:
                 return True
             if self._wake_reader in ready:

@@ -23,16 +23,16 @@ def parse_amount(text: str, unit: Unit) -> int:
     match = _NUMBER.match(text)
     if match is None:
         raise AmountError(f"{text!r} is not an amount (expected for example {_example(unit)})")
-    number, given = Fraction(match[1]), match[2]
-    if number == 0 and not given:
+    number, unit_name = Fraction(match[1]), match[2]
+    if number == 0 and not unit_name:
         return 0
-    if unit.is_measured and not given:
+    if unit.is_measured and not unit_name:
         raise AmountError(f"{text!r} has no unit (expected for example {_example(unit)})")
-    if given and not unit.is_measured:
+    if unit_name and not unit.is_measured:
         raise AmountError(f"{text!r} has a unit, the resource has none (expected for example {_example(unit)})")
-    known = find_unit(given)
+    known = find_unit(unit_name)
     if known is None:
-        raise AmountError(f"{given!r} is not a unit (there are: {', '.join(_UNITS)})")
+        raise AmountError(f"{unit_name!r} is not a unit (there are: {', '.join(_UNITS)})")
     total = number * known.multiplier
     if total.denominator != 1:
         raise AmountError(f"{text!r} is not a whole number of {unit.value or 'things'}")
@@ -46,7 +46,7 @@ def _example(unit: Unit) -> str:
     return f"10{unit.value}"
 
 
-def apply(text: str, present: int, unit: Unit) -> int:
+def apply_change(text: str, present: int, unit: Unit) -> int:
     """The amount that `text` makes of the present one.
 
     `20` or `20GiB` is the new amount, `+5` and `-5GiB` count from the present one, `+10%` and `-10%` are parts of it;
@@ -55,14 +55,14 @@ def apply(text: str, present: int, unit: Unit) -> int:
     text = text.strip()
     if text[:1] not in ("+", "-"):
         return parse_amount(text, unit)
-    sign, rest = (1 if text[0] == "+" else -1), text[1:]
-    if rest.endswith("%"):
-        match = _NUMBER.match(rest[:-1])
+    sign, size = (1 if text[0] == "+" else -1), text[1:]
+    if size.endswith("%"):
+        match = _NUMBER.match(size[:-1])
         if match is None or match[2]:
             raise AmountError(f"{text!r} is not a change (expected for example {text[0]}10%)")
         step = int(present * Fraction(match[1]) / 100)
     else:
-        step = parse_amount(rest, unit)
+        step = parse_amount(size, unit)
     if present + sign * step < 0:
         raise AmountError(f"{text!r} of {exact(present, unit)} would be below zero")
     return present + sign * step
@@ -99,7 +99,7 @@ def _larger(amount: int, unit: Unit) -> list[Unit]:
     if not unit.is_measured:
         return []
     total = amount * unit.multiplier
-    return [one for one in reversed(_UNITS) if unit.multiplier <= one.multiplier <= total]
+    return [larger for larger in reversed(_UNITS) if unit.multiplier <= larger.multiplier <= total]
 
 
 def _render(number: Fraction, decimals: int, unit: Unit) -> str:

@@ -82,7 +82,7 @@ class LimesLister(LimesCommand, command.Lister):
             empty = ""
             if not args.columns:
                 filled = {title for row in listed for title, cell in row.items() if cell is not None}
-                titles = [one for one in columns.titles if one in filled or one not in columns.optional]
+                titles = [title for title in columns.titles if title in filled or title not in columns.optional]
         cells = ([empty if row.get(title) is None else row[title] for title in titles] for row in listed)
         return titles, cells
 

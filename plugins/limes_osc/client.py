@@ -62,7 +62,7 @@ class LimesClient:
     def discover(self, path: str, key: str) -> list[str]:
         """Looks for new domains or projects: the ids of those that were found."""
         answer = self.request("POST", path)
-        return [one["id"] for one in document_of(answer)[key]] if answer.status_code == 202 else []
+        return [entry["id"] for entry in document_of(answer)[key]] if answer.status_code == 202 else []
 
     def request(
         self,

@@ -21,7 +21,11 @@ class ListDomains(LimesLister):
         """One row for each domain and resource."""
         query = [*report_query(parsed_args), *paging_of(parsed_args)]
         domains = self.limes.get("/domains", query, headers_of(parsed_args))["domains"]
-        rows = (row for domain in domains for row in rows_of("domain", domain, parsed_args, named("Domain", domain)))
+        rows = (
+            row
+            for domain in domains
+            for row in rows_of("domain", domain, parsed_args, identity_cells("Domain", domain))
+        )
         return self.table(parsed_args, columns_of("domain", parsed_args, "Domain ID", "Domain Name"), rows)
 
 
@@ -48,6 +52,6 @@ class DiscoverDomains(LimesLister):
         )
 
 
-def named(kind: str, document: Json) -> dict[str, str]:
+def identity_cells(kind: str, document: Json) -> dict[str, str]:
     """The cells that say whose row it is."""
     return {f"{kind} ID": document["id"], f"{kind} Name": document["name"]}

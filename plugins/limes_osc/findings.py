@@ -33,33 +33,33 @@ class ListInconsistencies(LimesLister):
         """One row for each finding of the three kinds."""
         kinds = self.limes.get("/inconsistencies", filters_of(parsed_args))["inconsistencies"]
         rows = (
-            _finding(kind, one, parsed_args)
-            for kind, found in kinds.items()
-            for one in found
-            if selects(parsed_args, one["service"], one["resource"])
+            _finding(kind, finding, parsed_args)
+            for kind, findings in kinds.items()
+            for finding in findings
+            if selects(parsed_args, finding["service"], finding["resource"])
         )
         return self.table(parsed_args, self._columns, rows)
 
 
-def _finding(kind: str, one: Json, args: argparse.Namespace) -> Row:
-    unit, project = unit_of(one), one.get("project", {})
+def _finding(kind: str, document: Json, args: argparse.Namespace) -> Row:
+    unit, project = unit_of(document), document.get("project", {})
     figures = {
-        "Quota": one.get("quota", one.get("domain_quota")),
-        "Projects Quota": one.get("projects_quota"),
-        "Usage": one.get("usage"),
-        "Backend Quota": one.get("backend_quota"),
+        "Quota": document.get("quota", document.get("domain_quota")),
+        "Projects Quota": document.get("projects_quota"),
+        "Usage": document.get("usage"),
+        "Backend Quota": document.get("backend_quota"),
     }
     return {
         "Kind": kind,
-        "Domain Name": (project or one)["domain"]["name"],
+        "Domain Name": (project or document)["domain"]["name"],
         "Project ID": project.get("id"),
         "Project Name": project.get("name"),
-        "Service": one["service"],
-        "Resource": one["resource"],
+        "Service": document["service"],
+        "Resource": document["resource"],
         **{
             title: Amount(value, unit, args.unit, exactly=True) for title, value in figures.items() if value is not None
         },
-        "Unit": shown_unit(one, args.unit),
+        "Unit": shown_unit(document, args.unit),
     }
 
 
@@ -74,17 +74,17 @@ class ListScrapeErrors(LimesLister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """One row for each group of projects; the first of them is named."""
-        found = self.limes.get("/admin/scrape-errors", filters_of(parsed_args))["scrape_errors"]
+        groups = self.limes.get("/admin/scrape-errors", filters_of(parsed_args))["scrape_errors"]
         rows: list[Row] = [
             {
-                "Service": one["service_type"],
-                "Domain Name": one["project"]["domain"]["name"],
-                "Project ID": one["project"]["id"],
-                "Project Name": one["project"]["name"],
-                "Affected Projects": one.get("affected_projects", 1),
-                "Checked At": time(one["checked_at"]),
-                "Message": one["message"],
+                "Service": group["service_type"],
+                "Domain Name": group["project"]["domain"]["name"],
+                "Project ID": group["project"]["id"],
+                "Project Name": group["project"]["name"],
+                "Affected Projects": group.get("affected_projects", 1),
+                "Checked At": time(group["checked_at"]),
+                "Message": group["message"],
             }
-            for one in found
+            for group in groups
         ]
         return self.table(parsed_args, self._columns, rows)

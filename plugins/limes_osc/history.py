@@ -89,19 +89,25 @@ class ExplainQuotas(Targeted, LimesLister):
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """One row for each quota."""
         explanations = self.limes.get(f"{self.path(parsed_args)}/explain", filters_of(parsed_args))["explanations"]
-        selected = (one for one in explanations if selects(parsed_args, one["service"], one["resource"]))
+        selected = (entry for entry in explanations if selects(parsed_args, entry["service"], entry["resource"]))
         return self.table(
-            parsed_args, self._columns, (self._row(self.warned(one), parsed_args.unit) for one in selected)
+            parsed_args,
+            self._columns,
+            (self._row(self.warned(entry), parsed_args.unit) for entry in selected),
         )
 
-    def _row(self, one: Json, wanted: Unit | None) -> Row:
-        unit, least, most = unit_of(one), one["min_acceptable_quota"], one["max_acceptable_quota"]
-        origin = one.get("origin", {})
+    def _row(self, entry: Json, wanted: Unit | None) -> Row:
+        unit, least, most = (
+            unit_of(entry),
+            entry["min_acceptable_quota"],
+            entry["max_acceptable_quota"],
+        )
+        origin = entry.get("origin", {})
         return {
-            "Service": one["service"],
-            "Resource": one["resource"],
-            **{title: Amount(one[key], unit, wanted) for title, key in self._figures.items() if key in one},
-            "Constraint": one.get("constraint"),
+            "Service": entry["service"],
+            "Resource": entry["resource"],
+            **{title: Amount(entry[key], unit, wanted) for title, key in self._figures.items() if key in entry},
+            "Constraint": entry.get("constraint"),
             "Min": Amount(least["quota"], unit, wanted, exactly=True),
             "Min Rule": least["rule"],
             "Max": Amount(most["quota"], unit, wanted, exactly=True),
@@ -109,7 +115,7 @@ class ExplainQuotas(Targeted, LimesLister):
             "Changed At": time(origin.get("at")),
             "Changed By": origin.get("initiator", {}).get("name"),
             "Reason": origin.get("reason"),
-            "Unit": shown_unit(one, wanted),
+            "Unit": shown_unit(entry, wanted),
         }
 
 

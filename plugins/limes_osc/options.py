@@ -36,12 +36,12 @@ def add_project_option(parser: argparse.ArgumentParser) -> None:
 def add_filters(parser: argparse.ArgumentParser) -> None:
     """Which resources."""
     group = parser.add_argument_group("filters", "Each may be repeated; a name that does not exist selects nothing.")
-    for name, what in (
+    for name, meaning in (
         ("service", "services of this type"),
         ("area", "services in this area"),
         ("resource", "resources of this name, or the resource <service>/<resource>"),
     ):
-        group.add_argument(f"--{name}", metavar=f"<{name}>", action="append", default=[], help=f"Only {what}")
+        group.add_argument(f"--{name}", metavar=f"<{name}>", action="append", default=[], help=f"Only {meaning}")
 
 
 def filters_of(args: argparse.Namespace) -> list[tuple[str, str]]:
@@ -74,7 +74,7 @@ def read_unit(text: str) -> Unit:
     for unit in Unit:
         if unit.is_measured and unit.value.lower() == text.lower():
             return unit
-    raise argparse.ArgumentTypeError(f"{text!r} is not a unit (there are: {', '.join(one for one in Unit if one)})")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a unit (there are: {', '.join(filter(None, Unit))})")
 
 
 def add_report_options(parser: argparse.ArgumentParser) -> None:
@@ -99,8 +99,8 @@ def add_paging(parser: argparse.ArgumentParser) -> None:
 
 def paging_of(args: argparse.Namespace) -> Query:
     """The query of these options."""
-    given = (("limit", args.limit), ("marker", args.marker))
-    return [(name, str(value)) for name, value in given if value is not None]
+    options = (("limit", args.limit), ("marker", args.marker))
+    return [(name, str(value)) for name, value in options if value is not None]
 
 
 def read_pair(text: str) -> tuple[str, str]:

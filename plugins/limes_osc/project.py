@@ -7,7 +7,7 @@ from osc_lib.exceptions import CommandError
 
 from limes_osc.base import Columns, LimesCommand, LimesLister, Options, Row, Table
 from limes_osc.client import Json
-from limes_osc.domain import named
+from limes_osc.domain import identity_cells
 from limes_osc.options import add_domain_option, add_paging, add_report_options, paging_of, report_query
 from limes_osc.quota import SetQuotas, SimulateQuotas, confirm
 from limes_osc.reports import columns_of, headers_of, rows_of
@@ -17,9 +17,9 @@ from limes_osc.targets import OfProject
 
 
 def _add_whose(parser: argparse.ArgumentParser) -> None:
-    whose = parser.add_mutually_exclusive_group()
-    whose.add_argument("--domain", metavar="<domain>", help="Domain (name or ID; default: that of the token)")
-    whose.add_argument("--all-domains", action="store_true", help="Projects of all domains")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--domain", metavar="<domain>", help="Domain (name or ID; default: that of the token)")
+    group.add_argument("--all-domains", action="store_true", help="Projects of all domains")
 
 
 class ListProjects(LimesLister):
@@ -33,14 +33,18 @@ class ListProjects(LimesLister):
         path = "/projects" if everywhere else f"{domain_path(self.scopes.domain(parsed_args.domain))}/projects"
         query = [*report_query(parsed_args), *paging_of(parsed_args)]
         projects = self.limes.get(path, query, headers_of(parsed_args))["projects"]
-        rows = (row for project in projects for row in rows_of("project", project, parsed_args, _whose(project)))
-        whose = [*(["Domain ID", "Domain Name"] if everywhere else []), "Project ID", "Project Name"]
-        return self.table(parsed_args, columns_of("project", parsed_args, *whose), rows)
+        rows = (
+            row for project in projects for row in rows_of("project", project, parsed_args, _identity_cells(project))
+        )
+        titles = [*(["Domain ID", "Domain Name"] if everywhere else []), "Project ID", "Project Name"]
+        return self.table(parsed_args, columns_of("project", parsed_args, *titles), rows)
 
 
-def _whose(project: Json) -> Row:
+def _identity_cells(project: Json) -> Row:
     """The cells that say whose row it is; the domain's are there in lists over all domains."""
-    return (named("Domain", project["domain"]) if "domain" in project else {}) | named("Project", project)
+    return (identity_cells("Domain", project["domain"]) if "domain" in project else {}) | identity_cells(
+        "Project", project
+    )
 
 
 class ShowProject(OfProject, ShowReport):

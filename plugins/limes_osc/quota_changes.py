@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
-from limes_osc.amounts import AmountError, apply, exact, unit_of
+from limes_osc.amounts import AmountError, apply_change, exact, unit_of
 from limes_osc.client import Json
 
 Ref = tuple[str, str]
@@ -98,7 +98,9 @@ def plan(wanted: dict[Ref, str], report: Json) -> list[Change]:
         else:
             unit = unit_of(resource)
             try:
-                changes.append(Change(service, name, unit, resource["quota"], apply(text, resource["quota"], unit)))
+                changes.append(
+                    Change(service, name, unit, resource["quota"], apply_change(text, resource["quota"], unit))
+                )
             except AmountError as error:
                 problems.append(f"{service}/{name}: {error}")
     if problems:
@@ -108,9 +110,9 @@ def plan(wanted: dict[Ref, str], report: Json) -> list[Change]:
 
 def _why_missing(service: str, report: Json) -> str:
     """Projects have no resources before their first scrape."""
-    for one in report["services"]:
-        if one["type"] == service and not {"scraped_at", "min_scraped_at"} & one.keys():
-            problem = one.get("scrape_problem", {}).get("message", "try again in a few seconds")
+    for entry in report["services"]:
+        if entry["type"] == service and not {"scraped_at", "min_scraped_at"} & entry.keys():
+            problem = entry.get("scrape_problem", {}).get("message", "try again in a few seconds")
             return f"nothing is known yet: {problem}"
     return "there is no such resource here"
 

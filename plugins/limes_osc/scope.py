@@ -95,7 +95,7 @@ class Scopes:
     def project(self, wanted: str | None, domain: str | None) -> Project:
         """The project. `domain` (name or id) says where to look. Raises `CommandError` as above."""
         given = wanted or self._options.get("limes_project")
-        own, place = self._own, self._place(domain)
+        own, place = self._own, self._search_domain(domain)
         is_own = given in (None, own.project_id, own.project_name) and place in (None, own.domain_id)
         if is_own and own.project_id and own.domain_id:
             return Project(own.domain_id, own.project_id)
@@ -103,71 +103,71 @@ class Scopes:
             raise CommandError("which project? Name one, or set OS_LIMES_PROJECT: the token has none")
         return self._project_in_keystone(given, place) or self._project_in_limes(given, place)
 
-    def _place(self, domain: str | None) -> str | None:
+    def _search_domain(self, domain: str | None) -> str | None:
         """The id of the domain to look in, if anything says which."""
         named = domain or self._options.get("limes_domain")
         return self.domain(named) if named else None
 
-    def _domain_in_keystone(self, given: str) -> str | None:
+    def _domain_in_keystone(self, name_or_id: str) -> str | None:
         """None if Keystone cannot be asked, or does not show it to this user."""
         if self._access is None:
             return None
         try:
-            found = self._manager.sdk_connection.identity.find_domain(given)
+            domain = self._manager.sdk_connection.identity.find_domain(name_or_id)
         except ForbiddenException:
             return None
         except SDKException as error:
-            raise CommandError(f"Keystone cannot be asked for domain {given!r}: {error}") from None
-        return None if found is None else str(found.id)
+            raise CommandError(f"Keystone cannot be asked for domain {name_or_id!r}: {error}") from None
+        return None if domain is None else str(domain.id)
 
-    def _project_in_keystone(self, given: str, place: str | None) -> Project | None:
+    def _project_in_keystone(self, name_or_id: str, domain_id: str | None) -> Project | None:
         """None if Keystone cannot be asked, or does not show it to this user."""
         if self._access is None:
             return None
         identity = self._manager.sdk_connection.identity
         try:
-            found = identity.find_project(given, **({"domain_id": place} if place else {}))
+            project = identity.find_project(name_or_id, **({"domain_id": domain_id} if domain_id else {}))
         except ForbiddenException:
             return None
         except DuplicateResource:
-            raise CommandError(f"there are several projects {given!r}: name a domain with --domain") from None
+            raise CommandError(f"there are several projects {name_or_id!r}: name a domain with --domain") from None
         except SDKException as error:
-            raise CommandError(f"Keystone cannot be asked for project {given!r}: {error}") from None
-        return None if found is None else Project(str(found.domain_id), str(found.id))
+            raise CommandError(f"Keystone cannot be asked for project {name_or_id!r}: {error}") from None
+        return None if project is None else Project(str(project.domain_id), str(project.id))
 
-    def _domain_in_limes(self, given: str) -> str:
+    def _domain_in_limes(self, name_or_id: str) -> str:
         listed = self._listed("/domains", "domains")
         if listed is None:
-            return self._taken_for_id("domain", given)
-        return str(_pick("domain", given, listed)["id"])
+            return self._assume_id("domain", name_or_id)
+        return str(_pick("domain", name_or_id, listed)["id"])
 
-    def _project_in_limes(self, given: str, place: str | None) -> Project:
-        if place is None:
+    def _project_in_limes(self, name_or_id: str, domain_id: str | None) -> Project:
+        if domain_id is None:
             # the list over all domains is for those who see the whole cloud; others have a domain of their own
             listed = self._listed("/projects", "projects")
             if listed is not None:
-                found = _pick("project", given, listed)
-                return Project(str(found["domain"]["id"]), str(found["id"]))
-            place = self.domain(None)
-        listed = self._listed(f"{domain_path(place)}/projects", "projects")
+                project = _pick("project", name_or_id, listed)
+                return Project(str(project["domain"]["id"]), str(project["id"]))
+            domain_id = self.domain(None)
+        listed = self._listed(f"{domain_path(domain_id)}/projects", "projects")
         if listed is None:
-            return Project(place, self._taken_for_id("project", given))
-        return Project(place, str(_pick("project", given, listed)["id"]))
+            return Project(domain_id, self._assume_id("project", name_or_id))
+        return Project(domain_id, str(_pick("project", name_or_id, listed)["id"]))
 
-    def _taken_for_id(self, kind: str, given: str) -> str:
-        if not _ID.fullmatch(given):
-            self._limes.guess = f"({given!r} was taken for an ID, as this user may not look up {kind}s by name)"
-        return given
+    def _assume_id(self, kind: str, text: str) -> str:
+        if not _ID.fullmatch(text):
+            self._limes.guess = f"({text!r} was taken for an ID, as this user may not look up {kind}s by name)"
+        return text
 
     def _listed(self, path: str, key: str) -> list[Json] | None:
         """All that Limes knows; None if this user may not see the list."""
         try:
-            found: list[Json] = self._limes.get(path, _NO_SERVICES)[key]
+            entries: list[Json] = self._limes.get(path, _NO_SERVICES)[key]
         except Refused as refused:
             if refused.status == 403:
                 return None
             raise
-        return found
+        return entries
 
 
 def _own_of(scope: Json) -> Own:
@@ -177,13 +177,13 @@ def _own_of(scope: Json) -> Own:
     return Own(domain.get("id"), domain.get("name"), project.get("id"), project.get("name"))
 
 
-def _pick(kind: str, given: str, listed: list[Json]) -> Json:
+def _pick(kind: str, name_or_id: str, listed: list[Json]) -> Json:
     """The one of that id, or else the only one of that name. Raises `CommandError`."""
-    matches = [entry for entry in listed if entry["id"] == given] or [
-        entry for entry in listed if entry["name"] == given
+    matches = [entry for entry in listed if entry["id"] == name_or_id] or [
+        entry for entry in listed if entry["name"] == name_or_id
     ]
     if not matches:
-        raise CommandError(f"there is no {kind} {given!r}")
+        raise CommandError(f"there is no {kind} {name_or_id!r}")
     if len(matches) > 1:
-        raise CommandError(f"there are several {kind}s {given!r}: name a domain with --domain, or give the ID")
+        raise CommandError(f"there are several {kind}s {name_or_id!r}: name a domain with --domain, or give the ID")
     return matches[0]

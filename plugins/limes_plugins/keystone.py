@@ -55,7 +55,7 @@ class KeystoneDiscovery(DiscoveryBackend):
     def _filter(self) -> dict[str, Any]:
         return {"enabled": "true"} if self._params.only_enabled else {}
 
-    def _pages(self, what: str, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def _pages(self, collection: str, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """All entries, page by page along `links.next`. Keystone says `truncated` where it gives up."""
         adapter = self._context.adapter(
             "identity",
@@ -65,17 +65,17 @@ class KeystoneDiscovery(DiscoveryBackend):
             min_version=(3, 0),
         )
         query = {**params, **({"limit": self._params.page_size} if self._params.page_size else {})}
-        url = f"/{what}"
+        url = f"/{collection}"
         for _ in range(_MAX_PAGES):
             document = adapter.get(url, params=query).json()
-            yield from document[what]
+            yield from document[collection]
             following = (document.get("links") or {}).get("next")
             if not following:
                 if document.get("truncated"):
-                    raise BackendError(f"Keystone lists only a part of the {what} (its list_limit is too low)")
+                    raise BackendError(f"Keystone lists only a part of the {collection} (its list_limit is too low)")
                 return
             url, query = following, {}
-        raise BackendError(f"Keystone's list of {what} does not end")
+        raise BackendError(f"Keystone's list of {collection} does not end")
 
 
 plugin = Plugin("Domains and projects of Keystone.", discovery=Offer(KeystoneParams, KeystoneDiscovery))

@@ -84,8 +84,8 @@ class Accounts:
         return Account(
             _number(headers, "X-Account-Bytes-Used"),
             _number(headers, "X-Account-Container-Count"),
-            _whole(quota, _QUOTA) if quota else None,
-            {policy: _whole(value, policy) for policy, value in policies.items()},
+            _whole_number(quota, _QUOTA) if quota else None,
+            {policy: _whole_number(value, policy) for policy, value in policies.items()},
         )
 
     def set_quota(self, project_id: str, quota: int) -> None:
@@ -107,10 +107,10 @@ def _number(headers: Mapping[str, str], name: str) -> int:
     value = headers.get(name)
     if value is None:
         raise BackendError(f"Swift's answer has no header {name} (is there something else behind the endpoint?)")
-    return _whole(value, name)
+    return _whole_number(value, name)
 
 
-def _whole(value: str, name: str) -> int:
+def _whole_number(value: str, name: str) -> int:
     if not value.isdecimal():
         raise BackendError(f"Swift's header {name} is {value!r}, expected a whole number from 0")
     return int(value)

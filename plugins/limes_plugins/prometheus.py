@@ -109,8 +109,8 @@ class PrometheusCapacity(CapacityBackend):
         except ValueError as error:
             raise BackendError(f"Prometheus answered {query!r} with {answer.status_code}, and no JSON") from error
         if not isinstance(document, dict) or document.get("status") != "success":
-            what = document.get("error") if isinstance(document, dict) else document
-            raise BackendError(f"Prometheus answered {query!r} with {answer.status_code}: {what}")
+            message = document.get("error") if isinstance(document, dict) else document
+            raise BackendError(f"Prometheus answered {query!r} with {answer.status_code}: {message}")
         amounts: dict[str, int] = {}
         for labels, value in _series(document.get("data"), query):
             az = ANY_AZ if az_label is None else labels.get(az_label)

@@ -1,7 +1,7 @@
 """Amounts as people write and read them."""
 
 import pytest
-from limes_osc.amounts import AmountError, apply, exact, in_unit, parse_amount, rounded
+from limes_osc.amounts import AmountError, apply_change, exact, in_unit, parse_amount, rounded
 
 from limes.core.units import Unit
 
@@ -36,13 +36,13 @@ def test_what_is_shown_exactly_can_be_typed_again():
     [("+50%", 5, 7), ("-50%", 5, 3), ("+0.5%", 1000, 1005), ("-100%", 5, 0), (" 7 ", 5, 7), ("-5", 5, 0)],
 )
 def test_parts_are_rounded_towards_no_change(text: str, present: int, result: int):
-    assert apply(text, present, Unit.COUNT) == result
+    assert apply_change(text, present, Unit.COUNT) == result
 
 
 @pytest.mark.parametrize("text", ["", "+", "-", "%", "+%", "10%", "+-5", "++5", "1e3", "5 5", "GiB", "٣"])
 def test_no_amounts(text: str):
     with pytest.raises(AmountError):
-        apply(text, 5, Unit.COUNT)
+        apply_change(text, 5, Unit.COUNT)
 
 
 def test_larger_than_anything():

@@ -63,8 +63,8 @@ class CreateCommitment:
 
         def work() -> Created:
             project = find_project(ledger.engine, domain_uuid, project_uuid)
-            if key is not None and (answered := self._answered(project, key, request)):
-                return answered
+            if key is not None and (earlier := self._find_earlier_answer(project, key, request)):
+                return earlier
             made = add_warnings(
                 ledger, self._create(project, request, check_request(request, ledger.catalog), initiator)
             )
@@ -77,7 +77,7 @@ class CreateCommitment:
 
         return ledger.engine.atomic(work)
 
-    def _answered(self, project: ProjectRow, key: str, request: CommitmentRequest) -> Created | None:
+    def _find_earlier_answer(self, project: ProjectRow, key: str, request: CommitmentRequest) -> Created | None:
         earlier = commitment_keys.claim(self.ledger.engine, project.id, key, self.ledger.now())
         if earlier is None:
             return None

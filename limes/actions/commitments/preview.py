@@ -113,10 +113,10 @@ def add_warnings(ledger: Ledger, described: Described) -> Described:
 
 
 def _warnings(
-    ledger: Ledger, project_id: int, resource_id: int, ref: Ref, unit: Unit, start: float, more: int = 0
+    ledger: Ledger, project_id: int, resource_id: int, ref: Ref, unit: Unit, start: float, additional: int = 0
 ) -> tuple[str, ...]:
     """From the project's commitments that hold at `start`, and `more`."""
     row = project_quotas_by_resource(ledger.engine, project_id, [resource_id]).get(resource_id)
-    held = queries.amount_held_at(ledger.engine, project_id, resource_id, start)
-    text = beyond_quota(ref, unit, held + more, row.quota if row else None)
+    committed = queries.amount_held_at(ledger.engine, project_id, resource_id, start)
+    text = beyond_quota(ref, unit, committed + additional, row.quota if row else None)
     return () if text is None else (text,)

@@ -90,8 +90,8 @@ class ReadCommitments:
 
     def _selected_events(self, since: int, limit: int, refs: set[Ref]) -> Events:
         shown: list[NumberedEvent] = []
-        while not shown and (seen := commitment_events.after(self.ledger.engine, since, _EVENTS_AT_ONCE)):
-            for event in seen:
+        while not shown and (batch := commitment_events.after(self.ledger.engine, since, _EVENTS_AT_ONCE)):
+            for event in batch:
                 since = event.number
                 commitment = orjson.loads(event.document)
                 if (commitment["service_type"], commitment["resource_name"]) in refs:

@@ -53,9 +53,9 @@ class ReshapeCommitments:
                 raise NotFound("no such commitment")
             changes = ledger.lock({each.resource_id for each in own}, now)
             merged = reshaping.merge([ledger.read_again(each) for each in own], now, ledger.ids.uuid())
-            new, more = ledger.store_reshaped(merged)
-            ledger.record([*changes, *more], now)
-            return ledger.add_description(new[0])
+            successors, more_changes = ledger.store_reshaped(merged)
+            ledger.record([*changes, *more_changes], now)
+            return ledger.add_description(successors[0])
 
         return ledger.engine.atomic(work)
 
@@ -136,10 +136,12 @@ class ReshapeCommitments:
                 tally = ledger.tally(wanted.target, target_id, {commitment.az}, {project.id}, now)
                 if not tally.allows(commitment.az, project.id, wanted.target_amount):
                     raise Conflict("not enough capacity available to confirm the converted commitment")
-            new, more = ledger.store_reshaped(converted)
-            changes += [*more, *ledger.settle(commitment.resource_id, now), *ledger.settle(target_id, now)]
+            successors, more_changes = ledger.store_reshaped(converted)
+            changes += [*more_changes, *ledger.settle(commitment.resource_id, now), *ledger.settle(target_id, now)]
             ledger.record(changes, now)
-            return add_warnings(ledger, ledger.add_description(queries.find(ledger.engine, new[0].id) or new[0]))
+            return add_warnings(
+                ledger, ledger.add_description(queries.find(ledger.engine, successors[0].id) or successors[0])
+            )
 
         return ledger.engine.atomic(work)
 

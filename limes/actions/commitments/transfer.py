@@ -48,8 +48,8 @@ class TransferCommitment:
                 offer(commitment, transfer_status, "")  # a refusal comes before anything is split
                 if amount < commitment.amount:
                     parts = split(commitment, amount, now, (ledger.ids.uuid(), ledger.ids.uuid()))
-                    new, more = ledger.store_reshaped(parts)
-                    commitment, changes = new[0], [*changes, *more]
+                    successors, more_changes = ledger.store_reshaped(parts)
+                    commitment, changes = successors[0], [*changes, *more_changes]
                 marked = offer(commitment, transfer_status, ledger.ids.token())
                 changes.append(Change("transfer_started", marked))
             queries.update(ledger.engine, marked)
@@ -92,6 +92,6 @@ class TransferCommitment:
         return ledger.engine.atomic(work)
 
 
-def _matches(expected: str | None, given: str) -> bool:
+def _matches(expected: str | None, token: str) -> bool:
     """Compares in constant time."""
-    return expected is not None and hmac.compare_digest(expected.encode(), given.encode())
+    return expected is not None and hmac.compare_digest(expected.encode(), token.encode())

@@ -95,7 +95,7 @@ class ReportStatus:
             capacitors=[
                 CapacitorStatus(
                     row.name,
-                    _since(row.scraped_at, now),
+                    _age(row.scraped_at, now),
                     row.scraped_at is None or row.scraped_at < stale_before,
                     max(0.0, now - row.next_scrape_at),
                     row.error,
@@ -123,32 +123,32 @@ def _service(row: queries.ServiceState, now: float) -> ServiceStatus:
         projects=row.projects,
         unscraped=row.unscraped,
         stale=row.stale,
-        oldest_age=_since(row.oldest, now),
+        oldest_age=_age(row.oldest, now),
         scrape_errors=row.scrape_errors,
         due_scrapes=row.due_scrapes,
-        scrape_lag=_since(row.due_scrape_since, now) or 0.0,
+        scrape_lag=_age(row.due_scrape_since, now) or 0.0,
         pending_pushes=row.pending,
-        push_age=_since(row.pending_since, now) or 0.0,
+        push_age=_age(row.pending_since, now) or 0.0,
         push_errors=row.push_errors,
         drifted=row.drifted,
     )
 
 
-def _since(time: float | None, now: float) -> float | None:
+def _age(time: float | None, now: float) -> float | None:
     return None if time is None else now - time
 
 
 def _problems(report: StatusReport) -> list[str]:
     problems = []
     for service in report.services:
-        for count, what in (
+        for count, problem in (
             (service.stale, "figures are too old"),
             (service.scrape_errors, "the last scrape failed"),
             (service.push_errors, "the quota could not be written"),
             (service.drifted, "the backend quota was changed past Limes"),
         ):
             if count:
-                problems.append(f"service {service.service}: {what} in {count} of {service.projects} projects")
+                problems.append(f"service {service.service}: {problem} in {count} of {service.projects} projects")
     for capacitor in report.capacitors:
         if capacitor.error:
             problems.append(capacitor.error)

@@ -87,12 +87,12 @@ class SampleData:
         services = self._limes.must("GET", "/v1/clusters/current")["cluster"]["services"]
         return all("capacity" in resource for service in services for resource in service["resources"])
 
-    def _until(self, check: Callable[[], bool], what: str) -> None:
+    def _until(self, check: Callable[[], bool], goal: str) -> None:
         deadline = time.monotonic() + _PATIENCE
         while not self._supervisor.stopped and not check():
             self._supervisor.require_alive()
             if time.monotonic() > deadline:
-                raise StartupError(f"sample data: the collector is not done after {_PATIENCE:.0f} seconds: {what}")
+                raise StartupError(f"sample data: the collector is not done after {_PATIENCE:.0f} seconds: {goal}")
             time.sleep(0.3)
 
 

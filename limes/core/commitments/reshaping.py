@@ -69,8 +69,8 @@ def convert(
     heir = _heir(commitment, now)
     converted = replace(heir, uuid=uuids[0], resource_id=target_resource, amount=target_amount)
     created_at = now if commitment.is_confirmed else commitment.created_at
-    rest = replace(heir, uuid=uuids[1], amount=commitment.amount - source_amount, created_at=created_at)
-    return Reshaped((supersede(commitment, now),), (converted, rest) if rest.amount else (converted,))
+    remainder = replace(heir, uuid=uuids[1], amount=commitment.amount - source_amount, created_at=created_at)
+    return Reshaped((supersede(commitment, now),), (converted, remainder) if remainder.amount else (converted,))
 
 
 def renew(commitment: Commitment, now: float, uuid: str, window: float) -> Commitment:

@@ -167,8 +167,8 @@ def delete_all(call: Call) -> Answer:
     """DELETE /resource_providers/{uuid}/inventories, from 1.5."""
 
     def write(provider: LockedProvider) -> None:
-        every = sorted(inventories.class_ids_of(call.engine, provider.id))
-        inventories.remove(call.engine, provider.id, provider.uuid, every)
+        class_ids = sorted(inventories.class_ids_of(call.engine, provider.id))
+        inventories.remove(call.engine, provider.id, provider.uuid, class_ids)
 
     _change(call, None, write)
     return Answer(status=204)

@@ -26,8 +26,8 @@ def replace(call: Call) -> Answer:
 
     def work() -> None:
         ids = resource_class.check_exist(call.engine, list(limits))
-        whole = {ids[name]: None if limit is None else int(limit) for name, limit in limits.items()}
-        quotas.replace(call.engine, project_id, whole)
+        limits_by_class = {ids[name]: None if limit is None else int(limit) for name, limit in limits.items()}
+        quotas.replace(call.engine, project_id, limits_by_class)
 
     call.transaction(work)
     return _answer(call, project_id)

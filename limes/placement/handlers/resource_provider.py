@@ -98,7 +98,7 @@ def create(call: Call) -> Answer:
         if parent_uuid is None:
             new_id = providers.insert(call.engine, uuid, name, None, call.now)
             if new_id is None:
-                raise _taken(call, name, uuid)
+                raise _duplicate_error(call, name, uuid)
             return Provider(new_id, uuid, name, 0, call.now, new_id, uuid, None, None)
         tree = providers.lock_trees(call.engine, parent_uuid)
         parent = tree.get(parent_uuid)
@@ -106,7 +106,7 @@ def create(call: Call) -> Answer:
             raise _cannot_create(name, uuid, "parent provider UUID does not exist.")
         new_id = providers.insert(call.engine, uuid, name, parent, call.now)
         if new_id is None:
-            raise _taken(call, name, uuid)
+            raise _duplicate_error(call, name, uuid)
         root = next(provider for provider in tree.values() if provider.id == parent.root_id)
         return Provider(new_id, uuid, name, 0, call.now, root.id, root.uuid, parent.id, parent.uuid)
 
@@ -189,7 +189,7 @@ def _uuid_or_none(value: str | None) -> str | None:
     return None if value is None else normalized_uuid(value)
 
 
-def _taken(call: Call, name: str, uuid: str) -> Conflict:
+def _duplicate_error(call: Call, name: str, uuid: str) -> Conflict:
     holder = providers.find_holder(call.engine, name, uuid)
     if holder is not None and holder.uuid == uuid:
         return DuplicateName(f"Conflicting resource provider uuid: {uuid} already exists.")

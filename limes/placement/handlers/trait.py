@@ -103,11 +103,11 @@ def _latest(shown: list[Trait], call: Call) -> float:
 
 
 def _name_filter(value: str) -> tuple[list[str] | None, str | None]:
-    operator, colon, rest = value.partition(":")
+    operator, colon, operand = value.partition(":")
     if colon and operator == "in":
-        return rest.split(","), None
+        return operand.split(","), None
     if colon and operator == "startswith":
-        return None, rest
+        return None, operand
     raise InvalidValue(
         "Badly formatted name parameter. Expected name query string parameter in form:"
         f' ?name=[in|startswith]:[name1,name2|prefix]. Got: "{value}"'

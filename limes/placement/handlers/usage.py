@@ -39,9 +39,9 @@ def show_of_project(call: Call) -> Answer:
     return Answer(document={"usages": document}, last_modified=call.now)
 
 
-def _by_type(call: Call, asked: str | None, project_id: str, user_id: str | None) -> dict[str, Any]:
+def _by_type(call: Call, wanted_type: str | None, project_id: str, user_id: str | None) -> dict[str, Any]:
     used, counts = usages.of_project_by_type(call.engine, project_id, user_id)
-    if asked == "all":
+    if wanted_type == "all":
         total: dict[str, int] = {}
         for amounts in used.values():
             for name, amount in amounts.items():
@@ -51,19 +51,21 @@ def _by_type(call: Call, asked: str | None, project_id: str, user_id: str | None
         _UNKNOWN if consumer_type is None else consumer_type: used.get(consumer_type, {}) | {"consumer_count": count}
         for consumer_type, count in counts.items()
     }
-    return by_type if asked is None else {name: amounts for name, amounts in by_type.items() if name == asked}
+    return (
+        by_type if wanted_type is None else {name: amounts for name, amounts in by_type.items() if name == wanted_type}
+    )
 
 
 def list_groups(call: Call) -> Answer:
     """GET /usage_groups?group_by=...: all figures of one answer are from the same moment."""
     query = call.query(schema.GROUPS_QUERY)
     limit = int(query["limit"]) if "limit" in query else None
-    asked = Filter(
+    filter_ = Filter(
         GroupBy(query["group_by"]), query.get("project_id"), (), _aggregates(call, query), query.get("marker")
     )
 
     def read() -> tuple[list[bytes], str | None]:
-        page = replace(asked, class_ids=_class_ids(call, query))
+        page = replace(filter_, class_ids=_class_ids(call, query))
         if limit is not None and page.project_id is None:
             page = replace(page, up_to=groups.last_of_page(call.engine, page.after, limit))
         return _render(call, page), page.up_to
@@ -85,20 +87,20 @@ def _class_ids(call: Call, query: dict[str, str]) -> tuple[int, ...]:
 def _aggregates(call: Call, query: dict[str, str]) -> tuple[str, ...]:
     if "member_of" not in query:
         return ()
-    asked = parse_aggregates([query["member_of"]], call.version)
+    aggregates = parse_aggregates([query["member_of"]], call.version)
     most = call.deps.settings.bounds.max_aggregates
-    if asked.forbidden:
+    if aggregates.forbidden:
         raise invalid(f"Here 'member_of' cannot exclude aggregates. Got: {query['member_of']}")
-    if len(asked.member_of[0]) > most:
+    if len(aggregates.member_of[0]) > most:
         raise invalid(f"A query may name at most {most} aggregates.")
-    return tuple(sorted(asked.member_of[0]))
+    return tuple(sorted(aggregates.member_of[0]))
 
 
-def _render(call: Call, asked: Filter) -> list[bytes]:
+def _render(call: Call, filter_: Filter) -> list[bytes]:
     """Each group is rendered as its rows arrive, so the rows of a large answer are never all in memory."""
     most = call.deps.settings.bounds.max_usage_groups
     rendered: list[bytes] = []
-    for group in groups.stream(call.engine, asked):
+    for group in groups.stream(call.engine, filter_):
         if len(rendered) == most:
             raise InvalidValue(
                 f"The answer would have more than {most} groups: ask for fewer projects at a time with 'limit',"

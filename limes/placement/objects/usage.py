@@ -80,18 +80,20 @@ def _by_class(condition: peewee.Node) -> peewee.Query:
 
 def _by_type(condition: peewee.Node) -> peewee.Query:
     """Rows of consumer type, class name, amount and class id; the number of consumers is a row without class."""
-    mine = (
+    selected = (
         Consumer.select(Consumer.consumer_type, Consumer.id, Allocation.resource_class, Allocation.used)
         .join(Allocation, on=Allocation.consumer == Consumer.id)
         .where(condition)
         .cte("mine", columns=("consumer_type", "consumer_id", "class_id", "used"))
     )
     counts = peewee.Select(
-        [mine], [mine.c.consumer_type, Value(None), fn.COUNT(mine.c.consumer_id.distinct()), Value(0)]
-    ).group_by(mine.c.consumer_type)
+        [selected], [selected.c.consumer_type, Value(None), fn.COUNT(selected.c.consumer_id.distinct()), Value(0)]
+    ).group_by(selected.c.consumer_type)
     amounts = (
-        peewee.Select([mine], [mine.c.consumer_type, ResourceClass.name, fn.SUM(mine.c.used), ResourceClass.id])
-        .join(ResourceClass, on=ResourceClass.id == mine.c.class_id)
-        .group_by(mine.c.consumer_type, ResourceClass.id, ResourceClass.name)
+        peewee.Select(
+            [selected], [selected.c.consumer_type, ResourceClass.name, fn.SUM(selected.c.used), ResourceClass.id]
+        )
+        .join(ResourceClass, on=ResourceClass.id == selected.c.class_id)
+        .group_by(selected.c.consumer_type, ResourceClass.id, ResourceClass.name)
     )
-    return counts.union_all(amounts).with_cte(mine)
+    return counts.union_all(amounts).with_cte(selected)

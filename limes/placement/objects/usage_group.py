@@ -85,11 +85,11 @@ def last_of_page(engine: Engine, after: str | None, limit: int) -> str | None:
     return str(project_ids[limit - 1]) if len(project_ids) > limit else None
 
 
-def stream(engine: Engine, asked: Filter) -> Iterator[Group]:
+def stream(engine: Engine, filter_: Filter) -> Iterator[Group]:
     """Yields the groups, in order of projects. To be taken within a snapshot."""
-    keys = _KEYS[asked.group_by]
+    keys = _KEYS[filter_.group_by]
     classes: dict[int, str] = dict(engine.tuples(ResourceClass.select(ResourceClass.id, ResourceClass.name)))
-    rows = engine.stream(_usage(asked), _ROWS[asked.group_by])
+    rows = engine.stream(_usage(filter_), _ROWS[filter_.group_by])
     width = 2 + len(keys)
     for head, of_group in groupby(rows, key=itemgetter(slice(width))):
         project_id, consumer_type, *values = head
@@ -101,11 +101,11 @@ def stream(engine: Engine, asked: Filter) -> Iterator[Group]:
         }
 
 
-def _usage(asked: Filter) -> peewee.Select:
+def _usage(filter_: Filter) -> peewee.Select:
     """Rows of project, consumer type, what identifies the group, class id and amount, in this order."""
     columns = [
         *(Consumer.project_id, Consumer.consumer_type),
-        *_KEYS[asked.group_by].values(),
+        *_KEYS[filter_.group_by].values(),
         Allocation.resource_class,
     ]
     query = (
@@ -117,25 +117,25 @@ def _usage(asked: Filter) -> peewee.Select:
         .order_by(*columns)
     )
     for value, condition in (
-        (asked.project_id, Consumer.project_id == asked.project_id),
-        (asked.after, Consumer.project_id > asked.after),
-        (asked.up_to, Consumer.project_id <= asked.up_to),
+        (filter_.project_id, Consumer.project_id == filter_.project_id),
+        (filter_.after, Consumer.project_id > filter_.after),
+        (filter_.up_to, Consumer.project_id <= filter_.up_to),
     ):
         if value is not None:
             query = query.where(condition)
-    if asked.class_ids:
-        query = query.where(any_of(Allocation.resource_class, asked.class_ids))
-    return _of_members(query, asked)
+    if filter_.class_ids:
+        query = query.where(any_of(Allocation.resource_class, filter_.class_ids))
+    return _of_members(query, filter_)
 
 
-def _of_members(query: peewee.Select, asked: Filter) -> peewee.Select:
-    by_aggregate = asked.group_by is GroupBy.AGGREGATE
-    if not by_aggregate and not asked.aggregates:
+def _of_members(query: peewee.Select, filter_: Filter) -> peewee.Select:
+    by_aggregate = filter_.group_by is GroupBy.AGGREGATE
+    if not by_aggregate and not filter_.aggregates:
         return query
     query = query.with_cte(_MEMBERS)
-    is_asked_for = any_of(_MEMBERS.c.aggregate_uuid, asked.aggregates)
+    is_asked_for = any_of(_MEMBERS.c.aggregate_uuid, filter_.aggregates)
     if by_aggregate:
         query = query.join(_MEMBERS, JOIN.LEFT_OUTER, on=_MEMBERS.c.provider_id == Provider.id)
-        return query.where(is_asked_for) if asked.aggregates else query
+        return query.where(is_asked_for) if filter_.aggregates else query
     members = peewee.Select([_MEMBERS], [_MEMBERS.c.provider_id]).where(is_asked_for)
     return query.where(Provider.id.in_(members))

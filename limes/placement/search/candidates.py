@@ -123,21 +123,21 @@ class _Search:
             if not number % _CHECKED_EVERY:
                 self._deadline.check()
             if cloud.sharing and (shared := cloud.shared_with(tree)):
-                rest = self._with_shared(tree, shared)
+                assignments = self._with_shared(tree, shared)
             elif (kept := known.get(tree.root.id)) is not None and kept[0]() is tree:
-                rest = iter(kept[1])
+                assignments = iter(kept[1])
             else:
-                rest = self._unshared(tree)
-            for first in rest:
+                assignments = self._unshared(tree)
+            for first in assignments:
                 yield first
-                waiting.append(rest)
+                waiting.append(assignments)
                 break
         while waiting:
             still: list[Iterator[Assignment | None]] = []
-            for rest in waiting:
-                for assignment in rest:
+            for assignments in waiting:
+                for assignment in assignments:
                     yield assignment
-                    still.append(rest)
+                    still.append(assignments)
                     break
             waiting = still
 

@@ -176,14 +176,14 @@ def check_bounds(groups: list[Group], root_traits: Traits, bounds: Bounds) -> No
     traits = sum(1 for of_group in (*(group.traits for group in groups), root_traits) for _ in of_group.names())
     aggregates = sum(len(group.aggregates.forbidden) + sum(map(len, group.aggregates.member_of)) for group in groups)
     most_classes = max((len(group.resources) for group in groups), default=0)
-    for count, bound, what in (
+    for count, bound, noun in (
         (len(groups), bounds.groups, "request groups"),
         (most_classes, bounds.classes, "resource classes in one group"),
         (traits, bounds.traits, "traits"),
         (aggregates, bounds.aggregates, "aggregates"),
     ):
         if count > bound:
-            raise QueryError(f"The query asks for {count} {what}; at most {bound} are accepted.", BAD_VALUE)
+            raise QueryError(f"The query asks for {count} {noun}; at most {bound} are accepted.", BAD_VALUE)
 
 
 def _check_resourceless(groups: list[Group], same_subtrees: Iterable[frozenset[str]]) -> None:

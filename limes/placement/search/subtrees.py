@@ -148,12 +148,12 @@ class Subtrees:
         available = 0
         for slot in slots:
             available |= domains[slot]
-        rest = tops & available
+        remaining = tops & available
         possible = covered = 0
         alone = self._rules.isolate
-        while rest:
-            top = rest & -rest
-            rest ^= top
+        while remaining:
+            top = remaining & -remaining
+            remaining ^= top
             below = self._below[top]
             if alone and (available & below).bit_count() < len(slots):
                 continue

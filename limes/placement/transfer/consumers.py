@@ -33,14 +33,14 @@ class ConsumerWriter:
             consumer for uuid, consumer in self._theirs.consumers.items() if self._ours.consumers.get(uuid) != consumer
         ]
         for consumer in changed:
-            mine = self._ours.consumers.get(consumer.uuid)
-            if mine is not None and mine.consumer_type is not None and consumer.consumer_type is None:
+            present = self._ours.consumers.get(consumer.uuid)
+            if present is not None and present.consumer_type is not None and consumer.consumer_type is None:
                 self._delete(consumer.uuid)  # a type cannot be taken away by a write
-        left: list[ConsumerState] = []
+        refused: list[ConsumerState] = []
         for consumer, written in self._progress("writing consumers", self._write_all(changed), len(changed)):
             if not written:
-                left.append(consumer)
-        return self._retry(left)
+                refused.append(consumer)
+        return self._retry(refused)
 
     def _write_all(self, changed: Sequence[ConsumerState]) -> Iterator[tuple[ConsumerState, bool]]:
         """Tries all, batch by batch. Yields each consumer with whether it was written."""
@@ -53,12 +53,12 @@ class ConsumerWriter:
         self._api.send("DELETE", f"/allocations/{uuid}")
         self._deleted.add(uuid)
 
-    def _retry(self, left: list[ConsumerState]) -> list[str]:
-        before = len(left) + 1
-        while left and len(left) < before:
-            before = len(left)
-            left = self._try_each(left)
-        together = [batch for batch in _batches(left, len(left) or 1) if not self._try(batch)]
+    def _retry(self, refused: list[ConsumerState]) -> list[str]:
+        before = len(refused) + 1
+        while refused and len(refused) < before:
+            before = len(refused)
+            refused = self._try_each(refused)
+        together = [batch for batch in _batches(refused, len(refused) or 1) if not self._try(batch)]
         return [f"consumer {consumer.uuid}: {self._reason(consumer)}" for batch in together for consumer in batch]
 
     def _try_each(self, consumers: Sequence[ConsumerState]) -> list[ConsumerState]:

@@ -85,13 +85,13 @@ class Journal:
             age = self._clock.now().timestamp() - about["started"]
             if any(about[key] != value for key, value in self._identity.items()) or age > FRESH.total_seconds():
                 return False
-            whole = [line for line in lines if line.endswith(b"\n")]
-            self._answers = dict(orjson.loads(line) for line in whole)
+            complete_lines = [line for line in lines if line.endswith(b"\n")]
+            self._answers = dict(orjson.loads(line) for line in complete_lines)
             self.comparing = bool(about["comparing"])
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             self._answers = {}
             return False
-        os.truncate(path, len(head) + sum(map(len, whole)))
+        os.truncate(path, len(head) + sum(map(len, complete_lines)))
         self.kept = len(self._answers)
         self._file = _open(path, os.O_APPEND)
         return True

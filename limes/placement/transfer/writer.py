@@ -43,16 +43,16 @@ class Writer:
         self.problems += consumers.run()
         for provider in self._theirs.providers.values():
             if self._inventories.get(provider.uuid, provider.inventories) != provider.inventories:
-                what = f"inventory of provider {provider.uuid}"
-                self._attempt(what, self._put_inventories, provider.uuid, provider.inventories)
+                subject = f"inventory of provider {provider.uuid}"
+                self._attempt(subject, self._put_inventories, provider.uuid, provider.inventories)
         if self._prune:
             self._delete_extras()
 
-    def _attempt(self, what: str, write: Callable[..., Any], *arguments: Any) -> None:
+    def _attempt(self, subject: str, write: Callable[..., Any], *arguments: Any) -> None:
         try:
             write(*arguments)
         except Refused as error:
-            self.problems.append(f"{what}: {error}")
+            self.problems.append(f"{subject}: {error}")
 
     def _write_names(self) -> None:
         for path, theirs, ours in self._vocabularies():
@@ -67,24 +67,24 @@ class Writer:
     # -- providers ---------------------------------------------------------------------------------------------------
 
     def _write_provider(self, provider: ProviderState) -> None:
-        mine = self._ours.providers.get(provider.uuid)
+        present = self._ours.providers.get(provider.uuid)
         path = f"/resource_providers/{provider.uuid}"
-        place = {"name": provider.name, "parent_provider_uuid": provider.parent_uuid}
-        if mine is None:
+        name_and_parent = {"name": provider.name, "parent_provider_uuid": provider.parent_uuid}
+        if present is None:
             self._make_name_available(provider)
-            self._api.send("POST", "/resource_providers", {**place, "uuid": provider.uuid})
-        elif (mine.name, mine.parent_uuid) != (provider.name, provider.parent_uuid):
+            self._api.send("POST", "/resource_providers", {**name_and_parent, "uuid": provider.uuid})
+        elif (present.name, present.parent_uuid) != (provider.name, provider.parent_uuid):
             self._make_name_available(provider)
-            self._api.send("PUT", path, place)
-            if self._names.get(mine.name) == provider.uuid:
-                del self._names[mine.name]
+            self._api.send("PUT", path, name_and_parent)
+            if self._names.get(present.name) == provider.uuid:
+                del self._names[present.name]
         self._names[provider.name] = provider.uuid
-        room = self._inventories_with_room(provider, mine)
-        if (mine.inventories if mine else {}) != room:
+        room = self._inventories_with_room(provider, present)
+        if (present.inventories if present else {}) != room:
             self._put_inventories(provider.uuid, room)
-        if (mine.traits if mine else frozenset()) != provider.traits:
+        if (present.traits if present else frozenset()) != provider.traits:
             self._put(f"{path}/traits", provider.uuid, {"traits": sorted(provider.traits)})
-        if (mine.aggregates if mine else frozenset()) != provider.aggregates:
+        if (present.aggregates if present else frozenset()) != provider.aggregates:
             self._put(f"{path}/aggregates", provider.uuid, {"aggregates": sorted(provider.aggregates)})
 
     def _make_name_available(self, provider: ProviderState) -> None:
@@ -95,8 +95,8 @@ class Writer:
         if holder not in self._theirs.providers and not self._prune:
             raise Refused(f"the name {provider.name} belongs to provider {holder}, which is only here")
         present = self._api.get(f"/resource_providers/{holder}")
-        place = {"name": holder, "parent_provider_uuid": present["parent_provider_uuid"]}
-        self._api.send("PUT", f"/resource_providers/{holder}", place)
+        name_and_parent = {"name": holder, "parent_provider_uuid": present["parent_provider_uuid"]}
+        self._api.send("PUT", f"/resource_providers/{holder}", name_and_parent)
         del self._names[provider.name]
 
     def _put(self, path: str, uuid: str, body: Mapping[str, Any]) -> None:
@@ -107,10 +107,12 @@ class Writer:
         self._put(f"/resource_providers/{uuid}/inventories", uuid, {"inventories": inventories})
         self._inventories[uuid] = inventories
 
-    def _inventories_with_room(self, provider: ProviderState, mine: ProviderState | None) -> Inventories:
+    def _inventories_with_room(self, provider: ProviderState, present: ProviderState | None) -> Inventories:
         """The provider's future inventories, with room for what will be used; and those that are in use here."""
-        in_use = {name for name, used in mine.usages.items() if used} if mine else set()
-        kept = {name: mine.inventories[name] for name in in_use if name not in provider.inventories} if mine else {}
+        in_use = {name for name, used in present.usages.items() if used} if present else set()
+        kept = (
+            {name: present.inventories[name] for name in in_use if name not in provider.inventories} if present else {}
+        )
         return kept | {
             name: with_room_for(values, self._amounts.get((provider.uuid, name), ()))
             for name, values in provider.inventories.items()

@@ -28,7 +28,9 @@ class SetCommitment(OneOfProject):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """The commitment."""
-        return self.changed(parsed_args, f"{parsed_args.id}/update-duration", {"duration": parsed_args.duration})
+        return self.change_commitment(
+            parsed_args, f"{parsed_args.id}/update-duration", {"duration": parsed_args.duration}
+        )
 
 
 def _add_ids(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +44,7 @@ class MergeCommitments(OneOfProject):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """The new commitment."""
-        return self.changed(parsed_args, "merge", {"commitment_ids": parsed_args.ids})
+        return self.change_commitment(parsed_args, "merge", {"commitment_ids": parsed_args.ids})
 
 
 class RenewCommitment(OneOfProject):
@@ -52,7 +54,7 @@ class RenewCommitment(OneOfProject):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """The new commitment."""
-        return self.changed(parsed_args, f"{parsed_args.id}/renew")
+        return self.change_commitment(parsed_args, f"{parsed_args.id}/renew")
 
 
 def _add_target(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +79,7 @@ class ConvertCommitment(OneOfProject):
             "source_amount": source,
             "target_amount": self._target_amount(commitment, source, service, resource),
         }
-        return self.changed(parsed_args, f"{parsed_args.id}/convert", {"commitment": conversion})
+        return self.change_commitment(parsed_args, f"{parsed_args.id}/convert", {"commitment": conversion})
 
     def _target_amount(self, commitment: Json, source: int, service: str, resource: str) -> int:
         path = rates_path(commitment["service_type"], commitment["resource_name"])
@@ -111,15 +113,15 @@ class ListConversions(LimesLister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """One row for each target; amounts are in the units of the resources."""
-        found = self.limes.get(rates_path(*parsed_args.resource))["conversions"]
+        conversions = self.limes.get(rates_path(*parsed_args.resource))["conversions"]
         rows: list[Row] = [
             {
-                "Target Service": one["target_service"],
-                "Target Resource": one["target_resource"],
-                "Source Amount": one["source_amount"],
-                "Target Amount": one["target_amount"],
+                "Target Service": conversion["target_service"],
+                "Target Resource": conversion["target_resource"],
+                "Source Amount": conversion["source_amount"],
+                "Target Amount": conversion["target_amount"],
             }
-            for one in found
+            for conversion in conversions
         ]
         columns = Columns(["Target Service", "Target Resource", "Source Amount", "Target Amount"], unit=False)
         return self.table(parsed_args, columns, rows)

@@ -62,7 +62,9 @@ class WantedCommitment(InProject):
 
     options: ClassVar[Options] = (add_wanted,)
 
-    def ask(self, args: argparse.Namespace, what: str, headers: Mapping[str, str] | None = None) -> tuple[Json, Json]:
+    def ask(
+        self, args: argparse.Namespace, operation: str, headers: Mapping[str, str] | None = None
+    ) -> tuple[Json, Json]:
         """The answer of `commitments/WHAT`, and the report of the resource. Raises `CommandError`."""
         path = self.path(args)
         resource = self._resource(path, *args.resource)
@@ -75,11 +77,11 @@ class WantedCommitment(InProject):
             "resource_name": args.resource[1],
             "availability_zone": args.availability_zone,
             "amount": amount,
-            "duration": args.duration or _only(resource["commitment_config"]["durations"]),
+            "duration": args.duration or _only_duration(resource["commitment_config"]["durations"]),
         }
         if getattr(args, "confirm_by", None) is not None:
             wanted["confirm_by"] = args.confirm_by
-        answer = self.limes.request("POST", f"{path}/commitments/{what}", (), {"commitment": wanted}, headers)
+        answer = self.limes.request("POST", f"{path}/commitments/{operation}", (), {"commitment": wanted}, headers)
         return self.warned(document_of(answer)), resource
 
     def _resource(self, path: str, service: str, name: str) -> Json:
@@ -93,7 +95,7 @@ class WantedCommitment(InProject):
         raise CommandError(f"{service}/{name}: there is no such resource in this project")
 
 
-def _only(durations: list[str]) -> str:
+def _only_duration(durations: list[str]) -> str:
     if len(durations) > 1:
         raise CommandError(f"--duration: which one? There are: {', '.join(durations)}")
     return durations[0]
@@ -116,7 +118,7 @@ class CreateCommitment(WantedCommitment, OneOfProject):
         """The commitment."""
         key = parsed_args.idempotency_key
         answer, _ = self.ask(parsed_args, "new", {"Idempotency-Key": key} if key else None)
-        return self.shown(parsed_args, answer["commitment"])
+        return self.commitment_fields(parsed_args, answer["commitment"])
 
 
 class CanConfirmCommitment(WantedCommitment, LimesShowOne):

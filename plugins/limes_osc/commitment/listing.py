@@ -60,7 +60,7 @@ class ListOfCommitments(LimesLister):
 
     options: ClassVar[Options] = (add_filters, add_unit)
 
-    def listed(self, args: argparse.Namespace, path: str, query: Query, titles: list[str]) -> Table:
+    def list_commitments(self, args: argparse.Namespace, path: str, query: Query, titles: list[str]) -> Table:
         """One row for each."""
         commitments = self.limes.get(path, [*filters_of(args), *query], secret=True)["commitments"]
         selected = (
@@ -85,7 +85,7 @@ class ListCommitments(InProject, ListOfCommitments):
         """One row for each commitment."""
         query = [("history", "")] if parsed_args.history else []
         titles = [*_TITLES, *_MORE] if parsed_args.long else _TITLES
-        return self.listed(parsed_args, f"{self.path(parsed_args)}/commitments", query, titles)
+        return self.list_commitments(parsed_args, f"{self.path(parsed_args)}/commitments", query, titles)
 
 
 class ListOffers(ListOfCommitments):
@@ -94,7 +94,7 @@ class ListOffers(ListOfCommitments):
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """One row for each commitment."""
         titles = ["ID", "Service", "Resource", "AZ", "Amount", "Duration", "Status", "Expires At", "Transfer Token"]
-        return self.listed(parsed_args, "/public-commitments", (), titles)
+        return self.list_commitments(parsed_args, "/public-commitments", (), titles)
 
 
 class OneCommitment(LimesShowOne):
@@ -102,7 +102,7 @@ class OneCommitment(LimesShowOne):
 
     options: ClassVar[Options] = (add_unit,)
 
-    def shown(self, args: argparse.Namespace, commitment: Json) -> Fields:
+    def commitment_fields(self, args: argparse.Namespace, commitment: Json) -> Fields:
         """Its fields."""
         return self.fields(args, row_of(commitment, args.unit))
 
@@ -124,10 +124,10 @@ class OneOfProject(InProject, OneCommitment):
                 return commitment
         raise CommandError(f"the project has no commitment {number}")
 
-    def changed(self, args: argparse.Namespace, what: str, body: Json | None = None) -> Fields:
+    def change_commitment(self, args: argparse.Namespace, operation: str, body: Json | None = None) -> Fields:
         """Sends a request below the project's commitments, and shows the commitment that it answers."""
-        answer = self.limes.request("POST", f"{self.path(args)}/commitments/{what}", (), body, secret=True)
-        return self.shown(args, self.warned(document_of(answer))["commitment"])
+        answer = self.limes.request("POST", f"{self.path(args)}/commitments/{operation}", (), body, secret=True)
+        return self.commitment_fields(args, self.warned(document_of(answer))["commitment"])
 
 
 class ShowCommitment(OneOfProject):
@@ -137,7 +137,7 @@ class ShowCommitment(OneOfProject):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """All its fields."""
-        return self.shown(parsed_args, self.find(parsed_args, parsed_args.id))
+        return self.commitment_fields(parsed_args, self.find(parsed_args, parsed_args.id))
 
 
 def _add_days(parser: argparse.ArgumentParser) -> None:
@@ -162,26 +162,26 @@ class ListUtilisation(InProject, LimesLister):
         """One row for each resource and AZ, or for each of their days."""
         days = [("days", str(parsed_args.days))] if parsed_args.days is not None else []
         path = f"{self.path(parsed_args)}/commitments/utilisation"
-        found = self.limes.get(path, [*filters_of(parsed_args), *days])["utilisation"]
+        utilisation = self.limes.get(path, [*filters_of(parsed_args), *days])["utilisation"]
         rows = (
             row
-            for one in found
-            if selects(parsed_args, one["service_type"], one["resource_name"])
-            for row in self._rows(one, parsed_args)
+            for entry in utilisation
+            if selects(parsed_args, entry["service_type"], entry["resource_name"])
+            for row in self._rows(entry, parsed_args)
         )
         return self.table(parsed_args, self._columns, rows)
 
-    def _rows(self, one: Json, args: argparse.Namespace) -> Iterator[Row]:
-        unit, wanted = unit_of(one), args.unit
-        for day in one["days"] if args.daily else one["days"][-1:]:
+    def _rows(self, entry: Json, args: argparse.Namespace) -> Iterator[Row]:
+        unit, wanted = unit_of(entry), args.unit
+        for day in entry["days"] if args.daily else entry["days"][-1:]:
             yield {
-                "Service": one["service_type"],
-                "Resource": one["resource_name"],
-                "AZ": one["availability_zone"],
-                "Recommended": Amount(one["recommended_amount"], unit, wanted),
+                "Service": entry["service_type"],
+                "Resource": entry["resource_name"],
+                "AZ": entry["availability_zone"],
+                "Recommended": Amount(entry["recommended_amount"], unit, wanted),
                 "Date": day["date"],
                 **{title: Amount(day[key], unit, wanted) for title, key in self._figures.items()},
-                "Unit": shown_unit(one, wanted),
+                "Unit": shown_unit(entry, wanted),
             }
 
 
@@ -220,8 +220,8 @@ class ListEvents(LimesLister):
         """One row for each change; the last number is the `--since` of the next call."""
         query = [("since", str(parsed_args.since))]
         query += [("limit", str(parsed_args.limit))] if parsed_args.limit is not None else []
-        found = self.limes.get("/commitments", query)["events"]
-        return self.table(parsed_args, self._columns, (_event(one, parsed_args.unit) for one in found))
+        events = self.limes.get("/commitments", query)["events"]
+        return self.table(parsed_args, self._columns, (_event(event, parsed_args.unit) for event in events))
 
 
 def _event(event: Json, wanted: Unit | None) -> Row:

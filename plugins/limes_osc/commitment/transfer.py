@@ -25,7 +25,7 @@ class StartTransfer(OneOfProject):
         """The marked commitment, with its token."""
         amount = amount_of(parsed_args, self.find(parsed_args, parsed_args.id))
         status = "public" if parsed_args.public else "unlisted"
-        return self.changed(parsed_args, *_mark(parsed_args.id, amount, status))
+        return self.change_commitment(parsed_args, *_mark(parsed_args.id, amount, status))
 
 
 class CancelTransfer(OneOfProject):
@@ -36,7 +36,7 @@ class CancelTransfer(OneOfProject):
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """The commitment."""
         amount = self.find(parsed_args, parsed_args.id)["amount"]
-        return self.changed(parsed_args, *_mark(parsed_args.id, amount, ""))
+        return self.change_commitment(parsed_args, *_mark(parsed_args.id, amount, ""))
 
 
 def _mark(number: int, amount: int, status: str) -> tuple[str, Json]:
@@ -64,7 +64,7 @@ class Transferable(LimesCommand):
             raise CommandError("a token is needed: --token, or OS_LIMES_TRANSFER_TOKEN")
         return {"Transfer-Token": token}
 
-    def offered(self, args: argparse.Namespace) -> Json:
+    def read_offer(self, args: argparse.Namespace) -> Json:
         """The commitment."""
         commitment: Json = self.limes.get("/commitments/by-token", headers=self.headers(args), secret=True)[
             "commitment"
@@ -77,7 +77,7 @@ class ShowOffer(Transferable, OneCommitment):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """The commitment."""
-        return self.shown(parsed_args, self.offered(parsed_args))
+        return self.commitment_fields(parsed_args, self.read_offer(parsed_args))
 
 
 class AcceptTransfer(Transferable, OneOfProject):
@@ -85,6 +85,6 @@ class AcceptTransfer(Transferable, OneOfProject):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """The commitment."""
-        path = f"{self.path(parsed_args)}/transfer-commitment/{self.offered(parsed_args)['id']}"
+        path = f"{self.path(parsed_args)}/transfer-commitment/{self.read_offer(parsed_args)['id']}"
         answer = self.limes.request("POST", path, headers=self.headers(parsed_args), secret=True)
-        return self.shown(parsed_args, self.warned(document_of(answer))["commitment"])
+        return self.commitment_fields(parsed_args, self.warned(document_of(answer))["commitment"])

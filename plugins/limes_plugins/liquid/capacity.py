@@ -64,11 +64,11 @@ def _demand(found: ResourceDemand | None) -> dict[str, Any]:
         "overcommitFactor": demand.overcommit_factor,
         "perAZ": {
             az: {
-                "usage": one.usage,
-                "unusedCommitments": one.unused_commitments,
-                "pendingCommitments": one.pending_commitments,
+                "usage": figures.usage,
+                "unusedCommitments": figures.unused_commitments,
+                "pendingCommitments": figures.pending_commitments,
             }
-            for az, one in demand.per_az.items()
+            for az, figures in demand.per_az.items()
         },
     }
 
@@ -76,9 +76,9 @@ def _demand(found: ResourceDemand | None) -> dict[str, Any]:
 def _per_az(entry: Any, where: str) -> Mapping[str, AZCapacity]:
     return {
         az: AZCapacity(
-            whole_number(one.get("capacity"), f"{where}, AZ {az}: the capacity"),
-            one.get("usage"),
-            tuple(flat(sub) for sub in one.get("subcapacities") or ()),
+            whole_number(figures.get("capacity"), f"{where}, AZ {az}: the capacity"),
+            figures.get("usage"),
+            tuple(flat(sub) for sub in figures.get("subcapacities") or ()),
         )
-        for az, one in entries_by_az(entry, where).items()
+        for az, figures in entries_by_az(entry, where).items()
     }

@@ -48,14 +48,14 @@ def flat(sub: Any) -> Mapping[str, Any]:
     if not isinstance(sub, dict):
         raise BackendError("a subresource or subcapacity is no object")
     attributes = sub.get("attributes")
-    rest = {key: value for key, value in sub.items() if key != "attributes"}
-    return {**(attributes if isinstance(attributes, dict) else {}), **rest}
+    fields = {key: value for key, value in sub.items() if key != "attributes"}
+    return {**(attributes if isinstance(attributes, dict) else {}), **fields}
 
 
 def entries_by_az(entry: Any, where: str) -> Mapping[str, Mapping[str, Any]]:
     """The `perAZ` of a resource in a report. Raises `BackendError`."""
     per_az = entry.get("perAZ") if isinstance(entry, dict) else None
-    if not isinstance(per_az, dict) or not all(isinstance(one, dict) for one in per_az.values()):
+    if not isinstance(per_az, dict) or not all(isinstance(figures, dict) for figures in per_az.values()):
         raise BackendError(f"{where}: expected an object 'perAZ' of objects")
     return per_az
 

@@ -64,7 +64,7 @@ class LiquidService(QuotaBackend):
         reported = self._report(project)[1] if separated else {}
         resources: dict[str, dict[str, Any]] = {name: {"quota": quota} for name, quota in quotas.items()}
         for name in separated:
-            used = {az: one.usage for az, one in _per_az(reported[name], f"resource {name}").items()}
+            used = {az: az_usage.usage for az, az_usage in _per_az(reported[name], f"resource {name}").items()}
             shares = share_out(quotas[name], {az: used.get(az, 0) for az in self._azs})
             resources[name]["perAZ"] = {az: {"quota": share} for az, share in shares.items()}
         document: dict[str, Any] = {"resources": resources}
@@ -99,11 +99,11 @@ class LiquidService(QuotaBackend):
 def _per_az(entry: Mapping[str, Any], where: str) -> dict[str, AZUsage]:
     return {
         az: AZUsage(
-            whole_number(one.get("usage"), f"{where}, AZ {az}: the usage"),
-            one.get("physicalUsage"),
-            tuple(flat(sub) for sub in one.get("subresources") or ()),
+            whole_number(figures.get("usage"), f"{where}, AZ {az}: the usage"),
+            figures.get("physicalUsage"),
+            tuple(flat(sub) for sub in figures.get("subresources") or ()),
         )
-        for az, one in entries_by_az(entry, where).items()
+        for az, figures in entries_by_az(entry, where).items()
     }
 
 
@@ -111,7 +111,7 @@ def _quota(entry: Mapping[str, Any], where: str) -> BackendQuota | None:
     """A resource's quota, or the sum of its quotas by AZ. Numbers below 0 mean unlimited."""
     if entry.get("quota") is not None:
         return _limit(entry["quota"], where)
-    quotas = [one.get("quota") for one in entry["perAZ"].values()]
+    quotas = [figures.get("quota") for figures in entry["perAZ"].values()]
     limits = [_limit(quota, where) for quota in quotas if quota is not None]
     if any(isinstance(limit, Unlimited) for limit in limits):
         return UNLIMITED

@@ -111,7 +111,7 @@ class NovaCapacity(CapacityBackend):
         return AZCapacity(
             sum(stock.capacity.get(class_, 0) for stock in stocks),
             sum(stock.used.get(class_, 0) for stock in stocks),
-            self._each(stocks, lambda stock: (stock.capacity.get(class_, 0), stock.used.get(class_, 0))),
+            self._subcapacities(stocks, lambda stock: (stock.capacity.get(class_, 0), stock.used.get(class_, 0))),
         )
 
     def _instances(self, stocks: list[_Stock], disk: int) -> AZCapacity:
@@ -121,10 +121,10 @@ class NovaCapacity(CapacityBackend):
         return AZCapacity(
             _fitting(stocks, disk, most * len({stock.hypervisor.aggregate for stock in stocks})),
             None if None in running else sum(count or 0 for count in running),
-            self._each(stocks, lambda stock: (_fitting([stock], disk, most), stock.hypervisor.instances)),
+            self._subcapacities(stocks, lambda stock: (_fitting([stock], disk, most), stock.hypervisor.instances)),
         )
 
-    def _each(
+    def _subcapacities(
         self, stocks: list[_Stock], figures: Callable[[_Stock], tuple[int, int | None]]
     ) -> tuple[Mapping[str, Any], ...]:
         if not self._params.with_subcapacities:
@@ -146,14 +146,14 @@ class NovaCapacity(CapacityBackend):
             tuple(sorted(self._ask(hypervisor, "traits"))) if self._with_traits else (),
         )
 
-    def _ask(self, hypervisor: Hypervisor, what: str) -> Any:
-        path = f"/resource_providers/{hypervisor.uuid}/{what}"
+    def _ask(self, hypervisor: Hypervisor, key: str) -> Any:
+        path = f"/resource_providers/{hypervisor.uuid}/{key}"
         document = self._placement.find(path)
         if document is None:
             raise BackendError(f"hypervisor {hypervisor.name} has no resource provider {hypervisor.uuid} in Placement")
-        if not isinstance(document.get(what), list if what == "traits" else dict):
-            raise BackendError(f"GET {path}: Placement's answer has no {what!r}")
-        return document[what]
+        if not isinstance(document.get(key), list if key == "traits" else dict):
+            raise BackendError(f"GET {path}: Placement's answer has no {key!r}")
+        return document[key]
 
 
 def _fitting(stocks: list[_Stock], disk: int, most: int) -> int:
@@ -206,11 +206,12 @@ class SeparateFlavors:
         self, az: str, stocks: Sequence[Stock], flavors: Sequence[PackedFlavor], demand: Demand
     ) -> Mapping[str, int]:
         pooled = {class_: self._demand(demand, name) for class_, name in self._pooled.items()}
-        wanted = {flavor.name: _in(az, self._demand(demand, flavor_resource(flavor.name))) for flavor in flavors}
+        wanted = {flavor.name: _demand_in(az, self._demand(demand, flavor_resource(flavor.name))) for flavor in flavors}
         # the demand for cores and RAM has that of the separate flavors in it
         others = {
-            class_: _in(az, one).total - sum(wanted[each.name].total * each.needs.get(class_, 0) for each in flavors)
-            for class_, one in pooled.items()
+            class_: _demand_in(az, pool).total
+            - sum(wanted[each.name].total * each.needs.get(class_, 0) for each in flavors)
+            for class_, pool in pooled.items()
         }
         rooms = [Room(_effective(capacity, pooled), traits) for capacity, traits in stocks]
         return pack(rooms, flavors, wanted, others)
@@ -219,7 +220,7 @@ class SeparateFlavors:
         return demand.get((self._params.service, resource), ResourceDemand())
 
 
-def _in(az: str, demand: ResourceDemand) -> AZDemand:
+def _demand_in(az: str, demand: ResourceDemand) -> AZDemand:
     return demand.per_az.get(az, AZDemand())
 
 

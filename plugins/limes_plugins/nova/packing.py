@@ -86,7 +86,7 @@ def _share_out(
     given: Counter[str] = Counter()
     left = list(flavors)
     while left:
-        flavor = min(left, key=lambda one: given[one.name] / weights[one.name])
+        flavor = min(left, key=lambda candidate: given[candidate.name] / weights[candidate.name])
         spare = _spare(rooms, flavor, others)
         placed = _place(rooms, flavor, min(spare, max(1, spare * weights[flavor.name] // steps)))
         given[flavor.name] += placed
@@ -107,7 +107,7 @@ def _spare(rooms: Sequence[Room], flavor: PackedFlavor, others: Mapping[str, int
 def _place(rooms: Sequence[Room], flavor: PackedFlavor, count: int) -> int:
     """Places up to `count`, where the fewest fit first. Returns how many."""
     placed = 0
-    for fitting, room in sorted(((room.fits(flavor), room) for room in rooms), key=lambda one: one[0]):
+    for fitting, room in sorted(((room.fits(flavor), room) for room in rooms), key=lambda pair: pair[0]):
         taken = min(fitting, count - placed)
         room.take(flavor, taken)
         placed += taken

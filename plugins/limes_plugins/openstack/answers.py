@@ -32,9 +32,9 @@ def json_object(name: str, method: str, path: str, answer: Any) -> dict[str, Any
         document = answer.json()
     except ValueError as error:
         kind = answer.headers.get("Content-Type", "").partition(";")[0].strip()
-        what = f"{kind} and not JSON" if kind and not kind.endswith("json") else "not JSON"
+        problem = f"{kind} and not JSON" if kind and not kind.endswith("json") else "not JSON"
         raise BackendError(
-            f"{method} {path}: {name}'s answer is {what} (is there something else behind the endpoint?)"
+            f"{method} {path}: {name}'s answer is {problem} (is there something else behind the endpoint?)"
         ) from error
     if not isinstance(document, dict):
         raise BackendError(f"{method} {path}: {name}'s answer is not a JSON object")
@@ -65,18 +65,18 @@ def _message(document: Any) -> str:
     return "" if inner is None else _message(inner)
 
 
-def whole_number(value: Any, what: str) -> int:
+def whole_number(value: Any, name: str) -> int:
     """The value, if it is a whole number from 0. Raises `BackendError`."""
     if type(value) is not int or value < 0:
-        raise BackendError(f"{what} is {value!r}, expected a whole number from 0")
+        raise BackendError(f"{name} is {value!r}, expected a whole number from 0")
     return value
 
 
-def quota_of(value: Any, what: str) -> BackendQuota:
+def quota_of(value: Any, name: str) -> BackendQuota:
     """A quota as OpenStack services write it: -1 means unlimited, and so does what no resource can have that much of.
 
     Raises `BackendError` for anything else that is no whole number.
     """
     if value == -1 and type(value) is int:
         return UNLIMITED
-    return limited(whole_number(value, what))
+    return limited(whole_number(value, name))

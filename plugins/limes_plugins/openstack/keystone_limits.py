@@ -120,21 +120,21 @@ class KeystoneLimits:
             query = {"type": self._service_type}
             if self._params.service_name is not None:
                 query["name"] = self._params.service_name
-            found = _objects(self._client.get("/services", query), "services")
-            if len(found) != 1:
+            services = _objects(self._client.get("/services", query), "services")
+            if len(services) != 1:
                 raise BackendError(
-                    f"Keystone's catalog has {len(found)} services of type {self._service_type!r}, expected one"
+                    f"Keystone's catalog has {len(services)} services of type {self._service_type!r}, expected one"
                     " (see quota.service_type and quota.service_name)"
                 )
-            self._service_id = found[0]["id"]
+            self._service_id = services[0]["id"]
         return str(self._service_id)
 
 
 def _objects(document: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
-    found = document.get(key)
-    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+    entries = document.get(key)
+    if not isinstance(entries, list) or not all(isinstance(item, dict) for item in entries):
         raise BackendError(f"GET /{key}: expected a list {key!r} of objects from Keystone")
-    return found
+    return entries
 
 
 def _quota(limit: Any, name: str) -> BackendQuota:

@@ -50,13 +50,13 @@ def within(total: int, used: Mapping[str, int], rest_in: str = UNKNOWN_AZ) -> di
 
     If they are more than the total, those in `rest_in` count last.
     """
-    rest = total
+    remaining = total
     parts: dict[str, int] = {}
     for az in sorted(used, key=lambda az: (az == rest_in, az)):
-        parts[az] = min(used[az], rest)
-        rest -= parts[az]
-    if rest:
-        parts[rest_in] = parts.get(rest_in, 0) + rest
+        parts[az] = min(used[az], remaining)
+        remaining -= parts[az]
+    if remaining:
+        parts[rest_in] = parts.get(rest_in, 0) + remaining
     return parts
 
 

@@ -48,9 +48,9 @@ class ServiceEndpoint:
 
     # -- what is wrong -----------------------------------------------------------------------------------------------
 
-    def too_old(self, what: str) -> BackendOutdated:
+    def too_old(self, problem: str) -> BackendOutdated:
         """The error for a service that knows less than the plugin needs."""
-        return BackendOutdated(f"this {self._wanted.name} {what} (its release is too old for the plugin)")
+        return BackendOutdated(f"this {self._wanted.name} {problem} (its release is too old for the plugin)")
 
     def no_endpoint(self) -> BackendError:
         """The error where the catalog gives no endpoint that would do."""

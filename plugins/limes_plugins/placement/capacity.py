@@ -53,7 +53,7 @@ class PlacementCapacity(CapacityBackend):
             for stock in stocks:
                 if class_ in stock.capacity:
                     by_az[stock.provider.az].append(stock)
-            resources[resource] = {az: self._sum(class_, found) for az, found in sorted(by_az.items())}
+            resources[resource] = {az: self._sum(class_, az_stocks) for az, az_stocks in sorted(by_az.items())}
         return CapacityReport({self._params.service: resources})
 
     def resources(self) -> Collection[Ref]:
@@ -117,11 +117,11 @@ def matching_providers(client: ServiceClient, params: CapacityParams, zones: Zon
     return [
         provider
         for provider in sorted(providers, key=lambda provider: provider.name)
-        if all(_in(provider, uuids) for uuids in required)
-        and not _in(provider, forbidden)
-        and (not params.aggregates or _in(provider, members))
+        if all(_is_in_tree(provider, uuids) for uuids in required)
+        and not _is_in_tree(provider, forbidden)
+        and (not params.aggregates or _is_in_tree(provider, members))
     ]
 
 
-def _in(provider: Provider, uuids: Collection[str]) -> bool:
+def _is_in_tree(provider: Provider, uuids: Collection[str]) -> bool:
     return provider.uuid in uuids or provider.root_uuid in uuids

@@ -58,11 +58,11 @@ class PlacementParams(ConnectionParams):
     @field_validator("availability_zones")
     @classmethod
     def _in_one_zone(cls, value: dict[str, ZoneParams]) -> dict[str, ZoneParams]:
-        for what in ("aggregate", "trait"):
-            counts = Counter(name for zone in value.values() for name in getattr(zone, f"{what}s"))
+        for kind in ("aggregate", "trait"):
+            counts = Counter(name for zone in value.values() for name in getattr(zone, f"{kind}s"))
             twice = [name for name, count in counts.items() if count > 1]
             if twice:
-                raise ValueError(f"the {what} {twice[0]} is given more than once")
+                raise ValueError(f"the {kind} {twice[0]} is given more than once")
         return value
 
     @property

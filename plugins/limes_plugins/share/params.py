@@ -52,7 +52,7 @@ class ShareType(Params):
 
 
 def _once_each(types: tuple[ShareType, ...]) -> tuple[ShareType, ...]:
-    names = [one.name for one in types]
+    names = [share_type.name for share_type in types]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"the share type {twice[0]!r} is given more than once")

@@ -48,8 +48,8 @@ class VolumeLists:
 
     def of_project(self, project_id: str) -> Listed:
         """What the project has. Raises `BackendError`."""
-        found = self._all.get() if self._max_age else self._read({"project_id": project_id})
-        return found.get(project_id) or Listed()
+        by_project = self._all.get() if self._max_age else self._read({"project_id": project_id})
+        return by_project.get(project_id) or Listed()
 
     def _read(self, only: Mapping[str, str]) -> Mapping[str, Listed]:
         query = {"all_tenants": "1", "limit": self._page_size, **only}

@@ -115,10 +115,10 @@ class VolumeService(QuotaBackend):
             snapshots = [snapshot for snapshot in listed.snapshots if self._type_of(snapshot) == type_]
             counts = {
                 "capacity": {
-                    az: AZUsage(sum(one.size for one in some)) for az, some in by_az(volumes + snapshots).items()
+                    az: AZUsage(sum(item.size for item in items)) for az, items in by_az(volumes + snapshots).items()
                 },
-                "volumes": {az: _counted(some, self._with_volumes) for az, some in by_az(volumes).items()},
-                "snapshots": {az: _counted(some, self._with_snapshots) for az, some in by_az(snapshots).items()},
+                "volumes": {az: _counted(items, self._with_volumes) for az, items in by_az(volumes).items()},
+                "snapshots": {az: _counted(items, self._with_snapshots) for az, items in by_az(snapshots).items()},
             }
             for kind, per_az in counts.items():
                 quota = _limit(limits, f"{_KEYS[kind]}_{type_}", path)
@@ -137,8 +137,8 @@ class VolumeService(QuotaBackend):
     def _name(self, kind: str, volume_type: str) -> str:
         return resource_name(kind, volume_type, is_first=volume_type == self._types[0])
 
-    def _type_of(self, one: Stored) -> str:
-        return one.volume_type if one.volume_type in self._types else self._types[0]
+    def _type_of(self, item: Stored) -> str:
+        return item.volume_type if item.volume_type in self._types else self._types[0]
 
 
 def _limit(limits: Any, key: str, path: str) -> BackendQuota:
@@ -152,7 +152,7 @@ def _counted(stored: Iterable[Stored], with_subresources: bool) -> AZUsage:
     return AZUsage(len(shown), subresources=tuple(map(_subresource, shown)) if with_subresources else ())
 
 
-def _subresource(one: Stored) -> Mapping[str, Any]:
-    size = {"value": one.size, "unit": Unit.GIB.value}
-    shown = {"id": one.id, "name": one.name, "status": one.status, "size": size}
-    return {**shown, **({"volume_id": one.volume_id} if one.volume_id else {"availability_zone": one.az})}
+def _subresource(item: Stored) -> Mapping[str, Any]:
+    size = {"value": item.size, "unit": Unit.GIB.value}
+    shown = {"id": item.id, "name": item.name, "status": item.status, "size": size}
+    return {**shown, **({"volume_id": item.volume_id} if item.volume_id else {"availability_zone": item.az})}
