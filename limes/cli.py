@@ -11,7 +11,7 @@ from limes.errors import ConfigError, LimesError
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """All sub-commands with their options."""
+    """Returns all sub-commands with their options."""
     parser = argparse.ArgumentParser(
         prog="limes", description="Quota and commitment service for OpenStack clouds, with a Placement API built in."
     )

@@ -55,12 +55,12 @@ class _JsonFormatter(logging.Formatter):
 
 
 def formatter(style: Style = "plain") -> logging.Formatter:
-    """What writes records in a style, without secrets."""
+    """Returns the formatter of a style, which leaves out secrets."""
     return _JsonFormatter() if style == "json" else _PlainFormatter(_PLAIN, defaults={"request_id": "-"})
 
 
 def gunicorn_logger(style: Style) -> type:
-    """A logger class for gunicorn whose own messages look like all of ours, and tell as little of secrets."""
+    """Returns a logger class for gunicorn whose own messages look like all of ours, and tell as little of secrets."""
     from gunicorn.glogging import Logger
 
     class GunicornLogger(Logger):  # type: ignore[misc]  # gunicorn has no types

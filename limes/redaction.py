@@ -71,7 +71,7 @@ def forget() -> None:
 
 
 def redact(text: str) -> str:
-    """The text without secrets."""
+    """Returns the text without secrets."""
     if _known_pattern is not None:
         text = _known_pattern.sub(HIDDEN, text)
     text = _TRANSFER_TOKEN.sub(HIDDEN, text)
@@ -89,7 +89,8 @@ def _without_forms(text: str) -> str:
 
 
 def secrets_of(value: Any) -> Iterator[str]:
-    """What a model marks as not to be shown (`repr=False`), passwords of URLs, and the values of telling keys."""
+    """Yields what a model marks as not to be shown (`repr=False`), passwords of URLs, and the values of telling
+    keys."""
     if isinstance(value, BaseModel):
         for name, info in type(value).model_fields.items():
             item = getattr(value, name)
@@ -115,7 +116,7 @@ def _is_worth_hiding(secret: str) -> bool:
 
 
 def pattern_of(secrets: Iterable[str]) -> re.Pattern[str] | None:
-    """What finds any of these."""
+    """Returns what finds any of these."""
     longest_first = sorted(secrets, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 

@@ -12,11 +12,11 @@ class Clock(Protocol):
     """Where the present comes from."""
 
     def now(self) -> datetime:
-        """The present, with time zone UTC, truncated to whole microseconds."""
+        """Returns the present, with time zone UTC, truncated to whole microseconds."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds from an arbitrary start that never go back."""
+        """Returns seconds from an arbitrary start that never go back."""
         ...
 
 
@@ -24,7 +24,7 @@ class IdSource(Protocol):
     """Where new identifiers come from."""
 
     def uuid(self) -> str:
-        """A new UUID (version 4), lower case with dashes."""
+        """Returns a new UUID (version 4), lower case with dashes."""
         ...
 
     def token(self) -> str:
@@ -36,7 +36,7 @@ class Jitter(Protocol):
     """Spreads scheduled times, so that work does not come in waves."""
 
     def spread(self, seconds: float) -> float:
-        """A duration near `seconds`: within plus or minus 10 percent of it."""
+        """Returns a duration near `seconds`: within plus or minus 10 percent of it."""
         ...
 
 

@@ -16,6 +16,6 @@ def split_url(url: str) -> SplitResult:
 
 
 def hosts_of(url: str) -> list[str]:
-    """The hosts of a URL, each with its port if there is one. A URL without any has one that is empty."""
+    """Returns the hosts of a URL, each with its port if there is one. A URL without any has one that is empty."""
     match = _PARTS.fullmatch(url)
     return match["hosts"].split(",") if match else [""]

@@ -17,8 +17,8 @@ from limes.db.queries.quota_pushes import drifted_services
 def find_drift(
     wanted: Mapping[str, int], before: Mapping[str, HasQuota], after: Mapping[str, HasQuota]
 ) -> dict[str, tuple[int | None, int | None]]:
-    """The resources whose backend enforces something else than at the last scrape, and not what is wanted either, with
-    the backend quota at that time and now."""
+    """Returns the resources whose backend quota has changed since the last scrape to something other than the
+    wanted quota, with the backend quota then and now."""
     return {
         name: (before[name].backend_quota, row.backend_quota)
         for name, row in sorted(after.items())
@@ -46,7 +46,8 @@ def repair_backends(change_log: ChangeLog, project: ProjectRow, ids: Mapping[Ref
 
 
 def _find_diverging(change_log: ChangeLog, project: ProjectRow, ids: Mapping[Ref, int]) -> dict[Ref, tuple[int, int]]:
-    """What the backends enforce and what they should (in the stored form), where the last scrape found a difference."""
+    """Returns what the backends enforce and what they should (in the stored form), where the last scrape found a
+    difference."""
     stored = project_quotas_by_resource(change_log.engine, project.id, ids.values())
     diverging: dict[Ref, tuple[int, int]] = {}
     for ref, id_ in ids.items():

@@ -32,7 +32,7 @@ OTHERS_REFUSED = "cannot commit this because other values in this request are un
 
 
 def scope_of(target: DomainRow | ProjectRow | ProjectTask) -> Scope:
-    """A domain or project as history and audit name it."""
+    """Returns the name of a domain or project in the history and the audit."""
     match target:
         case DomainRow():
             return Scope(target.uuid, target.name)
@@ -58,7 +58,7 @@ class ChangeLog:
     """Who makes the changes."""
 
     def by(self, initiator: Initiator) -> "ChangeLog":
-        """The same log for changes that `initiator` makes."""
+        """Returns the same log for changes that `initiator` makes."""
         return replace(self, initiator=initiator)
 
     @property
@@ -69,7 +69,7 @@ class ChangeLog:
     # -- requests ----------------------------------------------------------------------------------------------------
 
     def record_outcome(self, scope: Scope, outcome: QuotaOutcome) -> None:
-        """A request has changed quotas, or was refused as a whole."""
+        """Records that a request has changed quotas, or was refused as a whole."""
         if not outcome.refusals:
             self._record_steps(
                 scope,
@@ -92,13 +92,13 @@ class ChangeLog:
         return refusals
 
     def record_bursting(self, scope: Scope, enabled: bool) -> None:
-        """Bursting was switched."""
+        """Records that bursting was switched."""
         step = QuotaStep(("", ""), Unit.COUNT, int(not enabled), int(enabled), Reason.REQUEST, what=What.BURSTING)
         history.append(self.engine, [self._history_row(scope, step, self._now())])
         self._emit([events.bursting_changed(scope, enabled, self.initiator)])
 
     def record_refused_bursting(self, scope: Scope, enabled: bool, message: str) -> None:
-        """Bursting was not switched."""
+        """Records that switching bursting was refused."""
         self._emit([events.bursting_refused(scope, enabled, message, self.initiator)])
 
     def request_push(self, project_id: int, service_types: Sequence[str]) -> None:
@@ -106,13 +106,13 @@ class ChangeLog:
         mark_desynced(self.engine, project_id, service_types, self._now())
 
     def record_commitments(self, steps: Sequence[CommitmentStep]) -> None:
-        """Commitments have changed. Their history is kept elsewhere (`limes.db.queries.commitment_events`)."""
+        """Records changes of commitments. Their history is kept elsewhere (`limes.db.queries.commitment_events`)."""
         self._emit([events.commitment_changed(step, self.initiator) for step in steps])
 
     # -- what Limes does by itself -----------------------------------------------------------------------------------
 
     def record_constrained(self, scope: Scope, changes: Iterable[tuple[Ref, int | None, int, Constraint]]) -> None:
-        """Constraints have changed quotas: (resource, old quota, new quota, constraint)."""
+        """Records quotas that constraints have changed: (resource, old quota, new quota, constraint)."""
         self._record_steps(scope, [self._constrained(*change) for change in changes])
 
     def record_scrape(
@@ -122,7 +122,7 @@ class ChangeLog:
         before: Mapping[str, HasQuota],
         after: Mapping[str, HasQuota],
     ) -> None:
-        """A scrape has made these quotas, by resource name, of those before."""
+        """Records the quotas that a scrape has changed: `before` and `after` are by resource name."""
         steps = []
         for name, row in after.items():
             ref = (task.service_type, name)
@@ -157,7 +157,7 @@ class ChangeLog:
         return QuotaStep(ref, unit, old, new, Reason.CONSTRAINT, constraint.render(unit))
 
     def _scraped(self, ref: Ref, old: int | None, new: int | None, constraint: Constraint | None) -> QuotaStep | None:
-        """What a scrape has made of a quota, if that is news. A quota that begins with 0 is none."""
+        """Returns the change of a quota by a scrape; None if there is none. A first quota of 0 is no change."""
         if new is None or new == (old or 0):
             return None
         resource = self.catalog.find(ref)
@@ -169,7 +169,7 @@ class ChangeLog:
     # -- history and events ------------------------------------------------------------------------------------------
 
     def unit_of(self, ref: Ref) -> Unit:
-        """The resource's unit; that of counted ones for a resource that is not configured any more."""
+        """Returns the resource's unit; that of counted ones for a resource that is not configured any more."""
         resource = self.catalog.find(ref)
         return resource.unit if resource else Unit.COUNT
 

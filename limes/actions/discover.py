@@ -46,7 +46,7 @@ class Discover:
     only_domains: re.Pattern[str] | None = None
 
     def by(self, initiator: Initiator) -> "Discover":
-        """The same use case for changes that `initiator` makes."""
+        """Returns the same use case for changes that `initiator` makes."""
         return replace(self, change_log=self.change_log.by(initiator), commitments=self.commitments.by(initiator))
 
     def run(self) -> None:

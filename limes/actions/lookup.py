@@ -12,7 +12,7 @@ from limes.errors import NotFound, NotReady
 
 
 def find_domain(engine: Engine, uuid: str) -> DomainRow:
-    """The domain of that UUID. Raises `NotFound` in the words that clients know."""
+    """Returns the domain of that UUID. Raises `NotFound` in the words that clients know."""
     row = domain(engine, uuid)
     if row is None:
         raise NotFound("no such domain (if it was just created, try to POST /domains/discover)")
@@ -20,7 +20,7 @@ def find_domain(engine: Engine, uuid: str) -> DomainRow:
 
 
 def find_project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow:
-    """The project of that UUID in that domain. Raises `NotFound` in the words that clients know."""
+    """Returns the project of that UUID in that domain. Raises `NotFound` in the words that clients know."""
     row = project(engine, domain_uuid, uuid)
     if row is not None:
         return row
@@ -31,8 +31,8 @@ def find_project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow:
 
 
 def not_ready(engine: Engine, project_id: int, missing: Collection[Ref]) -> NotReady:
-    """The error for a project whose services were not scraped yet, with one line for each of these resources. Inside a
-    transaction."""
+    """Returns the error for a project whose services were not scraped yet, with one line for each of these resources.
+    Inside a transaction."""
     services = sorted({service_type for service_type, _ in missing})
     states = {state.service_type: state for state in scrape_queries.scrape_states(engine, project_id, services)}
     failing = {type_: state.failing_since for type_, state in states.items() if state.failing_since is not None}

@@ -49,25 +49,25 @@ SILENT = Telemetry()
 
 
 def project_info(task: ProjectTask) -> ProjectInfo:
-    """The project as backends know it."""
+    """Returns the project as backends know it."""
     domain = DomainInfo(task.domain_uuid, task.domain_name)
     return ProjectInfo(task.project_uuid, task.project_name, task.parent_uuid, domain, task.scrape_state)
 
 
 def next_pause(failures: int, first: float, longest: float) -> float:
-    """Seconds to wait after so many failures in a row: twice as long each time, up to `longest`."""
+    """Returns seconds to wait after so many failures in a row: twice as long each time, up to `longest`."""
     return min(longest, first * 2.0 ** min(max(failures - 1, 0), 20))
 
 
 def never(now: float, *durations: float) -> float:
-    """A time later than any that is written at `now`: these are the durations that are added to it."""
+    """Returns a time later than any that is written at `now`, given all durations that may be added to it."""
     return now + 1.5 * max(durations) + 60
 
 
 def wanted_quotas(
     catalog: Catalog, task: ProjectTask, ids: Mapping[str, int], stored: Mapping[int, HasQuota]
 ) -> dict[str, int]:
-    """The quota that the backend should enforce for each resource of the service that tracks quota, by name.
+    """Returns the quota that the backend should enforce for each resource of the service that tracks quota, by name.
 
     That is what the project may use, with bursting, or what it uses already if the backend would refuse less. Resources
     without a quota yet get 0. `ids` are the resources' ids by name.
@@ -82,7 +82,7 @@ def wanted_quotas(
 
 
 def wanted_quota(catalog: Catalog, ref: Ref, scope: str, row: HasQuota | None, *, has_bursting: bool) -> int:
-    """The same for one resource that tracks quota; `scope` is the project as `limes.core.catalog` names it."""
+    """Returns the same for one resource that tracks quota; `scope` is the project as `limes.core.catalog` names it."""
     resource = catalog.find(ref)
     quota = row.quota or 0 if row else 0
     usable = usable_quota(quota, catalog.behavior(ref, scope).burst_multiplier if has_bursting else 0)

@@ -50,7 +50,7 @@ class PushQuota:
     def push_project(self, project_id: int, service_types: Sequence[str]) -> list[str]:
         """Writes the quota of these services of a project if it has to be written. Returns a line for each failure.
 
-        Leaves to another process what that is writing, and to the push job what has not begun after `patience` seconds:
+        Skips what another process is writing, and leaves to the push job what has not begun after `patience` seconds:
         a user waits for the answer.
         """
 
@@ -102,8 +102,8 @@ class PushQuota:
             return None
 
     def _wanted(self, task: ProjectTask) -> dict[str, int] | None:
-        """What to write. None if a resource was never scraped: its backend quota may be wanted as it is. Then this
-        requests a scrape, and the write follows it."""
+        """Returns what to write. None if a resource was never scraped: its backend quota may be wanted as it is. Then
+        this requests a scrape, and the write follows it."""
         ids = catalog_queries.service_resource_ids(self.engine, task.service_id)
         stored = project_quotas.project_quotas_by_resource(self.engine, task.project_id, ids.values())
         wanted = wanted_quotas(self.catalog, task, ids, stored)

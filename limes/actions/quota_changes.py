@@ -139,7 +139,7 @@ class Unchanged:
 
 
 def domain_tag(engine: Engine, catalog: Catalog, domain_id: int, *, lock: bool = False) -> str:
-    """The tag of a domain. With `lock`, what it stands for does not change until the transaction ends.
+    """Returns the tag of a domain. With `lock`, what it stands for does not change until the transaction ends.
 
     Take it before other locks on rows of `domain_resources`: it locks all of them, in the order of resource ids.
     """
@@ -147,18 +147,18 @@ def domain_tag(engine: Engine, catalog: Catalog, domain_id: int, *, lock: bool =
 
 
 def tag_of_domain(catalog: Catalog, quotas: Mapping[Ref, int]) -> str:
-    """The tag of a domain, given all of its quotas. One that was never set is 0."""
+    """Returns the tag of a domain, given all of its quotas. One that was never set is 0."""
     return quota_tag({ref: quota for ref, quota in quotas.items() if quota and _tracks_quota(catalog, ref)})
 
 
 def project_tag(engine: Engine, catalog: Catalog, project_id: int, *, lock: bool = False) -> str:
-    """The tag of a project. With `lock`, what it stands for does not change until the transaction ends."""
+    """Returns the tag of a project. With `lock`, what it stands for does not change until the transaction ends."""
     bursting = lock_project(engine, project_id, lock=lock)
     return tag_of_project(catalog, project_quotas_by_name(engine, project_id, lock=lock), bursting)
 
 
 def tag_of_project(catalog: Catalog, quotas: Mapping[Ref, int | None], bursting: bool) -> str:
-    """The tag of a project, given all of its quotas. One that is None or missing cannot be set yet."""
+    """Returns the tag of a project, given all of its quotas. One that is None or missing cannot be set yet."""
     shown = {ref: quota for ref, quota in quotas.items() if quota is not None and _tracks_quota(catalog, ref)}
     return quota_tag(shown, bursting=bool(bursting))
 

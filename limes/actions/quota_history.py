@@ -23,7 +23,7 @@ class ShowHistory:
     def of_project(
         self, domain_uuid: str, project_uuid: str, refs: Collection[Ref] | None, before: int, limit: int
     ) -> Sequence[NumberedChange]:
-        """At most `limit` changes, the newest first. Raises `NotFound`."""
+        """Returns at most `limit` changes, the newest first. Raises `NotFound`."""
 
         def read() -> Sequence[NumberedChange]:
             find_project(self.engine, domain_uuid, project_uuid)
@@ -34,7 +34,7 @@ class ShowHistory:
     def of_domain(
         self, domain_uuid: str, refs: Collection[Ref] | None, before: int, limit: int
     ) -> Sequence[NumberedChange]:
-        """The same for the domain's own quotas, without those of its projects. Raises `NotFound`."""
+        """Returns the same for the domain's own quotas, without those of its projects. Raises `NotFound`."""
 
         def read() -> Sequence[NumberedChange]:
             find_domain(self.engine, domain_uuid)

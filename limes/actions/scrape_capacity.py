@@ -73,7 +73,7 @@ class ScrapeCapacity:
         return CapacityOutcome(task.name, True)
 
     def _ask(self, name: str) -> CapacityReport:
-        """The report of a capacitor, which gets the demand that it needs to know."""
+        """Returns the report of a capacitor, which gets the demand that it needs to know."""
         backend = self.backends[name]
         wanted = calls.needs_demand(backend, name)
         demand = read_demand(self.engine, self.catalog, wanted, self._now())
@@ -118,7 +118,7 @@ class ScrapeCapacity:
 
 
 def read_demand(engine: Engine, catalog: Catalog, wanted: Collection[Ref], now: float) -> Demand:
-    """The demand of all projects for these resources, without those that are not configured.
+    """Returns the demand of all projects for these resources, without those that are not configured.
 
     Comes from one state of the database, with a fixed number of statements.
     """

@@ -67,7 +67,7 @@ class ScrapeUsage:
     telemetry: Telemetry = SILENT
 
     def by(self, initiator: Initiator) -> "ScrapeUsage":
-        """The same use case for changes that `initiator` makes."""
+        """Returns the same use case for changes that `initiator` makes."""
         return replace(self, change_log=self.change_log.by(initiator), commitments=self.commitments.by(initiator))
 
     def claim(self, service_type: str, limit: int) -> list[ScrapeTask]:
@@ -92,7 +92,7 @@ class ScrapeUsage:
         self.engine.atomic(lambda: tasks.release_scrapes(self.engine, [task.project for task in claimed]))
 
     def run_next(self, service_type: str) -> bool | None:
-        """Scrapes the project that is due first. Returns as `run`, and None if none is due."""
+        """Scrapes the project that is due first. Returns what `run` returns; None if none is due."""
         for task in self.claim(service_type, 1):
             return self.run(task)
         return None
@@ -200,7 +200,7 @@ class ScrapeUsage:
         self.change_log.record_repairs(scope_of(task), repairs)
 
     def _row(self, task: ProjectTask, name: str, usage: ResourceUsage, stored: ResourceRow | None) -> ResourceRow:
-        """The project's quota after this report, the backend's, and the totals over all AZs."""
+        """Returns the project's quota after this report, the backend's, and the totals over all AZs."""
         quota, backend_quota = self._quota(task, name, usage, stored)
         items = usage.per_az.values()
         physical = None

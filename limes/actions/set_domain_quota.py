@@ -95,7 +95,8 @@ class SetDomainQuota:
         return replace(outcome, warnings=self._warnings(outcome, figures))
 
     def _warnings(self, outcome: QuotaOutcome, figures: Mapping[Ref, DomainFigures]) -> list[str]:
-        """Warnings about quota beyond the capacity. Lowering a quota makes nothing worse, so there is none then."""
+        """Returns warnings about quota beyond the capacity. Lowering a quota makes nothing worse, so there is none
+        then."""
         texts = [
             self.warning(change.ref, figures[change.ref], change.new)
             for change in outcome.changed
@@ -104,13 +105,14 @@ class SetDomainQuota:
         return [text for text in texts if text is not None]
 
     def warning(self, ref: Ref, figures: DomainFigures, quota: int) -> str | None:
-        """The warning about a domain's quota, if all domains together then have more quota than there is capacity."""
+        """Returns the warning about a domain's quota, if all domains together then have more quota than there is
+        capacity."""
         resource = self.catalog.find(ref)
         assert resource is not None
         return beyond_capacity(ref, resource.unit, figures.other_domains_quota + quota, figures.capacity)
 
     def figures(self, domain: DomainRow, ids: Mapping[Ref, int]) -> dict[Ref, DomainFigures]:
-        """The numbers that decide, for resources given with their ids. Inside a transaction."""
+        """Returns the numbers that decide, for resources given with their ids. Inside a transaction."""
         resources = list(ids.values())
         quotas = queries.domain_quotas_by_resource(self.engine, resources)
         projects = project_quota_sums(self.engine, domain.id, resources)
@@ -129,7 +131,7 @@ class SetDomainQuota:
         }
 
     def rules(self, ref: Ref, domain: DomainRow, permissions: Permissions) -> QuotaRules:
-        """The other rules for the quota of a configured resource."""
+        """Returns the other rules for the quota of a configured resource."""
         resource = self.catalog.find(ref)
         assert resource is not None
         return QuotaRules(

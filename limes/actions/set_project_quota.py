@@ -125,7 +125,8 @@ class SetProjectQuota:
         return outcome
 
     def figures(self, project: ProjectRow, ids: Mapping[Ref, int]) -> dict[Ref, ProjectFigures]:
-        """The numbers that decide, for resources given with their ids. Raises `NotReady`. Inside a transaction."""
+        """Returns the numbers that decide, for resources given with their ids. Raises `NotReady`. Inside a
+        transaction."""
         resources = list(ids.values())
         now = self.clock.now().timestamp()
         own = queries.project_decisions(self.engine, project.id, project.domain_id, resources, now)
@@ -147,7 +148,7 @@ class SetProjectQuota:
         }
 
     def rules(self, ref: Ref, project: ProjectRow, permissions: Permissions) -> QuotaRules:
-        """The other rules for the quota of a configured resource."""
+        """Returns the other rules for the quota of a configured resource."""
         resource = self.catalog.find(ref)
         assert resource is not None
         return QuotaRules(

@@ -73,7 +73,7 @@ class CorsMiddleware:
 
 
 def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
-    """The app. It holds no state but its collaborators."""
+    """Returns the app. It holds no state but its collaborators."""
     public = PublicPaths(public_paths(ROUTES) | operational.PUBLIC_PATHS, deps.mounts)
     app: falcon.App[Any, Any] = falcon.App(
         middleware=[

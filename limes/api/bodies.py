@@ -74,7 +74,7 @@ class ProjectQuotaBody(QuotaBody):
 
 
 def quota_changes(services: Iterable[ServiceBody]) -> list[QuotaChange]:
-    """The wanted quotas. If a service or resource is repeated, the last one counts."""
+    """Returns the wanted quotas. If a service or resource is repeated, the last one counts."""
     last = {service.type: service for service in services}
     changes = {}
     for service in last.values():
@@ -96,7 +96,7 @@ class NewCommitment(RequestBody):
     confirm_by: StrictInt | None = None
 
     def request(self) -> CommitmentRequest:
-        """The request as the use cases take it."""
+        """Returns the request as the use cases take it."""
         ref = (self.service_type, self.resource_name)
         return CommitmentRequest(ref, self.availability_zone, self.amount, self.duration, self.confirm_by)
 
@@ -141,7 +141,7 @@ class ConversionPart(RequestBody):
     target_amount: _Amount
 
     def conversion(self) -> Conversion:
-        """The conversion as the use case takes it."""
+        """Returns the conversion as the use case takes it."""
         return Conversion((self.target_service, self.target_resource), self.source_amount, self.target_amount)
 
 

@@ -72,11 +72,11 @@ class Call(web.Call[ApiCollaborators]):
             raise Forbidden("Forbidden")
 
     def allows(self, rule: str, **more_target: str) -> bool:
-        """Whether the caller passes the rule."""
+        """Returns whether the caller passes the rule."""
         return self.deps.policy.allows(rule, self.identity, {**self.target, **more_target})
 
     def quota_permissions(self, level: str, ref: Ref) -> Permissions:
-        """What the caller may do to a quota; `level` is `domain` or `project`."""
+        """Returns what the caller may do to a quota; `level` is `domain` or `project`."""
         service_type, resource_name = ref
 
         def may(verb: str) -> bool:
@@ -90,16 +90,16 @@ class Call(web.Call[ApiCollaborators]):
         )
 
     def body(self, model: type[Body]) -> Body:
-        """The request's document. Raises `BadRequest`, and falcon's 413 if it is too large."""
+        """Returns the request's document. Raises `BadRequest`, and falcon's 413 if it is too large."""
         assert model is self.operation.body, "the table names another body"
         return read_document(self.req, model, self.deps.max_body_size)
 
     def initiator(self) -> Initiator:
-        """The caller, for the history and the audit."""
+        """Returns the caller, for the history and the audit."""
         return initiator_of(self.req, self.identity)
 
     def selection(self) -> Selection:
-        """What `service`, `area` and `resource` ask for. Each may repeat; an empty value selects nothing."""
+        """Returns what `service`, `area` and `resource` ask for. Each may repeat; an empty value selects nothing."""
         return select(
             self.deps.catalog,
             services=parameters.SERVICE.of(self.req),
@@ -108,14 +108,14 @@ class Call(web.Call[ApiCollaborators]):
         )
 
     def render_context(self) -> RenderContext:
-        """How the answer is to be rendered."""
+        """Returns how the answer is to be rendered."""
         per_az = "per-az" in (parameters.PREVIEW.of(self.req) or "")
         detail = parameters.DETAIL.of(self.req)
         deps = self.deps
         return RenderContext(deps.catalog, deps.clock, detail=detail, per_az=per_az, stale_after=deps.stale_after)
 
     def page(self) -> Page | None:
-        """What `limit` and `marker` ask for; None without `limit`. Raises `BadRequest`."""
+        """Returns what `limit` and `marker` ask for; None without `limit`. Raises `BadRequest`."""
         limits = parameters.values_of(self.req, parameters.LIMIT.name) or []
         markers = parameters.values_of(self.req, parameters.MARKER.name) or []
         if not limits:
@@ -129,13 +129,13 @@ class Call(web.Call[ApiCollaborators]):
         return Page(parameters.LIMIT.read(limits[0]), markers[0] if markers else "")
 
     def next_page(self, page: Page | None, uuids: Sequence[str]) -> list[Link] | None:
-        """The link to the page after a full one: None without pagination, an empty list on the last page."""
+        """Returns the link to the page after a full one: None without pagination, an empty list on the last page."""
         if page is None:
             return None
         return self.next_link(uuids[-1]) if len(uuids) >= page.limit else []
 
     def next_link(self, marker: str) -> list[Link]:
-        """The link to what comes after the marker, in the same selection."""
+        """Returns the link to what comes after the marker, in the same selection."""
         query = {key: value for key, value in self.req.params.items() if key != "marker"} | {"marker": marker}
         return [{"rel": "next", "href": f"{self.req.path}?{urlencode(query, doseq=True)}"}]
 
@@ -147,13 +147,13 @@ class LimesApi(web_operation.JsonApi[Operation, Call]):
         self._deps = deps
 
     def call(self, req: falcon.Request, operation: Operation, params: Mapping[str, str]) -> Call:
-        """The request as the handler sees it."""
+        """Returns the request as the handler sees it."""
         target = {name: params[name] for name in _TARGETS if name in params}
         return Call(req, self._deps, operation.rule, params, web.identity_of(req), operation, target)
 
 
 def initiator_of(req: falcon.Request, identity: Identity) -> Initiator:
-    """The user behind the request. Whatever the client can make up is cut to size."""
+    """Returns the user behind the request. Whatever the client can make up is cut to size."""
     *before, local = logs.request_id.get().split()
     return Initiator(
         name=_clean(identity.user_name),
@@ -173,5 +173,5 @@ def initiator_of(req: falcon.Request, identity: Identity) -> Initiator:
 
 
 def _clean(text: str | None) -> str:
-    """The text as databases and JSON can hold it: without NUL and half surrogates, and not too long."""
+    """Returns the text as databases and JSON can hold it: without NUL and half surrogates, and not too long."""
     return (text or "")[:_LONGEST].replace("\0", "").encode("utf-8", "replace").decode()

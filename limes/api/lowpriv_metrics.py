@@ -31,7 +31,7 @@ class LowPrivCounter:
         self._lowpriv: set[Ref] = set()
 
     def __call__(self, ref: Ref) -> Permissions:
-        """What the caller may do to the quota of a resource."""
+        """Returns what the caller may do to the quota of a resource."""
         permissions = self._permissions(ref)
         if permissions.can_raise_lowpriv and not permissions.can_raise:
             self._lowpriv.add(ref)

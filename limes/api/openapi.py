@@ -42,7 +42,7 @@ _REFERENCE = "#/components/schemas/{model}"
 
 
 def build(sections: Mapping[str, Table[Operation]], rules: Collection[Rule]) -> Json:
-    """The document. `sections` become tags; `rules` say which requests they guard."""
+    """Returns the document. `sections` become tags; `rules` say which requests they guard."""
     paths: dict[str, Json] = {}
     for tag, table in sections.items():
         for path, operations in table.items():
@@ -110,7 +110,7 @@ def _responses(operation: Operation) -> Json:
 
 
 def _errors(operations: Iterable[Operation]) -> Json:
-    """The error responses that operations share, by status."""
+    """Returns the error responses that operations share, by status."""
     responses: Json = {}
     of_operations = {status for operation in operations for status in operation.errors}
     for status in sorted({400, 401, 403, 413, 500, 503} | of_operations):
@@ -143,7 +143,7 @@ def _parameter(parameter: Parameter) -> Json:
 
 
 def _path_parameters(path: str) -> list[Json]:
-    """The parameters that the path names."""
+    """Returns the parameters that the path names."""
     return [
         {
             "name": name,

@@ -12,7 +12,7 @@ Schema = Mapping[str, Any]
 
 
 def values_of(req: falcon.Request, name: str) -> list[str] | None:
-    """All values of a query argument; None if it is not there."""
+    """Returns all values of a query argument; None if it is not there."""
     if name not in req.params:
         return None
     value = req.params[name]
@@ -45,7 +45,7 @@ class Flag:
     description: str
 
     def of(self, req: falcon.Request) -> bool:
-        """Whether it is there."""
+        """Returns whether it is there."""
         return self.name in req.params
 
     def schema(self) -> Schema:
@@ -72,7 +72,7 @@ class WholeNumber:
         return self.read(values[-1])
 
     def read(self, text: str) -> int:
-        """The number. Raises `BadRequest`."""
+        """Returns the number. Raises `BadRequest`."""
         well_formed = text.isascii() and text.isdigit() and len(text) <= 20
         if not well_formed or not self.minimum <= int(text) <= self.maximum:
             raise BadRequest(

@@ -23,7 +23,7 @@ _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 
 
 def condition_of(req: falcon.Request) -> Unchanged | None:
-    """What `If-Match` demands; None for nothing, and for `*`: that the thing exists. Raises `BadRequest`.
+    """Returns what `If-Match` demands; None for nothing, and for `*`: that the thing exists. Raises `BadRequest`.
 
     Weak tags never match here.
     """
@@ -32,7 +32,8 @@ def condition_of(req: falcon.Request) -> Unchanged | None:
 
 
 def answer_tagged(req: falcon.Request, tag: str, render: Callable[[], Any]) -> Answer:
-    """The document with its tag; 304 without a document if `If-None-Match` names the tag. Raises `BadRequest`."""
+    """Returns the document with its tag; 304 without a document if `If-None-Match` names the tag. Raises
+    `BadRequest`."""
     headers = {"etag": f'"{tag}"', "cache-control": "no-store"}
     if IF_NONE_MATCH.of(req) is not None:
         tags = _tags(req, IF_NONE_MATCH)
@@ -42,7 +43,7 @@ def answer_tagged(req: falcon.Request, tag: str, render: Callable[[], Any]) -> A
 
 
 def _tags(req: falcon.Request, header: Header) -> list[tuple[str, str]] | None:
-    """Pairs of `W/` or nothing, and the tag without quotes; None without the header and for `*`."""
+    """Returns pairs of `W/` or nothing, and the tag without quotes; None without the header and for `*`."""
     text = header.of(req)
     if text is None or text.strip() == "*":
         return None

@@ -1,1 +1,1 @@
-"""The audit change_log: who changes things, CADF events about it, and where these go."""
+"""The audit: who changes things, CADF events about it, and where these go."""

@@ -47,7 +47,7 @@ class Event:
 
 
 def render(event: Event, event_id: str, at: float, observer_id: str) -> str:
-    """The event as JSON. `at` is in seconds since the epoch; `observer_id` names this process."""
+    """Returns the event as JSON. `at` is in seconds since the epoch; `observer_id` names this process."""
     document = {
         "typeURI": _TYPE_URI,
         "id": event_id,

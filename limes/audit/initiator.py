@@ -35,7 +35,7 @@ class Initiator:
 
 
 def of_job(name: str) -> Initiator:
-    """A job of ours, by its name in the logs."""
+    """Returns a job of ours, by its name in the logs."""
     return Initiator(name, request_id=f"job-{name}")
 
 

@@ -27,7 +27,8 @@ class Identity:
     expires_at: datetime | None = None
 
     def credentials(self) -> dict[str, Any]:
-        """The token variables that policy rules may name, in oslo.policy's form (with the `tenant_*` aliases)."""
+        """Returns the token variables that policy rules may name, in oslo.policy's form (with the `tenant_*`
+        aliases)."""
         return {
             "user_id": self.user_id,
             "user_name": self.user_name,
@@ -59,22 +60,22 @@ class Authenticator(Protocol):
     """
 
     def authenticate(self, environ: Mapping[str, Any]) -> Identity:
-        """The identity behind the WSGI `environ` (its `HTTP_X_AUTH_TOKEN` and, for some, further headers)."""
+        """Returns the identity behind the WSGI `environ` (its `HTTP_X_AUTH_TOKEN` and, for some, further headers)."""
         ...
 
     def challenge(self) -> str:
-        """The value of the `WWW-Authenticate` header that goes with a 401."""
+        """Returns the value of the `WWW-Authenticate` header that goes with a 401."""
         ...
 
 
 def user_of(identity: Identity) -> dict[str, Any]:
-    """Who it is."""
+    """Returns the user's id, name and domain."""
     domain = {"id": identity.user_domain_id, "name": identity.user_domain_name}
     return {"id": identity.user_id, "name": identity.user_name, "domain": domain}
 
 
 def scope_of(identity: Identity) -> dict[str, Any] | None:
-    """What the token is for: `project`, `domain` or `system`. None if it is for nothing in particular."""
+    """Returns what the token is for: `project`, `domain` or `system`. None if it is for nothing in particular."""
     if identity.project_id is not None:
         domain = {"id": identity.project_domain_id, "name": identity.project_domain_name}
         return {"project": {"id": identity.project_id, "name": identity.project_name, "domain": domain}}

@@ -25,7 +25,8 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,8000}")
 
 
 def token_in(environ: Mapping[str, Any], header: str = "HTTP_X_AUTH_TOKEN") -> str | None:
-    """The token in a WSGI environ, or None if there is none. Raises `Unauthorized` for what cannot be a token."""
+    """Returns the token in a WSGI environ, or None if there is none. Raises `Unauthorized` for what cannot be a
+    token."""
     token = str(environ.get(header) or "").strip()
     if not token:
         return None
@@ -66,7 +67,7 @@ class KeystoneAuthenticator:
         self._challenge = f'Keystone uri="{www_authenticate_uri or cloud.auth_url}"'
 
     def challenge(self) -> str:
-        """Where to get a token."""
+        """Returns where to get a token."""
         return self._challenge
 
     def authenticate(self, environ: Mapping[str, Any]) -> Identity:
@@ -117,7 +118,7 @@ class KeystoneAuthenticator:
 
 
 def identity_from_body(body: Any) -> Identity:
-    """The identity in a token body. Raises `ValueError` when it is not one."""
+    """Returns the identity in a token body. Raises `ValueError` when it is not one."""
     try:
         token: Mapping[str, Any] = body["token"]
         user, project = token["user"], token.get("project") or {}

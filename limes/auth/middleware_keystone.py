@@ -64,7 +64,7 @@ class MiddlewareAuthenticator:
         self._challenge = f'Keystone uri="{uri}"'
 
     def challenge(self) -> str:
-        """Where to get a token."""
+        """Returns where to get a token."""
         return self._challenge
 
     def authenticate(self, environ: Mapping[str, Any]) -> Identity:
@@ -118,6 +118,6 @@ class _Middleware(auth_token.AuthProtocol):  # type: ignore[misc]  # keystonemid
 
 
 def _accept(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """The application behind the middleware: whoever gets here is let in."""
+    """The application behind the middleware, which calls it only for valid tokens."""
     start_response("200 OK", [])
     return []

@@ -63,7 +63,7 @@ class Policy:
             raise ConfigError([f"policy file {policy_file}: {error}"]) from error
 
     def allows(self, rule: str, identity: Identity, target: Mapping[str, Any] | None = None) -> bool:
-        """Whether `identity` passes `rule` on `target` (the names that the rule may use as `%(name)s`).
+        """Returns whether `identity` passes `rule` on `target` (the names that the rule may use as `%(name)s`).
 
         A rule that nobody defined means no, as in the original. Decisions are remembered for a few seconds.
         """

@@ -103,7 +103,7 @@ class RevocationsFirst:
         self._revoked = revoked
 
     def challenge(self) -> str:
-        """Where to get a token."""
+        """Returns where to get a token."""
         return self._inner.challenge()
 
     def authenticate(self, environ: Mapping[str, Any]) -> Identity:

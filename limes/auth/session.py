@@ -82,7 +82,7 @@ class CloudSession:
 
 
 def open_session(settings: IdentitySettings, limits: AnswerLimits = DEFAULT_LIMITS) -> CloudSession:
-    """A session as the settings say; nothing is sent yet. Raises `StartupError` when they don't suffice.
+    """Returns a session as the settings say; nothing is sent yet. Raises `StartupError` when they don't suffice.
 
     With sample identities it carries the sample's `own_token`, and knows only the configured endpoints.
     """
@@ -147,7 +147,7 @@ def _login_problem(settings: KeystoneSettings) -> str:
 
 
 def describe(error: Exception) -> str:
-    """One line on what went wrong with a request, without anything secret in it."""
+    """Returns one line on what went wrong with a request, without anything secret in it."""
     if isinstance(error, ksa_errors.HttpError):
         return redact(f"HTTP {error.http_status} ({error.message})" if error.http_status else str(error.message))
     return redact(" ".join(str(error).split())) or type(error).__name__

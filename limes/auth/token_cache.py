@@ -19,7 +19,7 @@ Verdict = Identity | None
 
 
 def cache_key(token: str, kind: str = "") -> bytes:
-    """What a token is remembered by: its SHA-256, so that a dump of the memory has no tokens in it."""
+    """Returns what a token is remembered by: its SHA-256, so that a dump of the memory has no tokens in it."""
     return hashlib.sha256(f"{kind}:{token}".encode()).digest()
 
 
@@ -81,7 +81,7 @@ class TokenCache:
         return len(self._valid) + len(self._invalid)
 
     def get(self, key: bytes, ask: Callable[[], Verdict]) -> Verdict:
-        """The remembered verdict, or the one that `ask` finds.
+        """Returns the remembered verdict, or the one that `ask` finds.
 
         Of several threads with the same key, one asks and all get its answer. What `ask` raises is not remembered.
         Raises `Unavailable` if too many wait already. A verdict is not believed beyond the ttl; whether the token has

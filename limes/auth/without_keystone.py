@@ -102,7 +102,7 @@ class NoAuthAuthenticator:
             )
 
     def authenticate(self, environ: Mapping[str, Any]) -> Identity:
-        """The identity that the headers claim. Raises `Unauthorized` without a token."""
+        """Returns the identity that the headers claim. Raises `Unauthorized` without a token."""
         token = environ.get("HTTP_X_AUTH_TOKEN")
         if not token:
             raise Unauthorized("a token is required in the X-Auth-Token header")
@@ -121,5 +121,5 @@ class NoAuthAuthenticator:
         )
 
     def challenge(self) -> str:
-        """A realm that no client library has a plugin for."""
+        """Returns a made-up realm: no client library has a plugin for it."""
         return "noauth"

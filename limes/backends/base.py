@@ -36,8 +36,8 @@ class QuotaBackend(ABC):
 
     @abstractmethod
     def describe(self) -> ServiceDef:
-        """The service: its type (`BackendContext.name`), its area, and its resources with name, unit, category, whether
-        they track quota, and so on.
+        """Returns the service: its type (`BackendContext.name`), its area, and its resources with name, unit, category,
+        whether they track quota, and so on.
 
         Must answer at once, from the configuration alone, and always the same: a change of the description takes a
         restart. A resource's unit never changes over restarts either, because stored amounts are in that unit; to
@@ -46,7 +46,7 @@ class QuotaBackend(ABC):
 
     @abstractmethod
     def report_usage(self, project: ProjectInfo) -> UsageReport:
-        """What the project uses now, and which quota the backend enforces for it now.
+        """Returns what the project uses now, and which quota the backend enforces for it now.
 
         Has an entry for every resource of `describe()`. Need not be atomic over resources: usage moves anyway, and each
         report replaces the one before. May be repeated at any time, and changes nothing in the backend.
@@ -73,7 +73,8 @@ class CapacityBackend(ABC):
 
     @abstractmethod
     def report_capacity(self) -> CapacityReport:
-        """What there is, by service type, resource and AZ, as raw capacity: overcommit factors are applied by Limes.
+        """Returns what there is, by service type, resource and AZ, as raw capacity: overcommit factors are applied by
+        Limes.
 
         Leave out what this source does not know: of the resources that it reports it must report all AZs, since each
         report replaces the one before. Services and resources that are not configured are dropped, with a log line. If
@@ -84,7 +85,8 @@ class CapacityBackend(ABC):
         """
 
     def needs_demand(self) -> Collection[Ref]:
-        """The resources of which `report_capacity_for` has to know how much projects demand; none if not overridden.
+        """Returns the resources of which `report_capacity_for` has to know how much projects demand; none if not
+        overridden.
 
         May ask the backend, and raise `BackendError`.
         """
@@ -98,7 +100,8 @@ class CapacityBackend(ABC):
         return self.report_capacity()
 
     def resources(self) -> Collection[Ref]:
-        """The resources that it reports, as far as the configuration alone tells. `limes liquid` announces these."""
+        """Returns the resources that it reports, as far as the configuration alone tells. `limes liquid` announces
+        these."""
         return ()
 
 
@@ -111,14 +114,14 @@ class DiscoveryBackend(ABC):
 
     @abstractmethod
     def list_domains(self) -> Iterable[DomainInfo]:
-        """All domains, whether enabled or not. `except_domains` and `only_domains` are applied by Limes.
+        """Returns all domains, whether enabled or not. `except_domains` and `only_domains` are applied by Limes.
 
         Raises `BackendError` if not all of them can be listed.
         """
 
     @abstractmethod
     def list_projects(self, domain: DomainInfo) -> Iterable[ProjectInfo]:
-        """All projects of the domain, on every level, whether enabled or not.
+        """Returns all projects of the domain, on every level, whether enabled or not.
 
         Raises `BackendError` if not all of them can be listed.
         """

@@ -83,7 +83,7 @@ class CircuitBreaker:
         return self._failures
 
     def ready(self) -> bool:
-        """Whether a call would be let through now."""
+        """Returns whether a call would be let through now."""
         with self._lock:
             return not self._refusal()
 
@@ -158,7 +158,7 @@ _NO_ANSWER = (
 
 
 def is_outage(error: BaseException | None) -> bool:
-    """Whether the error, or the one that it comes from, says that the backend as a whole does not answer."""
+    """Returns whether the error, or the one that it comes from, says that the backend as a whole does not answer."""
     while error is not None:
         if isinstance(error, _NO_ANSWER):
             return True

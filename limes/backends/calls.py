@@ -28,7 +28,7 @@ _LONGEST_OBSERVED = 4000
 
 
 def describe(backend: QuotaBackend, service_type: str) -> ServiceDef:
-    """What the service is. Raises `BackendError`: some know it only from their backend."""
+    """Returns what the service is. Raises `BackendError`: some know it only from their backend."""
     with _as_backend_error(f"service {service_type}"):
         try:
             return backend.describe()
@@ -37,7 +37,7 @@ def describe(backend: QuotaBackend, service_type: str) -> ServiceDef:
 
 
 def report_usage(backend: QuotaBackend, service: ServiceDef, project: ProjectInfo, catalog: Catalog) -> UsageReport:
-    """The validated usage of a project. Raises `BackendError`."""
+    """Returns the validated usage of a project. Raises `BackendError`."""
     with _as_backend_error(f"service {service.type}", project):
         return validate_usage(backend.report_usage(project), service, catalog)
 
@@ -49,7 +49,7 @@ def set_quota(backend: QuotaBackend, service: ServiceDef, project: ProjectInfo, 
 
 
 def needs_demand(backend: CapacityBackend, capacitor: str) -> Collection[Ref]:
-    """The resources whose demand a capacitor needs to know. Raises `BackendError`."""
+    """Returns the resources whose demand a capacitor needs to know. Raises `BackendError`."""
     with _as_backend_error(f"capacitor {capacitor}"):
         return tuple(backend.needs_demand())
 
@@ -57,7 +57,7 @@ def needs_demand(backend: CapacityBackend, capacitor: str) -> Collection[Ref]:
 def report_capacity(
     backend: CapacityBackend, capacitor: str, catalog: Catalog, demand: Demand = NO_DEMAND
 ) -> CapacityReport:
-    """The validated capacity. `demand` is that for the resources of `needs_demand`. Raises `BackendError`."""
+    """Returns the validated capacity. `demand` is that for the resources of `needs_demand`. Raises `BackendError`."""
     with _as_backend_error(f"capacitor {capacitor}"):
         report = backend.report_capacity_for(demand) if demand else backend.report_capacity()
         return validate_capacity(report, capacitor, catalog)
@@ -66,7 +66,7 @@ def report_capacity(
 def list_domains(
     backend: DiscoveryBackend, except_domains: re.Pattern[str] | None, only_domains: re.Pattern[str] | None
 ) -> list[DomainInfo]:
-    """All domains that the two patterns admit. They match anywhere in the name, and `except_domains` wins.
+    """Returns all domains that the two patterns admit. They match anywhere in the name, and `except_domains` wins.
 
     Raises `BackendError`.
     """
@@ -81,7 +81,7 @@ def list_domains(
 
 
 def list_projects(backend: DiscoveryBackend, domain: DomainInfo) -> list[ProjectInfo]:
-    """All projects of a domain. Raises `BackendError`."""
+    """Returns all projects of a domain. Raises `BackendError`."""
     where = f'while listing projects in domain "{domain.name}"'
     with _as_backend_error(where):
         projects = _unique(list(backend.list_projects(domain)), ProjectInfo)
@@ -135,7 +135,7 @@ def _as_backend_error(where: str, project: ProjectInfo | None = None) -> Iterato
 
 
 def _observed(error: Exception) -> str:
-    """The error's own text, without characters that no database and no terminal should get."""
+    """Returns the error's own text, without characters that no database and no terminal should get."""
     text = _without_urllib(str(error)).strip() or type(error).__name__
     text = "".join(
         char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in text[:_LONGEST_OBSERVED]
@@ -144,7 +144,7 @@ def _observed(error: Exception) -> str:
 
 
 def _one_line(error: Exception) -> str:
-    """The error's text, safe to store and to show: a backend may have put anything into it."""
+    """Returns the error's text, safe to store and to show: a backend may have put anything into it."""
     text = " ".join(str(error).split()) or type(error).__name__
     text = _without_urllib(text)
     text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:_LONGEST])
@@ -152,7 +152,8 @@ def _one_line(error: Exception) -> str:
 
 
 def _without_urllib(text: str) -> str:
-    """The text without urllib3's repetition of it, which has addresses of objects in memory, and without secrets.
+    """Returns the text without urllib3's repetition of it, which has addresses of objects in memory, and without
+    secrets.
 
     Secrets go first: once the text is cut they may not be recognised any more.
     """

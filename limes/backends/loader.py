@@ -68,7 +68,8 @@ class Plugins:
         return sorted(self._points)
 
     def get(self, name: str) -> Plugin:
-        """The plugin of that name. Raises `ConfigError` for an unknown one, and for one that cannot be loaded."""
+        """Returns the plugin of that name. Raises `ConfigError` for an unknown one, and for one that cannot be
+        loaded."""
         if name not in self._points:
             known = ", ".join(self.names) or "none"
             raise ConfigError([f"there is no plugin {name!r} (installed are: {known})"])
@@ -87,7 +88,7 @@ class Plugins:
         return plugin
 
     def offering(self, kind: Kind) -> list[str]:
-        """The names of the plugins that can be loaded and offer this kind."""
+        """Returns the names of the plugins that can be loaded and offer this kind."""
         names = []
         for name in self.names:
             try:

@@ -43,21 +43,22 @@ class BackendContext:
     """What is taken of an answer."""
 
     def session(self) -> Session:
-        """The configured keystoneauth1 session, shared by all. Raises `BackendError` where there is no Keystone."""
+        """Returns the configured keystoneauth1 session, shared by all. Raises `BackendError` where there is no
+        Keystone."""
         if self.session_factory is None:
             raise BackendError("a Keystone session is needed, but no Keystone is configured")
         return self.session_factory()
 
     def own_session(self, auth: Any) -> Session:
-        """A keystoneauth1 session with credentials of the plugin's own: a plugin of keystoneauth1."""
+        """Returns a keystoneauth1 session with credentials of the plugin's own: a plugin of keystoneauth1."""
         return keystone_session(auth, limits=self.limits)
 
     def plain_session(self) -> GuardedSession:
-        """A session of `requests`, for backends that are no OpenStack services."""
+        """Returns a session of `requests`, for backends that are no OpenStack services."""
         return GuardedSession(self.limits)
 
     def adapter(self, service_type: str, **options: Any) -> Adapter:
-        """A keystoneauth1 adapter for a service of the catalog.
+        """Returns a keystoneauth1 adapter for a service of the catalog.
 
         `options` are those of `keystoneauth1.adapter.Adapter` (`interface`, `region_name`, `endpoint_override`,
         `default_microversion`, ... and `session` to use another one than the configured). Nothing is requested yet.
@@ -159,7 +160,7 @@ class ResourceParams(Params):
     quota_at_least_usage: bool = False
 
     def definition(self, name: str, *, tracks_quota: bool = True, az_aware: bool = False) -> ResourceDef:
-        """The resource as Limes knows it."""
+        """Returns the resource as Limes knows it."""
         return ResourceDef(
             name,
             self.unit,

@@ -87,7 +87,7 @@ class CapacityReport:
 
 
 def add_usage(first: AZUsage, second: AZUsage) -> AZUsage:
-    """The sum of both. Where a physical usage is not known, the usage stands for it."""
+    """Returns the sum of both. Where a physical usage is not known, the usage stands for it."""
     physical = None
     if first.physical_usage is not None or second.physical_usage is not None:
         physical = sum(az.usage if az.physical_usage is None else az.physical_usage for az in (first, second))
@@ -95,7 +95,7 @@ def add_usage(first: AZUsage, second: AZUsage) -> AZUsage:
 
 
 def add_capacity(first: AZCapacity, second: AZCapacity) -> AZCapacity:
-    """The sum of both."""
+    """Returns the sum of both."""
     usages = [az.usage for az in (first, second) if az.usage is not None]
     return AZCapacity(
         first.capacity + second.capacity,

@@ -25,11 +25,11 @@ class GuardedQuotaBackend(QuotaBackend):
         self._time_limit = time_limit
 
     def describe(self) -> ServiceDef:
-        """The plugin's description."""
+        """Returns the plugin's description."""
         return self.inner.describe()
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:
-        """The plugin's report."""
+        """Returns the plugin's report."""
         return self._call(lambda: self.inner.report_usage(project))
 
     def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
@@ -49,19 +49,19 @@ class TimedCapacityBackend(CapacityBackend):
         self._time_limit = time_limit
 
     def report_capacity(self) -> CapacityReport:
-        """The plugin's report."""
+        """Returns the plugin's report."""
         return within(self._time_limit, self.inner.report_capacity)
 
     def needs_demand(self) -> Collection[Ref]:
-        """What the plugin needs to know."""
+        """Returns what the plugin needs to know."""
         return within(self._time_limit, self.inner.needs_demand)
 
     def report_capacity_for(self, demand: Demand) -> CapacityReport:
-        """The plugin's report."""
+        """Returns the plugin's report."""
         return within(self._time_limit, lambda: self.inner.report_capacity_for(demand))
 
     def resources(self) -> Collection[Ref]:
-        """What the plugin announces."""
+        """Returns what the plugin announces."""
         return self.inner.resources()
 
 
@@ -73,16 +73,16 @@ class TimedDiscoveryBackend(DiscoveryBackend):
         self._time_limit = time_limit
 
     def list_domains(self) -> list[DomainInfo]:
-        """The plugin's domains."""
+        """Returns the plugin's domains."""
         return within(self._time_limit, lambda: list(self.inner.list_domains()))
 
     def list_projects(self, domain: DomainInfo) -> list[ProjectInfo]:
-        """The plugin's projects."""
+        """Returns the plugin's projects."""
         return within(self._time_limit, lambda: list(self.inner.list_projects(domain)))
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:
-    """What `call` returns or raises, or `BackendOutage` if that takes too long.
+    """Returns what `call` returns or raises, or `BackendOutage` if that takes too long.
 
     A socket's timeout begins again with each byte, so a backend that sends one now and then could hold a thread for
     ever. So the call has a thread of its own, which is abandoned when the time is up.

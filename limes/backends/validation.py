@@ -33,7 +33,7 @@ _LONGEST_STATE = 1_000_000
 
 
 def validate_usage(report: UsageReport, service: ServiceDef, catalog: Catalog) -> UsageReport:
-    """The report with exactly the service's resources, each with the configured AZs, `any` always among them.
+    """Returns the report with exactly the service's resources, each with the configured AZs, `any` always among them.
 
     Raises `BackendError` that names the service, the resource and what is wrong.
     """
@@ -92,7 +92,7 @@ def _check_bounds(usage: ResourceUsage, where: str) -> None:
 
 
 def validate_capacity(report: CapacityReport, capacitor: str, catalog: Catalog) -> CapacityReport:
-    """The report without services and resources that are not configured, and with the configured AZs.
+    """Returns the report without services and resources that are not configured, and with the configured AZs.
 
     Raises `BackendError` that names the capacitor, the resource and what is wrong.
     """
@@ -154,7 +154,7 @@ def _at_most_or_none(value: int | None) -> int | None:
 
 
 def _json_items(items: Any, where: str, key: str) -> tuple[Mapping[str, Any], ...]:
-    """The items, as they can be written as JSON."""
+    """Returns the items, as they can be written as JSON."""
     if items == ():  # nearly always
         return ()
     valid = isinstance(items, tuple | list) and all(isinstance(item, Mapping) for item in items)

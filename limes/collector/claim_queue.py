@@ -46,7 +46,7 @@ class ClaimQueue(Generic[T]):
         self._closed = False
 
     def take(self) -> T | None:
-        """A claimed task, to be done at once. None if nothing is due, and after `close()`."""
+        """Returns a claimed task, to be done at once. None if nothing is due, and after `close()`."""
         with self._lock:
             if self._waiting and self._monotonic() - self._claimed_at > self._lease * _LONGEST_WAIT:
                 self._return_all()

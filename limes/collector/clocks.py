@@ -42,7 +42,7 @@ class ClockWatch:
         self._agrees = True
 
     def agrees(self) -> bool:
-        """Whether the clocks agreed at the last comparison. A database that does not answer changes nothing."""
+        """Returns whether the clocks agreed at the last comparison. A database that does not answer changes nothing."""
         with self._lock:
             # a jump is seen at once, without asking anybody
             jumped = abs(self._wall() - self._monotonic() - self._offset) > self._tolerance

@@ -61,7 +61,7 @@ def _drain(loops: list[Loop]) -> None:
 
 
 def outcomes(collector: Collector) -> list[Outcome]:
-    """What this collector has done so far, from its counters."""
+    """Returns what this collector has done so far, from its counters."""
     counts: dict[tuple[str, str], dict[str, int]] = {}
     for family in collector.registry.collect():
         for sample in family.samples:

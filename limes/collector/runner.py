@@ -64,7 +64,7 @@ class Collector:
             listener(job, seconds)
 
     def due(self) -> int:
-        """How many tasks wait for a collector."""
+        """Returns how many tasks wait for a collector."""
         families = {family.name: family for family in self.registry.collect()}
         due = families.get("limes_tasks_due")
         return sum(int(sample.value) for sample in due.samples) if due else 0

@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run_rounds(settings: "Settings") -> "list[Outcome]":
-    """Does it, with a bar on standard error if that is a terminal."""
+    """Runs until nothing is due, with a bar on standard error if that is a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from limes.collector.run_once import run_once

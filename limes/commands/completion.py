@@ -9,7 +9,7 @@ _SHELLS = ("bash", "zsh", "fish")
 
 
 def add_to(commands: Commands, parser_of_all: argparse.ArgumentParser) -> None:
-    """Adds `completion`, of the parser_of_all command line."""
+    """Adds `completion`; `parser_of_all` is the parser of the whole command line."""
     parser = commands.add_parser(
         "completion",
         help="print a script that completes this command in a shell",

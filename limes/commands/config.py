@@ -98,7 +98,7 @@ def options_page(options: argparse.Namespace) -> int:
 
 
 def lines_of(comparison: "Comparison") -> Iterator[str]:
-    """What the configuration drops, and what becomes of it."""
+    """Yields what the configuration drops, and what becomes of it."""
     if not comparison.drops_anything:
         yield "It drops nothing that is in the database."
     else:

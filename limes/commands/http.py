@@ -59,5 +59,5 @@ def run(options: argparse.Namespace) -> int:
 
 
 def gunicorn_command(process: str) -> list[str]:
-    """The command line of gunicorn for one of the APIs."""
+    """Returns the command line of gunicorn for one of the APIs."""
     return [sys.executable, "-m", "gunicorn", "-c", "python:limes.composition.gunicorn_conf", _APPS[process]]

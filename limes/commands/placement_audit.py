@@ -109,7 +109,7 @@ def as_json(report: Report) -> str:
 
 
 def as_text(report: Report) -> str:
-    """A table for each kind of finding that there is, and one line that counts them all."""
+    """Returns a table for each kind of finding that there is, and one line that counts them all."""
     findings, outcomes = report.findings, report.outcomes
     lines: list[str] = []
     if findings.orphans:
@@ -152,7 +152,7 @@ def _amounts(resources: Mapping[str, int]) -> str:
 
 
 def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Columns as wide as their widest cell, and an empty line at the end."""
+    """Yields columns as wide as their widest cell, and an empty line at the end."""
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     yield f"{title}:"
     for row in (head, *rows):

@@ -47,7 +47,7 @@ def add_to(commands: Commands) -> None:
 
 
 def _add_backend_action(actions: Commands, name: str, run: Any, text: str) -> argparse.ArgumentParser:
-    """An action that asks a backend."""
+    """Adds an action that asks a backend, and returns its parser."""
     action: argparse.ArgumentParser = actions.add_parser(name, help=text)
     add_config_option(action)
     add_exit_codes(action, {1: "the backend does not answer, or not as it should, or another error"})
@@ -231,7 +231,8 @@ def _bounds(usage: ResourceUsage) -> dict[str, int]:
 
 
 def _usage_rows(service: ServiceDef, report: UsageReport) -> Any:
-    """One row for each resource and AZ; an AZ in which there is nothing is left out, unless it is the only one."""
+    """Returns one row for each resource and AZ; an AZ in which there is nothing is left out, unless it is the only
+    one."""
     for name, usage in sorted(report.resources.items()):
         bounds = [f"{name.partition('_')[0]} {bound}" for name, bound in _bounds(usage).items()]
         quota = f"{_quota(usage)} ({', '.join(bounds)})" if bounds else _quota(usage)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Commands = Any
-"""What `argparse.ArgumentParser.add_subparsers` answers: its type is private."""
+"""What `argparse.ArgumentParser.add_subparsers` returns: its type is private."""
 
 _EXIT_CODES = {0: "done", 1: "an error, explained on standard error", 2: "a wrong command line", 130: "interrupted"}
 
@@ -67,13 +67,13 @@ def print_json(document: Any) -> None:
 
 
 def result_console(*, stderr: bool = False) -> "Console":
-    """Where results go: standard output, or, beside a document there, standard error. Colours only on a terminal, and
-    without `NO_COLOR`."""
+    """Returns where results go: standard output, or, beside a document there, standard error. Colours only on a
+    terminal, and without `NO_COLOR`."""
     return _console(stderr=stderr)
 
 
 def progress_console() -> "Console":
-    """Where progress goes: standard error."""
+    """Returns where progress goes: standard error."""
     return _console(stderr=True)
 
 
@@ -128,14 +128,14 @@ def print_table(
 
 
 def warn(value: Any, when: bool) -> Any:
-    """The value as a cell, in red where something is wrong."""
+    """Returns the value as a cell, in red where something is wrong."""
     from rich.text import Text
 
     return Text("-" if value is None else str(value), "bold red" if when else "")
 
 
 def duration(seconds: float | None) -> str | None:
-    """A duration as people say it, in its two largest units: `2h 5m`."""
+    """Returns a duration as people say it, in its two largest units: `2h 5m`."""
     if seconds is None:
         return None
     left = max(0, round(seconds))
@@ -148,7 +148,7 @@ def duration(seconds: float | None) -> str | None:
 
 
 def moment(seconds: float | None) -> str | None:
-    """A time, given in seconds since the epoch: `2026-01-01T00:00:00Z`."""
+    """Returns a time, given in seconds since the epoch: `2026-01-01T00:00:00Z`."""
     if seconds is None:
         return None
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -83,7 +83,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
 def dashboard_mounts(
     settings: Settings, cloud: CloudSession, authenticator: Authenticator, revoked: RevokedTokens, clock: Clock
 ) -> tuple[Mount, ...]:
-    """The mount of the dashboard, or none. Raises `StartupError` if it is not built."""
+    """Returns the mount of the dashboard, or none. Raises `StartupError` if it is not built."""
     if not settings.ui.enabled:
         return ()
     method: SignInMethod

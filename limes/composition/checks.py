@@ -85,7 +85,8 @@ def require(settings: Settings, process: str, names: Collection[str] = ()) -> No
 
 
 def problems_of(settings: Settings, names: Collection[str]) -> list[str]:
-    """What the checks of these names find wrong for both APIs that share the configuration. Each asks nobody."""
+    """Returns what the checks of these names find wrong for both APIs that share the configuration. Each asks
+    nobody."""
     return [
         problem
         for check in CHECKS

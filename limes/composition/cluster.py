@@ -83,7 +83,7 @@ def build_cluster(
 
 
 def _services(backends: Backends, problems: list[str]) -> list[ServiceDef]:
-    """All services whose plugins can say what they are."""
+    """Returns all services whose plugins can say what they are."""
     services = []
     for service_type, backend in backends.quota.items():
         try:
@@ -179,8 +179,8 @@ def _limits(
 def open_backends(
     settings: Settings, cloud: CloudSession, time_limit: float | None = None, at_once: int | None = None
 ) -> Backends:
-    """All backends; none is asked. `time_limit` (seconds) is for whoever cannot wait as long as a collector, and
-    `at_once` for whoever cannot spare more threads than that for one backend.
+    """Returns all backends; none is asked. `time_limit` (seconds) is for callers that cannot wait as long as a
+    collector, and `at_once` for callers that cannot spare more threads than that for one backend.
 
     Raises `ConfigError` with every problem.
     """
@@ -216,7 +216,8 @@ def _guarded(backends: Backends, settings: Settings, time_limit: float, at_once:
 
 
 def backend_problems(document: Any) -> list[str]:
-    """What plugins find wrong with their parameters, in a document that cannot be used for other reasons already.
+    """Returns what plugins find wrong with their parameters, in a document that cannot be used for other reasons
+    already.
 
     So that an operator sees all problems at once. Entries that are not even of the right shape are left out.
     """

@@ -55,7 +55,7 @@ def build_collector(
     clock: Clock | None = None,
     jitter: Jitter | None = None,
 ) -> Collector:
-    """A collector that is ready to start, on a database whose schema is up to date.
+    """Returns a collector that is ready to start, on a database whose schema is up to date.
 
     Makes the rows that mirror the configuration, and deletes those of capacitors that left it, and of services that
     left it long ago.
@@ -229,7 +229,7 @@ class AuditJobs:
 
 
 def audit_jobs(settings: Settings, engine: Engine, clock: Clock, jitter: Jitter) -> AuditJobs:
-    """The jobs for the configured sinks. Nothing is opened yet."""
+    """Returns the jobs for the configured sinks. Nothing is opened yet."""
     audit = settings.audit
     counters = AuditCounters(audit.sinks)
     jobs = []
@@ -250,7 +250,7 @@ def audit_jobs(settings: Settings, engine: Engine, clock: Clock, jitter: Jitter)
 
 
 def open_sink(name: str, audit: AuditSettings) -> Sink:
-    """A sink by its name. Nothing is opened yet."""
+    """Returns a sink by its name. Nothing is opened yet."""
     if name == "log":
         return LogSink(audit.log.path)
     broker = audit.rabbitmq

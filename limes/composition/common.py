@@ -18,7 +18,7 @@ DEFAULT_CONFIG = "/etc/limes/limes.yaml"
 
 
 def load_settings(environ: Mapping[str, str] = os.environ) -> Settings:
-    """The settings of the file that `LIMES_CONFIG` names. Raises `ConfigError` with every problem.
+    """Returns the settings of the file that `LIMES_CONFIG` names. Raises `ConfigError` with every problem.
 
     For what the Limes half does: a file that is for the Placement half alone is refused.
     """
@@ -50,12 +50,12 @@ def set_up_logs(settings: Settings) -> None:
 
 
 def open_engine(settings: Settings, application_name: str) -> Engine:
-    """The engine for the Limes half's database. Nothing is connected yet."""
+    """Returns the engine for the Limes half's database. Nothing is connected yet."""
     return _open(settings, settings.database.url, application_name)
 
 
 def open_placement_engine(settings: Settings, application_name: str) -> Engine:
-    """The engine for the Placement half's database: its own, or the same as the Limes half's."""
+    """Returns the engine for the Placement half's database: its own, or the same as the Limes half's."""
     return _open(settings, settings.placement.database_url or settings.database.url, application_name)
 
 
@@ -71,7 +71,8 @@ def _open(settings: Settings, url: str, application_name: str) -> Engine:
 
 
 def open_checked_engine(settings: Settings, application_name: str) -> Engine:
-    """The same, after checking the schema. Raises `StartupError` if it is behind, `Unavailable` without a database."""
+    """Returns the same, after checking the schema. Raises `StartupError` if it is behind, `Unavailable` without a
+    database."""
     engine = open_engine(settings, application_name)
     engine.ping()
     limes_migrations.check(engine)
@@ -80,7 +81,7 @@ def open_checked_engine(settings: Settings, application_name: str) -> Engine:
 
 
 def open_checked_placement_engine(settings: Settings, application_name: str) -> Engine:
-    """The same for the Placement half."""
+    """Returns the same for the Placement half."""
     engine = open_placement_engine(settings, application_name)
     engine.ping()
     placement_migrations.check(engine)
@@ -96,7 +97,7 @@ class Database:
 
 
 def all_databases() -> list[Database]:
-    """Both halves' databases, which may be one; the Limes half's only if there is anything for it to do.
+    """Returns both halves' databases, which may be one; the Limes half's only if there is anything for it to do.
 
     Raises `Unavailable` if one does not answer.
     """

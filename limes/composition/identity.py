@@ -23,12 +23,12 @@ from limes.web.client_address import ClientAddress
 
 
 def open_cloud(settings: Settings) -> CloudSession:
-    """Our own login. Nothing is asked yet."""
+    """Returns our own login. Nothing is asked yet."""
     return open_session(settings.identity, answer_limits(settings))
 
 
 def answer_limits(settings: Settings) -> AnswerLimits:
-    """What is taken of the answers of other servers."""
+    """Returns the limits for answers of other servers."""
     return AnswerLimits(**settings.answers.model_dump())
 
 
@@ -40,8 +40,8 @@ def open_authenticator(
     allow_noauth: bool = False,
     revoked: RevokedTokens | None = None,
 ) -> Authenticator:
-    """Who validates tokens, for a process that answers with so many threads. `revoked` is what the process has of
-    `open_revoked`, if it signs people out itself.
+    """Returns the authenticator of a process that answers with this many threads. `revoked` is the result of
+    `open_revoked`, if the process signs people out itself.
 
     Raises `StartupError` where the API cannot do without identities.
     """
@@ -61,7 +61,8 @@ def open_authenticator(
 
 
 def open_revoked(settings: Settings, environ: Mapping[str, str] = os.environ) -> RevokedTokens:
-    """The tokens that were ended by signing out. The workers of one server share the folder of their metrics anyway."""
+    """Returns the tokens that were ended by signing out. The workers of one server share the folder of their metrics
+    anyway."""
     cache, shared = settings.identity.cache, environ.get("PROMETHEUS_MULTIPROC_DIR")
     return RevokedTokens(SystemClock(), cache.ttl, cache.signed_out_folder or (Path(shared) if shared else None))
 
@@ -72,7 +73,7 @@ def client_address(settings: Settings) -> ClientAddress:
 
 
 def refuse_exposure(settings: Settings, process: str) -> None:
-    """Raises `StartupError` if anybody could be anybody on an address that others can reach."""
+    """Raises `StartupError` if others could reach this address and claim any identity."""
     listen: Mapping[str, str] = {
         "api": {"api.listen": settings.api.listen},
         "placement": {"placement.listen": settings.placement.listen},
@@ -95,7 +96,7 @@ def placement_policy(settings: Settings) -> PlacementPolicy:
 def build_authenticator(
     settings: IdentitySettings, cloud: CloudSession, clock: Clock, threads: int = 8
 ) -> Authenticator:
-    """The authenticator for `identity.method: keystone` or `sample`; `noauth` is the Placement API's own.
+    """Returns the authenticator for `identity.method: keystone` or `sample`; `noauth` is the Placement API's own.
 
     `threads` are those that answer requests in this process.
     """

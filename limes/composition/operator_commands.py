@@ -38,7 +38,7 @@ class Checked:
 
 
 def check_configuration() -> Checked:
-    """What `limes config check` says without asking anybody. Raises `ConfigError` with every problem."""
+    """Returns what `limes config check` says without asking anybody. Raises `ConfigError` with every problem."""
     settings = load_any_settings()
     problems = problems_of(settings, [check.name for check in CHECKS if not check.asks_others])
     if problems:
@@ -55,7 +55,8 @@ def _without_zones(ref: Ref) -> str:
 
 
 def compare_with_database() -> Comparison:
-    """What the configuration drops of what the database has. Raises `ConfigError`, `StartupError`, `Unavailable`."""
+    """Returns what the configuration drops of what the database has. Raises `ConfigError`, `StartupError`,
+    `Unavailable`."""
     settings = load_settings()
     catalog = build_cluster(settings, open_cloud(settings)).catalog
     engine = open_checked_engine(settings, "limes-config-check")
@@ -97,7 +98,7 @@ def read_status(collector: str | None = None) -> Status:
 
 
 def _reachable(listen: str) -> str:
-    """Where to ask a process that listens like this on this machine."""
+    """Returns the address at which this machine reaches a process that listens on `listen`."""
     host, _, port = listen.rpartition(":")
     return f"127.0.0.1:{port}" if host.strip("[]") in ("0.0.0.0", "::", "*") else listen  # noqa: S104 - compared only
 

@@ -58,7 +58,7 @@ def build_placement(settings: Settings) -> PlacementCollaborators:
 
 
 def open_source(settings: Settings, url: str, token: str | None) -> RemoteApi:
-    """The Placement at a URL, asked with this token or else with our own login. Raises `BackendError`."""
+    """Returns the Placement at a URL, asked with this token or else with our own login. Raises `BackendError`."""
     retries: dict[str, Any] = {
         "connect_retries": _RETRIES,
         "status_code_retries": _RETRIES,
@@ -71,7 +71,8 @@ def open_source(settings: Settings, url: str, token: str | None) -> RemoteApi:
 
 
 def open_local(settings: Settings) -> LocalApi:
-    """Our Placement on the configured database, with its own policy: who can run this command may do everything."""
+    """Returns our Placement on the configured database, with its own policy: anybody who can run this command may do
+    everything."""
     engine = open_checked_placement_engine(settings, "limes-placement-import")
     clock = SystemClock()
     prepare(engine, clock)
@@ -106,7 +107,7 @@ def open_find_gone(settings: Settings) -> FindGone:
 
 
 def _existing(backend: DiscoveryBackend) -> set[str]:
-    """All ids of projects, and those of domains, which can own things as well. Raises `BackendError`."""
+    """Returns all ids of projects, and those of domains, which can own things as well. Raises `BackendError`."""
     domains = calls.list_domains(backend, None, None)
     projects = {project.id for domain in domains for project in calls.list_projects(backend, domain)}
     if not projects:
@@ -115,7 +116,7 @@ def _existing(backend: DiscoveryBackend) -> set[str]:
 
 
 def _is_gone(cloud: CloudSession, project_id: str) -> bool:
-    """Whether Keystone itself, and nothing on the way to it, says that there is none. Raises `BackendError`."""
+    """Returns whether Keystone itself, and nothing on the way to it, says that there is none. Raises `BackendError`."""
     path = f"/projects/{quote(project_id, safe='')}"
     try:
         answer = cloud.adapter("identity", min_version=(3, 0)).get(path, raise_exc=False)

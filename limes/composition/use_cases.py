@@ -13,13 +13,13 @@ from limes.system import Clock, RandomJitter, SystemClock, SystemIds
 
 
 def open_change_log(settings: Settings, engine: Engine, cluster: Cluster, clock: Clock) -> ChangeLog:
-    """What records each change."""
+    """Returns the log that records each change."""
     ids = SystemIds()
     return ChangeLog(engine, cluster.catalog, clock, ids, sinks=settings.audit.sinks, observer=ids.uuid())
 
 
 def discover(settings: Settings, engine: Engine, cluster: Cluster, change_log: ChangeLog) -> Discover:
-    """The use case that follows Keystone."""
+    """Returns the use case that follows Keystone."""
     return Discover(
         engine=engine,
         backend=cluster.backends.discovery,
@@ -34,7 +34,7 @@ def discover(settings: Settings, engine: Engine, cluster: Cluster, change_log: C
 
 
 def push_quota(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuota:
-    """The use case that writes quota into backends."""
+    """Returns the use case that writes quota into backends."""
     return PushQuota(
         engine=engine,
         catalog=cluster.catalog,
@@ -49,12 +49,12 @@ def push_quota(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuot
 
 
 def settle_commitments(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> SettleCommitments:
-    """The use case that expires, confirms and forgets commitments."""
+    """Returns the use case that expires, confirms and forgets commitments."""
     return SettleCommitments(_ledger(engine, cluster, clock, change_log), cluster.commitment_rules.retention)
 
 
 def measure_utilisation(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> MeasureUtilisation:
-    """The use case that looks at how much of their commitments projects use."""
+    """Returns the use case that looks at how much of their commitments projects use."""
     return MeasureUtilisation(_ledger(engine, cluster, clock, change_log), cluster.commitment_rules.use_days)
 
 

@@ -30,7 +30,7 @@ class Bounds:
 
 
 def bounds(present: int, judge: Judge) -> Bounds:
-    """The smallest and the largest acceptable quota. Not everything in between needs to be acceptable."""
+    """Returns the smallest and the largest acceptable quota. Not everything in between needs to be acceptable."""
     lowest, highest = _lowest(present, judge), _highest(present, judge)
     return Bounds(
         Bound(lowest, (judge(lowest - 1) if lowest > 0 else None) or NO_LESS),

@@ -8,14 +8,14 @@ from limes.core.units import Unit
 
 
 def effective(raw_capacity: int, overcommit_factor: float) -> int:
-    """The raw capacity times the overcommit factor (0: no overcommit), rounded down."""
+    """Returns the raw capacity times the overcommit factor (0: no overcommit), rounded down."""
     if not overcommit_factor:
         return raw_capacity
     return int(raw_capacity * Fraction(str(overcommit_factor)))
 
 
 def effective_total(raw_capacities: Iterable[int], overcommit_factor: float) -> int:
-    """The total over AZs. The raw sum is what is rounded, so it can exceed the sum of the AZs' rounded values.
+    """Returns the total over AZs. The raw sum is what is rounded, so it can exceed the sum of the AZs' rounded values.
 
     Source: the original (100 and 101 times 1.5 are shown as 150 and 151, in total 301).
     """
@@ -23,7 +23,7 @@ def effective_total(raw_capacities: Iterable[int], overcommit_factor: float) -> 
 
 
 def beyond_capacity(ref: Ref, unit: Unit, domains_quota: int, capacity: int) -> str | None:
-    """The warning where all domains together have more quota than there is capacity (0: none is known)."""
+    """Returns the warning where all domains together have more quota than there is capacity (0: none is known)."""
     if not capacity or domains_quota <= capacity:
         return None
     return (

@@ -123,16 +123,16 @@ class Catalog:
         """By the rules that match. Thousands of projects share a few of them; one for each would take some 25 MB."""
 
     def find(self, ref: Ref) -> ResourceDef | None:
-        """The resource that `ref` names, or None if there is no such service or resource."""
+        """Returns the resource that `ref` names, or None if there is no such service or resource."""
         service = self.services.get(ref[0])
         return service.resources.get(ref[1]) if service else None
 
     def refs(self) -> list[Ref]:
-        """All resources, in the order of reports."""
+        """Returns all resources, in the order of reports."""
         return [(service.type, name) for service in self.services.values() for name in service.resources]
 
     def az_of(self, reported: str) -> str:
-        """The AZ under which to keep what a backend reports for `reported`."""
+        """Returns the AZ under which to keep what a backend reports for `reported`."""
         return reported if reported in self.availability_zones or reported == ANY_AZ else UNKNOWN_AZ
 
     def az_order(self, az: str) -> tuple[int, str]:
@@ -140,7 +140,7 @@ class Catalog:
         return ({ANY_AZ: 0, UNKNOWN_AZ: 2}.get(az, 1), az)
 
     def distribution(self, ref: Ref) -> DistributionRule:
-        """How quota of this resource is distributed."""
+        """Returns how quota of this resource is distributed."""
         name = "/".join(ref)
         return next((rule for rule in self._distributions if rule.resource.fullmatch(name)), _DEFAULT_DISTRIBUTION)
 
@@ -154,7 +154,7 @@ class Catalog:
         return self._everywhere.get(ref) or self._scoped(ref, scope)
 
     def behavior_everywhere(self, ref: Ref) -> Behavior | None:
-        """The behaviour of a resource in whatever scope; None if it depends on the scope."""
+        """Returns the behaviour of a resource in whatever scope; None if it depends on the scope."""
         return self._everywhere.get(ref)
 
     def _find_scoped(self, ref: Ref, scope: str) -> Behavior:

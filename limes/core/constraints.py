@@ -24,11 +24,11 @@ class Constraint:
     maximum: int | None = None
 
     def allows(self, value: int) -> bool:
-        """Whether a quota of this value is within the bounds."""
+        """Returns whether a quota of this value is within the bounds."""
         return self.apply_to(value) == value
 
     def apply_to(self, value: int) -> int:
-        """The nearest value within the bounds."""
+        """Returns the nearest value within the bounds."""
         if self.minimum is not None and value < self.minimum:
             return self.minimum
         if self.maximum is not None and value > self.maximum:
@@ -36,7 +36,7 @@ class Constraint:
         return value
 
     def render(self, unit: Unit) -> str:
-        """The constraint in the words of its file: `exactly 5 GiB`, `at least 5, at most 10`."""
+        """Returns the constraint in the words of its file: `exactly 5 GiB`, `at least 5, at most 10`."""
         if self.minimum is not None and self.minimum == self.maximum:
             return f"exactly {unit.render(self.minimum)}"
         parts = []
@@ -51,7 +51,7 @@ _CLAUSE = re.compile(r"(at least|at most|exactly)\s+(.+?)(\s+more than project c
 
 
 def parse_constraint(text: str, unit: Unit, projects_minimum: int | None) -> Constraint:
-    """A constraint as it is written in the file.
+    """Reads a constraint from its text in the file.
 
     `projects_minimum` is the sum of the minima of the domain's projects, or None where the constraint is a project's.
     Raises `UnitError` for a clause that cannot be read and for clauses that contradict each other.
@@ -93,11 +93,11 @@ class ConstraintSet:
     projects: Mapping[str, Mapping[Ref, Constraint]] = field(default_factory=dict)
 
     def for_domain(self, ref: Ref, domain: str) -> Constraint | None:
-        """The constraint on the quota of a domain."""
+        """Returns the constraint on the quota of a domain."""
         return self.domains.get(domain, {}).get(ref)
 
     def for_project(self, ref: Ref, domain: str, project: str) -> Constraint | None:
-        """The constraint on the quota of a project."""
+        """Returns the constraint on the quota of a project."""
         return self.projects.get(f"{domain}/{project}", {}).get(ref)
 
 

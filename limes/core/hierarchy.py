@@ -106,12 +106,12 @@ NO_QUOTA = Refusal(RefusalKind.FORBIDDEN, "resource does not track quota")
 
 
 def invalid_value(message: str) -> Refusal:
-    """The refusal of a value that cannot be expressed in the resource's unit."""
+    """Returns the refusal of a value that cannot be expressed in the resource's unit."""
     return Refusal(RefusalKind.INVALID, message)
 
 
 def judge_domain(new_quota: int, figures: DomainFigures, rules: QuotaRules) -> Refusal | None:
-    """Whether a domain's quota may become `new_quota`; None means yes. The first check that fails decides."""
+    """Returns whether a domain's quota may become `new_quota`; None means yes. The first check that fails decides."""
     if new_quota == figures.quota:
         return None
     return (
@@ -124,7 +124,7 @@ def judge_domain(new_quota: int, figures: DomainFigures, rules: QuotaRules) -> R
 
 
 def judge_project(new_quota: int, figures: ProjectFigures, rules: QuotaRules) -> Refusal | None:
-    """Whether a project's quota may become `new_quota`; None means yes. The first check that fails decides."""
+    """Returns whether a project's quota may become `new_quota`; None means yes. The first check that fails decides."""
     if new_quota == figures.quota:
         return None
     return (

@@ -1,4 +1,4 @@
-"""Who may raise and lower a quota how far. The policy gives permissions, the configuration gives limits."""
+"""Who may raise or lower a quota, and how far. The policy gives permissions, the configuration gives limits."""
 
 import re
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ class LowPrivLimit:
         return self.until_percent_assigned is None
 
     def evaluate(self, capacity: int, other_domains_quota: int) -> int:
-        """The highest quota that the limit allows, given the cluster's capacity (0 where there is none)."""
+        """Returns the highest quota that the limit allows, given the cluster's capacity (0 where there is none)."""
         if self.amount is not None:
             return self.amount
         if self.percent_of_capacity is not None:
@@ -62,11 +62,11 @@ class LowPrivRules:
     only_projects_in_domains: re.Pattern[str] | None = None
 
     def for_domain(self, ref: Ref) -> LowPrivLimit:
-        """The limit for the quota of a domain."""
+        """Returns the limit for the quota of a domain."""
         return self.domains.get(ref, NO_LOWPRIV)
 
     def for_project(self, ref: Ref, domain_name: str) -> LowPrivLimit:
-        """The limit for the quota of a project in that domain."""
+        """Returns the limit for the quota of a project in that domain."""
         excluded, included = self.except_projects_in_domains, self.only_projects_in_domains
         if (excluded and excluded.search(domain_name)) or (included and not included.search(domain_name)):
             return NO_LOWPRIV
@@ -78,7 +78,7 @@ _UNTIL = re.compile(r"until\s+([0-9.]+)\s*% of cluster capacity is assigned\Z")
 
 
 def parse_lowpriv_limit(text: str, unit: Unit, *, for_domains: bool) -> LowPrivLimit:
-    """A limit as it is configured: `10`, `10 GiB`, `5% of cluster capacity` or, for domains only,
+    """Reads a configured limit: `10`, `10 GiB`, `5% of cluster capacity` or, for domains only,
     `until 80% of cluster capacity is assigned`. Raises `UnitError` saying what is wrong and what would be right.
     """
     text = text.strip()

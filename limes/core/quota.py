@@ -29,17 +29,17 @@ _STORED_UNLIMITED = -1
 
 
 def limited(number: int) -> BackendQuota:
-    """The quota that a backend means by a number from 0. Numbers such as 2^63-1 mean "unlimited"."""
+    """Returns the quota that a backend means by a number from 0. Numbers such as 2^63-1 mean "unlimited"."""
     return UNLIMITED if number > MAX_AMOUNT else number
 
 
 def to_stored(quota: BackendQuota) -> int:
-    """The number that stands for the quota in the database."""
+    """Returns the number that stands for the quota in the database."""
     return _STORED_UNLIMITED if isinstance(quota, Unlimited) else quota
 
 
 def is_forbidden(max_backend_quota: int | None) -> bool:
-    """Whether a backend with this largest quota (None: it does not say) does not let the project have the resource."""
+    """Returns whether the largest quota that the backend accepts (None: unknown) forbids the project the resource."""
     return max_backend_quota == 0
 
 
@@ -47,7 +47,7 @@ def is_forbidden(max_backend_quota: int | None) -> bool:
 
 
 def usable_quota(quota: int, multiplier: float) -> int:
-    """How far a project may go for a while, which is what the backend is told: (1 + multiplier) times the quota.
+    """Returns the quota with bursting, which the backend is told: (1 + multiplier) times the quota.
 
     Rounded down, and at most the largest amount. The multiplier is 0 without bursting. Source: the API document, "Quota
     bursting".
@@ -59,7 +59,7 @@ def usable_quota(quota: int, multiplier: float) -> int:
 
 
 def burst_usage(usage: int, quota: int) -> int:
-    """The part of the usage that exceeds the granted quota."""
+    """Returns the part of the usage that exceeds the granted quota."""
     return max(usage - quota, 0)
 
 
@@ -67,7 +67,7 @@ def burst_usage(usage: int, quota: int) -> int:
 
 
 def quota_tag(quotas: Mapping[Ref, int], *, bursting: bool | None = None) -> str:
-    """A short name of all quotas and bursting of a domain or project, by which clients notice a change.
+    """Returns a short name of all quotas and bursting of a domain or project, by which clients notice a change.
 
     Equal for equal quotas and bursting, different for different ones. Usage and scrapes do not change it.
 

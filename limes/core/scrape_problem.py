@@ -22,7 +22,7 @@ class ScrapeProblem:
 def find_problem(
     service_type: str, scraped_at: float | None, failing_since: float | None, *, is_stale: bool
 ) -> ScrapeProblem | None:
-    """None where all is well. `is_stale` tells whether the figures are older than they should be."""
+    """Returns None where all is well. `is_stale` tells whether the figures are older than they should be."""
     if failing_since is not None and scraped_at is None:
         consequence = "there are no figures, and no quota can be set, until a scrape succeeds"
         return ScrapeProblem(failing_since, f"{_failing(service_type, failing_since)}; {consequence}")
@@ -36,7 +36,8 @@ def find_problem(
 
 
 def no_report(ref: Ref, scraped_at: float | None, failing_since: float | None) -> str:
-    """Why a project has no figures for a resource, and when to try again (in the original's words, where they fit)."""
+    """Returns why a project has no figures for a resource, and when to try again (in the original's words, where they
+    fit)."""
     head = f"no project report for resource {ref[0]}/{ref[1]}"
     if failing_since is not None:
         return f"{head}: {_failing(ref[0], failing_since)} (please retry after a scrape has succeeded)"
@@ -57,5 +58,6 @@ PROJECT_PLACEHOLDER = "{project_id}"
 
 
 def without_project(text: str, project_id: str) -> str:
-    """The text with a placeholder for this project's id, so that the same error has the same text in all projects."""
+    """Returns the text with a placeholder for this project's id, so that the same error has the same text in all
+    projects."""
     return re.sub(rf"(?<![0-9A-Za-z-]){re.escape(project_id)}(?![\w-])", PROJECT_PLACEHOLDER, text)

@@ -26,7 +26,7 @@ class Selection:
         return [(service, resource.name) for service, (_, resources) in self.services.items() for resource in resources]
 
     def is_whole(self, catalog: Catalog) -> bool:
-        """Whether nothing is left out."""
+        """Returns whether nothing is left out."""
         return len(self.refs) == len(catalog.refs())
 
 

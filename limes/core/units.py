@@ -47,7 +47,7 @@ _MULTIPLIERS = {unit: 1 if index == 0 else 1024 ** (index - 1) for index, unit i
 
 
 def find_unit(name: str) -> Unit | None:
-    """The unit of that name, or None."""
+    """Returns the unit of that name, or None."""
     try:
         return Unit(name)
     except ValueError:
@@ -79,7 +79,7 @@ _VALUE = re.compile(r"\s*([0-9]+)\s*([A-Za-z]*)\s*\Z")
 
 
 def parse_value(text: str, target: Unit) -> int:
-    """A value from the configuration (`10`, `10 GiB`), in the unit `target`.
+    """Reads a value from the configuration (`10`, `10 GiB`), in the unit `target`.
 
     Values of measured resources need a unit; those of counted ones must have none. Raises `UnitError`.
     """

@@ -13,7 +13,7 @@ _NOW = compiled(lambda p: peewee.Select(columns=[fn.DATE_PART("epoch", fn.CLOCK_
 
 
 def ahead_of_database(engine: Engine, wall: Callable[[], float] = time.time) -> float:
-    """How many seconds this machine's clock is ahead of PostgreSQL's, and negative if it is behind.
+    """Returns how many seconds this machine's clock is ahead of PostgreSQL's, and negative if it is behind.
 
     Does not count what the time that the answer took may explain. Raises `Unavailable`.
     """

@@ -56,7 +56,7 @@ class _AllRows:
 
 
 class Parameters:
-    """What a query is a function of: each attribute is a parameter of that name."""
+    """The parameters of a query: each attribute stands for the parameter of that name."""
 
     def __getattr__(self, name: str) -> peewee.Value:
         return peewee.Value(Param(name), converter=False)
@@ -78,7 +78,7 @@ class Statement:
         self._list_parameters = [(index, param.name) for index, param in parameters if param.is_list]
 
     def bind(self, values: Mapping[str, Any]) -> list[Any]:
-        """What stands for the marks. Raises `KeyError` for a parameter without a value."""
+        """Returns the values for the marks. Raises `KeyError` for a parameter without a value."""
         bound = list(self.values)
         for index, name in self._parameters:
             bound[index] = values[name]
@@ -115,7 +115,8 @@ class Compiled:
         self._statements: dict[str, Statement] = {}
 
     def statement(self, dialect: str, database: peewee.Database, values: Mapping[str, Any]) -> Statement:
-        """The query for `sqlite` or `postgresql`, built with the first call. Its text does not depend on `values`."""
+        """Returns the query for `sqlite` or `postgresql`, built with the first call. Its text does not depend on
+        `values`."""
         statement = self._statements.get(dialect)
         if statement is None:
             statement = self._statements[dialect] = compile_query(self._build(Parameters()), dialect, database)
@@ -134,7 +135,7 @@ class CompiledForRows:
         self._statements: dict[tuple[str, int], Statement] = {}
 
     def statement(self, dialect: str, database: peewee.Database, values: Mapping[str, Any]) -> Statement:
-        """The query for as many rows as there are in `values`."""
+        """Returns the query for as many rows as there are in `values`."""
         count = len(values["rows"])
         statement = self._statements.get((dialect, count))
         if statement is None:
@@ -146,7 +147,7 @@ class CompiledForRows:
 
 
 def compiled_insert(model: type[peewee.Model], *fields: peewee.Field, finish: Finish | None = None) -> CompiledForRows:
-    """An INSERT of rows of these fields. `finish` adds what comes after them, such as `on_conflict`."""
+    """Returns an INSERT of rows of these fields. `finish` adds what comes after them, such as `on_conflict`."""
 
     def build(_: Parameters, count: int) -> peewee.Node:
         named_fields = set(fields)  # fields are compared by hash: `==` makes an expression of them
@@ -174,7 +175,7 @@ class _Rows(peewee.SQL):
 
 
 def compiled_update(key: peewee.Field, field: peewee.Field, condition: Condition) -> CompiledForRows:
-    """An UPDATE that gives each row a value of its own: the rows are pairs of a key and the field's new value.
+    """Returns an UPDATE that gives each row a value of its own: the rows are pairs of a key and the field's new value.
 
     `condition` says, with its parameters, among which rows of the table the keys are to be found.
     """
@@ -191,7 +192,7 @@ def compiled_update(key: peewee.Field, field: peewee.Field, condition: Condition
 
 
 def compiled(build: Build, *, prepare: bool = False) -> Compiled:
-    """A query that is built once. `build` must not depend on anything but its parameters.
+    """Returns a query that is built once. `build` must not depend on anything but its parameters.
 
     `prepare` is for SELECTs that are asked often outside of transactions: PostgreSQL plans them only once.
     """
@@ -199,7 +200,7 @@ def compiled(build: Build, *, prepare: bool = False) -> Compiled:
 
 
 def compile_query(query: peewee.Node, dialect: str, database: peewee.Database) -> Statement:
-    """The text of a query, and the values in it."""
+    """Returns the text of a query, and the values in it."""
     insert: Any = query if isinstance(query, peewee.ModelInsert) else None
     if insert is not None and insert._row_type is None:
         # nobody has asked for `returning`: peewee adds it by the database that the models are bound to, which may be
@@ -210,7 +211,7 @@ def compile_query(query: peewee.Node, dialect: str, database: peewee.Database) -
 
 
 def _list_value(values: Collection[Any], dialect: str) -> Any:
-    """A list as one parameter: an array for PostgreSQL, JSON for SQLite."""
+    """Returns a list as one parameter: an array for PostgreSQL, JSON for SQLite."""
     return orjson.dumps(list(values)).decode() if dialect == "sqlite" else list(values)
 
 
@@ -251,16 +252,16 @@ class _Locked(peewee.Node):
 
 
 def any_of(column: peewee.Node, values: peewee.Value | peewee.Query | Collection[Any]) -> peewee.ColumnBase:
-    """Whether the column's value is among these: a parameter that is a list, the values themselves, or a SELECT.
+    """Returns whether the column's value is among these: a parameter that is a list, the values themselves, or a
+    SELECT.
 
-    PostgreSQL runs such a SELECT first and looks up each of its values, rather than plan a join with it. So it is for
-    those that give few values.
-    """
+    PostgreSQL runs such a SELECT first and looks up each of its values, rather than plan a join with it. So use it for
+    SELECTs that give few values."""
     return _AnyOf(column, values)
 
 
 def lock(query: peewee.Query, *, of: str = "", skip_locked: bool = False) -> peewee.Node:
-    """The SELECT, keeping its rows locked until the transaction ends. On SQLite a writer is alone anyway.
+    """Returns the SELECT, keeping its rows locked until the transaction ends. On SQLite a writer is alone anyway.
 
     `of` is the alias of the one table whose rows are locked; `skip_locked` leaves out rows that others have locked.
     """
@@ -274,5 +275,5 @@ def lock_but_not_key(query: peewee.Query) -> peewee.Node:
 
 
 def keep(query: peewee.Query) -> peewee.Node:
-    """The SELECT, keeping its rows from being deleted or renamed until the transaction ends."""
+    """Returns the SELECT, keeping its rows from being deleted or renamed until the transaction ends."""
     return _Locked(query, " FOR KEY SHARE")

@@ -29,7 +29,7 @@ def make_pool(
     lock_timeout: float,
     application_name: str,
 ) -> SqlitePool | PostgresqlPool:
-    """A pool of at most `size` connections. A thread waits `timeout` seconds for one. Nothing is connected yet.
+    """Returns a pool of at most `size` connections. A thread waits `timeout` seconds for one. Nothing is connected yet.
 
     The other arguments are for PostgreSQL; libpq's parameters in the address have precedence.
     """

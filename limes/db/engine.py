@@ -108,7 +108,7 @@ class Engine:
             self.db.close()
 
     def pool_use(self) -> tuple[int, int]:
-        """How many connections are in use just now, and how many are open and wait for use."""
+        """Returns how many connections are in use just now, and how many are open and wait for use."""
         pool: Any = self.db
         return len(pool._in_use), len(pool._connections)
 
@@ -127,7 +127,7 @@ class Engine:
     # -- transactions ------------------------------------------------------------------------------------------------
 
     def atomic(self, work: Callable[[], T]) -> T:
-        """Runs `work` in a read-write transaction and returns what it answers; all of it happens, or nothing.
+        """Runs `work` in a read-write transaction and returns its result; all of it happens, or nothing.
 
         Inside another `atomic` it joins that one: an exception that leaves it must leave the outer one too, or else
         what it wrote until then stays. Raises `Unavailable` when the database went away or stayed too busy for all of
@@ -164,9 +164,9 @@ class Engine:
             self._fail(error)
 
     def snapshot_stream(self, work: Callable[[], Iterator[T]]) -> Generator[T, None, None]:
-        """As `snapshot`, for work that answers bit by bit.
+        """As `snapshot`, for work that yields its result piece by piece.
 
-        The connection is this thread's until the last bit is taken or the iterator is closed; so close it in the
+        The connection is this thread's until the last piece is taken or the iterator is closed; so close it in the
         thread that has begun it, and do nothing else with the database there meanwhile.
         """
         try:
@@ -178,8 +178,7 @@ class Engine:
     def after_commit(self, action: Callable[[], None]) -> None:
         """Runs `action` once the present transaction is committed, and not if it is rolled back.
 
-        What is committed is committed: if the action raises, that is logged, and the transaction's caller hears
-        nothing of it.
+        The transaction is committed by then, so an error of the action is only logged.
         """
 
         def run() -> None:
@@ -213,21 +212,21 @@ class Engine:
     # -- queries on the models ---------------------------------------------------------------------------------------
 
     def all(self, query: Query, kind: type[R], /, **values: Any) -> list[R]:
-        """All rows of a SELECT (or of what a write returns), whose columns are the fields of `kind`."""
+        """Returns all rows of a SELECT (or of what a write returns), whose columns are the fields of `kind`."""
         return list(named(kind, self._fetch(query, values)))
 
     def first(self, query: Query, kind: type[R], /, **values: Any) -> R | None:
-        """The first row, or None."""
+        """Returns the first row, or None."""
         statement = self._statement(query, values)
         row = self._run(statement.sql, statement.bind(values), _fetch_one)
         return None if row is None else kind._make(row)
 
     def tuples(self, query: Query, /, **values: Any) -> list[Row]:
-        """All rows as plain tuples."""
+        """Returns all rows as plain tuples."""
         return self._fetch(query, values)
 
     def column(self, query: Query, /, **values: Any) -> list[Any]:
-        """The values of a SELECT of one column."""
+        """Returns the values of a SELECT of one column."""
         return [value for (value,) in self._fetch(query, values)]
 
     def stream(self, query: Query, kind: type[R], /, **values: Any) -> Iterator[R]:
@@ -259,7 +258,7 @@ class Engine:
     # databases, and a literal percent sign `%%`.
 
     def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """All rows that the statement gives, as tuples."""
+        """Returns all rows that the statement gives, as tuples."""
         return list(self._run(self._text(sql), params, _fetch_all))
 
     def execute(self, sql: str, params: Sequence[Any] = ()) -> int:
@@ -272,7 +271,8 @@ class Engine:
     # -- how statements run ------------------------------------------------------------------------------------------
 
     def _run(self, text: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
-        """What `take` takes from the cursor. Alone, the statement is a transaction of its own, and is not retried."""
+        """Returns what `take` reads from the cursor. Alone, the statement is a transaction of its own, and is not
+        retried."""
         if self._in_transaction():
             return take(self.db.execute_sql(text, params or None))
         try:

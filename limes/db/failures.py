@@ -43,7 +43,7 @@ _SQLITE_GONE = ("SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_FULL", "SQLITE_IOER
 
 
 def classify(error: BaseException) -> Failure:
-    """What the error means; it may be a driver's or peewee's wrapping of one."""
+    """Returns what the error means; it may be a driver's or peewee's wrapping of one."""
     cause = getattr(error, "orig", None) or error
     if isinstance(cause, psycopg2.Error):
         return _classify_postgresql(cause)
@@ -53,14 +53,15 @@ def classify(error: BaseException) -> Failure:
 
 
 def is_read_only(error: BaseException) -> bool:
-    """Whether a write was refused: because the server has become a standby, or the SQLite file may only be read."""
+    """Returns whether a write was refused: because the server has become a standby, or the SQLite file may only be
+    read."""
     cause = getattr(error, "orig", None) or error
     name: str = getattr(cause, "sqlite_errorname", "")
     return getattr(cause, "pgcode", None) == "25006" or name.startswith("SQLITE_READONLY")
 
 
 def first_line(error: Exception) -> str:
-    """The part of a database error's text that says what is wrong, without the statement and its place."""
+    """Returns the part of a database error's text that says what is wrong, without the statement and its place."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 

@@ -33,12 +33,13 @@ class Migrations:
         self.history_table = history_table
 
     def pending(self, engine: Engine) -> list[str]:
-        """Names of the files that were not applied yet, in order. Raises `StartupError` if the database won't say."""
+        """Returns names of the files that were not applied yet, in order. Raises `StartupError` if the database won't
+        say."""
         with engine.connection(), self._explained(engine, "cannot be read"):
             return [row.name for row in self._runner(engine).status() if row.path is not None and row.applied is None]
 
     def unknown(self, engine: Engine) -> list[str]:
-        """Names that were applied, but that this release does not know: it is older than the schema."""
+        """Returns names that were applied, but that this release does not know: it is older than the schema."""
         with engine.connection(), self._explained(engine, "cannot be read"):
             return [row.name for row in self._runner(engine).status() if row.path is None]
 

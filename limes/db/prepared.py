@@ -35,7 +35,7 @@ class PreparedReads:
         return self._failures < _ENOUGH
 
     def fetch(self, sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """All rows of a SELECT that changes nothing, outside of a transaction. Parameters are written `%s`."""
+        """Returns all rows of a SELECT that changes nothing, outside of a transaction. Parameters are written `%s`."""
         name, call = self._calls.get(sql) or self._call(sql, len(params))
         known = self._prepared.setdefault(self._db.connection(), set())
         if name not in known:
@@ -46,13 +46,14 @@ class PreparedReads:
         return list(self._db.execute_sql(call, params or None).fetchall())
 
     def _call(self, sql: str, count: int) -> tuple[str, str]:
-        """The statement's name on each connection, and how to run it with `count` parameters."""
+        """Returns the statement's name on each connection, and how to run it with `count` parameters."""
         name = f"limes_{next(self._numbers)}"
         marks = f"({', '.join(['%s'] * count)})" if count else ""
         return self._calls.setdefault(sql, (name, f"EXECUTE {name}{marks}"))
 
     def is_refusal(self, error: BaseException) -> bool:
-        """Whether the statement has to run unprepared. Forgets what was prepared on this thread's connection."""
+        """Returns whether the statement has to run unprepared. Forgets what was prepared on this thread's
+        connection."""
         cause = getattr(error, "orig", None) or error
         if getattr(cause, "pgcode", None) not in _REFUSALS:
             return False

@@ -8,5 +8,5 @@ R = TypeVar("R", bound=NamedTuple)
 
 
 def named(kind: type[R], rows: Iterable[tuple[Any, ...]]) -> Iterator[R]:
-    """The rows of a SELECT as `kind`, whose fields are its columns. Takes half as long as `kind._make`."""
+    """Yields the rows of a SELECT as `kind`, whose fields are its columns. Takes half as long as `kind._make`."""
     return map(partial(tuple.__new__, kind), rows)

@@ -16,7 +16,7 @@ class SaturatingSum:
             self._total = value if self._total is None else self._total + value
 
     def finalize(self) -> int | float | None:
-        """The sum; null where there was no value."""
+        """Returns the sum; null where there was no value."""
         if isinstance(self._total, int):
             return max(-_LARGEST, min(self._total, _LARGEST))
         return self._total

@@ -46,7 +46,7 @@ def check(context: Context) -> Iterator[Finding]:
 
 
 def _find_project(context: Context, cluster: Cluster) -> ProjectInfo | None:
-    """The project that was asked for, or the first one. Raises `BackendError`."""
+    """Returns the project that was asked for, or the first one. Raises `BackendError`."""
     discovery = context.settings.discovery
     backend: DiscoveryBackend = cluster.backends.discovery
     for domain in calls.list_domains(backend, discovery.except_domains, discovery.only_domains):
@@ -91,7 +91,7 @@ def _about_capacitor(cluster: Cluster, capacitor: str) -> Finding:
 
 
 def _mend(error: BackendError) -> str:
-    """What to do, by the kind of the error, or of what was behind it."""
+    """Returns what to do, by the kind of the error, or of what was behind it."""
     causes = _chain(error)
     if any(isinstance(cause, BackendMissing | ksa_errors.CatalogException) for cause in causes):
         return (

@@ -34,7 +34,7 @@ def check(context: Context) -> Iterator[Finding]:
 
 
 def unusable(path: str, problems: Sequence[str]) -> list[Finding]:
-    """What is wrong with the file."""
+    """Returns what is wrong with the file."""
     if not Path(path).is_file():
         mend = "write one (config/limes.yaml shows all sections), and name it by --config or LIMES_CONFIG"
     else:

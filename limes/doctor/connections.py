@@ -69,7 +69,7 @@ def check_connections(name: str, engine: Engine, settings: Settings) -> Iterator
 
 
 def needed(settings: Settings, *, placement_only: bool = False) -> int:
-    """The most connections of one API, one Placement and one collector together."""
+    """Returns the most connections of one API, one Placement and one collector together."""
     pool = settings.database.pool_size
     placement = settings.placement.workers * min(pool, settings.placement.threads)
     if placement_only:
@@ -80,7 +80,7 @@ def needed(settings: Settings, *, placement_only: bool = False) -> int:
 
 
 def mend_connection(reason: str, address: DatabaseAddress) -> str:
-    """What to do, from the line that the driver says."""
+    """Returns what to do about the driver's message."""
     if address.dialect == "sqlite":
         return f"let our user read and write {address.name}, or restore it from a backup if it is damaged"
     for pattern, mend in _CONNECTION:

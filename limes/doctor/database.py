@@ -139,7 +139,7 @@ def _writable(database: _Database) -> Finding:
 
 
 def _why_not_writable(engine: Engine, error: Exception) -> tuple[str, str]:
-    """What is wrong, and what to do."""
+    """Returns what is wrong, and what to do."""
     text = f"cannot be written: {first_line(error)}"
     if engine.dialect == "sqlite":
         folder = Path(engine.name).absolute().parent
@@ -152,7 +152,7 @@ def _why_not_writable(engine: Engine, error: Exception) -> tuple[str, str]:
 
 
 def _tables_without_rights(engine: Engine, known: str) -> list[str]:
-    """Tables beside a known one, of the same owner, that our user cannot change."""
+    """Returns tables beside a known one, of the same owner, that our user cannot change."""
     # SQL text: PostgreSQL's catalogue has no models
     rows = engine.rows(
         "SELECT one.relname FROM pg_class one JOIN pg_class known"

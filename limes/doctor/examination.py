@@ -44,7 +44,7 @@ class Redactor:
         self._pattern = pattern_of(secret for secret in known if len(secret) >= _SHORTEST)
 
     def __call__(self, text: str) -> str:
-        """The text without secrets."""
+        """Returns the text without secrets."""
         return redact(self._pattern.sub(HIDDEN, text) if self._pattern else text)
 
 

@@ -69,7 +69,7 @@ class Context:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     def now(self) -> float:
-        """Seconds since the epoch, by this machine's clock."""
+        """Returns seconds since the epoch, by this machine's clock."""
         return self.clock.now().timestamp()
 
 

@@ -71,7 +71,7 @@ def _mend_connection(error: Exception) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """What libraries bury in three layers of their own terms."""
+    """Returns the cause that libraries bury in three layers of their own terms."""
     text = describe(error)
     known = re.search("Failed to resolve|Connection refused|timed out|No route to host|certificate verify failed", text)
     return known[0].lower() if known else text

@@ -35,12 +35,13 @@ class PolicyFile:
         return sorted(self._texts)
 
     def unused(self, known: Collection[str]) -> list[str]:
-        """Those that are none of the known ones, and that no other rule in the file refers to."""
+        """Returns those that are none of the known ones, and that no other rule in the file refers to."""
         used = {name for check in self._checks.values() for name in _referred(check)}
         return [name for name in self.names if name not in known and name not in used]
 
     def garbled(self) -> list[str]:
-        """Those whose text oslo.policy does not understand: it lets nobody pass then, and says so in a log only."""
+        """Returns those whose text oslo.policy does not understand: it lets nobody pass then, and says so in a log
+        only."""
         return [
             name
             for name in self.names
@@ -108,12 +109,12 @@ def _open(name: str, file: PolicyFile, policy: Policy, rules: Iterable[Rule]) ->
 
 
 def passes_everybody(policy: Policy, rule: Rule) -> bool:
-    """Whether a token without any role, for something else, is enough."""
+    """Returns whether a token without any role, for something else, is enough."""
     return policy.allows(rule.name, _NOBODY, {})
 
 
 def _referred(check: Any) -> Iterator[str]:
-    """Names of the rules that a check refers to, wherever in it."""
+    """Yields names of the rules that a check refers to, wherever in it."""
     if getattr(check, "kind", None) == "rule":
         yield check.match
     inner = [*getattr(check, "rules", ()), *([check.rule] if hasattr(check, "rule") else [])]

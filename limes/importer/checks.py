@@ -48,7 +48,7 @@ def survey(source: Source, catalog: Catalog, *, skip_unknown: bool) -> Survey:
 
 
 def _unknown_resources(source: Source, catalog: Catalog) -> Iterator[tuple[Ref, str]]:
-    """Resources that are not configured here, each with how much of it is in use; empty if nothing is."""
+    """Yields resources that are not configured here, each with how much of it is in use; empty if nothing is."""
     layout, nothing = source.layout, Value(0)
     quotas, usages, commitments = layout.quotas.alias("q"), layout.usages.alias("u"), layout.commitments.alias("c")
     promised = Case(None, [(_is_live(commitments.c), 1)], 0)
@@ -90,7 +90,7 @@ def _zones(source: Source, catalog: Catalog) -> Iterator[str]:
 
 
 def _quota_tracking(source: Source, catalog: Catalog) -> Iterator[str]:
-    """Resources that have quota there, and not here."""
+    """Yields resources that have quota there, and not here."""
     quotas = source.layout.quotas.alias("q")
     key = (quotas.c.service, quotas.c.resource)
     rows: Any = _by_resource(quotas, fn.SUM(quotas.c.quota)).where(quotas.c.quota > 0)
@@ -101,7 +101,7 @@ def _quota_tracking(source: Source, catalog: Catalog) -> Iterator[str]:
 
 
 def _units(source: Source, catalog: Catalog) -> Iterator[str]:
-    """Resources that are measured in another unit here: amounts are copied as they are."""
+    """Yields resources that are measured in another unit here: amounts are copied as they are."""
     units = source.layout.units
     for service, name, unit in source.tuples(units) if units is not None else ():
         resource = catalog.find((service, name))
@@ -144,7 +144,7 @@ _NAMES = {
 
 
 def _of_resource(*columns: Any) -> Rows:
-    """These columns of a table that refers to resources, with the names of service and resource."""
+    """Returns these columns of a table that refers to resources, with the names of service and resource."""
     table = columns[0].model
     query = table.select(Service.type.alias("service"), Resource.name.alias("resource"), *columns)
     link = table.resource if hasattr(table, "resource") else table.resource_id
@@ -162,7 +162,7 @@ _OURS: dict[str, Rows] = {
 
 
 def differences(source: Source, ours: Engine, refs: Collection[Ref]) -> list[str]:
-    """A line for each figure that differs. Only our resources (`refs`) count."""
+    """Returns a line for each figure that differs. Only our resources (`refs`) count."""
     known = set(refs)
     lines = []
     for kind, name in _NAMES.items():

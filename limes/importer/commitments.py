@@ -23,7 +23,7 @@ class Owner:
 
 
 def convert(row: CommitmentRow, owner: Owner, known: Collection[int], now: float, ids: IdSource) -> Commitment:
-    """The same commitment under the same number. `known` are the numbers imported before it.
+    """Returns the same commitment under the same number. `known` are the numbers imported before it.
 
     A commitment without a UUID, as in early releases, gets one that is the same in each import. Raises `ConfigError` if
     it cannot be stored as it is.
@@ -63,7 +63,7 @@ def convert(row: CommitmentRow, owner: Owner, known: Collection[int], now: float
 
 
 def status_of(row: CommitmentRow, now: float) -> Status:
-    """The status by the commitment's times: the source's own may be outdated, or missing after a split.
+    """Returns the status by the commitment's times: the source's own may be outdated, or missing after a split.
 
     A commitment that has ended, but that the source does not call expired yet, is left to our collector, which writes
     the event.

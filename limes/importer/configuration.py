@@ -47,7 +47,7 @@ def convert(original: Any, folder: Path, backend_problems: Callable[[Any], list[
 
 
 def _problems(document: dict[str, Any], folder: Path) -> list[str]:
-    """What is wrong with the document, whatever the environment."""
+    """Returns what is wrong with the document, whatever the environment."""
     try:
         parse(copy.deepcopy(document), {}, folder)
     except ConfigError as error:

@@ -210,7 +210,7 @@ class Layout:
         return query if self.version < 71 else query.where(row.c.deleted_at.is_null())
 
     def _with_place(self, row: Any, az_row: Any, *columns: Any) -> Rows:
-        """The columns of `row`, with project, service, resource and AZ, which hang on `az_row`."""
+        """Returns the columns of `row`, with project, service, resource and AZ, which hang on `az_row`."""
         if self.is_by_name:
             owner, resource = _table("project_services"), _table("project_resources")
             names = _aliases(owner.c.project_id, owner.c.type, resource.c.name)
@@ -297,5 +297,5 @@ def _aliases(project: Any, service: Any, resource: Any) -> tuple[Any, ...]:
 
 
 def _epoch(column: Any) -> Any:
-    """Seconds since the epoch. Times without a zone are UTC there."""
+    """Returns seconds since the epoch. Times without a zone are UTC there."""
     return fn.date_part("epoch", column)

@@ -45,7 +45,7 @@ class Notes:
         self.notes.append(Note(Kind.TO_DO, path, text))
 
     def keep(self, path: str, section: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
-        """The known keys of a section, with their values. Each other key is noted as dropped."""
+        """Returns the known keys of a section, with their values. Each other key is noted as dropped."""
         for key in section:
             if key not in known:
                 self.dropped(
@@ -55,12 +55,12 @@ class Notes:
 
 
 def mappings(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The mappings in a list, with their positions. Other entries are left to the check of the document."""
+    """Yields the mappings in a list, with their positions. Other entries are left to the check of the document."""
     for index, entry in enumerate(value if isinstance(value, list) else ()):
         if isinstance(entry, dict):
             yield index, entry
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """The value if it is a mapping, else an empty one."""
+    """Returns the value if it is a mapping, else an empty one."""
     return value if isinstance(value, dict) else {}

@@ -126,21 +126,21 @@ class Source:
         self.layout = Layout(_version(engine))
 
     def count(self, relation: str) -> int:
-        """How many rows of a kind there are."""
+        """Returns how many rows of a kind there are."""
         return self._count(getattr(self.layout, relation))
 
     def stream(self, relation: str, kind: type[R], order: Collection[str]) -> Iterator[R]:
-        """The rows of a kind, which never stand in memory all at once. Columns as `Layout` says."""
+        """Yields the rows of a kind, which never stand in memory all at once. Columns as `Layout` says."""
         rows = getattr(self.layout, relation).alias("x")
         query = Select([rows], [getattr(rows.c, name) for name in kind._fields])
         return self.engine.stream(query.order_by(*(getattr(rows.c, name) for name in order)), kind)
 
     def tuples(self, query: Rows) -> list[Row]:
-        """The rows of a SELECT."""
+        """Returns the rows of a SELECT."""
         return self.engine.tuples(query)
 
     def lost(self) -> list[str]:
-        """A line for each kind of which some rows refer to nothing, so that the queries do not give them."""
+        """Returns a line for each kind of which some rows refer to nothing, so that the queries do not give them."""
         return [
             f"{expected - complete} rows of {relation} in the source refer to nothing"
             for relation, rows in self.layout.complete.items()
@@ -148,7 +148,7 @@ class Source:
         ]
 
     def dropped(self) -> dict[str, int]:
-        """What is not imported, and how much of it there is."""
+        """Returns what is not imported, and how much of it there is."""
         counted = {name: self._count(rows) for name, rows in self.layout.dropped.items()}
         return {name: count for name, count in counted.items() if count}
 
@@ -158,7 +158,7 @@ class Source:
 
 
 def open_source(url: str) -> Engine:
-    """An engine on the source, without timeouts. Raises `StartupError` if it does not answer."""
+    """Returns an engine on the source, without timeouts. Raises `StartupError` if it does not answer."""
     engine = Engine(url, pool_size=2, statement_timeout=0, lock_timeout=0, application_name="limes-import")
     if engine.dialect != "postgresql":
         raise ConfigError(["--database: the Go Limes has PostgreSQL only: postgresql://user@host/name"])

@@ -69,7 +69,7 @@ class Target:
         """Our ids of the projects and resources that have a quota row."""
 
     def is_empty(self) -> bool:
-        """Whether it has no data of domains and projects yet."""
+        """Returns whether it has no data of domains and projects yet."""
         return not any(self.engine.column(table.select(Value(1)).limit(1)) for table in _DATA)
 
     def write_capacitors(self, rows: Iterable[CapacitorRow]) -> None:

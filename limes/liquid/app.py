@@ -23,7 +23,7 @@ class HealthcheckEndpoint:
 
 
 def create_app(deps: LiquidCollaborators) -> falcon.App[Any, Any]:
-    """The app. It holds no state but its collaborators."""
+    """Returns the app. It holds no state but its collaborators."""
     app: falcon.App[Any, Any] = falcon.App(
         middleware=[
             deps.client_address,

@@ -45,7 +45,7 @@ class DemandForResource(RequestBody):
     perAZ: Mapping[str, DemandInAZ] = Field(default_factory=dict)
 
     def demand(self) -> ResourceDemand:
-        """The demand as plugins know it."""
+        """Returns the demand as plugins know it."""
         per_az = {
             az: AZDemand(demand.usage, demand.unusedCommitments, demand.pendingCommitments)
             for az, demand in self.perAZ.items()
@@ -81,7 +81,7 @@ class QuotaRequest(RequestBody):
 
 
 def project_of(project_id: str, metadata: ProjectMetadata | None) -> ProjectInfo:
-    """The project that a request is about. Raises `BadRequest` if it does not say enough."""
+    """Returns the project that a request is about. Raises `BadRequest` if it does not say enough."""
     if metadata is None:
         raise BadRequest("projectMetadata: is needed here, as /v1/info says")
     if metadata.uuid != project_id:

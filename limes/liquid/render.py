@@ -21,7 +21,7 @@ _UNLIMITED = -1
 
 
 def info(service: ServiceDef, with_capacity: Container[str], with_demand: Container[str]) -> dict[str, Any]:
-    """What there is, without a version.
+    """Returns what there is, without a version.
 
     `with_capacity` are the resources whose capacity is known, `with_demand` those whose demand has to be known for it.
     """
@@ -54,7 +54,7 @@ def _resource(resource: ResourceDef, has_capacity: bool, needs_demand: bool) -> 
 
 
 def usage(service: ServiceDef, report: UsageReport, azs: Sequence[str], version: int) -> dict[str, Any]:
-    """A project's usage, and the quota in force."""
+    """Returns a project's usage, and the quota in force."""
     resources = {}
     for name, definition in service.resources.items():
         reported = report.resources[name]
@@ -68,7 +68,7 @@ def usage(service: ServiceDef, report: UsageReport, azs: Sequence[str], version:
 
 
 def capacity(service: ServiceDef, report: CapacityReport, azs: Sequence[str], version: int) -> dict[str, Any]:
-    """Capacity of the resources that the report has."""
+    """Returns capacity of the resources that the report has."""
     resources = {}
     for name, per_az in report.services.get(service.type, {}).items():
         shown = _by_topology(service.resources[name], per_az, azs, AZCapacity(0), add_capacity)
@@ -111,7 +111,7 @@ def _az_capacity(capacity: AZCapacity) -> dict[str, Any]:
 
 
 def _list(key: str, entries: Sequence[Mapping[str, Any]], kept: Sequence[str]) -> dict[str, Any]:
-    """The entries under `key`, if there are any: what is not `kept` is an attribute."""
+    """Returns the entries under `key`, if there are any: what is not `kept` is an attribute."""
     shown = []
     for entry in entries:
         attributes = {name: value for name, value in entry.items() if name not in kept}

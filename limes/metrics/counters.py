@@ -37,7 +37,7 @@ class OutcomeCounter(Collector):
             self._counts[key] = self._counts.get(key, 0) + 1
 
     def collect(self) -> Iterator[UntypedMetricFamily]:
-        """The present counts."""
+        """Yields the present counts."""
         family = UntypedMetricFamily(self._name, self._help, labels=(*self._labels, "task_outcome"))
         with self._lock:
             counts = dict(self._counts)
@@ -46,7 +46,7 @@ class OutcomeCounter(Collector):
         yield family
 
     def describe(self) -> list[UntypedMetricFamily]:
-        """The name, for the registry."""
+        """Returns the name, for the registry."""
         return [UntypedMetricFamily(self._name, self._help)]
 
 
@@ -67,7 +67,7 @@ class AuditCounters(Collector):
             self._failed[sink] += failed
 
     def collect(self) -> Iterator[UntypedMetricFamily]:
-        """The present counts."""
+        """Yields the present counts."""
         with self._lock:
             counts = [(_DELIVERED, dict(self._delivered)), (_FAILED, dict(self._failed))]
         for (name, text), by_sink in counts:
@@ -77,7 +77,7 @@ class AuditCounters(Collector):
             yield family
 
     def describe(self) -> list[UntypedMetricFamily]:
-        """The names, for the registry."""
+        """Returns the names, for the registry."""
         return [UntypedMetricFamily(*family) for family in (_DELIVERED, _FAILED)]
 
 
@@ -129,16 +129,16 @@ class JobMetrics(Telemetry, Collector):
         self._durations.labels(*split_task(task)).observe(seconds)
 
     def collect(self) -> Iterator[Metric]:
-        """All of them."""
+        """Yields all of them."""
         for metric in self.metrics:
             yield from metric.collect()
 
     def describe(self) -> list[Metric]:
-        """The names, for the registry."""
+        """Returns the names, for the registry."""
         return [family for metric in self.metrics for family in metric.describe()]
 
 
 def split_task(name: str) -> tuple[str, str]:
-    """The kind of a job, and the service type that it is about (empty if it is about none)."""
+    """Returns the kind of a job, and the service type that it is about (empty if it is about none)."""
     task, _, service = name.partition(":")
     return task, service

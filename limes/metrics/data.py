@@ -118,7 +118,7 @@ class _Snapshot:
         return [row for row in queries.committed(self._engine) if row.resource_id in self._refs]
 
     def cluster(self) -> Iterator[tuple[str, Samples]]:
-        """The families about capacity and units."""
+        """Yields the families about capacity and units."""
         rows = [row for row in queries.capacities(self._engine) if row.resource_id in self._refs]
         raw: dict[Ref, list[int]] = {ref: [] for ref in self._catalog.refs()}
         for row in rows:
@@ -142,7 +142,7 @@ class _Snapshot:
         yield "limes_unit_multiplier", ((_of_resource(ref), self._multiplier(ref)) for ref in raw)
 
     def domain_quotas(self) -> Samples:
-        """Quota of all domains."""
+        """Returns quota of all domains."""
         for uuid, name, resource_id, quota in queries.domain_quotas(self._engine):
             if resource_id in self._refs:
                 yield f"{labels({'domain': name, 'domain_id': uuid})},{self._resources[resource_id]}", quota
@@ -154,19 +154,19 @@ class _Snapshot:
                 yield f"{self._projects[project_id]},{self._resources[resource_id]}", value
 
     def usage_per_az(self) -> Samples:
-        """Usage of all projects by AZ."""
+        """Returns usage of all projects by AZ."""
         for project_id, resource_id, az, value in queries.project_az_usage(self._engine):
             if resource_id in self._refs:
                 yield self._of_project_in_az(az, project_id, resource_id), value
 
     def committed_per_az(self) -> Samples:
-        """Commitments of all projects by AZ and state."""
+        """Returns commitments of all projects by AZ and state."""
         for row in self._committed:
             inside = self._of_project_in_az(row.az, row.project_id, row.resource_id)
             yield f'{inside},state="{_STATES[row.status]}"', row.amount
 
     def used_or_committed_per_az(self) -> Samples:
-        """What projects claim of each AZ's capacity."""
+        """Returns what projects claim of each AZ's capacity."""
         active = {row[:3]: row.amount for row in self._committed if row.status == "confirmed"}
         for project_id, resource_id, az, usage in queries.project_az_usage(self._engine):
             if resource_id in self._refs:
@@ -176,7 +176,7 @@ class _Snapshot:
             yield self._of_project_in_az(az, project_id, resource_id), amount
 
     def first_ends(self) -> Samples:
-        """When the first commitment of each project and resource ends."""
+        """Returns when the first commitment of each project and resource ends."""
         ends: dict[tuple[int, int], float] = {}
         for row in self._committed:
             key = (row.project_id, row.resource_id)

@@ -64,7 +64,7 @@ class ScrapeGauges(Collector):
         self._audit_sinks = audit_sinks
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """The present figures."""
+        """Yields the present figures."""
         now = self._clock.now().timestamp()
         stale_before = now - self._stale_after
 
@@ -130,7 +130,7 @@ class ScrapeGauges(Collector):
             families["limes_task_lag_seconds"].add_metric((task, service_type), _age(now, since))
 
     def describe(self) -> list[GaugeMetricFamily]:
-        """The names, for the registry."""
+        """Returns the names, for the registry."""
         return [GaugeMetricFamily(name, text, labels=labels) for name, (labels, text) in FAMILIES.items()]
 
 
@@ -142,16 +142,16 @@ class CircuitGauge(Collector):
     """The circuits to backends, as this process sees them: one gauge for each."""
 
     def __init__(self, states: Callable[[], Mapping[str, str]]) -> None:
-        """`states` answers `closed`, `half-open` or `open` by service type."""
+        """`states` returns `closed`, `half-open` or `open` by service type."""
         self._states = states
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """The present states."""
+        """Yields the present states."""
         family = GaugeMetricFamily(CIRCUIT_NAME, _CIRCUIT_HELP, labels=("backend",))
         for backend, state in sorted(self._states().items()):
             family.add_metric((backend,), CIRCUIT_STATES[state])
         yield family
 
     def describe(self) -> list[GaugeMetricFamily]:
-        """The name, for the registry."""
+        """Returns the name, for the registry."""
         return [GaugeMetricFamily(CIRCUIT_NAME, _CIRCUIT_HELP)]

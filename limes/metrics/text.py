@@ -16,7 +16,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
 def labels(values: Mapping[str, str]) -> str:
-    """Labels as they stand between the braces, in the given order: `project="shop",service="compute"`."""
+    """Returns labels as they stand between the braces, in the given order: `project="shop",service="compute"`."""
     return ",".join(f'{name}="{value.translate(_ESCAPES)}"' for name, value in values.items())
 
 

@@ -49,7 +49,7 @@ def origin(url: str) -> tuple[str, str, int | None]:
 
 
 def next_url(response: requests.Response) -> str | None:
-    """The address to go on with, or None for an answer that is none of these.
+    """Returns the address to go on with, or None for an answer that is none of these.
 
     Only reads are sent on, and only within their origin: credentials are for the server that they were meant for.
     Raises `BackendError` for all other redirects.
@@ -78,13 +78,13 @@ def next_url(response: requests.Response) -> str | None:
 
 
 def shown(url: str) -> str:
-    """A URL without what may be secret in it: user and password, query and fragment."""
+    """Returns a URL without what may be secret in it: user and password, query and fragment."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def read_body(response: requests.Response, limits: AnswerLimits, until: float, seconds: float) -> bytes:
-    """The decompressed body. `until` is when it has to be complete, `seconds` how long that was to take.
+    """Returns the decompressed body. `until` is when it has to be complete, `seconds` how long that was to take.
 
     Raises `BackendError` naming the limit that was exceeded, and what `requests` raises for connections that break.
     """
@@ -104,7 +104,7 @@ def read_body(response: requests.Response, limits: AnswerLimits, until: float, s
 
 
 def is_deeper(document: bytes, depth: int) -> bool:
-    """Whether arrays and objects of a JSON document lie more than `depth` deep, also where it is cut off.
+    """Returns whether arrays and objects of a JSON document lie more than `depth` deep, also where it is cut off.
 
     Each round takes the innermost ones away, which for real documents is much cheaper than to read them.
     """
@@ -136,7 +136,7 @@ def _decompressed(
 
 
 def _inflated(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """What gzip or zlib has compressed, in small parts however much comes out of one."""
+    """Yields what gzip or zlib has compressed, in small parts however much comes out of one."""
     inflater = None
     for part in parts:
         while part:

@@ -17,7 +17,8 @@ _SHORTEST, _SHORTEST_IN_DATA = 6, 20
 
 
 def without_secrets(body: bytes, status: int, request: requests.PreparedRequest) -> bytes:
-    """The body of an answer without the credentials of its request; of an error, also without what looks like some."""
+    """Returns the body of an answer without the credentials of its request; of an error, also without what looks like
+    some."""
     is_error = status >= 400
     shortest = _SHORTEST if is_error else _SHORTEST_IN_DATA
     body = body[:_LONGEST_ERROR] if is_error else body
@@ -60,7 +61,7 @@ def _of_authorization(value: str) -> Iterator[str]:
 
 
 def _of_json(value: Any, within_secret: bool = False) -> Iterator[str]:
-    """Texts below keys that tell of secrets: `"password": "..."`, and `"token": {"id": "..."}`."""
+    """Yields texts below keys that tell of secrets: `"password": "..."`, and `"token": {"id": "..."}`."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _of_json(item, bool(TELLING_KEY.search(key)) or (within_secret and key == "id"))

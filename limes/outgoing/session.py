@@ -66,7 +66,7 @@ class GuardedSession(requests.Session):
 
 
 def keystone_session(auth: Any = None, *, limits: AnswerLimits = DEFAULT_LIMITS, **options: Any) -> Session:
-    """A session of keystoneauth1, with its `options` (`verify`, `cert`, `timeout`, `user_agent`, ...)."""
+    """Returns a session of keystoneauth1, with its `options` (`verify`, `cert`, `timeout`, `user_agent`, ...)."""
     return Session(auth, session=GuardedSession(limits), redirect=False, **options)
 
 
@@ -84,7 +84,7 @@ class TimedAdapter(Adapter):
 
 
 def _total(timeout: Any) -> float | None:
-    """The time of a request, from what `requests` takes as one."""
+    """Returns the time of a request, from what `requests` takes as one."""
     if isinstance(timeout, tuple):
         return sum(part for part in timeout if part) or None
     return float(timeout) if timeout else None

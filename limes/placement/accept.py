@@ -11,14 +11,15 @@ ErrorType = Literal["json", "html", "text"]
 
 @lru_cache(maxsize=256)
 def accepts_json(header: str) -> bool:
-    """Whether the client accepts JSON. A header that cannot be parsed accepts everything, as upstream."""
+    """Returns whether the client accepts JSON. A header that cannot be parsed accepts everything, as upstream."""
     ranges = _ranges(header)
     return not _is_readable(ranges) or mediatypes.quality(MEDIA_JSON, ranges) > 0
 
 
 @lru_cache(maxsize=256)
 def error_type(header: str) -> ErrorType:
-    """The form of errors: JSON for clients that say nothing, else what they prefer; text if they accept neither."""
+    """Returns the form of errors: JSON for clients that say nothing, else what they prefer; text if they accept
+    neither."""
     if header == "*/*":
         return "json"
     ranges = _ranges(header)

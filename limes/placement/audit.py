@@ -1,4 +1,4 @@
-"""Finds what should not be in the database, and clears away what is safe to clear away.
+"""Finds what should not be in the database, and deletes what is safe to delete.
 
 It finds *orphans*, consumers whose project no longer exists, so that nobody will ever release their allocations;
 *excesses*, inventories of which more is used than there is (somebody lowered them); and *idle* consumers, which have no
@@ -118,7 +118,7 @@ def _orphans(engine: Engine, gone: list[str]) -> Iterator[Orphan]:
 
 
 def find_excesses(engine: Engine) -> tuple[Excess, ...]:
-    """All inventories of which more is used than there is, by the name of the provider."""
+    """Returns all inventories of which more is used than there is, by the name of the provider."""
     used = (
         Allocation.select(
             Allocation.provider.alias("provider_id"),

@@ -70,7 +70,7 @@ class Call(web.Call[PlacementCollaborators]):
         self.deps.policy.check(self.rule, self.identity, project_id)
 
     def body(self, schema: Schema) -> Any:
-        """The JSON body, valid by the schema. Raises `InvalidBody` or `TooLarge`."""
+        """Returns the JSON body, valid by the schema. Raises `InvalidBody` or `TooLarge`."""
         document = self.json()
         bounds = self.deps.settings.bounds
         problem = oversize(document, bounds.max_items, bounds.max_keys, bounds.max_values) or schema.problem(document)
@@ -79,7 +79,7 @@ class Call(web.Call[PlacementCollaborators]):
         return document
 
     def json(self) -> Any:
-        """The JSON body. Raises `InvalidBody` or `TooLarge`."""
+        """Returns the JSON body. Raises `InvalidBody` or `TooLarge`."""
         limit = self.deps.settings.bounds.max_body_size
         data = web.read_body(self.req, limit)
         if data is None:
@@ -92,11 +92,11 @@ class Call(web.Call[PlacementCollaborators]):
             raise InvalidBody(f"Malformed JSON: {error}") from None
 
     def parameters(self) -> dict[str, str]:
-        """The query string's parameters. Where one is repeated, the last one counts."""
+        """Returns the query string's parameters. Where one is repeated, the last one counts."""
         return last_values(parse_pairs(self.req.query_string))
 
     def query(self, schema: Schema) -> dict[str, str]:
-        """The query string's parameters, valid by the schema. Raises `InvalidBody`."""
+        """Returns the query string's parameters, valid by the schema. Raises `InvalidBody`."""
         parameters = self.parameters()
         problem = schema.problem(parameters)
         if problem is not None:
@@ -105,6 +105,6 @@ class Call(web.Call[PlacementCollaborators]):
 
 
 def root_path(req: falcon.Request, prefix: str) -> str:
-    """Where the API is mounted: the server's mount point and the configured prefix."""
+    """Returns where the API is mounted: the server's mount point and the configured prefix."""
     root = unquote(req.root_path)
     return root if prefix and root.endswith(prefix) else root + prefix

@@ -7,7 +7,7 @@ import orjson
 
 
 def dump(document: Any) -> bytes:
-    """A document as JSON, with whole numbers of any size.
+    """Returns a document as JSON, with whole numbers of any size.
 
     orjson writes no integer above 64 bits. A capacity can be larger: 2^31 units with an `allocation_ratio` of 3.4e38.
     The standard library writes those documents. It takes ten times as long, and they are rare.

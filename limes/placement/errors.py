@@ -61,7 +61,7 @@ class Missing(PlacementError, errors.NotFound):
 
 
 def provider_missing(uuid: str, why: str = "No resource provider with uuid {} found: ") -> Missing:
-    """The provider in question does not exist. Clients know this wording, which repeats the reason."""
+    """Returns the error for a provider that does not exist. Clients know this wording, which repeats the reason."""
     return Missing(f"{why.format(uuid)}No resource provider with uuid {uuid} found")
 
 

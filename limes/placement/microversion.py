@@ -17,13 +17,13 @@ _VERSION = re.compile(r"(-?\d{1,99})\.(-?\d{1,99})")
 
 
 def text(version: int) -> str:
-    """The version as clients write it."""
+    """Returns the version as clients write it."""
     return f"1.{version}"
 
 
 @lru_cache(maxsize=256)  # what is refused is not remembered
 def negotiate(header: str | None) -> int:
-    """The version that the header's last entry for `placement` asks for; 1.0 where there is none.
+    """Returns the version that the header's last entry for `placement` asks for; 1.0 where there is none.
 
     The header may name several services, separated by commas. `latest` means the newest. Raises `InvalidVersion` for
     what is no version, and `UnacceptableVersion` for one that this server does not speak.

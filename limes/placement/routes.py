@@ -115,5 +115,5 @@ ROUTES = {
 
 
 def documented_rules(enforce_new_defaults: bool) -> tuple[Rule, ...]:
-    """The policy rules, each with the requests that it guards."""
+    """Returns the policy rules, each with the requests that it guards."""
     return document_rules(rules(enforce_new_defaults), ROUTES)

@@ -94,7 +94,7 @@ class AssetEndpoint:
 
 
 def dashboard(session: SessionEndpoint, scopes: ScopesEndpoint) -> Mount:
-    """The table of its routes. Raises `StartupError` if the page is not built."""
+    """Returns the table of its routes. Raises `StartupError` if the page is not built."""
     page = PageEndpoint()
     return Mount(
         "/ui",

@@ -75,7 +75,7 @@ _BODY: TypeAdapter[Body] = TypeAdapter(Annotated[Body, Field(discriminator="meth
 
 
 def read_body(req: falcon.Request) -> Body:
-    """The body of a POST. Raises `BadRequest` with what is wrong, and never with what was given."""
+    """Returns the body of a POST. Raises `BadRequest` with what is wrong, and never with what was given."""
     if (req.content_type or "").partition(";")[0].strip() != falcon.MEDIA_JSON:
         raise BadRequest("expected a body of type application/json")
     raw = req.bounded_stream.read(_MAX_BODY + 1)

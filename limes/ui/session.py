@@ -139,8 +139,8 @@ class ScopesEndpoint:
 
 
 def _account(body: SignIn) -> str | None:
-    """What failures are counted by, besides the address. Tokens are nobody's: one that is wrong must not keep others
-    out who share the address."""
+    """Returns what failures are counted by, besides the address. Tokens are nobody's: one that is wrong must not keep
+    others out who share the address."""
     if isinstance(body, PasswordSignIn):
         return f"user {body.user_domain}/{body.user}"
     return f"application credential {body.id}" if isinstance(body, CredentialSignIn) else None

@@ -39,19 +39,19 @@ class SignInMethod(Protocol):
     """
 
     def offer(self) -> dict[str, Any]:
-        """What the page needs to know to ask for credentials: `method`, and more by method."""
+        """Returns what the page needs to know to ask for credentials: `method`, and more by method."""
         ...
 
     def sign_in(self, request: SignIn) -> Issued:
-        """A token for credentials, which may be unscoped."""
+        """Returns a token for credentials, which may be unscoped."""
         ...
 
     def scopes(self, token: str) -> Sequence[dict[str, Any]]:
-        """What the token's user could have a token for, each in the form of `limes.auth.context.scope_of`."""
+        """Returns what the token's user could have a token for, each in the form of `limes.auth.context.scope_of`."""
         ...
 
     def rescope(self, root: str, scope: Scope) -> str:
-        """A token of the root's user for another scope."""
+        """Returns a token of the root's user for another scope."""
         ...
 
     def revoke(self, token: str) -> None:
@@ -60,7 +60,7 @@ class SignInMethod(Protocol):
 
 
 def session_of(issued: Issued, identity: Identity) -> dict[str, Any]:
-    """Everything that the page knows of who uses it. The token is for its memory only."""
+    """Returns everything that the page knows about its user. The token is for its memory only."""
     return {
         "token": issued.token,
         "is_ours": issued.token in issued.revocable,

@@ -33,7 +33,7 @@ class _Cost:
     """Seconds."""
 
     def wait(self, failures: int) -> float:
-        """Seconds after the last one of so many failures."""
+        """Returns the seconds to wait after so many failures."""
         return 0.0 if failures < self.free else min(self.longest, 2.0 ** min(failures - self.free, 30))
 
 
@@ -127,7 +127,7 @@ def _normalised(account: str) -> str:
 
 
 def _network(address: str) -> str:
-    """Who has one IPv6 address has 2^64 of them."""
+    """Returns the network to count by: whoever has one IPv6 address has 2^64 of them."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:

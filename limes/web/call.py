@@ -37,7 +37,7 @@ _ANYBODY = Identity(user_id="")
 
 
 def identity_of(req: falcon.Request) -> Identity:
-    """The caller, from the token; nobody in particular where no token is needed."""
+    """Returns the caller, from the token; an empty identity where no token is needed."""
     return getattr(req.context, "identity", _ANYBODY)
 
 
@@ -99,7 +99,7 @@ class BodyStream:
 
 
 def read_body(req: falcon.Request, limit: int) -> bytes | None:
-    """The request's body, or None if it has more than `limit` bytes."""
+    """Returns the request's body, or None if it has more than `limit` bytes."""
     length = req.content_length
     if length is not None and length > limit:
         return None
@@ -120,7 +120,8 @@ Body = TypeVar("Body", bound=RequestBody)
 
 
 def read_document(req: falcon.Request, model: type[Body], max_size: int) -> Body:
-    """The document in a request's body. Raises `BadRequest`, and falcon's 413 for a body above `max_size` bytes."""
+    """Returns the document in a request's body. Raises `BadRequest`, and falcon's 413 for a body above `max_size`
+    bytes."""
     data = read_body(req, max_size)
     if data is None:
         raise falcon.HTTPContentTooLarge(description=f"request body is too large: the limit is {max_size} bytes")
@@ -141,5 +142,5 @@ _EXPECTED = {"model_type": "expected an object", "tuple_type": "expected a list"
 
 
 def _problem(path: tuple[int | str, ...], kind: str, message: str) -> str:
-    """Where and what, in the terms of JSON instead of those of our classes."""
+    """Returns what is wrong and where, in the terms of JSON instead of those of our classes."""
     return f"{'.'.join(str(part) for part in path) or 'document'}: {_EXPECTED.get(kind, message)}"

@@ -34,7 +34,7 @@ class ClientAddress:
             req.env["REMOTE_ADDR"] = self.of(req.env)
 
     def of(self, environ: dict[str, Any]) -> str:
-        """The client's address."""
+        """Returns the client's address."""
         peer = str(environ.get("REMOTE_ADDR") or "")
         client = _address(peer)
         for hop in self._hops(str(environ.get(self._variable, ""))):
@@ -59,7 +59,8 @@ def _forwarded(header: str) -> Iterator[str]:
 
 
 def _address(text: str) -> Address | None:
-    """The address in `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`; None for everything else."""
+    """Returns the address in `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`; None for everything
+    else."""
     text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]

@@ -110,7 +110,7 @@ class ClientSocket(socket.socket):
     # -- what gunicorn's parser calls
 
     def recv(self, size: int, flags: int = 0) -> bytes:
-        """Bytes of this request, never of the next one; none at its end."""
+        """Returns bytes of this request, never of the next one; none at its end."""
         if self._given < len(self._inbox):
             data = bytes(self._inbox[self._given : self._given + size])
             self._given += len(data)

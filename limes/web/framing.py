@@ -48,7 +48,7 @@ class Framing:
         self._chunks: _Chunks | None = None
 
     def feed(self, data: bytes) -> int:
-        """How many of these bytes belong to this request; the rest is the next one's.
+        """Returns how many of these bytes belong to this request; the rest is the next one's.
 
         Raises `HeadTooLarge`.
         """
@@ -141,7 +141,7 @@ class _Chunks:
         self._sent = 0
 
     def feed(self, data: bytes) -> int:
-        """How many of these bytes belong to the body."""
+        """Returns how many of these bytes belong to the body."""
         at = 0
         while at < len(data) and self.stage is Stage.BODY:
             if self._skip:

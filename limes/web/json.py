@@ -20,17 +20,18 @@ def install_json(app: falcon.App[Any, Any]) -> None:
 
 
 def dump(document: Any) -> bytes:
-    """A document as JSON with a trailing newline, as the original answers."""
+    """Returns a document as JSON with a trailing newline, as the original answers."""
     return _dumps(document, orjson.OPT_APPEND_NEWLINE)
 
 
 def dump_part(document: Any) -> bytes:
-    """A part of a document as JSON."""
+    """Returns a part of a document as JSON."""
     return _dumps(document)
 
 
 def dump_items(documents: Iterable[Any], batch: int = 20) -> Iterator[bytes]:
-    """The items of a JSON list with the commas between them. At most `batch` documents are in memory at a time."""
+    """Yields the items of a JSON list with the commas between them. At most `batch` documents are in memory at a
+    time."""
     items = iter(documents)
     separator = b""
     while documents_of_batch := list(islice(items, batch)):

@@ -4,7 +4,8 @@ import gc
 
 
 def settle() -> None:
-    """Makes the garbage collector run less often, and leave out the app, which stays. Called once the app is loaded.
+    """Makes the garbage collector run less often, and skip the app, which stays in memory. Called once the app is
+    loaded.
 
     A list of a thousand projects makes some ten thousand objects and no garbage. Checking the new objects after every
     700, which is the default, took a sixth of its time.

@@ -53,7 +53,7 @@ class PoolGauges:
 
 @lru_cache(maxsize=4096)
 def _series(app: str, method: str, status: str, endpoint: str) -> tuple[Histogram, Histogram, Histogram, Histogram]:
-    """The four histograms with these labels."""
+    """Returns the four histograms with these labels."""
     values = (app, method, status, endpoint)
     return (
         FIRST_BYTE.labels(*values),

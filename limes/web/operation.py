@@ -47,7 +47,7 @@ class Api(ABC, Generic[AnyOperation, AnyCall]):
 
     @abstractmethod
     def call(self, req: falcon.Request, operation: AnyOperation, params: Mapping[str, str]) -> AnyCall:
-        """The request as the handler sees it. Raises for what is refused before the policy is asked."""
+        """Returns the request as the handler sees it. Raises for what is refused before the policy is asked."""
 
     @abstractmethod
     def render(self, call: AnyCall, resp: falcon.Response, answer: Any) -> None:
@@ -112,12 +112,12 @@ def operations_of(table: Table[AnyOperation]) -> Iterator[tuple[str, str, AnyOpe
 
 
 def public_paths(table: Table[AnyOperation]) -> frozenset[str]:
-    """The paths that need no token."""
+    """Returns the paths that need no token."""
     return frozenset(path for _, path, operation in operations_of(table) if operation.public)
 
 
 def document_rules(rules: Iterable[Rule], table: Table[AnyOperation]) -> tuple[Rule, ...]:
-    """The rules, each with the requests that it guards."""
+    """Returns the rules, each with the requests that it guards."""
     guarded: dict[str | None, list[tuple[str, str]]] = {}
     for method, path, operation in operations_of(table):
         for name in (operation.rule, *operation.also):
@@ -134,7 +134,7 @@ class Router(CompiledRouter):
         self._head = head
 
     def map_http_methods(self, resource: object, **kwargs: Any) -> dict[str, Any]:
-        """The responders of a resource by method."""
+        """Returns the responders of a resource by method."""
         responders: dict[str, Any] = super().map_http_methods(resource, **kwargs)
         if self._head and "GET" in responders:
             responders.setdefault("HEAD", responders["GET"])

@@ -50,7 +50,7 @@ class MetricsEndpoint:
 
 
 def render_metrics() -> bytes:
-    """The metrics of this process, or of all workers when `PROMETHEUS_MULTIPROC_DIR` is set."""
+    """Returns the metrics of this process, or of all workers when `PROMETHEUS_MULTIPROC_DIR` is set."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return generate_latest(REGISTRY)
     registry = CollectorRegistry()

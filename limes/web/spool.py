@@ -68,7 +68,7 @@ class Spool:
             raise SpoolFull(str(error)) from error
 
     def peek(self, size: int) -> bytes:
-        """The next bytes, without taking them."""
+        """Returns the next bytes, without taking them."""
         if self._file is None:
             return bytes(self._memory[:size])
         self._file.seek(self._read_at)
@@ -84,7 +84,7 @@ class Spool:
                 self.close()
 
     def read(self, size: int) -> bytes:
-        """The next bytes, or none."""
+        """Returns the next bytes, or none."""
         data = self.peek(size)
         self.skip(len(data))
         return data

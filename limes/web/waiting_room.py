@@ -96,7 +96,7 @@ class WaitingRoom:
         self._wait_for_request(conn, self._limits.header_timeout)
 
     def _has_arrived(self, conn: Connection) -> bool:
-        """Whether the request of a new connection is already there, as it mostly is under load."""
+        """Returns whether the request of a new connection is already there, as it mostly is under load."""
         with contextlib.suppress(OSError, HeadTooLarge, SpoolFull):  # the next attempt reports it
             return conn.sock.receive() and bool(conn.sock.received)
         return False

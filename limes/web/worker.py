@@ -192,7 +192,7 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
             conn.sock.flush()
 
     def _receive_next(self, conn: Connection) -> bool:
-        """Whether the client sent its next request while this thread could wait for it."""
+        """Returns whether the client sent its next request while this thread could wait for it."""
         if conn.sock.next_request() or not self.alive or not conn.sock.is_sent:  # the waiting room takes it from here
             return False
         with self._staying_thread() as may_stay:
@@ -203,7 +203,7 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         return False
 
     def _wait_for_reader(self, sock: ClientSocket) -> bool:
-        """Whether the client took more of its answer while this thread could wait for it."""
+        """Returns whether the client took more of its answer while this thread could wait for it."""
         with self._staying_thread() as may_stay:
             if not may_stay or sock.wait_seconds <= 0:
                 return False
@@ -240,12 +240,12 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
 
 
 def with_limits(limits: Limits) -> type[StayingThreadWorker]:
-    """The worker class with these limits for its clients."""
+    """Returns the worker class with these limits for its clients."""
     return type("StayingThreadWorker", (StayingThreadWorker,), {"limits": limits})
 
 
 def _is_plain(cfg: Any) -> bool:
-    """Whether connections carry plain HTTP/1. If not, gunicorn itself reads from them, in a thread."""
+    """Returns whether connections carry plain HTTP/1. If not, gunicorn itself reads from them, in a thread."""
     return not cfg.is_ssl and (cfg.proxy_protocol, cfg.protocol, cfg.http2_cleartext) == ("off", "http", "off")
 
 

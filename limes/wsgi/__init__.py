@@ -21,7 +21,7 @@ _APP_LOAD_ERROR = 4
 
 
 def limes_app() -> Any:
-    """The Limes Resource API."""
+    """Returns the Limes Resource API."""
     from limes.api.app import create_app
     from limes.composition.api import build_api
 
@@ -29,7 +29,7 @@ def limes_app() -> Any:
 
 
 def placement_app() -> Any:
-    """The Placement API."""
+    """Returns the Placement API."""
     from limes.composition.placement import build_placement
     from limes.placement.app import create_app
 
@@ -37,7 +37,7 @@ def placement_app() -> Any:
 
 
 def liquid_app() -> Any:
-    """The LIQUID protocol for the service that `LIMES_LIQUID_SERVICE` names."""
+    """Returns the LIQUID protocol for the service that `LIMES_LIQUID_SERVICE` names."""
     from limes.composition.liquid import build_liquid
     from limes.liquid.app import create_app
 

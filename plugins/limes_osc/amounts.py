@@ -19,7 +19,8 @@ class AmountError(ValueError):
 
 
 def parse_amount(text: str, unit: Unit) -> int:
-    """The amount in `unit`. A measured resource wants a unit with each amount but zero. Raises `AmountError`."""
+    """Returns the amount in `unit`. A measured resource wants a unit with each amount but zero. Raises
+    `AmountError`."""
     match = _NUMBER.match(text)
     if match is None:
         raise AmountError(f"{text!r} is not an amount (expected for example {_example(unit)})")
@@ -47,7 +48,7 @@ def _example(unit: Unit) -> str:
 
 
 def apply_change(text: str, present: int, unit: Unit) -> int:
-    """The amount that `text` makes of the present one.
+    """Returns the new amount, from a text that may refer to the present one.
 
     `20` or `20GiB` is the new amount, `+5` and `-5GiB` count from the present one, `+10%` and `-10%` are parts of it;
     a part is rounded down, so that never more is changed than was asked for. Raises `AmountError`.
@@ -89,13 +90,13 @@ def rounded(amount: int, unit: Unit) -> str:
 
 
 def in_unit(amount: int, unit: Unit, wanted: Unit) -> int | float:
-    """The number of `wanted` units: a whole number where it is one. -1, which means unlimited, stays."""
+    """Returns the number of `wanted` units: a whole number where it is one. -1, which means unlimited, stays."""
     number = Fraction(amount * unit.multiplier, wanted.multiplier)
     return amount if amount < 0 else number.numerator if number.denominator == 1 else float(number)
 
 
 def _larger(amount: int, unit: Unit) -> list[Unit]:
-    """The units of which there is at least one, the largest first; none for counted resources."""
+    """Returns the units of which there is at least one, the largest first; none for counted resources."""
     if not unit.is_measured:
         return []
     total = amount * unit.multiplier
@@ -108,17 +109,18 @@ def _render(number: Fraction, decimals: int, unit: Unit) -> str:
 
 
 def unit_of(document: Mapping[str, Any]) -> Unit:
-    """The unit that a resource's document names; that of counted resources if it names none."""
+    """Returns the unit that a resource's document names; that of counted resources if it names none."""
     return find_unit(document.get("unit", "")) or Unit.COUNT
 
 
 def shown(unit: Unit, wanted: Unit | None) -> Unit:
-    """The unit for a resource if the user asks for `wanted`: its own where that is None, or the resource counted."""
+    """Returns the unit for a resource if the user asks for `wanted`: its own where that is None, or the resource
+    counted."""
     return wanted if wanted is not None and unit.is_measured else unit
 
 
 def shown_unit(document: Mapping[str, Any], wanted: Unit | None) -> str:
-    """The same, for the column `Unit`."""
+    """Returns the same, for the column `Unit`."""
     return shown(unit_of(document), wanted).value
 
 
@@ -139,7 +141,7 @@ class Amount(FormattableColumn[int | float]):
         return self._text
 
     def __lt__(self, other: object) -> bool:
-        """In bytes, so that columns of different units are sorted by size."""
+        """Compares in bytes, so that columns of different units are sorted by size."""
         if not isinstance(other, Amount):
             return NotImplemented
         return self._amount * self._unit.multiplier < other._amount * other._unit.multiplier
@@ -168,12 +170,12 @@ class Listed(FormattableColumn[list[Any]]):
     """A list of objects that only backends know: people see how many, programs see all."""
 
     def human_readable(self) -> str:
-        """The number of objects."""
+        """Returns the number of objects."""
         return str(len(self._value))
 
 
 def time(seconds: float | None) -> str | None:
-    """A UNIX time as ISO 8601 in UTC: `2026-01-01T00:00:00Z`."""
+    """Returns a UNIX time as ISO 8601 in UTC: `2026-01-01T00:00:00Z`."""
     if seconds is None:
         return None
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

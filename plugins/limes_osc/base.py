@@ -46,15 +46,15 @@ class LimesCommand(command.Command):
         return Scopes(self.app.client_manager, self.limes)
 
     def say(self, text: str) -> None:
-        """What a command without a table has to say."""
+        """Prints the result of a command without a table."""
         print(text, file=self.app.stdout, flush=True)
 
     def warn(self, text: str) -> None:
-        """What is not what programs would read."""
+        """Prints a warning, which programs do not read."""
         print(text, file=self.app.stderr)
 
     def warned(self, document: Json) -> Json:
-        """The same document, after what the server says that the user should know."""
+        """Returns the same document, after what the server says that the user should know."""
         for text in document.get("warnings", ()):
             self.warn(f"warning: {text}")
         return document
@@ -74,7 +74,7 @@ class LimesLister(LimesCommand, command.Lister):
     """A command that lists rows."""
 
     def table(self, args: argparse.Namespace, columns: Columns, rows: Iterable[Row]) -> Table:
-        """What cliff's formatters take."""
+        """Returns what cliff's formatters take."""
         listed = list(rows)
         titles = [*columns.titles, *(["Unit"] if columns.unit else [])]
         empty = None
@@ -91,7 +91,8 @@ class LimesShowOne(LimesCommand, command.ShowOne):
     """A command that shows one thing."""
 
     def fields(self, args: argparse.Namespace, row: Row) -> Fields:
-        """What cliff's formatters take. People are spared empty fields, and the unit that is behind each amount."""
+        """Returns what cliff's formatters take. People are spared empty fields, and the unit that is behind each
+        amount."""
         if args.formatter == "table" and not args.columns:
             row = {title: cell for title, cell in row.items() if title != "Unit" and cell is not None and str(cell)}
         return list(row), list(row.values())

@@ -28,7 +28,8 @@ class Refused(CommandError):
 
 
 def base_url(endpoint: str | None) -> str:
-    """The address in front of `/v1`, from the catalog or from an option. Raises `CommandError` if there is none."""
+    """Returns the address in front of `/v1`, from the catalog or from an option. Raises `CommandError` if there is
+    none."""
     if not endpoint:
         raise CommandError(
             "where is Limes? Keystone's catalog has no service of type 'resources' in this region: name an address"
@@ -48,13 +49,13 @@ class LimesClient:
     def get(
         self, path: str, query: Query = (), headers: Mapping[str, str] | None = None, *, secret: bool = False
     ) -> Json:
-        """The document at a path below `/v1`."""
+        """Returns the document at a path below `/v1`."""
         return document_of(self.request("GET", path, query, headers=headers, secret=secret))
 
     def get_with_condition(self, path: str, query: Query = ()) -> tuple[Json, dict[str, str]]:
-        """The same, and the headers of a request that is refused if the quotas have changed meanwhile; none if the
-        server says nothing by which that could be known. Proxies that compress make the tag a weak one, but it is
-        that of quotas and not of bytes."""
+        """Returns the same, and headers with which a request is refused if the quotas have changed meanwhile; no
+        headers if the server sends no entity tag. Proxies that compress make the tag a weak one, but it is that of
+        quotas and not of bytes."""
         answer = self.request("GET", path, query)
         tag = answer.headers.get("ETag")
         return document_of(answer), {} if tag is None else {"If-Match": tag.removeprefix("W/")}
@@ -75,7 +76,7 @@ class LimesClient:
         *,
         secret: bool = False,
     ) -> requests.Response:
-        """Any request. `secret` keeps it out of the log of `--debug`, for transfer tokens.
+        """Sends any request. `secret` keeps it out of the log of `--debug`, for transfer tokens.
 
         Raises `Refused` for 400 and above, unless the answer is JSON with a status in `accept`.
         """
@@ -94,7 +95,7 @@ class LimesClient:
 
 
 def document_of(answer: requests.Response) -> Json:
-    """The JSON object of an answer. Raises `CommandError` for what is none: then somebody else answers there."""
+    """Returns the JSON object of an answer. Raises `CommandError` if it is none: then something else answers there."""
     try:
         document = answer.json()
     except ValueError:
@@ -109,7 +110,7 @@ def _is_json(answer: requests.Response) -> bool:
 
 
 def _explain(answer: requests.Response) -> list[str]:
-    """The server's words, and what to make of them."""
+    """Returns the server's words, and what to make of them."""
     text = answer.json() if _is_json(answer) else answer.text
     words = text.strip() if isinstance(text, str) else str(text)
     hint = "the roles of this token do not allow it" if words == "Forbidden" else _HINTS.get(answer.status_code, "")

@@ -18,7 +18,7 @@ class ListDomains(LimesLister):
     options: ClassVar[Options] = (add_report_options, add_paging)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """One row for each domain and resource."""
+        """Returns one row for each domain and resource."""
         query = [*report_query(parsed_args), *paging_of(parsed_args)]
         domains = self.limes.get("/domains", query, headers_of(parsed_args))["domains"]
         rows = (
@@ -45,7 +45,7 @@ class DiscoverDomains(LimesLister):
     """Look for new domains in Keystone, and list those that were found"""
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """One row for each new domain."""
+        """Returns one row for each new domain."""
         domain_ids = self.limes.discover("/domains/discover", "new_domains")
         return self.table(
             parsed_args, Columns(["Domain ID"], unit=False), ({"Domain ID": domain_id} for domain_id in domain_ids)
@@ -53,5 +53,5 @@ class DiscoverDomains(LimesLister):
 
 
 def identity_cells(kind: str, document: Json) -> dict[str, str]:
-    """The cells that say whose row it is."""
+    """Returns the cells with id and name of a domain or project."""
     return {f"{kind} ID": document["id"], f"{kind} Name": document["name"]}

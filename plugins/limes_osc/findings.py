@@ -30,7 +30,7 @@ class ListInconsistencies(LimesLister):
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """One row for each finding of the three kinds."""
+        """Returns one row for each finding of the three kinds."""
         kinds = self.limes.get("/inconsistencies", filters_of(parsed_args))["inconsistencies"]
         rows = (
             _finding(kind, finding, parsed_args)
@@ -73,7 +73,7 @@ class ListScrapeErrors(LimesLister):
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """One row for each group of projects; the first of them is named."""
+        """Returns one row for each group of projects; the first of them is named."""
         groups = self.limes.get("/admin/scrape-errors", filters_of(parsed_args))["scrape_errors"]
         rows: list[Row] = [
             {

@@ -21,7 +21,7 @@ class ShowHistory(Targeted, LimesLister):
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """One row for each change."""
+        """Returns one row for each change."""
         query = [*filters_of(parsed_args), *paging_of(parsed_args)]
         changes = self.limes.get(f"{self.path(parsed_args)}/history", query)["history"]
         rows = (_change(change, parsed_args.unit) for change in changes if _is_selected(change, parsed_args))
@@ -87,7 +87,7 @@ class ExplainQuotas(Targeted, LimesLister):
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """One row for each quota."""
+        """Returns one row for each quota."""
         explanations = self.limes.get(f"{self.path(parsed_args)}/explain", filters_of(parsed_args))["explanations"]
         selected = (entry for entry in explanations if selects(parsed_args, entry["service"], entry["resource"]))
         return self.table(

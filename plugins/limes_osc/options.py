@@ -10,31 +10,31 @@ from limes_osc.client import Json, Query
 
 
 def add_domain(parser: argparse.ArgumentParser) -> None:
-    """Which domain."""
+    """Adds the argument that names a domain."""
     parser.add_argument("domain", metavar="<domain>", nargs="?", help="Domain (name or ID; default: that of the token)")
 
 
 def add_domain_option(parser: argparse.ArgumentParser) -> None:
-    """In which domain."""
+    """Adds `--domain`."""
     parser.add_argument(
         "--domain", metavar="<domain>", help="Domain of the project (name or ID; default: that of the token)"
     )
 
 
 def add_project(parser: argparse.ArgumentParser) -> None:
-    """Which project."""
+    """Adds the argument that names a project."""
     parser.add_argument(
         "project", metavar="<project>", nargs="?", help="Project (name or ID; default: that of the token)"
     )
 
 
 def add_project_option(parser: argparse.ArgumentParser) -> None:
-    """In which project."""
+    """Adds `--project`."""
     parser.add_argument("--project", metavar="<project>", help="Project (name or ID; default: that of the token)")
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
-    """Which resources."""
+    """Adds the options that select resources."""
     group = parser.add_argument_group("filters", "Each may be repeated; a name that does not exist selects nothing.")
     for name, meaning in (
         ("service", "services of this type"),
@@ -45,7 +45,8 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
 
 
 def filters_of(args: argparse.Namespace) -> list[tuple[str, str]]:
-    """The query of these options. The server knows services and resources by name, but not pairs: see `selects`."""
+    """Returns the query of these options. The server knows services and resources by name, but not pairs: see
+    `selects`."""
     pairs = [resource.rpartition("/") for resource in args.resource]
     services = args.service
     if not services and all(slash for _, slash, _ in pairs):
@@ -58,19 +59,19 @@ def filters_of(args: argparse.Namespace) -> list[tuple[str, str]]:
 
 
 def selects(args: argparse.Namespace, service: str, resource: str) -> bool:
-    """Whether `--resource` means this one."""
+    """Returns whether `--resource` means this one."""
     return not args.resource or resource in args.resource or f"{service}/{resource}" in args.resource
 
 
 def add_unit(parser: argparse.ArgumentParser) -> None:
-    """In which unit."""
+    """Adds `--unit`."""
     parser.add_argument(
         "--unit", metavar="<unit>", type=read_unit, help="Show amounts of measured resources in this unit, such as GiB"
     )
 
 
 def read_unit(text: str) -> Unit:
-    """The value of `--unit`, whatever its case. Raises `argparse.ArgumentTypeError`."""
+    """Returns the value of `--unit`, whatever its case. Raises `argparse.ArgumentTypeError`."""
     for unit in Unit:
         if unit.is_measured and unit.value.lower() == text.lower():
             return unit
@@ -78,7 +79,7 @@ def read_unit(text: str) -> Unit:
 
 
 def add_report_options(parser: argparse.ArgumentParser) -> None:
-    """What reports show."""
+    """Adds the options of reports."""
     add_filters(parser)
     add_unit(parser)
     parser.add_argument("--long", action="store_true", help="Show more columns")
@@ -87,18 +88,18 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
 
 
 def report_query(args: argparse.Namespace) -> list[tuple[str, str]]:
-    """The query of these options."""
+    """Returns the query of these options."""
     return [*filters_of(args), *([("detail", "")] if args.detail else [])]
 
 
 def add_paging(parser: argparse.ArgumentParser) -> None:
-    """A part of a list."""
+    """Adds the options that select a part of a list."""
     parser.add_argument("--limit", metavar="<number>", type=int, help="At most so many domains, projects or changes")
     parser.add_argument("--marker", metavar="<id>", help="Only what follows this one (with --limit)")
 
 
 def paging_of(args: argparse.Namespace) -> Query:
-    """The query of these options."""
+    """Returns the query of these options."""
     options = (("limit", args.limit), ("marker", args.marker))
     return [(name, str(value)) for name, value in options if value is not None]
 
@@ -112,12 +113,12 @@ def read_pair(text: str) -> tuple[str, str]:
 
 
 def add_amount(parser: argparse.ArgumentParser) -> None:
-    """How much of it."""
+    """Adds `--amount`."""
     parser.add_argument("--amount", metavar="<amount>", help="Only a part, such as 10 or 200GiB (default: all of it)")
 
 
 def amount_of(args: argparse.Namespace, commitment: Json) -> int:
-    """In the unit of the commitment. Raises `CommandError`."""
+    """Returns the amount in the unit of the commitment. Raises `CommandError`."""
     if args.amount is None:
         return int(commitment["amount"])
     try:

@@ -18,7 +18,7 @@ SERVICE_TYPE = "resources"
 
 
 def make_client(manager: Any) -> LimesClient:
-    """The client, with the session of openstackclient's manager."""
+    """Returns the client, with the session of openstackclient's manager."""
     try:
         endpoint = manager.get_endpoint_for_service_type(
             SERVICE_TYPE, region_name=manager.region_name, interface=manager.interface

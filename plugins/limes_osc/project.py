@@ -28,7 +28,7 @@ class ListProjects(LimesLister):
     options: ClassVar[Options] = (_add_whose, add_report_options, add_paging)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """One row for each project and resource."""
+        """Returns one row for each project and resource."""
         everywhere = parsed_args.all_domains
         path = "/projects" if everywhere else f"{domain_path(self.scopes.domain(parsed_args.domain))}/projects"
         query = [*report_query(parsed_args), *paging_of(parsed_args)]
@@ -41,7 +41,7 @@ class ListProjects(LimesLister):
 
 
 def _identity_cells(project: Json) -> Row:
-    """The cells that say whose row it is; the domain's are there in lists over all domains."""
+    """Returns the cells with id and name of a project, and of its domain in lists over all domains."""
     return (identity_cells("Domain", project["domain"]) if "domain" in project else {}) | identity_cells(
         "Project", project
     )
@@ -112,7 +112,7 @@ class DiscoverProjects(LimesLister):
     options: ClassVar[Options] = (add_domain_option,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """One row for each new project."""
+        """Returns one row for each new project."""
         path = f"{domain_path(self.scopes.domain(parsed_args.domain))}/projects/discover"
         project_ids = self.limes.discover(path, "new_projects")
         return self.table(

@@ -56,11 +56,11 @@ class QuotaChange:
 
     @property
     def is_empty(self) -> bool:
-        """Whether everything is as it is wished to be."""
+        """Whether all quotas are already as wanted."""
         return all(change.new == change.old for change in self.changes)
 
     def simulate(self) -> dict[Ref, Refusal]:
-        """What would be refused."""
+        """Returns what would be refused."""
         path = f"{self._path}/simulate-put"
         answer = self._limes.request("POST", path, (), self._body, self._condition, accept=_SIMULATED)
         self.answer = document_of(answer)
@@ -73,7 +73,7 @@ class QuotaChange:
 
 
 def render(changes: Iterable[Change], refusals: dict[Ref, Refusal]) -> str:
-    """One line for each change, with what is wrong with it."""
+    """Returns one line for each change, with what is wrong with it."""
     lines = []
     for change in changes:
         refusal = refusals.get(change.ref)
@@ -82,7 +82,8 @@ def render(changes: Iterable[Change], refusals: dict[Ref, Refusal]) -> str:
 
 
 def confirm(args: argparse.Namespace, question: str = "Change this?") -> None:
-    """Asks on a terminal, unless `--yes`; elsewhere nobody could answer. Raises `CommandError` unless it is a yes."""
+    """Asks on a terminal, unless `--yes`; without a terminal nobody could answer. Raises `CommandError` unless the
+    answer is yes."""
     if args.yes or sys.stdin is None or not sys.stdin.isatty():
         return
     sys.stderr.write(f"{question} [y/N] ")
@@ -134,7 +135,7 @@ class SimulateQuotas(Targeted, LimesLister):
         return super().run(parsed_args) or int(self._refused)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """One row for each change."""
+        """Returns one row for each change."""
         wanted = QuotaChange(self.limes, self.level, self.path(parsed_args), read_wanted_quotas(parsed_args.set))
         refusals = wanted.simulate()
         self._refused = bool(refusals)

@@ -56,7 +56,7 @@ class Refusal:
 
 
 def read_refusals(simulation: Json) -> dict[Ref, Refusal]:
-    """The answer of simulate-put."""
+    """Returns the answer of simulate-put."""
     return {
         (resource["service_type"], resource["resource_name"]): Refusal(
             resource["message"], resource.get("min_acceptable_quota"), resource.get("max_acceptable_quota")
@@ -66,7 +66,8 @@ def read_refusals(simulation: Json) -> dict[Ref, Refusal]:
 
 
 def read_wanted_quotas(texts: Iterable[str]) -> dict[Ref, str]:
-    """The amounts of `--set <service>/<resource>=<amount>`. Raises `CommandError` for none, and for what is no such."""
+    """Returns the amounts of `--set <service>/<resource>=<amount>`. Raises `CommandError` if there is none, or one is
+    malformed."""
     wanted: dict[Ref, str] = {}
     for text in texts:
         name, equals, amount = text.partition("=")
@@ -82,7 +83,8 @@ def read_wanted_quotas(texts: Iterable[str]) -> dict[Ref, str]:
 
 
 def plan(wanted: dict[Ref, str], report: Json) -> list[Change]:
-    """The changes that lead to the wanted quotas, from the report of a domain or project. Raises `CommandError`."""
+    """Returns the changes that lead to the wanted quotas, from the report of a domain or project. Raises
+    `CommandError`."""
     known = {
         (service["type"], resource["name"]): resource
         for service in report["services"]
@@ -109,7 +111,7 @@ def plan(wanted: dict[Ref, str], report: Json) -> list[Change]:
 
 
 def _why_missing(service: str, report: Json) -> str:
-    """Projects have no resources before their first scrape."""
+    """Returns why a resource is missing: projects have none before their first scrape."""
     for entry in report["services"]:
         if entry["type"] == service and not {"scraped_at", "min_scraped_at"} & entry.keys():
             problem = entry.get("scrape_problem", {}).get("message", "try again in a few seconds")
@@ -118,7 +120,7 @@ def _why_missing(service: str, report: Json) -> str:
 
 
 def body_of(level: str, changes: Sequence[Change]) -> Json:
-    """The document for PUT and simulate-put."""
+    """Returns the document for PUT and simulate-put."""
     services: dict[str, list[Json]] = {}
     for change in changes:
         quota: Json = {"name": change.resource, "quota": change.new}

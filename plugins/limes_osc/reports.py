@@ -43,7 +43,7 @@ _PARTS = {"cluster": "subcapacities", "project": "subresources"}
 
 
 def columns_of(level: str, args: argparse.Namespace, *whose: str) -> Columns:
-    """The columns of a level (`cluster`, `domain` or `project`), with `whose` in front of them."""
+    """Returns the columns of a level (`cluster`, `domain` or `project`), with `whose` in front of them."""
     figures = [
         *(_AZ_FIGURES if args.per_az else _FIGURES)[level],
         *(_BY_DURATION if args.per_az else ()),
@@ -55,12 +55,12 @@ def columns_of(level: str, args: argparse.Namespace, *whose: str) -> Columns:
 
 
 def headers_of(args: argparse.Namespace) -> Mapping[str, str]:
-    """The headers that the options need."""
+    """Returns the headers that the options need."""
     return PER_AZ if args.per_az else {}
 
 
 def rows_of(level: str, report: Json, args: argparse.Namespace, whose: Row | None = None) -> Iterator[Row]:
-    """The rows of one report, each with the cells of `whose`."""
+    """Yields the rows of one report, each with the cells of `whose`."""
     for service in report["services"]:
         for resource in service["resources"]:
             if selects(args, service["type"], resource["name"]):
@@ -73,7 +73,7 @@ def rows_of(level: str, report: Json, args: argparse.Namespace, whose: Row | Non
 
 
 def _cells(level: str, titles: Mapping[str, str], resource: Json, figures: Json, args: argparse.Namespace) -> Row:
-    """The figures of a resource, or of one of its AZs, by title."""
+    """Returns the figures of a resource, or of one of its AZs, by title."""
     unit = unit_of(resource)
     row: Row = {title: Amount(figures[key], unit, args.unit) for title, key in titles.items() if key in figures}
     if figures.get("usable_quota") == figures.get("quota"):  # nothing bursts here

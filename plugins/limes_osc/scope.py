@@ -1,4 +1,4 @@
-"""Whom a command is about: a domain or project by name or id, or that of the token.
+"""Which domain or project a command is about: by name or id, or that of the token.
 
 Keystone says what a token is for; where there is none (sample identities), Limes does. Other names are looked up in
 Keystone; where it does not let the user look, or where there is none, in the lists of Limes; and where that does not
@@ -42,7 +42,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What the token is for, as far as somebody says so. The domain is its own, or that of its project."""
+    """What the token is for, as far as known. The domain is its own, or that of its project."""
 
     domain_id: str | None = None
     domain_name: str | None = None
@@ -51,7 +51,7 @@ class Own:
 
 
 class Scopes:
-    """Finds whom a command is about."""
+    """Finds the domain or project that a command is about."""
 
     def __init__(self, manager: Any, limes: LimesClient) -> None:
         """`manager` is openstackclient's client manager."""
@@ -83,7 +83,7 @@ class Scopes:
             raise
 
     def domain(self, wanted: str | None) -> str:
-        """The id of the domain. Raises `CommandError` where nothing says which, or where there is none."""
+        """Returns the id of the domain. Raises `CommandError` where nothing says which, or where there is none."""
         given = wanted or self._options.get("limes_domain")
         own = self._own
         if own.domain_id is not None and given in (None, own.domain_id, own.domain_name):
@@ -93,7 +93,7 @@ class Scopes:
         return self._domain_in_keystone(given) or self._domain_in_limes(given)
 
     def project(self, wanted: str | None, domain: str | None) -> Project:
-        """The project. `domain` (name or id) says where to look. Raises `CommandError` as above."""
+        """Returns the project. `domain` (name or id) says where to look. Raises `CommandError` as above."""
         given = wanted or self._options.get("limes_project")
         own, place = self._own, self._search_domain(domain)
         is_own = given in (None, own.project_id, own.project_name) and place in (None, own.domain_id)
@@ -104,12 +104,12 @@ class Scopes:
         return self._project_in_keystone(given, place) or self._project_in_limes(given, place)
 
     def _search_domain(self, domain: str | None) -> str | None:
-        """The id of the domain to look in, if anything says which."""
+        """Returns the id of the domain to look in, if anything says which."""
         named = domain or self._options.get("limes_domain")
         return self.domain(named) if named else None
 
     def _domain_in_keystone(self, name_or_id: str) -> str | None:
-        """None if Keystone cannot be asked, or does not show it to this user."""
+        """Returns None if Keystone cannot be asked, or does not show it to this user."""
         if self._access is None:
             return None
         try:
@@ -121,7 +121,7 @@ class Scopes:
         return None if domain is None else str(domain.id)
 
     def _project_in_keystone(self, name_or_id: str, domain_id: str | None) -> Project | None:
-        """None if Keystone cannot be asked, or does not show it to this user."""
+        """Returns None if Keystone cannot be asked, or does not show it to this user."""
         if self._access is None:
             return None
         identity = self._manager.sdk_connection.identity
@@ -160,7 +160,7 @@ class Scopes:
         return text
 
     def _listed(self, path: str, key: str) -> list[Json] | None:
-        """All that Limes knows; None if this user may not see the list."""
+        """Returns all that Limes knows; None if this user may not see the list."""
         try:
             entries: list[Json] = self._limes.get(path, _NO_SERVICES)[key]
         except Refused as refused:
@@ -178,7 +178,7 @@ def _own_of(scope: Json) -> Own:
 
 
 def _pick(kind: str, name_or_id: str, listed: list[Json]) -> Json:
-    """The one of that id, or else the only one of that name. Raises `CommandError`."""
+    """Returns the one of that id, or else the only one of that name. Raises `CommandError`."""
     matches = [entry for entry in listed if entry["id"] == name_or_id] or [
         entry for entry in listed if entry["name"] == name_or_id
     ]

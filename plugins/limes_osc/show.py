@@ -15,7 +15,7 @@ class ShowReport(Targeted, LimesLister):
     options: ClassVar[Options] = (add_report_options,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """One row for each resource."""
+        """Returns one row for each resource."""
         path = self.path(parsed_args)
         report = self.limes.get(path, report_query(parsed_args), headers_of(parsed_args))[self.level]
         for service in report["services"]:
@@ -30,7 +30,7 @@ class ShowCluster(ShowReport):
     level = "cluster"
 
     def path(self, args: argparse.Namespace) -> str:
-        """The only one that there is."""
+        """Returns the path of the only cluster."""
         return "/clusters/current"
 
 

@@ -10,7 +10,7 @@ from limes_osc.scope import domain_path
 
 
 class Targeted(LimesCommand):
-    """A command about somebody."""
+    """A command about a domain or project."""
 
     level: ClassVar[str]
     """`domain` or `project`."""

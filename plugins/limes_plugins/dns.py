@@ -54,7 +54,7 @@ class DnsService(QuotaBackend):
         self._service = ServiceDef(context.name, params.area, definitions)
 
     def describe(self) -> ServiceDef:
-        """The resources, which are always the same."""
+        """Returns the resources, which are always the same."""
         return self._service
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:
@@ -75,7 +75,7 @@ class DnsService(QuotaBackend):
         self._client.patch(path, document)
 
     def _list_zones(self) -> Mapping[str, Sequence[str]]:
-        """The ids of zones, by project id."""
+        """Returns the ids of zones, by project id."""
         zones: dict[str, list[str]] = defaultdict(list)
         for zone in self._client.pages("/zones", "zones", {"limit": self._page_size}):
             if not isinstance(zone.get("id"), str) or not isinstance(zone.get("project_id"), str):
@@ -84,7 +84,7 @@ class DnsService(QuotaBackend):
         return zones
 
     def _recordsets(self, zone_id: str) -> int:
-        """How many recordsets a zone has; 0 if it was deleted just now."""
+        """Returns how many recordsets a zone has; 0 if it was deleted just now."""
         path = f"/zones/{zone_id}/recordsets"
         document = self._client.find(path, {"limit": 1})
         if document is None:

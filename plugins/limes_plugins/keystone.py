@@ -41,11 +41,11 @@ class KeystoneDiscovery(DiscoveryBackend):
         self._context = context
 
     def list_domains(self) -> Iterable[DomainInfo]:
-        """All domains."""
+        """Returns all domains."""
         return [DomainInfo(item["id"], item["name"]) for item in self._pages("domains", self._filter())]
 
     def list_projects(self, domain: DomainInfo) -> Iterable[ProjectInfo]:
-        """All projects of the domain. Projects that act as domains are none."""
+        """Returns all projects of the domain. Projects that act as domains are none."""
         return [
             ProjectInfo(item["id"], item["name"], item.get("parent_id") or domain.id, domain)
             for item in self._pages("projects", {"domain_id": domain.id, **self._filter()})
@@ -56,7 +56,7 @@ class KeystoneDiscovery(DiscoveryBackend):
         return {"enabled": "true"} if self._params.only_enabled else {}
 
     def _pages(self, collection: str, params: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """All entries, page by page along `links.next`. Keystone says `truncated` where it gives up."""
+        """Yields all entries, page by page along `links.next`. Keystone says `truncated` where it gives up."""
         adapter = self._context.adapter(
             "identity",
             interface=self._params.interface,

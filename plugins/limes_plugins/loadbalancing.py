@@ -75,7 +75,7 @@ class LoadBalancingService(QuotaBackend):
         self._service = ServiceDef(context.name, area, definitions)
 
     def describe(self) -> ServiceDef:
-        """The resources, which are always the same."""
+        """Returns the resources, which are always the same."""
         return self._service
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:
@@ -96,7 +96,7 @@ class LoadBalancingService(QuotaBackend):
         self._client.put(path, {"quota": document})
 
     def _count(self) -> Mapping[str, Mapping[str, int]]:
-        """How many there are of each, by Octavia's name and project id (0 for projects that have none)."""
+        """Returns how many there are of each, by Octavia's name and project id (0 for projects that have none)."""
         counts: dict[str, Counter[str]] = {key: Counter() for key in (*_LISTS, _MEMBER)}
         for key, collection in _LISTS.items():
             for entry in self._list(collection):
@@ -116,7 +116,7 @@ class LoadBalancingService(QuotaBackend):
 
 
 def make_service(params: LoadBalancingServiceParams, context: BackendContext) -> LoadBalancingService:
-    """A service of its own."""
+    """Makes the plugin `loadbalancing` as a service of its own."""
     return LoadBalancingService(params, context, params.area)
 
 

@@ -49,7 +49,7 @@ class ManualCapacity(CapacityBackend):
         self._values = params.values
 
     def report_capacity(self) -> CapacityReport:
-        """The configured values."""
+        """Returns the configured values."""
         return CapacityReport(
             {
                 service: {
@@ -61,7 +61,7 @@ class ManualCapacity(CapacityBackend):
         )
 
     def resources(self) -> Collection[Ref]:
-        """The configured ones."""
+        """Returns the configured ones."""
         return [(service, name) for service, resources in self._values.items() for name in resources]
 
 

@@ -75,7 +75,7 @@ class NetworkService(QuotaBackend):
         self._service = ServiceDef(context.name, params.area, definitions)
 
     def describe(self) -> ServiceDef:
-        """The configured resources."""
+        """Returns the configured resources."""
         return self._service
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:

@@ -71,7 +71,7 @@ class Accounts:
         self._client = ServiceClient(context, params, name="Swift", service_type="object-store")
 
     def find(self, project_id: str) -> Account | None:
-        """The account of a project, if there is one. Raises `BackendError`."""
+        """Returns the account of a project, if there is one. Raises `BackendError`."""
         path = self._path(project_id)
         answer = self._client.request("HEAD", path)
         if answer.status_code == 404:
@@ -96,7 +96,7 @@ class Accounts:
             raise self._client.refused("POST", path, answer)
 
     def _path(self, project_id: str) -> str:
-        """The account's URL. The catalog's endpoint ends in our own account."""
+        """Returns the account's URL. The catalog's endpoint ends in our own account."""
         account = f"{self._prefix}{project_id}"
         endpoint = self._client.endpoint().rstrip("/")
         base, _, last = endpoint.rpartition("/")
@@ -133,7 +133,7 @@ class ObjectStoreService(QuotaBackend):
         )
 
     def describe(self) -> ServiceDef:
-        """The two resources."""
+        """Returns the two resources."""
         return self._service
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:

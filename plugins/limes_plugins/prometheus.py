@@ -81,7 +81,7 @@ class PrometheusCapacity(CapacityBackend):
         self._timeout = context.timeout
 
     def report_capacity(self) -> CapacityReport:
-        """The results of all queries. One without a result is an error: nothing is known then."""
+        """Returns the results of all queries. One without a result is an error: nothing is known then."""
         with self._session() as session:
             return CapacityReport(
                 {
@@ -91,7 +91,7 @@ class PrometheusCapacity(CapacityBackend):
             )
 
     def resources(self) -> Collection[Ref]:
-        """Those that have queries."""
+        """Returns those that have queries."""
         return [(service, name) for service, queries in self._params.queries.items() for name in queries]
 
     def _capacity(self, session: requests.Session, params: QueryParams) -> Mapping[str, AZCapacity]:
@@ -102,7 +102,7 @@ class PrometheusCapacity(CapacityBackend):
         return {az: AZCapacity(amount, usage.get(az)) for az, amount in capacity.items()}
 
     def _ask(self, session: requests.Session, query: str, az_label: str | None) -> dict[str, int]:
-        """Amounts by AZ, rounded down."""
+        """Returns amounts by AZ, rounded down."""
         answer = session.post(self._url, data={"query": query}, timeout=self._timeout)
         try:
             document = answer.json()
@@ -139,7 +139,7 @@ class PrometheusCapacity(CapacityBackend):
 
 
 def _series(data: Any, query: str) -> list[tuple[Mapping[str, str], Any]]:
-    """Labels and value of each series of an instant vector, or of a scalar."""
+    """Returns labels and value of each series of an instant vector, or of a scalar."""
     try:
         if data["resultType"] == "scalar":
             return [({}, data["result"][1])]

@@ -1,4 +1,4 @@
-"""Creating and deleting commitments. `preview` says beforehand what would come of creating one."""
+"""Creating and deleting commitments. `preview` says in advance what creating one would do."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ from limes.errors import Conflict, Forbidden, Unprocessable
 
 
 def _no_capacity(claims: Claims, az: str, unit: Unit) -> str:
-    """Why a commitment cannot be confirmed. Says so if it is usage in unknown AZs that takes the room."""
+    """Returns why a commitment cannot be confirmed. Says so if it is usage in unknown AZs that takes the room."""
     if not claims.holds_back(az):
         return NO_CAPACITY
     return f"{NO_CAPACITY}: {unit.render(claims.unplaced)} are used in unknown availability zones and cannot be sold"
@@ -157,7 +157,7 @@ class DeleteCommitment:
         ledger.engine.atomic(work)
 
     def _is_fresh(self, commitment: Commitment, now: float) -> bool:
-        """Whether it may still be taken back. What was made of others may not: that would take them back, too."""
+        """Returns whether it may still be taken back. One made of others may not: that would take those back, too."""
         if now >= commitment.created_at + self.grace:
             return False
         if commitment.predecessor_id is None:

@@ -69,26 +69,27 @@ class Ledger:
     change_log: ChangeLog
 
     def by(self, initiator: Initiator) -> "Ledger":
-        """The same ledger for changes that `initiator` makes."""
+        """Returns the same ledger for changes that `initiator` makes."""
         return replace(self, change_log=self.change_log.by(initiator))
 
     def now(self) -> float:
-        """The present, in seconds since the epoch."""
+        """Returns the present, in seconds since the epoch."""
         return self.clock.now().timestamp()
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def refs(self) -> dict[int, Ref]:
-        """The configured and former resources by id."""
+        """Returns the configured and former resources by id."""
         return {id_: ref for ref, id_ in catalog_queries.resource_ids(self.engine).items()}
 
     def tally(self, ref: Ref, resource_id: int, azs: Collection[str], projects: Collection[int], now: float) -> Tally:
-        """The figures that decide on capacity of a resource in these AZs, for these projects."""
+        """Returns the figures that decide on capacity of a resource in these AZs, for these projects."""
         behavior = self.catalog.behavior(ref)
         return Tally(commitment_balance.read_balance(self.engine, resource_id, behavior, azs, projects, now))
 
     def ref_of(self, commitment: Commitment) -> Ref:
-        """The commitment's resource. Raises `NotFound` if that is not configured any more: it can only end then."""
+        """Returns the commitment's resource. Raises `NotFound` if that is not configured any more: it can only end
+        then."""
         ref = self.refs()[commitment.resource_id]
         if self.catalog.find(ref) is None:
             raise NotFound(f"resource {'/'.join(ref)} is not configured any more")
@@ -106,23 +107,24 @@ class Ledger:
             )
 
     def without_forbidden(self, resource_id: int, commitments: Sequence[Commitment]) -> list[Commitment]:
-        """These commitments to a resource but unconfirmed ones of projects that the backend does not let have it."""
+        """Leaves out unconfirmed commitments of projects that the backend does not let have the resource."""
         projects = {each.project_id for each in commitments if not each.is_confirmed}
         forbidden = quota_queries.forbidden_projects(self.engine, resource_id, projects) if projects else ()
         return [each for each in commitments if each.is_confirmed or each.project_id not in forbidden]
 
     def add_description(self, commitment: Commitment) -> Described:
-        """The commitment with its resource's name and unit. Raises `NotFound` if that is not configured any more."""
+        """Returns the commitment with its resource's name and unit. Raises `NotFound` if that is not configured any
+        more."""
         ref = self.ref_of(commitment)
         return Described(commitment, ref, self.unit_of(ref))
 
     def unit_of(self, ref: Ref) -> Unit:
-        """The unit of a resource; that of counted ones if it is not configured any more."""
+        """Returns the unit of a resource; that of counted ones if it is not configured any more."""
         resource = self.catalog.find(ref)
         return resource.unit if resource else Unit.COUNT
 
     def add_descriptions(self, commitments: Iterable[Commitment]) -> list[Described]:
-        """The same for many. Commitments to resources that are not configured any more are left out."""
+        """Returns the same for many. Commitments to resources that are not configured any more are left out."""
         refs = self.refs()
         with_refs = ((commitment, refs.get(commitment.resource_id)) for commitment in commitments)
         return [
@@ -141,7 +143,7 @@ class Ledger:
         return [change for id_ in ids for change in self.settle(id_, now)]
 
     def lock_commitment(self, project_id: int, id_: int, now: float) -> tuple[Commitment, list[Change]]:
-        """A live commitment of the project, with its resource locked and settled. Raises `NotFound`."""
+        """Returns a live commitment of the project, with its resource locked and settled. Raises `NotFound`."""
         commitment = queries.find(self.engine, id_)
         if commitment is None or commitment.project_id != project_id:
             raise NotFound("no such commitment")
@@ -149,7 +151,8 @@ class Ledger:
         return self.read_again(commitment), changes
 
     def read_again(self, commitment: Commitment) -> Commitment:
-        """The commitment, read after its resource was locked. Raises `NotFound` if it has ended or changed projects."""
+        """Returns the commitment, read after its resource was locked. Raises `NotFound` if it has ended or changed
+        projects."""
         present = queries.find(self.engine, commitment.id)
         if present is None or not present.is_live or present.project_id != commitment.project_id:
             raise NotFound("no such commitment")

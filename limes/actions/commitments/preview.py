@@ -1,6 +1,6 @@
-"""What would come of creating a commitment: could it be confirmed, now or when, and what is there to warn of?
+"""Previews of a new commitment: whether and when it could be confirmed, and what to warn of.
 
-The answers rest on the same checks and figures as creating it, and nothing is written.
+They use the same checks and figures as creating it, and write nothing.
 """
 
 from collections.abc import Collection
@@ -30,7 +30,8 @@ class PreviewCommitment:
     ledger: Ledger
 
     def can_confirm(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> bool:
-        """Whether it would be confirmed at once. Raises what creating it does, but for capacity and earliest date."""
+        """Returns whether it would be confirmed at once. Raises what creating it raises, except for capacity and
+        earliest date."""
         ledger = self.ledger
         if request.confirm_by is not None:
             raise Unprocessable("confirm_by must not be set here: this asks for immediate confirmation")
@@ -53,7 +54,7 @@ class PreviewCommitment:
         return ledger.engine.snapshot(read)
 
     def plan(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> Plan:
-        """When the commitment could be confirmed: not before `confirm_by` and the resource's earliest date.
+        """Returns when the commitment could be confirmed: not before `confirm_by` and the resource's earliest date.
 
         Raises `NotFound`, `NotReady`, `DurationError` and `Unprocessable`.
         """
@@ -72,7 +73,7 @@ class PreviewCommitment:
         return ledger.engine.snapshot(read)
 
     def warnings(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> tuple[str, ...]:
-        """What creating the commitment would warn of. The request was checked before. Raises `NotFound`."""
+        """Returns what creating the commitment would warn of. The request was checked before. Raises `NotFound`."""
         ledger = self.ledger
 
         def read() -> tuple[str, ...]:
@@ -92,13 +93,14 @@ class PreviewCommitment:
         others: Collection[Commitment],
         now: float,
     ) -> Tally:
-        """The figures for the wanted commitment and these others."""
+        """Returns the figures for the wanted commitment and these others."""
         azs, projects = {each.az for each in others}, {each.project_id for each in others}
         return self.ledger.tally(request.ref, resource_id, azs | {request.az}, projects | {project.id}, now)
 
 
 def committable_resource_id(ledger: Ledger, project: ProjectRow, request: CommitmentRequest) -> int:
-    """The id of the wanted resource. Raises `NotReady` and `Unprocessable` if the project cannot commit to it."""
+    """Returns the id of the wanted resource. Raises `NotReady` and `Unprocessable` if the project cannot commit to
+    it."""
     resource_id = catalog_queries.resource_ids(ledger.engine)[request.ref]
     ledger.require_committable(project.id, resource_id, request.ref)
     return resource_id

@@ -39,7 +39,7 @@ class ReadCommitments:
     def of_project(
         self, domain_uuid: str, project_uuid: str, selection: Selection, *, with_history: bool = False
     ) -> list[Described]:
-        """A project's commitments by number, with ended ones if `with_history`. Raises `NotFound`.
+        """Returns a project's commitments by number, with ended ones if `with_history`. Raises `NotFound`.
 
         Commitments are shown as time has changed them, even if the job has not stored that yet.
         """
@@ -55,7 +55,7 @@ class ReadCommitments:
         return ledger.engine.snapshot(read)
 
     def public(self, selection: Selection) -> list[Described]:
-        """The commitments that are offered to everybody, over all projects."""
+        """Returns the commitments that are offered to everybody, over all projects."""
         ledger = self.ledger
 
         def read() -> list[Described]:
@@ -66,7 +66,7 @@ class ReadCommitments:
         return ledger.engine.snapshot(read)
 
     def by_token(self, token: str) -> Described:
-        """The commitment that is marked for transfer with this token. Raises `NotFound`."""
+        """Returns the commitment that is marked for transfer with this token. Raises `NotFound`."""
         ledger = self.ledger
 
         def read() -> Described:
@@ -78,7 +78,7 @@ class ReadCommitments:
         return ledger.engine.snapshot(read)
 
     def events(self, since: int, limit: int, selection: Selection) -> Events:
-        """At most `limit` changes of commitments, over all projects, that come after number `since`.
+        """Returns at most `limit` changes of commitments, over all projects, that come after number `since`.
 
         The answer is only empty if there are no more: with a selection, events are read until one matches.
         """

@@ -102,7 +102,7 @@ class ReshapeCommitments:
         return ledger.engine.atomic(work)
 
     def conversions(self, source: Ref) -> dict[Ref, Rate]:
-        """What commitments to this resource can become. Raises `Unprocessable` if it allows no commitments."""
+        """Returns what commitments to this resource can become. Raises `Unprocessable` if it allows no commitments."""
         committable_resource(source, self.ledger.catalog)
         rates = conversion_rates(self.rules.conversions, source)
         return {target: rate for target, rate in sorted(rates.items()) if self._is_committable(target)}

@@ -26,7 +26,7 @@ class SettleCommitments:
     retention: float = 30 * 86400.0
 
     def by(self, initiator: Initiator) -> "SettleCommitments":
-        """The same use case for changes that `initiator` makes."""
+        """Returns the same use case for changes that `initiator` makes."""
         return replace(self, ledger=self.ledger.by(initiator))
 
     def settle_locked(self, resources: Iterable[int]) -> None:

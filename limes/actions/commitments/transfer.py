@@ -1,4 +1,4 @@
-"""Transferring a commitment: its owner marks it, and whoever has the token takes it into another project."""
+"""Transferring a commitment: its owner marks it, and anybody with the token can take it into another project."""
 
 import hmac
 from dataclasses import dataclass

@@ -38,7 +38,7 @@ class CommitmentUseCases:
         rules: CommitmentRules,
         change_log: ChangeLog,
     ) -> "CommitmentUseCases":
-        """All of them on one ledger."""
+        """Returns all of them on one ledger."""
         ledger = Ledger(engine, catalog, clock, ids, change_log)
         return cls(
             create=CreateCommitment(ledger),

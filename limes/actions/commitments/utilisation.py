@@ -32,7 +32,7 @@ class Utilisation:
 
 
 def date_of(day: int) -> date:
-    """The date of a day since the epoch."""
+    """Returns the date of a day since the epoch."""
     return date(1970, 1, 1) + timedelta(days=day)
 
 
@@ -58,7 +58,7 @@ class MeasureUtilisation:
         ledger.engine.atomic(work)
 
     def report(self, domain_uuid: str, project_uuid: str, selection: Selection, days: int) -> list[Utilisation]:
-        """The last `days` days of a project, by resource and AZ. Raises `NotFound`."""
+        """Returns the last `days` days of a project, by resource and AZ. Raises `NotFound`."""
         ledger = self.ledger
         today = int(ledger.now() // _DAY)
 
@@ -79,7 +79,7 @@ class MeasureUtilisation:
         return ledger.engine.snapshot(read)
 
     def _forbidden(self, project_id: int, refs: Mapping[int, Ref]) -> set[Ref]:
-        """The resources that the backends do not let the project have, so that nothing is recommended."""
+        """Returns the resources that the backends do not let the project have, so that nothing is recommended."""
         rows = project_quotas_by_resource(self.ledger.engine, project_id, refs)
         return {refs[id_] for id_, row in rows.items() if is_forbidden(row.max_backend_quota)}
 

@@ -24,7 +24,7 @@ class AZFigures:
     planned: dict[str, int] = field(default_factory=dict)
 
     def by_status(self, status: str) -> dict[str, int]:
-        """The amounts by duration of one status."""
+        """Returns the amounts by duration of one status."""
         return {Status.CONFIRMED: self.confirmed, Status.PENDING: self.pending, Status.PLANNED: self.planned}[
             Status(status)
         ]
@@ -37,7 +37,7 @@ AZBreakdown = dict[Ref, dict[str, AZFigures]]
 def read_commitments(
     engine: Engine, refs: Mapping[int, Ref], now: float, by: Level, among: Among
 ) -> defaultdict[int, AZBreakdown]:
-    """Commitments only, by the id of the project or domain. `refs` are the resources, by id. One statement."""
+    """Returns commitments only, by the id of the project or domain. `refs` are the resources, by id. One statement."""
     breakdowns: defaultdict[int, AZBreakdown] = defaultdict(lambda: defaultdict(lambda: defaultdict(AZFigures)))
     if refs:
         for row in queries.committed_sums(engine, list(refs), now, by, among):
@@ -48,7 +48,7 @@ def read_commitments(
 def read_totals(
     engine: Engine, refs: Mapping[int, Ref], now: float, by: Level, among: Among
 ) -> defaultdict[int, AZBreakdown]:
-    """Sums over projects, with commitments, by the id of the domain. Three statements."""
+    """Returns sums over projects, with commitments, by the id of the domain. Three statements."""
     breakdowns = read_commitments(engine, refs, now, by, among)
     if refs:
         for row in queries.az_usage_sums(engine, list(refs), by, among):

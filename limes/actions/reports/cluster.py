@@ -104,8 +104,8 @@ class ReportCluster:
         azs: AZBreakdown,
         now: float,
     ) -> dict[Ref, Claims]:
-        """What decides on new commitments, for all resources at once (`limes.db.queries.commitment_balance` reads it
-        for one)."""
+        """Returns what decides on new commitments, for all resources at once (`limes.db.queries.commitment_balance`
+        reads it for one)."""
         behaviors = {id_: self.catalog.behavior(ref) for id_, ref in refs.items()}
         committable = {id_: behavior for id_, behavior in behaviors.items() if behavior.commitment_durations}
         pooled = [id_ for id_, behavior in committable.items() if not behavior.commitment_is_az_aware]

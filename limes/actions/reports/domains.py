@@ -43,7 +43,7 @@ class ReportDomains:
     def all(
         self, selection: Selection, page: Page | None = None, *, per_az_at: float | None = None
     ) -> list[DomainReport]:
-        """All domains, or one page of them, in the order of their UUIDs. Five queries."""
+        """Returns all domains, or one page of them, in the order of their UUIDs. Five queries."""
 
         def read() -> list[DomainReport]:
             rows = domains(self.engine, page)
@@ -66,7 +66,7 @@ class ReportDomains:
     def _read(
         self, rows: list[DomainRow], domain_ids: list[int] | None, selection: Selection, per_az_at: float | None
     ) -> list[DomainReport]:
-        """The reports of these domains, which are all or, with `domain_ids`, some."""
+        """Returns the reports of these domains, which are all or, with `domain_ids`, some."""
         if not rows:
             return []
         types, ids = all_ids(self.engine)

@@ -57,7 +57,7 @@ class ReportProjects:
     catalog: Catalog
 
     def of_domain(self, domain_uuid: str, details: ProjectDetails, page: Page | None = None) -> list[ProjectReport]:
-        """All projects of a domain, or a page of them, in the order of their UUIDs. Raises `NotFound`."""
+        """Returns all projects of a domain, or a page of them, in the order of their UUIDs. Raises `NotFound`."""
 
         def read() -> list[ProjectReport]:
             rows = projects.projects_of_domain(self.engine, domain_uuid, page)
@@ -73,7 +73,7 @@ class ReportProjects:
         return self.engine.snapshot(lambda: self._page(details, page))
 
     def stream_all(self, details: ProjectDetails) -> Generator[ProjectReport, None, None]:
-        """The projects of all domains, in the order of their UUIDs. See `Engine.snapshot_stream`."""
+        """Yields the projects of all domains, in the order of their UUIDs. See `Engine.snapshot_stream`."""
 
         def read() -> Iterator[ProjectReport]:
             page = Page(CHUNK)
@@ -133,7 +133,7 @@ class ReportProjects:
     def _read(
         self, rows: Sequence[ProjectRow], details: ProjectDetails, domain_id: int, project_ids: Sequence[int] | None
     ) -> list[ProjectReport]:
-        """The reports of these projects, which are all of the domain or, with `project_ids`, of any."""
+        """Returns the reports of these projects, which are all of the domain or, with `project_ids`, of any."""
         if not rows:
             return []
         types, ids = all_ids(self.engine)

@@ -36,7 +36,7 @@ from limes.db.queries.capacity import AZCapacityRow
 def render_cluster(
     context: RenderContext, report: ClusterReport, may_see_subcapacities: Callable[[Ref], bool]
 ) -> ClusterAnswer:
-    """The document. `may_see_subcapacities` is asked only for resources that would show some."""
+    """Returns the document. `may_see_subcapacities` is asked only for resources that would show some."""
     services: list[ClusterService] = []
     for service, resources in report.selection.services.values():
         shown = [
@@ -113,7 +113,7 @@ def _az(row: AZCapacityRow, usage: int | None, overcommit: float) -> ClusterAZ:
 
 
 def render_inconsistencies(catalog: Catalog, report: InconsistencyReport) -> InconsistenciesAnswer:
-    """The three lists. `quota` is the usable quota, which is what usage and backends are compared with."""
+    """Returns the three lists. `quota` is the usable quota, which is what usage and backends are compared with."""
     return {
         "inconsistencies": {
             "domain_quota_overcommitted": [

@@ -67,7 +67,8 @@ class RenderContext:
             document["age_seconds"] = int(age)
 
     def head(self, ref: Ref, resource: ResourceDef, behavior: Behavior) -> ResourceHints:
-        """The fields of a resource in a domain or project that are no figures. Shared: copy it, don't change it.
+        """Returns the fields of a resource in a domain or project that are no figures. Shared: copy it, don't change
+        it.
 
         Kept by behaviour, which thousands of projects share.
         """
@@ -83,12 +84,13 @@ class RenderContext:
 
 
 def unix(time: float) -> int:
-    """A UNIX timestamp as the API shows it: whole seconds."""
+    """Returns a UNIX timestamp as the API shows it: whole seconds."""
     return int(time)
 
 
 def resource_head(context: RenderContext, ref: Ref, resource: ResourceDef) -> ResourceHead:
-    """What describes a resource on all levels: name, and unit, category, container and distribution model if any."""
+    """Returns what describes a resource on all levels: name, and unit, category, container and distribution model if
+    any."""
     document: ResourceHead = {"name": resource.name}
     if resource.unit.is_measured:
         document["unit"] = resource.unit.value
@@ -139,7 +141,7 @@ def scrape_range(context: RenderContext, scraped_at: tuple[float | None, float |
 
 
 def service_head(service: ServiceDef) -> ServiceHead:
-    """What describes a service on all levels."""
+    """Returns what describes a service on all levels."""
     return {"type": service.type, "area": service.area}
 
 

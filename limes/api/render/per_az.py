@@ -90,7 +90,7 @@ def _projects(figures: AZFigures | None) -> Json:
 
 
 def _commitments(figures: AZFigures | None) -> Json:
-    """The kinds of commitments that there are."""
+    """Returns the kinds of commitments that there are."""
     if figures is None:
         return {}
     item: Json = {
@@ -105,7 +105,7 @@ def _commitments(figures: AZFigures | None) -> Json:
 
 
 def _shown(catalog: Catalog, azs: set[str], busy: set[str]) -> list[str]:
-    """The AZs in their order, without `any` if it is empty and there are others."""
+    """Returns the AZs in their order, without `any` if it is empty and there are others."""
     if ANY_AZ not in busy and len(azs) > 1:
         azs = azs - {ANY_AZ}
     return sorted(azs, key=catalog.az_order)

@@ -23,7 +23,7 @@ from limes.db.queries.project_figures import ProjectResourceRow
 
 
 def render_domain(context: RenderContext, report: DomainReport) -> Domain:
-    """The object of one domain."""
+    """Returns the object of one domain."""
     services: list[DomainService] = []
     for service, resources in report.selection.services.values():
         shown = [_domain_resource(context, report, (service.type, resource.name), resource) for resource in resources]
@@ -71,11 +71,11 @@ class ProjectRenderer:
         return _Column(ref, resource, behavior, self._head(ref, resource, behavior) if behavior else None)
 
     def _head(self, ref: Ref, resource: ResourceDef, behavior: Behavior) -> ProjectResource:
-        """The resource without figures. Shared: copy it."""
+        """Returns the resource without figures. Shared: copy it."""
         return cast("ProjectResource", self._context.head(ref, resource, behavior))
 
     def render(self, report: ProjectReport) -> Project:
-        """The object of one project."""
+        """Returns the object of one project."""
         context, project, rows = self._context, report.project, report.resources
         services: list[ProjectService] = []
         document: Project = {
@@ -109,7 +109,7 @@ class ProjectRenderer:
         return document
 
     def render_with_domain(self, report: ProjectReport) -> shapes.PlacedProject:
-        """The object of one project in a list over all domains."""
+        """Returns the object of one project in a list over all domains."""
         domain: Named = {"id": report.project.domain_uuid, "name": report.project.domain_name}
         return {"domain": domain, **self.render(report)}
 

@@ -19,7 +19,7 @@ _STATUS: dict[RefusalKind, RefusalStatus] = {
 
 
 def status_of(outcome: QuotaOutcome, success: int) -> int:
-    """The status that all refusals agree on, else 422; `success` if there are none."""
+    """Returns the status that all refusals agree on, else 422; `success` if there are none."""
     statuses = {_STATUS[refusal.kind] for refusal in outcome.refusals.values()}
     if not statuses:
         return success
@@ -27,7 +27,7 @@ def status_of(outcome: QuotaOutcome, success: int) -> int:
 
 
 def render_simulation(outcome: QuotaOutcome) -> SimulationAnswer:
-    """The document of simulate-put, sorted by service and resource."""
+    """Returns the document of simulate-put, sorted by service and resource."""
     if not outcome.refusals:
         return {"success": True, "warnings": list(outcome.warnings)} if outcome.warnings else {"success": True}
     return {
@@ -56,7 +56,7 @@ def _unacceptable(ref: Ref, refusal: Refusal) -> UnacceptableResource:
 
 
 def render_refusals(outcome: QuotaOutcome, level: str) -> str:
-    """The text of a refused PUT: one line for each resource, sorted."""
+    """Returns the text of a refused PUT: one line for each resource, sorted."""
     return "\n".join(sorted(_line(ref, refusal, level) for ref, refusal in outcome.refusals.items()))
 
 
@@ -72,7 +72,7 @@ def _line(ref: Ref, refusal: Refusal, level: str) -> str:
 
 
 def render_backend_errors(outcome: QuotaOutcome) -> str:
-    """The text of a 202 when some backends have not been told yet."""
+    """Returns the text of a 202 when some backends have not been told yet."""
     head = (
         "quotas have been accepted, but some error(s) occurred while trying to write the quotas into the backend"
         " services:"
@@ -81,7 +81,7 @@ def render_backend_errors(outcome: QuotaOutcome) -> str:
 
 
 def render_warnings(outcome: QuotaOutcome) -> str:
-    """The text of a 202 with warnings."""
+    """Returns the text of a 202 with warnings."""
     return "\n".join(["quotas have been accepted, with a warning:", *outcome.warnings])
 
 
@@ -109,7 +109,7 @@ def _initiator(row: HistoryRow) -> Json:
 
 
 def render_explanation(catalog: Catalog, explanation: Explanation, *, with_origin: bool) -> Json:
-    """Why a quota is what it is, and what bounds it."""
+    """Returns why a quota is what it is, and what bounds it."""
     rules, figures = explanation.rules, explanation.figures
     document: Json = {"service": explanation.ref[0], "resource": explanation.ref[1]}
     if rules.unit.is_measured:

@@ -46,5 +46,5 @@ class Sink(Protocol):
         ...
 
     def try_out(self) -> str | None:
-        """Why it could not take events now; None if it could. Sends and creates nothing, and raises nothing."""
+        """Returns why it could not take events now; None if it could. Sends and creates nothing, and raises nothing."""
         ...

@@ -36,7 +36,7 @@ class _Attempt:
         self.is_given_up = False
 
     def outcome(self, error: str | None) -> Delivery:
-        """The result as far as it is known."""
+        """Returns the result as far as it is known."""
         return Delivery(tuple(self.delivered), dict(self.refused), error)
 
 
@@ -123,7 +123,7 @@ class RabbitMQSink:
         return f"RabbitMQ at {urlsplit(self._url).netloc.rpartition('@')[2]}"
 
     def _open_channel(self, connection: pika.BlockingConnection) -> BlockingChannel:
-        """A channel whose queue exists: a durable one is declared if there is none of that name."""
+        """Returns a channel whose queue exists: a durable one is declared if there is none of that name."""
         is_there = _has_queue(connection, self._queue)
         channel = connection.channel()
         if not is_there:
@@ -159,7 +159,8 @@ def _has_queue(connection: pika.BlockingConnection, queue: str) -> bool:
 
 
 def _with_password(url: str, password: str | None) -> str:
-    """The URL with a password: pika wants one wherever there is a user. That of RabbitMQ's `guest` is `guest`."""
+    """Returns the URL with a password: pika wants one wherever there is a user. That of RabbitMQ's `guest` is
+    `guest`."""
     parts = urlsplit(url)
     if password is None and (parts.password is not None or parts.username is None):
         return url
@@ -176,7 +177,7 @@ def _close(close: Callable[[], None]) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """The text of the original error: pika wraps errors, and some have no text."""
+    """Returns the text of the original error: pika wraps errors, and some have no text."""
     while isinstance(error, pika_errors.AMQPConnectionError) and error.args and isinstance(error.args[0], Exception):
         error = error.args[0]
     inner = getattr(error, "exception", None)

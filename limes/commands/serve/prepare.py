@@ -13,7 +13,7 @@ from limes.urls import split_url
 
 
 def prepare() -> tuple[Settings, Path]:
-    """The settings, and the folder for logs. Raises `LimesError` with what is in the way."""
+    """Returns the settings, and the folder for logs. Raises `LimesError` with what is in the way."""
     settings = load_settings()
     for process in ("api", "placement"):
         require(settings, process, ["exposure"])
@@ -35,7 +35,7 @@ def prepare() -> tuple[Settings, Path]:
 
 
 def _data_folder(settings: Settings) -> Path:
-    """The folder of the SQLite file, or the present one."""
+    """Returns the folder of the SQLite file, or the present one."""
     parts = split_url(settings.database.url)
     return Path(unquote(parts.path)[1:]).parent if parts.scheme == "sqlite" else Path()
 
@@ -52,7 +52,7 @@ def _require_free(name: str, listen: str) -> None:
 
 
 def banner(settings: Settings, log_folder: Path) -> str:
-    """The text. Sample tokens are shown, since everybody who reads it started this cloud; others never are."""
+    """Returns the text. Sample tokens are shown, since everybody who reads it started this cloud; others never are."""
     api, placement = f"http://{settings.api.listen}", f"http://{settings.placement.listen}"
     lines = [
         "",

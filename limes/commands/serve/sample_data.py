@@ -77,7 +77,7 @@ class SampleData:
         self._until(self._has_capacity, "capacity")
 
     def _is_accepted(self, path: str, body: Any) -> bool:
-        """Whether a PUT succeeds; 423 means that its project waits for its first scrape."""
+        """Returns whether a PUT succeeds; 423 means that its project waits for its first scrape."""
         answer = self._limes.call("PUT", path, body)
         if not answer.ok and answer.status_code != 423:
             raise StartupError(f"sample data: PUT {path}: {answer.status_code} {answer.text.strip()}")
@@ -108,7 +108,7 @@ def _load_provider(placement: _Api, provider: Mapping[str, Any]) -> None:
 
 
 def _ids(limes: _Api) -> dict[str, str]:
-    """UUIDs by name: `domain` and `domain/project`."""
+    """Returns UUIDs by name: `domain` and `domain/project`."""
     ids = {}
     for domain in limes.must("GET", "/v1/domains?service=")["domains"]:
         ids[domain["name"]] = domain["id"]

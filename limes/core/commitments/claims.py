@@ -32,7 +32,7 @@ class Claims:
 
     @classmethod
     def of(cls, raw_capacity: Mapping[str, int], claimed: Mapping[str, int], behavior: Behavior) -> "Claims":
-        """The claims on a resource with this behavior. Capacity is before overcommit; both are by AZ."""
+        """Returns the claims on a resource with this behavior. Capacity is before overcommit; both are by AZ."""
         factor, is_pooled = behavior.overcommit_factor, not behavior.commitment_is_az_aware
         if is_pooled:
             raw_capacity = {ANY_AZ: sum(raw_capacity.values())}
@@ -45,18 +45,18 @@ class Claims:
         )
 
     def room(self, az: str) -> int:
-        """How much more may be claimed in an AZ. Negative where claims exceed capacity already.
+        """Returns how much more may be claimed in an AZ. Negative where claims exceed capacity already.
 
         The whole capacity only counts if something is `unplaced`; otherwise each AZ stands for itself.
         """
         return min(self.room_inside(az), self.room_overall) if self.unplaced else self.room_inside(az)
 
     def counting_az(self, az: str) -> str:
-        """The AZ in which a commitment for this one counts."""
+        """Returns the AZ in which a commitment for this one counts."""
         return ANY_AZ if self.is_pooled else az
 
     def room_inside(self, az: str) -> int:
-        """The AZ's capacity less its own claims."""
+        """Returns the AZ's capacity less its own claims."""
         az = self.counting_az(az)
         return self.capacity.get(az, 0) - self.claimed.get(az, 0)
 
@@ -71,7 +71,7 @@ class Claims:
         return 0 if self.is_pooled else self.claimed.get(ANY_AZ, 0) + self.claimed.get(UNKNOWN_AZ, 0)
 
     def holds_back(self, az: str) -> bool:
-        """Whether unplaced usage leaves less room in this AZ than the AZ has by itself."""
+        """Returns whether unplaced usage leaves less room in this AZ than the AZ has by itself."""
         return self.unplaced > 0 and self.room_overall < self.room_inside(az)
 
 
@@ -107,22 +107,23 @@ class Tally:
         self._committed[az, project] = self._committed.get((az, project), 0) + amount
 
     def allows(self, az: str, project: int, amount: int) -> bool:
-        """Whether `amount` more can be confirmed for this project. Always true if its claim does not rise."""
+        """Returns whether `amount` more can be confirmed for this project. Always true if its claim does not rise."""
         return self.missing(az, project, amount) == 0
 
     def allows_move(self, az: str, source: int, target: int, amount: int) -> bool:
-        """Whether a committed `amount` may move from one project to another, by the rule of `allows`."""
+        """Returns whether a committed `amount` may move from one project to another, by the rule of `allows`."""
         if source == target:
             return True
         increase = self.increase(az, source, -amount) + self.increase(az, target, amount)
         return _missing(increase, self.claims.room(az)) == 0
 
     def missing(self, az: str, project: int, amount: int) -> int:
-        """How much capacity is missing for `amount` more; 0 if there is enough."""
+        """Returns how much capacity is missing for `amount` more; 0 if there is enough."""
         return _missing(self.increase(az, project, amount), self.claims.room(az))
 
     def committable_by(self, az: str, project: int) -> int:
-        """The largest amount that this project could commit to: free capacity, and its usage without commitment."""
+        """Returns the largest amount that this project could commit to: free capacity, and its usage without
+        commitment."""
         used, committed = self._share(az, project)
         return max(0, self.claims.room(az)) + max(0, used - committed)
 
@@ -139,7 +140,7 @@ class Tally:
         return confirmed
 
     def increase(self, az: str, project: int, amount: int) -> int:
-        """How much the project's claim rises if it commits to `amount` more."""
+        """Returns how much the project's claim rises if it commits to `amount` more."""
         used, committed = self._share(az, project)
         return max(used, committed + amount) - max(used, committed)
 

@@ -80,12 +80,12 @@ class Commitment:
 
 
 def end_of(start: float, duration: str) -> float:
-    """When a duration that begins at `start` ends, by the calendar in UTC."""
+    """Returns when a duration that begins at `start` ends, by the calendar in UTC."""
     return parse_duration(duration).after(datetime.fromtimestamp(start, UTC)).timestamp()
 
 
 def advance(commitment: Commitment, now: float) -> Commitment:
-    """The commitment as time alone changes it: a planned one becomes pending, and any live one expires."""
+    """Returns the commitment as time alone changes it: a planned one becomes pending, and any live one expires."""
     if not commitment.is_live:
         return commitment
     if commitment.expires_at <= now:
@@ -133,7 +133,8 @@ def hand_over(commitment: Commitment, project_id: int) -> Commitment:
 
 
 def describe(commitment: Commitment, ref: Ref, unit: Unit, *, with_token: bool = False) -> dict[str, Any]:
-    """The commitment as the API and the events show it. Fields that do not apply are left out; times are whole seconds.
+    """Returns the commitment as the API and the events show it. Fields that do not apply are left out; times are whole
+    seconds.
 
     Beyond the table in the API's documentation: `uuid`, `status`, `creator_uuid`, `creator_name` and `transfer_status`,
     which clients of the original need, and `requested_at` as in that documentation's examples, equal to `created_at`.

@@ -24,7 +24,7 @@ class Duration:
     seconds: int = 0
 
     def __str__(self) -> str:
-        """The canonical text, for instance `1 year, 3 months`."""
+        """Returns the canonical text, for instance `1 year, 3 months`."""
         years, months = divmod(self.months, 12)
         minutes, seconds = divmod(self.seconds, 60)
         hours, minutes = divmod(minutes, 60)
@@ -33,7 +33,8 @@ class Duration:
         return ", ".join(f"{amount} {unit}{'' if amount == 1 else 's'}" for unit, amount in amounts if amount)
 
     def after(self, start: datetime) -> datetime:
-        """The end of the duration that starts at `start`, in UTC. A day that the month lacks becomes its last one."""
+        """Returns the end of the duration that starts at `start`, in UTC. A day that the month lacks becomes its last
+        one."""
         start = start.astimezone(UTC)
         year, month0 = divmod(start.year * 12 + start.month - 1 + self.months, 12)
         day = min(start.day, calendar.monthrange(year, month0 + 1)[1])
@@ -60,5 +61,5 @@ def parse_duration(text: str) -> Duration:
 
 
 def canonical_duration(text: str) -> str:
-    """The duration in canonical form, in which durations are compared. Raises `DurationError`."""
+    """Returns the duration in canonical form, in which durations are compared. Raises `DurationError`."""
     return str(parse_duration(text))

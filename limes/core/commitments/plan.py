@@ -39,7 +39,7 @@ class Plan:
 
 
 def make_plan(tally: Tally, live: Sequence[Commitment], want: Want, now: float) -> Plan:
-    """Plays the future: whenever a commitment ends or becomes due, the queue is served first, and then `want`.
+    """Simulates the future: whenever a commitment ends or becomes due, the queue is served first, and then `want`.
 
     `live` are all live commitments to one resource. `tally` has the shares of all of their projects; it is modified.
     """
@@ -76,22 +76,22 @@ class _Future:
         self._serve([commitment for commitment in present if commitment.status is Status.PENDING])
 
     def times(self) -> set[float]:
-        """The times at which a commitment ends or becomes due."""
+        """Returns the times at which a commitment ends or becomes due."""
         return {*self._ends, *self._begins}
 
     def fits(self, want: Want) -> bool:
-        """Whether `want` could be confirmed now."""
+        """Returns whether `want` could be confirmed now."""
         claims, increase = self.tally.claims, self.tally.increase(want.az, want.project, want.amount)
         self._falls_short_overall |= claims.unplaced > 0 and increase > claims.room_overall
         return self.tally.allows(want.az, want.project, want.amount)
 
     def unplaced(self, az: str) -> int:
-        """Usage in no known AZ, if it leaves less room than the AZ has by itself."""
+        """Returns usage in no known AZ, if it leaves less room than the AZ has by itself."""
         claims = self.tally.claims
         return claims.unplaced if claims.holds_back(az) else 0
 
     def blockers(self, az: str) -> tuple[Commitment, ...]:
-        """Those that have ended and had blocked a commitment in this AZ."""
+        """Returns those that have ended and had blocked a commitment in this AZ."""
         counting_az = self.tally.claims.counting_az
         return tuple(
             commitment

@@ -31,7 +31,7 @@ class CommitmentRequest:
     confirm_by: int | None = None
 
     def canonical(self) -> str:
-        """A text that is equal for equal requests. Raises `DurationError`."""
+        """Returns a text that is equal for equal requests. Raises `DurationError`."""
         return json.dumps([*self.ref, self.az, self.amount, canonical_duration(self.duration), self.confirm_by])
 
 
@@ -45,7 +45,7 @@ def check_request(request: CommitmentRequest, catalog: Catalog) -> Behavior:
 
 
 def committable_resource(ref: Ref, catalog: Catalog) -> tuple[ResourceDef, Behavior]:
-    """The resource and its behavior. Raises `Unprocessable` if it allows no commitments.
+    """Returns the resource and its behavior. Raises `Unprocessable` if it allows no commitments.
 
     Behavior for single domains or projects does not count (source: the original).
     """
@@ -72,17 +72,17 @@ def check_az(az: str, behavior: Behavior, catalog: Catalog) -> None:
 
 
 def committable_azs(behavior: Behavior, catalog: Catalog) -> tuple[str, ...]:
-    """The AZs that commitments to a resource can be in."""
+    """Returns the AZs that commitments to a resource can be in."""
     return catalog.availability_zones if behavior.commitment_is_az_aware else (ANY_AZ,)
 
 
 def az_aware_refs(catalog: Catalog) -> list[Ref]:
-    """The resources whose commitments are for a single AZ."""
+    """Returns the resources whose commitments are for a single AZ."""
     return [ref for ref, behavior in _committable(catalog) if behavior.commitment_is_az_aware]
 
 
 def pooled_refs(catalog: Catalog) -> list[Ref]:
-    """The resources whose commitments are for all AZs together."""
+    """Returns the resources whose commitments are for all AZs together."""
     return [ref for ref, behavior in _committable(catalog) if not behavior.commitment_is_az_aware]
 
 
@@ -94,7 +94,7 @@ def _committable(catalog: Catalog) -> Iterator[tuple[Ref, Behavior]]:
 
 
 def refs_without_zones(catalog: Catalog) -> list[Ref]:
-    """Those of `az_aware_refs` whose backend declares that it does not report usage by AZ."""
+    """Returns those of `az_aware_refs` whose backend declares that it does not report usage by AZ."""
     return [ref for ref in az_aware_refs(catalog) if (resource := catalog.find(ref)) and not resource.az_aware]
 
 
@@ -134,13 +134,14 @@ def check_earliest(start: float, behavior: Behavior) -> None:
 
 
 def expiry(request: CommitmentRequest, now: float) -> float:
-    """The end of the commitment, counted from `confirm_by` or from now."""
+    """Returns the end of the commitment, counted from `confirm_by` or from now."""
     start = now if request.confirm_by is None else float(request.confirm_by)
     return end_of(start, canonical_duration(request.duration))
 
 
 def beyond_quota(ref: Ref, unit: Unit, committed: int, quota: int | None) -> str | None:
-    """The warning for a project that has committed to more than its quota (None: the resource tracks no quota)."""
+    """Returns the warning for a project that has committed to more than its quota (None: the resource tracks no
+    quota)."""
     if quota is None or committed <= quota:
         return None
     return (

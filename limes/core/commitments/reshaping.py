@@ -21,7 +21,8 @@ class Reshaped:
 
 
 def split(commitment: Commitment, amount: int, now: float, uuids: tuple[str, str]) -> Reshaped:
-    """Two commitments: one of `amount`, and the remainder. Both keep state, duration and end (source: the original)."""
+    """Returns two commitments: one of `amount`, and the remainder. Both keep state, duration and end (source: the
+    original)."""
     if not 0 < amount < commitment.amount:
         raise Unprocessable(f"a part must be between 1 and {commitment.amount - 1}")
     heir = _heir(commitment, now)
@@ -35,7 +36,8 @@ def split(commitment: Commitment, amount: int, now: float, uuids: tuple[str, str
 
 
 def merge(commitments: Sequence[Commitment], now: float, uuid: str) -> Reshaped:
-    """One commitment instead of several, ending with the last of them. Raises `Unprocessable` and `Conflict`."""
+    """Returns one commitment instead of several, ending with the last of them. Raises `Unprocessable` and
+    `Conflict`."""
     if len({commitment.id for commitment in commitments}) < 2:
         raise Unprocessable("at least two different commitments are needed to merge")
     for commitment in commitments:
@@ -74,7 +76,8 @@ def convert(
 
 
 def renew(commitment: Commitment, now: float, uuid: str, window: float) -> Commitment:
-    """A new commitment that begins when this one ends. Allowed in the last `window` seconds of a confirmed one."""
+    """Returns a new commitment that begins when this one ends. Allowed in the last `window` seconds of a confirmed
+    one."""
     require_live(commitment)
     require_not_offered(commitment)
     if not commitment.is_confirmed:

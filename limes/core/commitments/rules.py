@@ -39,14 +39,15 @@ class Rate:
     target: int
 
     def apply(self, source_amount: int) -> int:
-        """The target amount. Raises `Unprocessable` where it would not be a whole number."""
+        """Returns the target amount. Raises `Unprocessable` where it would not be a whole number."""
         if source_amount % self.source:
             raise Unprocessable(f"the amount to convert must be a multiple of {self.source}")
         return source_amount // self.source * self.target
 
 
 def conversion_rates(groups: Sequence[ConversionGroup], source: Ref) -> dict[Ref, Rate]:
-    """The rate for each resource that commitments to `source` can become; the first group that has both counts."""
+    """Returns the rate for each resource that commitments to `source` can become; the first group that has both
+    counts."""
     rates: dict[Ref, Rate] = {}
     for group in groups:
         if source not in group:

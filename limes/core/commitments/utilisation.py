@@ -32,7 +32,7 @@ class DayOfUse:
 
 
 def recommended_amount(days: Mapping[int, DayOfUse], today: int) -> int:
-    """The largest amount that was in use all day long on nine days out of ten, since the first known day.
+    """Returns the largest amount that was in use all day long on nine days out of ten, since the first known day.
 
     A missing day is one without usage.
     """

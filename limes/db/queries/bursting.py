@@ -32,7 +32,7 @@ _BURSTED = compiled(
 
 
 def lock_project(engine: Engine, project_id: int, *, lock: bool) -> bool:
-    """Whether the project may burst. With `lock`, nobody else can change that until the transaction ends."""
+    """Returns whether the project may burst. With `lock`, nobody else can change that until the transaction ends."""
     row = engine.first(_LOCK if lock else _READ, _Bursting, project=project_id)
     return row is not None and bool(row.is_on)
 
@@ -43,5 +43,5 @@ def write_bursting(engine: Engine, project_id: int, enabled: bool) -> None:
 
 
 def bursted_resources(engine: Engine, project_id: int) -> list[Ref]:
-    """Resources whose usage is above the project's quota."""
+    """Returns resources whose usage is above the project's quota."""
     return [(row.service_type, row.name) for row in engine.all(_BURSTED, _Resource, project=project_id)]

@@ -52,7 +52,7 @@ def lock_resources(engine: Engine, resources: Sequence[int]) -> None:
 
 
 def capacities(engine: Engine, resources: Sequence[int]) -> list[AZCapacityRow]:
-    """Capacity of each of these resources in each AZ."""
+    """Returns capacity of each of these resources in each AZ."""
     return engine.all(_CAPACITIES, AZCapacityRow, resources=resources) if resources else []
 
 
@@ -74,7 +74,7 @@ _RESOURCES_OF = compiled(lambda p: Resource.select(Resource.id).where(Resource.c
 
 
 def resources_of(engine: Engine, capacitor_id: int) -> set[int]:
-    """The resources whose capacity comes from this capacitor."""
+    """Returns the resources whose capacity comes from this capacitor."""
     return set(engine.column(_RESOURCES_OF, capacitor=capacitor_id))
 
 

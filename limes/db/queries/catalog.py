@@ -42,22 +42,22 @@ _ALL = compiled(
 
 
 def service_ids(engine: Engine) -> dict[str, int]:
-    """Id of each service, by type."""
+    """Returns the id of each service, by type."""
     return dict(engine.tuples(_SERVICES))
 
 
 def resource_ids(engine: Engine) -> dict[Ref, int]:
-    """Id of each resource."""
+    """Returns the id of each resource."""
     return {(row.service_type, row.name): row.id for row in engine.all(_RESOURCES, _ResourceRow)}
 
 
 def service_resource_ids(engine: Engine, service_id: int) -> dict[str, int]:
-    """Id of each resource of a service that its backend still offers, by name."""
+    """Returns the id of each resource of a service that its backend still offers, by name."""
     return dict(engine.tuples(_KNOWN_RESOURCES, service=service_id))
 
 
 def all_ids(engine: Engine) -> tuple[dict[int, str], dict[Ref, int]]:
-    """The types of services by id, and the ids of resources, in one query."""
+    """Returns the types of services by id, and the ids of resources, in one query."""
     rows = engine.all(_ALL, _ServiceRow)
     resources = {(row.type, row.resource_name): row.resource_id for row in rows if row.resource_id is not None}
     return {row.id: row.type for row in rows}, resources
@@ -133,7 +133,7 @@ def mark_vanished_services(engine: Engine, configured: Sequence[str], now: float
 
 
 def services_vanished_before(engine: Engine, time: float) -> list[str]:
-    """The types of services that were marked by then."""
+    """Returns the types of services that were marked by then."""
     return engine.column(Service.select(Service.type).where(Service.vanished_at <= time).order_by(Service.type))
 
 

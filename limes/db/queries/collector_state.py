@@ -163,7 +163,7 @@ _PROJECT_SCRAPES = compiled(
 
 
 def project_scrapes(engine: Engine) -> list[ProjectScrape]:
-    """How the last scrape of every project's every service went, where there was one."""
+    """Returns how the last scrape of every project's every service went, where there was one."""
     return engine.all(_PROJECT_SCRAPES, ProjectScrape)
 
 
@@ -186,7 +186,7 @@ class ErrorGroup(NamedTuple):
 
 
 def leases(engine: Engine, now: float) -> list[Lease]:
-    """Claims that have not ended, by service."""
+    """Returns claims that have not ended, by service."""
     leases = []
     for task, until in (
         ("scrape-usage", ProjectService.scrape_claimed_until),
@@ -204,7 +204,7 @@ def leases(engine: Engine, now: float) -> list[Lease]:
 
 
 def errors(engine: Engine) -> list[ErrorGroup]:
-    """The last error of each project's services, grouped; the most frequent ones first."""
+    """Returns the last error of each project's services, grouped; the most frequent ones first."""
     groups = []
     for task, error in (("scrape-usage", ProjectService.scrape_error), ("push-quota", ProjectService.push_error)):
         texts = (

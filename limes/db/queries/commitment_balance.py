@@ -100,7 +100,8 @@ _BY_AZ, _POOLED = _Queries(is_pooled=False), _Queries(is_pooled=True)
 def read_balance(
     engine: Engine, resource_id: int, behavior: Behavior, azs: Collection[str], projects: Collection[int], now: float
 ) -> Balance:
-    """The claims on a resource in these AZs, and the shares of these projects. To decide, lock the resource before.
+    """Returns the claims on a resource in these AZs, and the shares of these projects. To decide, lock the resource
+    before.
 
     Where usage is in no known AZ, the claims in all AZs: then they share the whole capacity. Where commitments are not
     for single AZs, everything counts as `any`. At most four statements.

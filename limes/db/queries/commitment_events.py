@@ -70,7 +70,7 @@ _AFTER = compiled(
 
 
 def after(engine: Engine, number: int, limit: int) -> list[NumberedEvent]:
-    """At most `limit` events that come after this number."""
+    """Returns at most `limit` events that come after this number."""
     return engine.all(_AFTER, NumberedEvent, number=number, limit=limit)
 
 
@@ -91,5 +91,5 @@ _LATEST = compiled(
 
 
 def latest_documents(engine: Engine, uuids: Collection[str]) -> dict[str, str]:
-    """The document of each commitment's last event, by the commitment's UUID."""
+    """Returns the document of each commitment's last event, by the commitment's UUID."""
     return {row.uuid: row.document for row in engine.all(_LATEST, _Document, uuids=sorted(uuids))}

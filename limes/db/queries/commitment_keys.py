@@ -33,7 +33,8 @@ _FORGET = compiled(lambda p: CommitmentKey.delete().where(CommitmentKey.created_
 
 
 def claim(engine: Engine, project_id: int, key: str, now: float) -> KeyRow | None:
-    """The earlier answer under this key. None if the key is new: nobody else can use it until the transaction ends.
+    """Returns the earlier answer under this key. None if the key is new: nobody else can use it until the transaction
+    ends.
 
     Waits for another transaction that is using the key. After None, `remember` or a rollback has to follow.
     """

@@ -76,12 +76,13 @@ def _select_sample(resources: Collection[int], day: int, now: float, *, by_az: b
 
 
 def _at_most_stored(total: Any) -> Any:
-    """A sum as an integer that the database can hold."""
+    """Returns a sum as an integer that the database can hold."""
     return Case(None, [(total > MAX_STORED, MAX_STORED)], total)
 
 
 def _added(field: Field) -> Any:
-    """The stored figure and the new one together, likewise: a few samples of amounts near the largest are too much."""
+    """Returns the stored figure and the new one together, likewise: a few samples of amounts near the largest are too
+    much."""
     new = getattr(EXCLUDED, field.column_name)
     return Case(None, [(field > MAX_STORED - new, MAX_STORED)], field + new)
 
@@ -105,6 +106,6 @@ _OF_PROJECT = compiled(
 
 
 def of_project(engine: Engine, project_id: int, since: int) -> list[UseRow]:
-    """A project's days since that one."""
+    """Returns a project's days from `since` on."""
     rows = engine.tuples(_OF_PROJECT, project=project_id, since=since)
     return [UseRow(resource_id, az, DayOfUse(*figures)) for resource_id, az, *figures in rows]

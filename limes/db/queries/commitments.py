@@ -35,7 +35,7 @@ def _from_row(row: Row) -> Commitment:
 
 
 def to_values(commitment: Commitment) -> dict[str, Any]:
-    """The row of a commitment, in the order of `COLUMNS`."""
+    """Returns the row of a commitment, in the order of `COLUMNS`."""
     return {name: getattr(commitment, name) for name in _NAMES} | {"status": commitment.status.value}
 
 
@@ -89,22 +89,22 @@ _LIVE_IN = compiled(lambda p: _SELECT.where(Stored.resource == p.resource, IS_LI
 
 
 def find(engine: Engine, id_: int) -> Commitment | None:
-    """The commitment of that number."""
+    """Returns the commitment of that number."""
     return next(iter(_all(engine, _BY_ID, id=id_)), None) if 0 < id_ < 2**63 else None
 
 
 def find_by_token(engine: Engine, token: str) -> Commitment | None:
-    """The commitment that is marked for transfer with this token."""
+    """Returns the commitment that is marked for transfer with this token."""
     return next(iter(_all(engine, _BY_TOKEN, token=token)), None)
 
 
 def of_project(engine: Engine, project_id: int) -> list[Commitment]:
-    """All commitments of a project by number, including those that have ended."""
+    """Returns all commitments of a project by number, including those that have ended."""
     return _all(engine, _OF_PROJECT, project=project_id)
 
 
 def live_in(engine: Engine, resource_id: int) -> list[Commitment]:
-    """All projects' live commitments to a resource, by number."""
+    """Returns all projects' live commitments to a resource, by number."""
     return _all(engine, _LIVE_IN, resource=resource_id)
 
 
@@ -121,8 +121,8 @@ _HELD_AT = compiled(
 
 
 def amount_held_at(engine: Engine, project_id: int, resource_id: int, time: float) -> int:
-    """The sum of a project's commitments to a resource that hold, or are to hold, at that time. Those marked for
-    transfer do not count."""
+    """Returns the sum of a project's commitments to a resource that hold, or are to hold, at that time. Those marked
+    for transfer do not count."""
     (amount,) = engine.column(_HELD_AT, project=project_id, resource=resource_id, time=time)
     return int(amount)
 
@@ -140,22 +140,23 @@ _WAITING_RESOURCES = compiled(lambda p: Stored.select(Stored.resource).distinct(
 
 
 def unsettled(engine: Engine, resource_id: int, now: float) -> list[Commitment]:
-    """Commitments to a resource that time or capacity may change: due to expire or to become pending, or pending."""
+    """Returns commitments to a resource that time or capacity may change: due to expire or to become pending, or
+    pending."""
     return _all(engine, _UNSETTLED, resource=resource_id, now=now)
 
 
 def unsettled_resources(engine: Engine, now: float) -> list[int]:
-    """The resources with `unsettled` commitments."""
+    """Returns the resources with `unsettled` commitments."""
     return engine.column(_UNSETTLED_RESOURCES, now=now)
 
 
 def waiting_resources(engine: Engine) -> set[int]:
-    """The resources with commitments that wait for capacity."""
+    """Returns the resources with commitments that wait for capacity."""
     return set(engine.column(_WAITING_RESOURCES))
 
 
 def live_services(engine: Engine) -> list[str]:
-    """The types of services with live commitments."""
+    """Returns the types of services with live commitments."""
     has_live = fn.EXISTS(Stored.select(Value(1)).where(Stored.resource == Resource.id, IS_LIVE))
     return engine.column(
         Service.select(Service.type).where(Service.id.in_(Resource.select(Resource.service).where(has_live)))
@@ -163,7 +164,7 @@ def live_services(engine: Engine) -> list[str]:
 
 
 def unconfirmed_of(engine: Engine, project_uuids: Sequence[str]) -> list[Commitment]:
-    """The commitments of these projects that are not confirmed yet."""
+    """Returns the commitments of these projects that are not confirmed yet."""
     if not project_uuids:
         return []
     projects = Project.select(Project.id).where(any_of(Project.uuid, project_uuids))
@@ -181,7 +182,7 @@ _PUBLIC = compiled(
 
 
 def public(engine: Engine, resources: Collection[int], now: float) -> list[Commitment]:
-    """The commitments to these resources that are offered to everybody, by number."""
+    """Returns the commitments to these resources that are offered to everybody, by number."""
     return _all(engine, _PUBLIC, resources=sorted(resources), now=now) if resources else []
 
 
@@ -214,8 +215,8 @@ _RENEWALS = compiled(_select_renewals)
 
 
 def was_renewed(engine: Engine, commitment: Commitment) -> bool:
-    """Whether the project already has a live commitment that begins later and renews this one, or one that this one was
-    made of, or that was made of such a renewal."""
+    """Returns whether the project already has a live commitment that begins later and renews this one, or one that this
+    one was made of, or that was made of such a renewal."""
     values = {"id": commitment.id, "project": commitment.project_id, "starts_at": commitment.starts_at}
     return bool(engine.column(_RENEWALS, **values))
 
@@ -234,5 +235,6 @@ _ENDED_BEFORE = compiled(
 
 
 def ended_before(engine: Engine, time: float, limit: int) -> list[int]:
-    """Numbers of commitments that have expired, or were superseded, before that time: the lowest `limit`."""
+    """Returns the numbers of commitments that have expired, or were superseded, before that time: the lowest
+    `limit`."""
     return engine.column(_ENDED_BEFORE, time=time, limit=limit)

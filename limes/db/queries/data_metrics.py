@@ -65,13 +65,13 @@ PROJECT_COLUMNS = ("quota", "backend_quota", "usage", "physical_usage")
 
 
 def projects(engine: Engine) -> list[ProjectName]:
-    """All projects."""
+    """Returns all projects."""
     query = Project.select(Project.id, Project.uuid, Project.name, Domain.uuid, Domain.name)
     return engine.all(query.join(Domain), ProjectName)
 
 
 def project_figures(engine: Engine, column: str) -> Iterator[Figure]:
-    """A column among `PROJECT_COLUMNS`, where it has a value."""
+    """Yields a column among `PROJECT_COLUMNS`, where it has a value."""
     assert column in PROJECT_COLUMNS
     value = getattr(ProjectResource, column)
     query = ProjectResource.select(ProjectResource.project, ProjectResource.resource, value)
@@ -79,7 +79,7 @@ def project_figures(engine: Engine, column: str) -> Iterator[Figure]:
 
 
 def project_az_usage(engine: Engine) -> Iterator[AZFigure]:
-    """Usage by AZ."""
+    """Yields usage by AZ."""
     row = ProjectAZResource
     return engine.stream(row.select(row.project_id, row.resource_id, row.az, row.usage), AZFigure)
 
@@ -98,7 +98,7 @@ _COMMITTED = compiled(
 
 
 def committed(engine: Engine) -> list[CommittedFigure]:
-    """Commitments that are neither over nor replaced, summed up."""
+    """Returns commitments that are neither over nor replaced, summed up."""
     return engine.all(_COMMITTED, CommittedFigure)
 
 
@@ -112,7 +112,7 @@ class DomainFigure(NamedTuple):
 
 
 def domain_quotas(engine: Engine) -> list[DomainFigure]:
-    """All quotas of domains."""
+    """Returns all quotas of domains."""
     query = DomainResource.select(Domain.uuid, Domain.name, DomainResource.resource, DomainResource.quota)
     return engine.all(query.join(Domain), DomainFigure)
 
@@ -127,7 +127,7 @@ class CapacityFigure(NamedTuple):
 
 
 def capacities(engine: Engine) -> list[CapacityFigure]:
-    """The capacity of all resources."""
+    """Returns the capacity of all resources."""
     row = AZResource
     query = row.select(row.resource, row.az, row.raw_capacity, row.usage).order_by(row.resource, row.az)
     return engine.all(query, CapacityFigure)

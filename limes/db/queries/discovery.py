@@ -32,12 +32,12 @@ class KnownProject(NamedTuple):
 
 
 def domain_ids(engine: Engine) -> dict[str, int]:
-    """Id of each domain, by UUID."""
+    """Returns the id of each domain, by UUID."""
     return dict(engine.tuples(Domain.select(Domain.uuid, Domain.id)))
 
 
 def projects_of(engine: Engine, domain_id: int) -> dict[str, KnownProject]:
-    """The projects of a domain, by UUID."""
+    """Returns the projects of a domain, by UUID."""
     query = Project.select(Project.id, Project.uuid, Project.name, Project.parent_uuid)
     return {project.uuid: project for project in engine.all(query.where(Project.domain == domain_id), KnownProject)}
 
@@ -99,7 +99,7 @@ def add_project_services(engine: Engine, now: float, domain_id: int | None = Non
 
 
 def projects_of_domains(engine: Engine, domain_uuids: Collection[str]) -> set[str]:
-    """The UUIDs of all projects of these domains."""
+    """Returns the UUIDs of all projects of these domains."""
     return _select_among(engine, Project.select(Project.uuid).join(Domain), Domain.uuid, domain_uuids)
 
 
@@ -110,13 +110,13 @@ def lock_projects(engine: Engine, uuids: Collection[str]) -> None:
 
 
 def committed_projects(engine: Engine, uuids: Collection[str]) -> set[str]:
-    """Which of these projects have commitments that are neither expired nor superseded."""
+    """Returns which of these projects have commitments that are neither expired nor superseded."""
     query = Project.select(Project.uuid).distinct().join(Commitment).where(any_of(Commitment.status, _LIVE))
     return _select_among(engine, query, Project.uuid, uuids)
 
 
 def committed_domains(engine: Engine, uuids: Collection[str]) -> set[str]:
-    """Which of these domains have projects with commitments that are neither expired nor superseded."""
+    """Returns which of these domains have projects with commitments that are neither expired nor superseded."""
     query = Domain.select(Domain.uuid).distinct().join(Project).join(Commitment).where(any_of(Commitment.status, _LIVE))
     return _select_among(engine, query, Domain.uuid, uuids)
 
@@ -138,7 +138,7 @@ class VanishedQuota(NamedTuple):
 
 
 def quotas_of_vanished(engine: Engine, projects: Collection[str], domains: Collection[str]) -> list[VanishedQuota]:
-    """The quotas above 0 of these projects, and of these domains with all of their projects, by UUID."""
+    """Returns the quotas above 0 of these projects, and of these domains with all of their projects, by UUID."""
     resource = (Service.type, Resource.name)
     of_projects = (
         ProjectResource.select(

@@ -54,7 +54,7 @@ _OF_DOMAINS = compiled(
 def domain_quotas_by_resource(
     engine: Engine, resources: Sequence[int], domain_ids: Sequence[int] | None = None
 ) -> dict[tuple[int, int], int]:
-    """Quota by (domain id, resource id), over these domains or all of them."""
+    """Returns quota by (domain id, resource id), over these domains or all of them."""
     if not resources:
         return {}
     if domain_ids is None:
@@ -103,7 +103,7 @@ _LOCK_BY_NAME = compiled(lambda p: lock(_by_name(p), of="dr"))
 
 
 def domain_quotas_by_name(engine: Engine, domain_id: int, *, lock: bool) -> dict[Ref, int]:
-    """Every quota of a domain. With `lock`, nobody else changes any of them until the transaction ends.
+    """Returns every quota of a domain. With `lock`, nobody else changes any of them until the transaction ends.
 
     A missing row means 0. With `lock` such rows are created: a row that does not exist cannot be locked.
     """

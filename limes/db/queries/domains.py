@@ -23,12 +23,12 @@ _PAGE = compiled(lambda p: Domain.select(*_COLUMNS).where(Domain.uuid > p.marker
 
 
 def domain(engine: Engine, uuid: str) -> DomainRow | None:
-    """The domain of that UUID."""
+    """Returns the domain of that UUID."""
     return engine.first(_DOMAIN, DomainRow, uuid=uuid)
 
 
 def domains(engine: Engine, page: Page | None = None) -> list[DomainRow]:
-    """All domains, or one page of them, in the order of their UUIDs."""
+    """Returns all domains, or one page of them, in the order of their UUIDs."""
     if page is None:
         return engine.all(_ALL, DomainRow)
     return engine.all(_PAGE, DomainRow, marker=page.marker, limit=page.limit)

@@ -54,7 +54,7 @@ def append(engine: Engine, changes: Sequence[HistoryRow]) -> None:
 def page(
     engine: Engine, domain_uuid: str, project_uuid: str, refs: Collection[Ref] | None, before: int, limit: int
 ) -> list[NumberedChange]:
-    """At most `limit` changes with a number below `before`, the newest first.
+    """Returns at most `limit` changes with a number below `before`, the newest first.
 
     With `refs`, only those of these resources and of the whole project.
     """
@@ -93,7 +93,7 @@ _LATEST = compiled(
 
 
 def latest(engine: Engine, domain_uuid: str, project_uuid: str) -> dict[Ref, NumberedChange]:
-    """The last change of each quota of a project, or of a domain."""
+    """Returns the last change of each quota of a project, or of a domain."""
     changes = [_numbered(row) for row in engine.tuples(_LATEST, domain=domain_uuid, project=project_uuid)]
     return {(change.row.service_type, change.row.resource_name): change for change in changes}
 

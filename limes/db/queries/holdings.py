@@ -60,13 +60,13 @@ class ZoneHoldings(NamedTuple):
 
 
 def services(engine: Engine) -> list[StoredService]:
-    """All services by type."""
+    """Returns all services by type."""
     query = Service.select(Service.id, Service.type, Service.vanished_at).order_by(Service.type)
     return engine.all(query, StoredService)
 
 
 def resources(engine: Engine) -> list[StoredResource]:
-    """All resources by service and name."""
+    """Returns all resources by service and name."""
     query = Resource.select(Resource.id, Service.type, Resource.name, Resource.is_known).join(Service)
     rows = engine.tuples(query.order_by(Service.type, Resource.name))
     return [StoredResource(id_, (service_type, name), bool(is_known)) for id_, service_type, name, is_known in rows]
@@ -76,21 +76,22 @@ _IS_HELD = (ProjectResource.quota > 0) | (ProjectResource.usage > 0)
 
 
 def count_projects(engine: Engine, resources: Sequence[int]) -> int:
-    """How many projects have quota for any of these resources, or use it."""
+    """Returns how many projects have quota for any of these resources, or use it."""
     query = ProjectResource.select(fn.COUNT(ProjectResource.project.distinct()))
     (count,) = engine.column(query.where(_IS_HELD, any_of(ProjectResource.resource, resources)))
     return int(count)
 
 
 def last_end(engine: Engine, resources: Sequence[int], now: float) -> float | None:
-    """When the last of the commitments to these resources ends."""
+    """Returns when the last of the commitments to these resources ends."""
     query = Commitment.select(fn.MAX(Commitment.expires_at)).where(*_holds(now))
     (end,) = engine.column(query.where(any_of(Commitment.resource, resources)))
     return None if end is None else float(end)
 
 
 def holdings(engine: Engine, resource: int, now: float) -> Holdings:
-    """What there is of a resource. Three queries are fine: resources are few, and somebody waits at a terminal."""
+    """Returns what there is of a resource. Three queries are fine: resources are few, and somebody waits at a
+    terminal."""
     projects = ProjectResource.select(
         fn.COUNT(Case(None, [(_IS_HELD, 1)])), _sum(ProjectResource.quota), _sum(ProjectResource.usage)
     ).where(ProjectResource.resource == resource)
@@ -103,7 +104,7 @@ def holdings(engine: Engine, resource: int, now: float) -> Holdings:
 
 
 def zones(engine: Engine, now: float) -> dict[str, ZoneHoldings]:
-    """All availability zones in which there is something."""
+    """Returns all availability zones in which there is something."""
     usage, capacity = ProjectAZResource, AZResource
     users = usage.select(usage.az, fn.COUNT(usage.project_id.distinct())).where(usage.usage > 0).group_by(usage.az)
     sources = capacity.select(capacity.az, fn.COUNT(capacity.resource)).where(capacity.raw_capacity > 0)

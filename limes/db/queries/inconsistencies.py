@@ -69,7 +69,7 @@ _OVERCOMMITTED = compiled(_overcommitted)
 
 
 def overcommitted_domains(engine: Engine, resources: Sequence[int]) -> list[OvercommittedRow]:
-    """Domains whose projects have more quota than the domain, in the order of domain names."""
+    """Returns domains whose projects have more quota than the domain, in the order of domain names."""
     return engine.all(_OVERCOMMITTED, OvercommittedRow, resources=resources) if resources else []
 
 
@@ -99,7 +99,7 @@ _SUSPICIOUS = compiled(_suspicious)
 
 
 def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[SuspiciousRow]:
-    """Resources of projects whose usage is above the quota, or whose backend quota is not the quota.
+    """Returns resources of projects whose usage is above the quota, or whose backend quota is not the quota.
 
     The caller knows the usable quota of bursting projects, and judges with it.
     """
@@ -131,5 +131,5 @@ _SCRAPE_ERRORS = compiled(
 
 
 def scrape_errors(engine: Engine) -> list[ScrapeErrorRow]:
-    """All failed scrapes, in the order of service type, domain name and project name."""
+    """Returns all failed scrapes, in the order of service type, domain name and project name."""
     return engine.all(_SCRAPE_ERRORS, ScrapeErrorRow)

@@ -61,7 +61,8 @@ _DUE = compiled(
 
 
 def due(engine: Engine, sink: str, now: float, never: float, limit: int) -> list[OutboxEvent]:
-    """At most `limit` events for the sink, in order, but none of streams in which an event waits for its next try.
+    """Returns at most `limit` events for the sink, in order, but none of streams in which an event waits for its next
+    try.
 
     A next try later than `never` was set by a wrong clock, and does not count.
     """

@@ -62,19 +62,19 @@ _AZS = RowsOfProjects(
 def project_resources(
     engine: Engine, resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
 ) -> list[ProjectResourceRow]:
-    """Quota and usage of these projects, or of all projects of a domain, in no particular order."""
+    """Returns quota and usage of these projects, or of all projects of a domain, in no particular order."""
     return _RESOURCES.read(engine, ProjectResourceRow, resources, domain_id, project_ids)
 
 
 def project_azs(
     engine: Engine, resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
 ) -> list[ProjectAZRow]:
-    """Usage by AZ of these projects, or of all projects of a domain, in no particular order."""
+    """Returns usage by AZ of these projects, or of all projects of a domain, in no particular order."""
     return _AZS.read(engine, ProjectAZRow, resources, domain_id, project_ids)
 
 
 def _one_project(p: Parameters) -> Select:
-    """A join with all services: one statement, which is its own snapshot, reads everything."""
+    """Returns a join with all services: one statement, which is its own snapshot, reads everything."""
     service = (ProjectService.project == Project.id) & (ProjectService.service == Service.id)
     resource = (ProjectResource.project == Project.id) & (ProjectResource.resource == Resource.id)
     return (
@@ -101,7 +101,7 @@ _WIDTH = len(PROJECT_COLUMNS)
 
 
 def project_services(engine: Engine, domain_uuid: str, uuid: str) -> Iterator[ProjectServiceRow]:
-    """All services and resources of one project; nothing if that domain has no such project. One statement."""
+    """Yields all services and resources of one project; nothing if that domain has no such project. One statement."""
     for row in engine.tuples(_ONE_PROJECT, uuid=uuid, domain=domain_uuid):
         service_type, has_service, scraped_at, failing_since, resource_name, *resource = row[_WIDTH:]
         yield ProjectServiceRow(

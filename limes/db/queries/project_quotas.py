@@ -83,7 +83,7 @@ _DECISIONS = compiled(_decisions)
 def project_decisions(
     engine: Engine, project_id: int, domain_id: int, resources: Sequence[int], now: float
 ) -> dict[int, ProjectDecisionRow]:
-    """What decides, by resource id, in one statement. Resources that were never scraped are missing."""
+    """Returns what decides, by resource id, in one statement. Resources that were never scraped are missing."""
     rows = engine.all(
         _DECISIONS, ProjectDecisionRow, project=project_id, domain=domain_id, resources=resources, now=now
     )
@@ -100,7 +100,7 @@ _SUMS = RowsOfProjects(
 
 
 def project_quota_sums(engine: Engine, domain_id: int, resources: Sequence[int]) -> dict[int, int]:
-    """Sum of the project quotas in a domain, by resource id."""
+    """Returns the sum of the project quotas in a domain, by resource id."""
     return {row.resource_id: row.quota or 0 for row in _SUMS.read(engine, _Sum, resources, domain_id, None)}
 
 
@@ -128,7 +128,7 @@ _LOCK_BY_RESOURCE = compiled(lambda p: lock(_by_resource(p)))
 def project_quotas_by_resource(
     engine: Engine, project_id: int, resources: Collection[int], *, lock: bool = False
 ) -> dict[int, ProjectQuotaRow]:
-    """Quota and usage of a project, by resource id. Resources that were never scraped are missing.
+    """Returns quota and usage of a project, by resource id. Resources that were never scraped are missing.
 
     With `lock`, nobody else changes them until the transaction ends. All transactions lock in the same order:
     `project_resources` before `project_services`.
@@ -150,7 +150,7 @@ _FORBIDDEN = compiled(
 
 
 def forbidden_projects(engine: Engine, resource_id: int, projects: Collection[int]) -> set[int]:
-    """Those of these projects that the backend does not let have any of the resource."""
+    """Returns those of these projects that the backend does not let have any of the resource."""
     return set(engine.column(_FORBIDDEN, resource=resource_id, projects=projects))
 
 
@@ -192,7 +192,7 @@ _LOCK_BY_NAME = compiled(lambda p: lock(_by_name(p), of="pr"))
 
 
 def project_quotas_by_name(engine: Engine, project_id: int, *, lock: bool) -> dict[Ref, int]:
-    """Every quota of a project, without resources that were never scraped.
+    """Returns every quota of a project, without resources that were never scraped.
 
     With `lock`, nobody else changes any of them until the transaction ends.
     """

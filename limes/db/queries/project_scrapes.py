@@ -58,7 +58,8 @@ def _project_scrapes(by_id: bool) -> Compiled:
 def project_scrapes(
     engine: Engine, services: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
 ) -> list[ProjectScrapeRow]:
-    """The scrapes of these services in these projects or, without `project_ids`, in all projects of the domain."""
+    """Returns the scrapes of these services in these projects or, without `project_ids`, in all projects of the
+    domain."""
     if not services:
         return []
     query = _project_scrapes(project_ids is not None)
@@ -76,7 +77,7 @@ _OF_PROJECT = compiled(
 
 
 def scrape_states(engine: Engine, project_id: int, service_types: Sequence[str]) -> list[ScrapeState]:
-    """The state of these services in a project."""
+    """Returns the state of these services in a project."""
     return engine.all(_OF_PROJECT, ScrapeState, project=project_id, types=service_types)
 
 
@@ -102,7 +103,7 @@ _OUTAGES = compiled(_outages)
 
 
 def outages(engine: Engine, service_types: Sequence[str]) -> dict[str, float]:
-    """Since when a service fails as a whole, by its type: scrapes fail, and since then none has succeeded anywhere.
+    """Returns since when services fail as a whole, by type: scrapes fail, and none has succeeded anywhere since.
 
     While its circuit is open a backend is not asked about projects at all, and yet it fails for them, too. This looks
     at all projects of these services, so call it only where something is wrong.
@@ -133,12 +134,12 @@ _SOME_DOMAIN_RANGES = compiled(
 
 
 def cluster_scrape_ranges(engine: Engine) -> list[ScrapeRangeRow]:
-    """Oldest and newest scrape of each service over all projects."""
+    """Returns the oldest and newest scrape of each service over all projects."""
     return engine.all(_CLUSTER_RANGE, ScrapeRangeRow)
 
 
 def domain_scrape_ranges(engine: Engine, domain_ids: Sequence[int] | None) -> list[ScrapeRangeRow]:
-    """Oldest and newest scrape of each service in each of these domains, or in each of all."""
+    """Returns the oldest and newest scrape of each service in each of these domains, or in each of all."""
     if domain_ids is None:
         return engine.all(_DOMAIN_RANGES, ScrapeRangeRow)
     return engine.all(_SOME_DOMAIN_RANGES, ScrapeRangeRow, domains=domain_ids)
@@ -154,7 +155,8 @@ _SOME_CAPACITORS_RANGE = compiled(
 
 
 def capacity_scrape_range(engine: Engine, resources: Sequence[int] | None) -> tuple[float | None, float | None]:
-    """Oldest and newest capacity scrape over all capacitors, or over those that these resources belong to."""
+    """Returns the oldest and newest capacity scrape over all capacitors, or over those that these resources belong
+    to."""
     if resources is not None and not resources:
         return None, None
     if resources is None:

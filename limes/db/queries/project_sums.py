@@ -108,7 +108,7 @@ def _resource_sums(by: Level, kind: Level) -> Compiled:
 
 
 def resource_sums(engine: Engine, resources: Sequence[int], by: Level, among: Among) -> list[ResourceSum]:
-    """Sums over projects for each resource."""
+    """Returns sums over projects for each resource."""
     if not resources:
         return []
     return engine.all(_resource_sums(by, among.kind), ResourceSum, resources=resources, ids=among.ids)
@@ -127,7 +127,7 @@ _USAGE_BY_AZ = compiled(
 
 
 def usage_by_az(engine: Engine, resources: Sequence[int]) -> dict[tuple[int, str], int]:
-    """Usage of all projects together, by resource id and AZ. What no project has reported on is missing."""
+    """Returns usage of all projects together, by resource id and AZ. What no project has reported on is missing."""
     if not resources:
         return {}
     return {(resource, az): usage for resource, az, usage in engine.tuples(_USAGE_BY_AZ, resources=resources)}
@@ -151,7 +151,7 @@ def _az_usage_sums(by: Level, kind: Level) -> Compiled:
 
 
 def az_usage_sums(engine: Engine, resources: Sequence[int], by: Level, among: Among) -> list[AZUsageSum]:
-    """Usage over projects for each resource and AZ."""
+    """Returns usage over projects for each resource and AZ."""
     return engine.all(_az_usage_sums(by, among.kind), AZUsageSum, resources=resources, ids=among.ids)
 
 
@@ -167,7 +167,7 @@ _UNPLACED = compiled(
 
 
 def unplaced_usage(engine: Engine) -> dict[Ref, tuple[int, int]]:
-    """What is used in AZs that are not known, and in how many projects."""
+    """Returns what is used in AZs that are not known, and in how many projects."""
     rows = engine.tuples(_UNPLACED)
     return {(service_type, name): (int(usage), int(projects)) for service_type, name, usage, projects in rows}
 
@@ -189,13 +189,13 @@ def _committed_sums(by: Level, kind: Level) -> Compiled:
 
 
 def committed_sums(engine: Engine, resources: Sequence[int], now: float, by: Level, among: Among) -> list[CommittedSum]:
-    """Commitments that have not ended, by status and duration."""
+    """Returns commitments that have not ended, by status and duration."""
     query = _committed_sums(by, among.kind)
     return engine.all(query, CommittedSum, resources=resources, now=now, ids=among.ids)
 
 
 def _confirmed(p: Parameters, *columns: peewee.Field) -> Select:
-    """What is confirmed now, summed up by these columns, as the source `committed`."""
+    """Returns what is confirmed now, summed up by these columns, as the source `committed`."""
     return (
         Commitment.select(*columns, fn.SUM(Commitment.amount).alias("amount"))
         .where(
@@ -232,7 +232,7 @@ def _unused_commitments(by: Level, kind: Level) -> Compiled:
 def unused_commitments(
     engine: Engine, resources: Sequence[int], now: float, by: Level, among: Among
 ) -> dict[tuple[int, int, str], int]:
-    """What projects have committed to but do not use, by key, resource id and AZ."""
+    """Returns what projects have committed to but do not use, by key, resource id and AZ."""
     query = _unused_commitments(by, among.kind)
     rows = engine.tuples(query, resources=resources, now=now, ids=among.ids)
     return {(key, resource, az): amount for key, resource, az, amount in rows}
@@ -255,5 +255,5 @@ _UNUSED_OVERALL = compiled(_unused_overall)
 
 
 def unused_commitments_overall(engine: Engine, resources: Sequence[int], now: float) -> dict[int, int]:
-    """What projects have committed to beyond what they use in all AZs together, by resource id."""
+    """Returns what projects have committed to beyond what they use in all AZs together, by resource id."""
     return dict(engine.tuples(_UNUSED_OVERALL, resources=resources, now=now)) if resources else {}

@@ -54,17 +54,17 @@ _PAGE = compiled(lambda p: _select_projects().where(Project.uuid > p.marker).ord
 
 
 def project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow | None:
-    """The project of that UUID, if it is in the domain of that UUID."""
+    """Returns the project of that UUID, if it is in the domain of that UUID."""
     return engine.first(_PROJECT, ProjectRow, domain=domain_uuid, uuid=uuid)
 
 
 def project_exists(engine: Engine, uuid: str) -> bool:
-    """Whether there is a project of that UUID in any domain."""
+    """Returns whether there is a project of that UUID in any domain."""
     return bool(engine.column(_EXISTS, uuid=uuid))
 
 
 def projects_of_domain(engine: Engine, domain_uuid: str, page: Page | None = None) -> list[ProjectRow]:
-    """All projects of a domain, or one page of them, in the order of their UUIDs."""
+    """Returns all projects of a domain, or one page of them, in the order of their UUIDs."""
     if page is None:
         return engine.all(_OF_DOMAIN, ProjectRow, domain=domain_uuid)
     return engine.all(_PAGE_OF_DOMAIN, ProjectRow, domain=domain_uuid, marker=page.marker, limit=page.limit)
@@ -79,7 +79,7 @@ _BY_IDS = compiled(lambda p: _select_projects().where(any_of(Project.id, p.ids))
 
 
 def projects_by_id(engine: Engine, ids: Collection[int]) -> dict[int, ProjectRow]:
-    """The projects with these ids, by id."""
+    """Returns the projects with these ids, by id."""
     return {row.id: row for row in engine.all(_BY_IDS, ProjectRow, ids=ids)} if ids else {}
 
 
@@ -102,7 +102,8 @@ class _WithoutIndex(peewee.ColumnBase):
 
 
 def in_projects(column: peewee.Node, p: Parameters, *, by_id: bool) -> peewee.ColumnBase:
-    """Whether the column is the id of one of the projects `p.projects`, or else of any project of `p.domain`."""
+    """Returns whether the column is the id of one of the projects `p.projects`, or else of any project of
+    `p.domain`."""
     if by_id:
         return any_of(column, p.projects)
     return any_of(column, Project.select(Project.id).where(Project.domain == p.domain))
@@ -132,7 +133,8 @@ class RowsOfProjects:
     def read(
         self, engine: Engine, kind: type[R], resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
     ) -> list[R]:
-        """The rows of these resources in these projects or, without `project_ids`, in all projects of the domain."""
+        """Returns the rows of these resources in these projects or, without `project_ids`, in all projects of the
+        domain."""
         if not resources:
             return []
         count = "one" if len(resources) == 1 else "few" if len(resources) <= _FEW else "many"

@@ -48,7 +48,8 @@ _DRIFTED = compiled(
 
 
 def drifted_services(engine: Engine, project_id: int, service_types: Sequence[str]) -> list[str]:
-    """Those of these services whose backend somebody else has changed, and that are not marked to be put right."""
+    """Returns those of these services whose backend somebody else has changed, and that are not marked to be put
+    right."""
     return engine.column(_DRIFTED, project=project_id, types=service_types)
 
 
@@ -66,7 +67,7 @@ _LOCK_STATE = compiled(
 
 
 def lock_push_state(engine: Engine, id_: int) -> PushState | None:
-    """The row in `project_services`, locked; None if the project or service is gone."""
+    """Returns the row in `project_services`, locked; None if the project or service is gone."""
     return engine.first(_LOCK_STATE, PushState, id=id_)
 
 

@@ -87,7 +87,7 @@ _LOCK_FIGURES = compiled(
 
 
 def lock_figures(engine: Engine, project_id: int, resources: Collection[int]) -> Figures:
-    """The stored figures. Until the transaction ends, nobody else changes them."""
+    """Returns the stored figures. Until the transaction ends, nobody else changes them."""
     if not resources:
         return Figures({}, {})
     rows = engine.tuples(_LOCK_FIGURES, project=project_id, resources=resources)
@@ -259,7 +259,7 @@ def write_figures(engine: Engine, project_id: int, stored: Figures, present: Fig
 
 
 def less_used(stored: Figures, present: Figures) -> set[int]:
-    """The resources of which less is used than before in any AZ."""
+    """Returns the resources of which less is used than before in any AZ."""
     return {
         place[0]
         for place, row in stored.azs.items()

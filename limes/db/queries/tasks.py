@@ -63,7 +63,8 @@ _PS = ProjectService.alias("ps")
 
 
 def _tasks(p: Parameters, due_at: peewee.Field, claimed_until: peewee.Field, *conditions: Any) -> peewee.Node:
-    """The rows that fulfil the conditions and that nobody else has locked, those that have waited longest first."""
+    """Returns the rows that fulfil the conditions and that nobody else has locked, those that have waited longest
+    first."""
     query = (
         _PS.select(
             _PS.id,
@@ -113,7 +114,8 @@ _LEASE_SCRAPES = compiled(
 def claim_scrapes(
     engine: Engine, service_type: str, now: float, lease: float, never: float, limit: int
 ) -> list[ProjectTask]:
-    """Up to `limit` projects: first those whose scrape was requested, then those that are due, each longest due first.
+    """Returns up to `limit` projects: first those whose scrape was requested, then those that are due, each longest due
+    first.
 
     A scrape that is requested while one is running comes after it: a user who asks again and again would otherwise take
     each scrape's lease away, and none would ever be recorded.
@@ -164,7 +166,7 @@ _LEASE_PUSHES = compiled(
 
 
 def claim_push(engine: Engine, service_type: str, now: float, lease: float, never: float) -> ProjectTask | None:
-    """The project with quota to write that has been due longest."""
+    """Returns the project with quota to write that has been due longest."""
     times = {"service_type": service_type, "now": now, "never": never}
     tasks = _find(engine, _DUE_PUSHES, lease, limit=1, **times)
     if not tasks:
@@ -176,7 +178,7 @@ def claim_push(engine: Engine, service_type: str, now: float, lease: float, neve
 def claim_push_of(
     engine: Engine, project_id: int, service_types: Sequence[str], now: float, lease: float, never: float
 ) -> list[ProjectTask]:
-    """Those of these services of the project whose quota has to be written, and that nobody has claimed."""
+    """Returns those of these services of the project whose quota has to be written, and that nobody has claimed."""
     times = {"now": now, "never": never}
     limit = len(service_types)
     tasks = _find(
@@ -204,7 +206,7 @@ def release_push(engine: Engine, id_: int, lease: float, now: float) -> None:
 
 
 def _find(engine: Engine, query: Compiled, lease: float, **values: Any) -> list[ProjectTask]:
-    """The rows as tasks, which are now locked."""
+    """Returns the rows as tasks, which are now locked."""
     rows = engine.tuples(query, **values)
     return [ProjectTask._make([*row[:12], bool(row[12]), row[13], row[14] is not None, lease]) for row in rows]
 
@@ -226,7 +228,7 @@ _LEASE_CAPACITOR = compiled(lambda p: Capacitor.update(next_scrape_at=p.lease).w
 def claim_capacity(
     engine: Engine, names: Sequence[str], now: float, lease: float, never: float
 ) -> CapacitorTask | None:
-    """The one of these capacitors that has been due longest."""
+    """Returns the one of these capacitors that has been due longest."""
     if not names:
         return None
     capacitors = engine.tuples(_DUE_CAPACITOR, names=names, now=now, never=never)

@@ -51,7 +51,7 @@ def list_candidates(call: Call) -> Answer:
 def _reason(call: Call, result: SearchResult) -> str:
     """Says why a search was stopped, and logs it. Raises `Unavailable` if it had found nothing by then.
 
-    An empty answer would claim that there is no room, which nobody knows.
+    An empty answer would claim that there is no room, which is not known.
     """
     bounds = call.deps.settings.bounds
     bound = f"placement.bounds.max_candidates is {bounds.max_candidates}"

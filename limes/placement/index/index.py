@@ -45,12 +45,12 @@ class _State:
     """Monotonic seconds: when the database was last asked."""
 
     def is_followed_by(self, changes: Changes, now: float) -> bool:
-        """Whether `changes` has all that is new, so that not everything has to be read again."""
+        """Returns whether `changes` has all that is new, so that not everything has to be read again."""
         fresh = now - self.polled_at < TOMBSTONE_SECONDS / 2
         return self.mark is not BEGINNING and fresh and changes.mark.may_follow(self.mark)
 
     def has_all(self, changes: Changes) -> bool:
-        """Whether there is nothing new in `changes`."""
+        """Returns whether there is nothing new in `changes`."""
         return (
             all(self.stamps.get(key) == changed for key, changed in changes.providers.items())
             and all(self.vocabulary_stamps.get(name) == changed for name, changed in changes.vocabularies.items())
@@ -70,7 +70,8 @@ class ProviderIndex:
         self._pid = os.getpid()
 
     def current(self) -> Cloud:
-        """The cloud as it is now: with all that was committed before this call. Not to be called in a transaction."""
+        """Returns the cloud as it is now: with all that was committed before this call. Not to be called in a
+        transaction."""
         if self._pid != os.getpid():
             self._lock, self._pid = threading.Lock(), os.getpid()
         state = self._state

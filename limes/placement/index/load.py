@@ -70,7 +70,8 @@ class Vocabulary:
     traits: Mapping[int, str] = field(default_factory=dict)
 
     def renames(self, older: "Vocabulary") -> bool:
-        """Whether a class or trait of `older` has another name now. Providers that have it must be read again."""
+        """Returns whether a class or trait of `older` has another name now. Providers that have it must be read
+        again."""
         return any(
             old.get(key, name) != name
             for names, old in ((self.classes, older.classes), (self.traits, older.traits))
@@ -79,7 +80,7 @@ class Vocabulary:
 
 
 def load_vocabulary(engine: Engine) -> Vocabulary:
-    """All resource classes and traits, in the order of their ids."""
+    """Returns all resource classes and traits, in the order of their ids."""
     return Vocabulary(
         dict(engine.tuples(ResourceClass.select(ResourceClass.id, ResourceClass.name).order_by(ResourceClass.id))),
         dict(engine.tuples(Trait.select(Trait.id, Trait.name).order_by(Trait.id))),
@@ -95,7 +96,8 @@ class ProviderLoader:
         self._aggregate_sets: dict[frozenset[str], frozenset[str]] = {}
 
     def load(self, vocabulary: Vocabulary, ids: Sequence[int] | None = None) -> Iterator[Provider]:
-        """The providers with these ids, or all. To be called in a snapshot. Ids that do not exist are left out."""
+        """Yields the providers with these ids, or all. To be called in a snapshot. Ids that do not exist are left
+        out."""
         if ids is None:
             yield from self._load(vocabulary, None)
             return

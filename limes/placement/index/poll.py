@@ -27,7 +27,7 @@ class Mark:
     """Differs from that of other tables, such as those of a restored database."""
 
     def may_follow(self, other: "Mark") -> bool:
-        """Whether this mark can come after `other`, in the same database."""
+        """Returns whether this mark can come after `other`, in the same database."""
         return self.identity == other.identity and self.next >= other.next
 
 
@@ -50,7 +50,7 @@ _MARK, _PROVIDER, _GONE, _NAMES = "mark", "provider", "gone", "names"
 
 
 def _with_changes(mark: peewee.Select, since: Callable[[peewee.Field], peewee.Node]) -> peewee.Query:
-    """The mark, and below it everything with a stamp for which `since` holds: all of one snapshot."""
+    """Returns the mark, and below it everything with a stamp for which `since` holds: all of one snapshot."""
     return (
         mark
         + Provider.select(Value(_PROVIDER), Provider.id, Provider.changed, Value(None)).where(since(Provider.changed))
@@ -88,7 +88,7 @@ _SQLITE = compiled(
 
 
 def poll(engine: Engine, mark: Mark) -> Changes:
-    """Everything that became visible since `mark`, and maybe something that was visible before."""
+    """Returns everything that became visible since `mark`, and maybe something that was visible before."""
     if engine.dialect == "sqlite":
         rows = engine.tuples(_SQLITE, next=mark.next)
     elif mark.open:
@@ -114,7 +114,7 @@ def poll(engine: Engine, mark: Mark) -> Changes:
 
 
 def _postgresql_next(mark: Mark, stamps: list[int], file_number: int, in_recovery: bool, text: str) -> Mark:
-    """The mark that follows `mark`. `text` is `xmin:xmax:open,open,... start of the server`."""
+    """Returns the mark that follows `mark`. `text` is `xmin:xmax:open,open,... start of the server`."""
     snapshot, _, started = text.partition(" ")
     xmin, xmax, still_open = snapshot.split(":")
     identity = f"{file_number} {started}"

@@ -19,7 +19,7 @@ _INSERT = compiled_insert(ProviderAggregate, ProviderAggregate.provider, Provide
 
 
 def of_provider(engine: Engine, provider_id: int) -> list[str]:
-    """The UUIDs of a provider's aggregates, in order."""
+    """Returns the UUIDs of a provider's aggregates, in order."""
     return engine.column(_OF_PROVIDER, provider=provider_id)
 
 

@@ -92,14 +92,14 @@ _OF_PROVIDER = compiled(
 
 
 def of_consumer(engine: Engine, uuid: str) -> tuple[Consumer | None, list[Allocation]]:
-    """A consumer, if there is one of that UUID, and what it has."""
+    """Returns a consumer, if there is one of that UUID, and what it has."""
     rows = engine.tuples(_OF_CONSUMER, uuid=uuid)
     width = len(consumer.COLUMNS)
     return (Consumer(*rows[0][:width]) if rows else None), [Allocation(*row[width:]) for row in rows]
 
 
 def of_provider(engine: Engine, uuid: str) -> tuple[int, list[Allocation]]:
-    """A provider's generation, and what all consumers have of it. Raises `Missing`."""
+    """Returns a provider's generation, and what all consumers have of it. Raises `Missing`."""
     allocations = engine.all(_OF_PROVIDER, Allocation, uuid=uuid)
     if not allocations:
         raise provider_missing(uuid, "Resource provider '{}' not found: ")

@@ -72,7 +72,7 @@ _DELETE = compiled(lambda p: _Consumer.delete().where(any_of(_Consumer.id, p.ids
 
 
 def lock(engine: Engine, uuids: Collection[str]) -> dict[str, Consumer]:
-    """The consumers that exist, by UUID, locked until the transaction ends."""
+    """Returns the consumers that exist, by UUID, locked until the transaction ends."""
     return {consumer.uuid: consumer for consumer in engine.all(_LOCK, Consumer, uuids=uuids)}
 
 

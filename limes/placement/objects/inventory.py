@@ -101,7 +101,8 @@ _STOCK = compiled(
 
 
 def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, Inventory]]:
-    """A provider's generation, and its inventory by class name in order of the classes' ids. Raises `Missing`."""
+    """Returns a provider's generation, and its inventory by class name in order of the classes' ids. Raises
+    `Missing`."""
     rows = engine.tuples(_OF_PROVIDER, uuid=uuid)
     if not rows:
         raise provider_missing(uuid, "No resource provider with uuid {} found : ")
@@ -109,7 +110,7 @@ def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, Inventory]]:
 
 
 def stock_of(engine: Engine, provider_ids: Collection[int]) -> dict[int, dict[str, Stock]]:
-    """By provider id and class name: the inventories of providers, which have to be locked, with their use."""
+    """Returns the inventories of providers, which must be locked, with their use, by provider id and class name."""
     if not provider_ids:
         return {}
     stocks: dict[int, dict[str, Stock]] = {provider_id: {} for provider_id in provider_ids}
@@ -166,7 +167,7 @@ def add(engine: Engine, provider_id: int, class_id: int, inventory: Inventory, n
 
 
 def class_ids_of(engine: Engine, provider_id: int) -> set[int]:
-    """The ids of the classes of which a provider has inventory."""
+    """Returns the ids of the classes of which a provider has inventory."""
     return set(engine.column(_CLASS_IDS, provider=provider_id))
 
 

@@ -67,7 +67,7 @@ _USED = compiled(
 
 
 def of_project(engine: Engine, project_id: str) -> dict[str, int | None]:
-    """The limits of a project by class name; None means unlimited."""
+    """Returns the limits of a project by class name; None means unlimited."""
     return dict(engine.tuples(_OF_PROJECT, project=project_id))
 
 
@@ -110,7 +110,7 @@ def delete(engine: Engine, project_id: str) -> int:
 
 
 def lock(engine: Engine, project_ids: Collection[str]) -> Limits:
-    """The limits of these projects, locked until the transaction ends. Unlimited classes are left out."""
+    """Returns the limits of these projects, locked until the transaction ends. Unlimited classes are left out."""
     rows = engine.tuples(_LOCK, projects=project_ids)
     return {(project_id, name): limit for project_id, name, limit in rows if limit is not None}
 

@@ -41,12 +41,12 @@ _STAMP_USERS = compiled(
 
 
 def all_of(engine: Engine) -> list[ResourceClass]:
-    """All classes by id."""
+    """Returns all classes by id."""
     return engine.all(_ALL, ResourceClass)
 
 
 def get(engine: Engine, name: str) -> ResourceClass:
-    """The class of that name. Raises `Missing`."""
+    """Returns the class of that name. Raises `Missing`."""
     resource_class = engine.first(_BY_NAME, ResourceClass, name=name)
     if resource_class is None:
         raise _missing(name)
@@ -54,7 +54,7 @@ def get(engine: Engine, name: str) -> ResourceClass:
 
 
 def ids_of(engine: Engine, names: Collection[str]) -> dict[str, int]:
-    """The ids of those names that exist."""
+    """Returns the ids of those names that exist."""
     return _ids(engine, _IDS, names)
 
 
@@ -70,7 +70,8 @@ def _ids(engine: Engine, query: Compiled, names: Collection[str]) -> dict[str, i
 
 
 def check_exist(engine: Engine, names: Collection[str]) -> dict[str, int]:
-    """The ids of all of the names, kept as by `keep_ids_of`. Raises `ClassUnknown` naming one that does not exist."""
+    """Returns the ids of all of the names, kept as by `keep_ids_of`. Raises `ClassUnknown` naming one that does not
+    exist."""
     ids = keep_ids_of(engine, names)
     for name in names:
         if name not in ids:

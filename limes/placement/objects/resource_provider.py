@@ -98,7 +98,7 @@ _ALLOCATIONS = compiled(
 
 
 def get(engine: Engine, uuid: str, message: str = "No resource provider with uuid {} found") -> Provider:
-    """The provider of that UUID. Raises `Missing` with the message."""
+    """Returns the provider of that UUID. Raises `Missing` with the message."""
     providers = engine.all(_BY_UUID, Provider, uuid=uuid)
     if not providers:
         raise Missing(message.format(uuid))
@@ -106,7 +106,7 @@ def get(engine: Engine, uuid: str, message: str = "No resource provider with uui
 
 
 def identify(engine: Engine, uuid: str) -> Identity:
-    """The id and the generation of the provider of that UUID. Raises `Missing`.
+    """Returns the id and the generation of the provider of that UUID. Raises `Missing`.
 
     To be asked before the provider's state is read. If that changes in between, the generation is stale, and a write
     that rests on what was read is refused.
@@ -118,12 +118,12 @@ def identify(engine: Engine, uuid: str) -> Identity:
 
 
 def find_holder(engine: Engine, name: str, uuid: str | None) -> NameHolder | None:
-    """The provider that has the name or the UUID, or None. If two do, it is the one with the UUID."""
+    """Returns the provider that has the name or the UUID, or None. If two do, it is the one with the UUID."""
     return engine.first(_HOLDER, NameHolder, name=name, uuid=uuid or "")
 
 
 def has_allocations(engine: Engine, provider_id: int) -> bool:
-    """Whether any consumer has allocations against the provider."""
+    """Returns whether any consumer has allocations against the provider."""
     return bool(engine.column(_ALLOCATIONS, provider=provider_id))
 
 
@@ -148,7 +148,7 @@ def _trees(uuids: peewee.Value) -> peewee.Query:
 
 
 def lock(engine: Engine, uuid: str, message: str = "No resource provider with uuid {} found") -> LockedProvider:
-    """The provider's row, locked until the transaction ends. Raises `Missing`."""
+    """Returns the provider's row, locked until the transaction ends. Raises `Missing`."""
     provider = find_and_lock(engine, uuid)
     if provider is None:
         raise Missing(message.format(uuid))
@@ -156,7 +156,7 @@ def lock(engine: Engine, uuid: str, message: str = "No resource provider with uu
 
 
 def find_and_lock(engine: Engine, uuid: str) -> LockedProvider | None:
-    """The provider's row, locked until the transaction ends, or None."""
+    """Returns the provider's row, locked until the transaction ends, or None."""
     return engine.first(_LOCK, LockedProvider, uuid=uuid)
 
 
@@ -177,7 +177,8 @@ def lock_for_change(engine: Engine, uuid: str, sent: int, now: float) -> LockedP
 
 
 def lock_trees(engine: Engine, *uuids: str) -> dict[str, LockedProvider]:
-    """All rows of the trees in which these providers stand, locked, by UUID. UUIDs that do not exist are left out."""
+    """Returns all rows of the trees in which these providers stand, locked, by UUID. UUIDs that do not exist are left
+    out."""
     for _ in range(_TRIES):
         locked = {provider.id for provider in engine.all(_LOCK_TREES, LockedProvider, uuids=uuids)}
         # whoever changes these trees locks their roots: so if all rows in them are locked now, that stays so
@@ -250,7 +251,7 @@ def move(
 
 
 def subtree_ids(provider_id: int, tree: Collection[LockedProvider]) -> list[int]:
-    """The ids of a provider and of all below it."""
+    """Returns the ids of a provider and of all below it."""
     children: dict[int | None, list[int]] = {}
     for provider in tree:
         children.setdefault(provider.parent_id, []).append(provider.id)

@@ -55,7 +55,7 @@ _REMOVE_FROM_PROVIDER = compiled(
 def select(
     engine: Engine, *, names: Collection[str] | None = None, prefix: str | None = None, associated: bool | None = None
 ) -> list[Trait]:
-    """The traits by id: with these names, with the prefix, and that some provider has or none has."""
+    """Returns the traits by id: with these names, with the prefix, and that some provider has or none has."""
     query = models.Trait.select(*_COLUMNS).order_by(models.Trait.id)
     if names is not None:
         query = query.where(any_of(models.Trait.name, names))
@@ -70,7 +70,7 @@ def select(
 
 
 def get(engine: Engine, name: str) -> Trait:
-    """The trait of that name. Raises `Missing`."""
+    """Returns the trait of that name. Raises `Missing`."""
     trait = engine.first(_BY_NAME, Trait, name=name)
     if trait is None:
         raise Missing(f"No such trait(s): {name}.")
@@ -106,13 +106,13 @@ def delete(engine: Engine, name: str) -> None:
 
 
 def of_provider(engine: Engine, provider_id: int) -> list[Trait]:
-    """The traits of a provider by id."""
+    """Returns the traits of a provider by id."""
     return engine.all(_OF_PROVIDER, Trait, provider=provider_id)
 
 
 def check_exist(engine: Engine, names: Collection[str]) -> list[Trait]:
-    """The traits of these names, kept from being deleted until the transaction ends. Raises `InvalidValue` naming all
-    that do not exist."""
+    """Returns the traits of these names, kept from being deleted until the transaction ends. Raises `InvalidValue`
+    naming all that do not exist."""
     if not names:
         return []
     traits = engine.all(_KEEP, Trait, names=names)

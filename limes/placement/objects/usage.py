@@ -35,7 +35,8 @@ _BY_USER_AND_TYPE = compiled(
 
 
 def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, int]]:
-    """A provider's generation, and what is used of each class of which it has inventory, 0 included, by class name.
+    """Returns a provider's generation, and what is used of each class of which it has inventory, 0 included, by class
+    name.
 
     Raises `Missing`.
     """
@@ -46,7 +47,7 @@ def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, int]]:
 
 
 def of_project(engine: Engine, project_id: str, user_id: str | None = None) -> dict[str, int]:
-    """By class name: what the consumers of a project, or of one user in it, use in total."""
+    """Returns, by class name, what the consumers of a project, or of one user in it, use in total."""
     query = _IN_PROJECT if user_id is None else _BY_USER
     return {name: int(used) for name, used in engine.tuples(query, project=project_id, user=user_id)}
 
@@ -54,7 +55,7 @@ def of_project(engine: Engine, project_id: str, user_id: str | None = None) -> d
 def of_project_by_type(
     engine: Engine, project_id: str, user_id: str | None = None
 ) -> tuple[dict[str | None, dict[str, int]], dict[str | None, int]]:
-    """By consumer type (None where it is not known): the use of each class, and how many consumers there are."""
+    """Returns, by consumer type (None if unknown), the use of each class, and the number of consumers."""
     query = _IN_PROJECT_BY_TYPE if user_id is None else _BY_USER_AND_TYPE
     used: dict[str | None, dict[str, int]] = {}
     counts: dict[str | None, int] = {}
@@ -79,7 +80,8 @@ def _by_class(condition: peewee.Node) -> peewee.Query:
 
 
 def _by_type(condition: peewee.Node) -> peewee.Query:
-    """Rows of consumer type, class name, amount and class id; the number of consumers is a row without class."""
+    """Returns rows of consumer type, class name, amount and class id; the number of consumers is a row without
+    class."""
     selected = (
         Consumer.select(Consumer.consumer_type, Consumer.id, Allocation.resource_class, Allocation.used)
         .join(Allocation, on=Allocation.consumer == Consumer.id)

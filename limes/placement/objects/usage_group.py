@@ -77,7 +77,8 @@ class Filter:
 
 
 def last_of_page(engine: Engine, after: str | None, limit: int) -> str | None:
-    """The id of the last of `limit` projects that have consumers; None if no other project comes after these."""
+    """Returns the id of the last of `limit` projects that have consumers; None if no other project comes after
+    these."""
     projects = Consumer.select(Consumer.project_id).distinct().order_by(Consumer.project_id).limit(limit + 1)
     if after is not None:
         projects = projects.where(Consumer.project_id > after)
@@ -102,7 +103,7 @@ def stream(engine: Engine, filter_: Filter) -> Iterator[Group]:
 
 
 def _usage(filter_: Filter) -> peewee.Select:
-    """Rows of project, consumer type, what identifies the group, class id and amount, in this order."""
+    """Returns rows of project, consumer type, what identifies the group, class id and amount, in this order."""
     columns = [
         *(Consumer.project_id, Consumer.consumer_type),
         *_KEYS[filter_.group_by].values(),

@@ -63,7 +63,7 @@ def _claim(version: int, *, may_be_empty: bool) -> dict[str, Any]:
 
 
 def _step(version: int) -> int:
-    """The version that introduced the form which is valid at `version`."""
+    """Returns the version that introduced the form which is valid at `version`."""
     return max(step for step in (0, 8, 12, 13, 28, 34, 38) if step <= version)
 
 
@@ -78,12 +78,12 @@ def _put(step: int) -> Schema:
 
 
 def put(version: int) -> Schema:
-    """The body of PUT /allocations/{consumer_uuid}."""
+    """Returns the body of PUT /allocations/{consumer_uuid}."""
     return _put(_step(version))
 
 
 def _by_consumer(version: int, minimum: int) -> dict[str, Any]:
-    """The claims of at least `minimum` consumers, by UUID."""
+    """Returns the claims of at least `minimum` consumers, by UUID."""
     return {
         "type": "object",
         "minProperties": minimum,
@@ -98,7 +98,7 @@ def _post(step: int) -> Schema:
 
 
 def post(version: int) -> Schema:
-    """The body of POST /allocations."""
+    """Returns the body of POST /allocations."""
     return _post(_step(version))
 
 
@@ -122,5 +122,5 @@ def _post_reshape(step: int) -> Schema:
 
 
 def post_reshape(version: int) -> Schema:
-    """The body of POST /reshaper, which exists from 1.30; with mappings from 1.34, consumer types from 1.38."""
+    """Returns the body of POST /reshaper, which exists from 1.30; with mappings from 1.34, consumer types from 1.38."""
     return _post_reshape(38 if version >= 38 else 34 if version >= 34 else 30)

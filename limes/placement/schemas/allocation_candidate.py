@@ -16,7 +16,7 @@ _CHANGES = (10, 16, 17, 21, 25, 31, 33, 35, 36)
 
 
 def problem(version: int, params: Mapping[str, str]) -> str | None:
-    """What is wrong with the parameters at a microversion from 1.10, or None. All values are strings."""
+    """Returns what is wrong with the parameters at a microversion from 1.10, or None. All values are strings."""
     since = max(change for change in _CHANGES if change <= version)
     if _is_known_good(since, tuple(params), params.get("limit"), params.get("group_policy")):
         return None

@@ -29,7 +29,8 @@ def _is_uuid(value: object) -> bool:
 
 
 def normalized_uuid(value: str) -> str | None:
-    """The UUID in lower case with dashes, or None if it is none. Dashes, braces and `urn:uuid:` are optional."""
+    """Returns the UUID in lower case with dashes, or None if it is none. Dashes, braces and `urn:uuid:` are
+    optional."""
     digits = value.replace("urn:", "").replace("uuid:", "").strip("{}").replace("-", "")
     try:
         parsed = uuid.UUID(digits)
@@ -48,7 +49,7 @@ class Schema:
         self._validator = jsonschema.Draft202012Validator(document, format_checker=_formats)
 
     def problem(self, instance: Any) -> str | None:
-        """What is wrong with the document, in one line, or None."""
+        """Returns what is wrong with the document, in one line, or None."""
         if self._validator.is_valid(instance):
             return None
         error = best_match(islice(self._validator.iter_errors(instance), _MOST_ERRORS))
@@ -56,7 +57,7 @@ class Schema:
 
 
 def _describe(error: jsonschema.ValidationError) -> str:
-    """The library's wording in one line, short even if the instance is large."""
+    """Returns the library's wording in one line, short even if the instance is large."""
     where = _path(list(error.relative_schema_path)[:-1])
     return (
         f"{error.message[:_MAX_MESSAGE]}  Failed validating {error.validator!r} in schema{where}:"
@@ -70,7 +71,7 @@ def _path(steps: Iterable[str | int]) -> str:
 
 
 def oversize(document: Any, max_items: int, max_keys: int, max_values: int) -> str | None:
-    """What is too large in a document, or None. Checked before anything else."""
+    """Returns what is too large in a document, or None. Checked before anything else."""
     level = [document]
     values = 0
     for _ in range(_MAX_DEPTH):
@@ -102,7 +103,7 @@ MAX_INT = 2147483647
 
 
 def object_of(properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:
-    """The schema of an object that has these properties and no others."""
+    """Returns the schema of an object that has these properties and no others."""
     document: dict[str, Any] = {"type": "object", "properties": properties}
     if required:
         document["required"] = required

@@ -15,12 +15,12 @@ _PUT_14 = Schema(object_of({"name": _NAME, "parent_provider_uuid": _PARENT}, ["n
 
 
 def post(version: int) -> Schema:
-    """The body of POST /resource_providers; with a parent from 1.14."""
+    """Returns the body of POST /resource_providers; with a parent from 1.14."""
     return _POST_14 if version >= 14 else _POST
 
 
 def put(version: int) -> Schema:
-    """The body of PUT /resource_providers/{uuid}; with a parent from 1.14."""
+    """Returns the body of PUT /resource_providers/{uuid}; with a parent from 1.14."""
     return _PUT_14 if version >= 14 else _PUT
 
 
@@ -30,7 +30,7 @@ _QUERY_CHANGES = (0, 3, 4, 14, 18)
 
 
 def list_query(version: int) -> Schema:
-    """The query of GET /resource_providers."""
+    """Returns the query of GET /resource_providers."""
     return _list_query(max(change for change in _QUERY_CHANGES if change <= version))
 
 
@@ -60,5 +60,6 @@ _PUT_AGGREGATES_19 = Schema(
 
 
 def put_aggregates(version: int) -> Schema:
-    """The body of PUT /resource_providers/{uuid}/aggregates: a list, from 1.19 an object with the generation."""
+    """Returns the body of PUT /resource_providers/{uuid}/aggregates: a list, from 1.19 an object with the
+    generation."""
     return _PUT_AGGREGATES_19 if version >= 19 else _PUT_AGGREGATES

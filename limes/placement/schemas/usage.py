@@ -11,7 +11,7 @@ _QUERY_38 = Schema(object_of({**_FIELDS, "consumer_type": _TYPE}, ["project_id"]
 
 
 def query(version: int) -> Schema:
-    """The query of GET /usages; with a consumer type from 1.38."""
+    """Returns the query of GET /usages; with a consumer type from 1.38."""
     return _QUERY_38 if version >= 38 else _QUERY
 
 

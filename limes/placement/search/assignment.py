@@ -18,7 +18,7 @@ SMALL = 64
 
 
 def assignments(rules: Rules, options: Options) -> Iterator[Assignment | None]:
-    """The assignments of one tree in a fixed order; None after each long stretch without a result."""
+    """Yields the assignments of one tree in a fixed order; None after each long stretch without a result."""
     wanted = rules.traits
     if wanted is not None and _surely_has(wanted, rules, options):
         wanted = None
@@ -52,14 +52,15 @@ def _filtered(rules: Rules, options: Options, wanted: TraitTest | None) -> Itera
 
 
 def _surely_has(wanted: TraitTest, rules: Rules, options: Options) -> bool:
-    """Whether the only provider for some slot has all the traits, as most trees' roots do."""
+    """Returns whether the only provider for some slot has all the traits, as most trees' roots do."""
     return any(
         len(options[slot]) == 1 and wanted.has_required(options[slot][0].traits.set) for slot in rules.unsuffixed
     )
 
 
 def _traits_of(rules: Rules, options: Options) -> tuple[frozenset[str], frozenset[str]]:
-    """The traits that the unsuffixed group can have at best, and those that it has with any choice of providers."""
+    """Returns the traits that the unsuffixed group can have at best, and those that it has with any choice of
+    providers."""
     of_slots = [[provider.traits.set for provider in options[slot]] for slot in rules.unsuffixed]
     at_best = frozenset[str]().union(*(names for of_slot in of_slots for names in of_slot))
     at_least = frozenset[str]().union(*(frozenset.intersection(*of_slot) for of_slot in of_slots))
@@ -67,7 +68,7 @@ def _traits_of(rules: Rules, options: Options) -> tuple[frozenset[str], frozense
 
 
 def _has_plenty(rules: Rules, options: Options) -> bool:
-    """Whether each provider alone has enough for all slots together, so that none can run out of anything."""
+    """Returns whether each provider alone has enough for all slots together, so that none can run out of anything."""
     for name, total in rules.totals.items():
         for slot in rules.takers[name]:
             for provider in options[slot]:
@@ -77,12 +78,12 @@ def _has_plenty(rules: Rules, options: Options) -> bool:
 
 
 def _limits(rules: Rules, options: Options, name: str) -> dict[int, int]:
-    """By provider id: how much each provider that may be asked for a resource class has of it."""
+    """Returns, by provider id, how much of a resource class each provider that may be asked for it has."""
     return {provider.id: provider.inventories[name].limit for slot in rules.takers[name] for provider in options[slot]}
 
 
 def _has_room(rules: Rules, options: Options) -> bool:
-    """Whether the possible providers together have enough.
+    """Returns whether the possible providers together have enough.
 
     This shows at once that five free devices cannot serve six groups of one.
     """
@@ -94,7 +95,7 @@ def _has_room(rules: Rules, options: Options) -> bool:
 
 
 def _can_isolate(options: Options) -> bool:
-    """Whether each of these slots can have a provider of its own: a bipartite matching by augmenting paths."""
+    """Returns whether each of these slots can have a provider of its own: a bipartite matching by augmenting paths."""
     holder: dict[int, int] = {}
 
     def assign(slot: int, seen: set[int]) -> bool:

@@ -113,7 +113,7 @@ class _Search:
         self._width = len(test.slots)
 
     def take_turns(self, shuffle: Shuffle | None) -> Iterator[Assignment | None]:
-        """The candidates of all trees; None after each long stretch without a result."""
+        """Yields the candidates of all trees; None after each long stretch without a result."""
         cloud, known = self._test.cloud, self._memory.trees
         trees = list(self._test.trees())
         if shuffle is not None:
@@ -142,7 +142,7 @@ class _Search:
             waiting = still
 
     def _unshared(self, tree: Tree) -> Iterator[Assignment | None]:
-        """The candidates of a tree with which no provider is shared."""
+        """Yields the candidates of a tree with which no provider is shared."""
         candidates: list[Assignment] = []
         if tree.single is not None:
             if self._test.fits_alone(tree.single):
@@ -157,6 +157,7 @@ class _Search:
         return iter(candidates)
 
     def _with_shared(self, tree: Tree, shared: list[Provider]) -> Iterator[Assignment | None]:
-        """The candidates of a tree and providers that are shared with it, which may change when the tree does not."""
+        """Yields the candidates of a tree and providers that are shared with it, which may change when the tree does
+        not."""
         options = self._test.options(tree, shared)
         return iter(()) if options is None else assignments(self._rules, options)

@@ -22,7 +22,7 @@ class Slot:
 
 
 def slots_of(request: CandidatesRequest) -> tuple[Slot, ...]:
-    """The slots of a request: those of the unsuffixed group first, then the suffixed groups in their order."""
+    """Returns the slots of a request: those of the unsuffixed group first, then the suffixed groups in their order."""
     slots: list[Slot] = []
     for group in request.groups:
         if group.suffix:
@@ -69,7 +69,8 @@ class GroupTest:
         )
 
     def accepts(self, provider: Provider) -> bool:
-        """Whether the provider, taken alone, has the traits, aggregates and tree that a suffixed group asks for."""
+        """Returns whether the provider, taken alone, has the traits, aggregates and tree that a suffixed group asks
+        for."""
         if not self.restricts:
             return True
         return (
@@ -80,7 +81,7 @@ class GroupTest:
         )
 
     def accepts_in(self, provider: Provider, root: Provider) -> bool:
-        """The same for the unsuffixed group, for a provider in the tree of `root`.
+        """Returns the same for the unsuffixed group, for a provider in the tree of `root`.
 
         Required traits may come from another provider of the candidate, and the aggregates of the root count for its
         whole tree.
@@ -117,7 +118,7 @@ class RequestTest:
         self.summed = len(request.groups) > 1
 
     def trees(self) -> Iterable[Tree]:
-        """The trees that can have candidates, judging by `in_tree` and the largest inventories."""
+        """Returns the trees that can have candidates, judging by `in_tree` and the largest inventories."""
         if any(group.impossible for group in self.groups) or not self._fits_somewhere():
             return ()
         for group in self.groups:
@@ -133,7 +134,7 @@ class RequestTest:
         )
 
     def fits_alone(self, provider: Provider) -> bool:
-        """Whether a provider that is a whole tree, with nothing shared with it, can serve the whole request."""
+        """Returns whether a provider that is a whole tree, with nothing shared with it, can serve the whole request."""
         if self.isolate or (self.tests_root and not self.root_traits.accepts(provider.traits.set)):
             return False
         for test in self.groups:

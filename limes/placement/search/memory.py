@@ -83,7 +83,7 @@ class QueryMemory:
 
 
 def _size(candidates: Sequence[Assignment]) -> int:
-    """Bytes of a tree with these candidates, without their JSON."""
+    """Returns the bytes of a tree with these candidates, without their JSON."""
     of_candidates = sum(_BYTES_PER_CANDIDATE + _BYTES_PER_SLOT * len(candidate) for candidate in candidates)
     return _BYTES_PER_TREE + (_BYTES_PER_OLD_TREE if candidates else 0) + of_candidates
 
@@ -100,7 +100,7 @@ class AnswerMemory:
         self._lock = threading.Lock()
 
     def of(self, query: Hashable) -> QueryMemory:
-        """The memory of a query. `query` has to hold everything that the JSON of a candidate depends on."""
+        """Returns the memory of a query. `query` has to hold everything that the JSON of a candidate depends on."""
         with self._lock:
             memory = self._queries.setdefault(query, QueryMemory(self._most))
             self._queries.move_to_end(query)

@@ -29,7 +29,7 @@ class Inventory:
         """The most that one consumer can get here, over all groups of its request."""
 
     def fits(self, amount: int) -> bool:
-        """Whether one group can take `amount` here."""
+        """Returns whether one group can take `amount` here."""
         return self.min_unit <= amount <= self.limit and amount % self.step_size == 0
 
 
@@ -81,7 +81,7 @@ class Provider:
         return SHARING_TRAIT in self.traits.set
 
     def fits(self, resources: Mapping[str, int]) -> bool:
-        """Whether one group can take all of `resources` here."""
+        """Returns whether one group can take all of `resources` here."""
         inventories = self.inventories
         for name, amount in resources.items():
             inventory = inventories.get(name)
@@ -148,7 +148,7 @@ class Cloud:
         traits: Mapping[str, object] | None = None,
         classes: Mapping[str, object] | None = None,
     ) -> "Cloud":
-        """The same cloud with new or changed providers, and without those with the ids `gone`."""
+        """Returns the same cloud with new or changed providers, and without those with the ids `gone`."""
         cloud = Cloud(
             self.traits if traits is None else traits,
             self.classes if classes is None else classes,
@@ -201,7 +201,7 @@ class Cloud:
         return {aggregate: tuple(providers) for aggregate, providers in sharing.items()}
 
     def tree_of(self, uuid: str) -> Tree | None:
-        """The tree of the provider with this UUID, or None if there is no such provider."""
+        """Returns the tree of the provider with this UUID, or None if there is no such provider."""
         provider = self.by_uuid.get(uuid)
         return self.trees.get(provider.root_id) if provider else None
 

@@ -65,7 +65,7 @@ def _uuid(pairs: Pairs, key: str) -> str | None:
 
 
 def matching_providers(request: ProvidersRequest, cloud: Cloud) -> list[Provider]:
-    """The providers that match the request, in the order of their ids."""
+    """Returns the providers that match the request, in the order of their ids."""
     test = GroupTest(request.group, cloud)
     if test.impossible:
         return []
@@ -79,7 +79,7 @@ def matching_providers(request: ProvidersRequest, cloud: Cloud) -> list[Provider
 
 
 def _named(request: ProvidersRequest, cloud: Cloud, root_id: int | None) -> Iterable[Provider]:
-    """Those with the UUID and the name; only those of one tree, if its root's id is given."""
+    """Returns those with the UUID and the name; only those of one tree, if its root's id is given."""
     named: Iterable[Provider]
     if request.uuid is not None:
         provider = cloud.by_uuid.get(request.uuid)

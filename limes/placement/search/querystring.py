@@ -25,12 +25,12 @@ def parse_pairs(query_string: str) -> list[tuple[str, str]]:
 
 
 def last_values(pairs: Pairs) -> dict[str, str]:
-    """Each key with its last value, which is what the schemas are applied to."""
+    """Returns each key with its last value, which is what the schemas are applied to."""
     return dict(pairs)
 
 
 def values_of(pairs: Pairs, key: str) -> list[str]:
-    """All values of one key, in the order in which they were written."""
+    """Returns all values of one key, in the order in which they were written."""
     return [value for name, value in pairs if name == key]
 
 
@@ -49,5 +49,5 @@ class QueryError(BadRequest):
 
 
 def invalid(message: str) -> QueryError:
-    """An error in the form that Placement's clients know: `Invalid query string parameters: ...`."""
+    """Returns an error in the form that Placement's clients know: `Invalid query string parameters: ...`."""
     return QueryError(f"Invalid query string parameters: {message}")

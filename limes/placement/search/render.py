@@ -22,7 +22,7 @@ MAPPINGS_SINCE = 34
 
 
 def render(result: SearchResult, cloud: Cloud, minor: int, memory: QueryMemory | None = None) -> bytes:
-    """The whole body under microversion 1.`minor`. `memory` is the one that the search used, if any."""
+    """Returns the whole body under microversion 1.`minor`. `memory` is the one that the search used, if any."""
     writer = RequestWriter(result.slots, minor)
     known = {} if memory is None else memory.texts
     texts: list[str] = []
@@ -75,7 +75,7 @@ class RequestWriter:
         return template % tuple([candidate[place].uuid for place in places])
 
     def _template(self, pattern: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
-        """The text, and for each `%s` in it the slot whose provider's UUID belongs there."""
+        """Returns the text, and for each `%s` in it the slot whose provider's UUID belongs there."""
         amounts: dict[int, dict[str, int]] = {}
         mappings: dict[str, list[int]] = {}
         for slot, first in zip(self._slots, pattern, strict=True):
@@ -106,7 +106,7 @@ def _json(value: object) -> str:
 
 
 def _tree_summaries(tree: Tree) -> bytes:
-    """The summaries of all providers of a tree, from 1.29: the inside of a JSON object. The tree keeps them."""
+    """Returns the summaries of all providers of a tree, from 1.29: the inside of a JSON object. The tree keeps them."""
     tree.summaries = _join(tree.providers, TREES_SINCE, None)
     return tree.summaries
 

@@ -66,7 +66,7 @@ class Rules:
         self.flat = not test.request.nested
 
     def accepts(self, chosen: Sequence[Provider], wanted: TraitTest | None) -> bool:
-        """Whether a whole assignment keeps all rules. No provider may be asked for more than it has.
+        """Returns whether a whole assignment keeps all rules. No provider may be asked for more than it has.
 
         `wanted` is `traits`, or None if the assignment is known to have them.
         """
@@ -85,7 +85,7 @@ class Rules:
 
 
 def _is_subtree(providers: Sequence[Provider]) -> bool:
-    """Whether one of the providers is at or above all of them."""
+    """Returns whether one of the providers is at or above all of them."""
     for top in providers:
         for provider in providers:
             if top.id not in provider.lineage:

@@ -48,7 +48,8 @@ class Subtrees:
         self._options = options
 
     def order(self) -> list[int]:
-        """The slots in the order in which to fill them: those with few options first, and each set without a gap."""
+        """Returns the slots in the order in which to fill them: those with few options first, and each set without a
+        gap."""
         group = list(range(len(self._options)))
         for slots in self._sets:
             joined = {group[slot] for slot in slots}
@@ -60,7 +61,7 @@ class Subtrees:
         return sorted(range(len(sizes)), key=lambda slot: (least[group[slot]], group[slot], sizes[slot], slot))
 
     def initial_choices(self) -> Choices | None:
-        """What is possible before anything is taken, or None if nothing is."""
+        """Returns what is possible before anything is taken, or None if nothing is."""
         domains = [
             sum(self._bits[provider.id] for provider in of_slot) if self.tied[slot] else 0
             for slot, of_slot in enumerate(self._options)
@@ -69,7 +70,7 @@ class Subtrees:
         return state if self._refine(state, set(range(len(self._sets))), {}) else None
 
     def providers_for(self, slot: int, state: Choices) -> Sequence[Provider]:
-        """The providers that a tied slot can still take, in the order of its options."""
+        """Returns the providers that a tied slot can still take, in the order of its options."""
         domain = state.domains[slot]
         if not domain & (domain - 1):
             return (self._providers[domain],)
@@ -79,7 +80,7 @@ class Subtrees:
     def choices_after(
         self, state: Choices, slot: int, provider: Provider, fits: Fits, taken: dict[tuple[int, str], int]
     ) -> Choices | None:
-        """What is possible when the slot has taken the provider, or None if nothing is."""
+        """Returns what is possible when the slot has taken the provider, or None if nothing is."""
         bit = self._bits.get(provider.id)
         if bit is None:
             return state
@@ -103,7 +104,7 @@ class Subtrees:
         return sum(bit for bit in self._providers if self._has_room(slots, bit, domains))
 
     def _has_room(self, slots: Sequence[int], top: int, domains: Sequence[int]) -> bool:
-        """Whether the providers at and below `top` have enough for all of these slots, taken together."""
+        """Returns whether the providers at and below `top` have enough for all of these slots, taken together."""
         below = self._below[top]
         needed: dict[str, int] = {}
         offering: dict[str, int] = {}
@@ -144,7 +145,8 @@ class Subtrees:
         return self._tops_have_room(state, taken)
 
     def _possible(self, slots: Sequence[int], tops: int, domains: Sequence[int]) -> tuple[int, int]:
-        """The tops that leave each of these slots something, and all providers that are at or below one of them."""
+        """Returns the tops that leave each of these slots something, and all providers that are at or below one of
+        them."""
         available = 0
         for slot in slots:
             available |= domains[slot]
@@ -166,7 +168,7 @@ class Subtrees:
         return possible, covered
 
     def _tops_have_room(self, state: Choices, taken: dict[tuple[int, str], int]) -> bool:
-        """Whether each provider that is the only top left for several sets can serve one slot of each.
+        """Returns whether each provider that is the only top left for several sets can serve one slot of each.
 
         Only sets without a common slot count, and only those that have no slot there yet.
         """
@@ -187,7 +189,7 @@ class Subtrees:
     def _can_serve(
         self, top: int, sets: Sequence[Sequence[int]], domains: Sequence[int], taken: dict[tuple[int, str], int]
     ) -> bool:
-        """Whether the provider may have enough for one slot of each set.
+        """Returns whether the provider may have enough for one slot of each set.
 
         Each slot takes a share of what is left of each class. All shares of one class come to 1 at most, so those of
         the slots with the smallest ones come to the number of classes at most.

@@ -34,7 +34,7 @@ class Traits:
         return tuple(names for names in self.required if len(names) > 1)
 
     def conflicts(self) -> list[str]:
-        """The traits, sorted, of required sets that are forbidden as a whole."""
+        """Returns the traits, sorted, of required sets that are forbidden as a whole."""
         return sorted({name for names in self.required if names <= self.forbidden for name in names})
 
     def names(self) -> Iterable[str]:
@@ -83,7 +83,8 @@ def _badly_formed(got: str) -> str:
 
 
 def parse_traits(texts: Sequence[str], minor: int) -> Traits:
-    """The values of `required` (or `root_required`) under microversion 1.`minor`; all of `texts` have to hold."""
+    """Returns the values of `required` (or `root_required`) under microversion 1.`minor`; all of `texts` have to
+    hold."""
     required: list[frozenset[str]] = []
     forbidden: set[str] = set()
     for text in texts:
@@ -122,7 +123,7 @@ def _example(minor: int) -> str:
 
 
 def parse_aggregates(texts: Sequence[str], minor: int) -> Aggregates:
-    """The values of `member_of` under microversion 1.`minor`; all of `texts` have to hold."""
+    """Returns the values of `member_of` under microversion 1.`minor`; all of `texts` have to hold."""
     if minor < REPEATED_AGGREGATES_SINCE and len(texts) > 1:
         raise QueryError("Multiple member_of parameters are not supported")
     member_of: list[frozenset[str]] = []
@@ -160,7 +161,7 @@ def _aggregate_of(value: str) -> str:
 
 
 def aggregate_name(text: str) -> str | None:
-    """What an aggregate is known by, or None if `text` is no UUID.
+    """Returns what an aggregate is known by, or None if `text` is no UUID.
 
     As in OpenStack Placement, it is the text that the client wrote: a UUID with and without dashes are two aggregates.
     Forms longer than a UUID (in braces, as a URN) do not fit in the database, and stand for the usual form.
@@ -170,7 +171,7 @@ def aggregate_name(text: str) -> str | None:
 
 
 def parse_in_tree(text: str) -> str:
-    """The UUID of a provider, in lower case with dashes."""
+    """Returns the UUID of a provider, in lower case with dashes."""
     uuid = normal_uuid(text)
     if uuid is None:
         raise invalid(f"Expected 'in_tree' parameter to be a format of uuid. Got: {text}")
@@ -178,7 +179,7 @@ def parse_in_tree(text: str) -> str:
 
 
 def normal_uuid(text: str) -> str | None:
-    """A UUID in lower case with dashes, or None if `text` is none. The dashes may be missing."""
+    """Returns a UUID in lower case with dashes, or None if `text` is none. The dashes may be missing."""
     try:
         parsed = UUID(text)
     except ValueError:

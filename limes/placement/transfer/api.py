@@ -30,7 +30,7 @@ class ReadableApi(Protocol):
     version: int
 
     def get(self, path: str) -> Any:
-        """The document at a path, or None if it does not exist. Raises `BackendError`."""
+        """Returns the document at a path, or None if it does not exist. Raises `BackendError`."""
         ...
 
 
@@ -51,7 +51,7 @@ class RemoteApi:
             raise BackendError(f"{self._url}: speaks microversions up to {newest}, but 1.{OLDEST} is needed")
 
     def get(self, path: str) -> Any:
-        """The document at a path, or None if it does not exist. Raises `BackendError`."""
+        """Returns the document at a path, or None if it does not exist. Raises `BackendError`."""
         headers = {microversion.HEADER: f"{microversion.SERVICE} {microversion.text(self.version)}"}
         try:
             answer = self._adapter.get(self._url + path, headers=headers, raise_exc=False)
@@ -76,7 +76,7 @@ class LocalApi:
         self._app = app
 
     def get(self, path: str) -> Any:
-        """The document at a path, or None if it does not exist. Raises `BackendError`."""
+        """Returns the document at a path, or None if it does not exist. Raises `BackendError`."""
         status, data = self._call("GET", path, None, self.version)
         if status == 404:
             return None
@@ -121,12 +121,12 @@ class LocalApi:
 
 
 def quoted(name: str) -> str:
-    """A name for use in a path or query."""
+    """Returns a name for use in a path or query."""
     return quote(name, safe="")
 
 
 def _reason(data: bytes) -> str:
-    """What an error document says, in one line."""
+    """Returns what an error document says, in one line."""
     try:
         document: Mapping[str, Any] = orjson.loads(data)
         text = str(document["errors"][0]["detail"])

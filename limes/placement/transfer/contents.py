@@ -104,7 +104,7 @@ def _read_list(api: ReadableApi, name: str) -> list[Any]:
 
 
 def parents_first(listed: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The providers of a list, each after its parent."""
+    """Returns the providers of a list, each after its parent."""
     children: dict[str | None, list[Mapping[str, Any]]] = {}
     known = {provider["uuid"] for provider in listed}
     for provider in listed:
@@ -117,13 +117,13 @@ def parents_first(listed: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]
 
 
 def _read_each(read_item: Callable[[S], T], items: Sequence[S], label: str, progress: Progress) -> Iterator[T]:
-    """What `read_item` returns for each item, in order, several at a time."""
+    """Yields what `read_item` returns for each item, in order, several at a time."""
     with ThreadPoolExecutor(_THREADS) as pool:
         yield from progress(label, pool.map(read_item, items), len(items))
 
 
 def _read_provider(api: ReadableApi, listed: Mapping[str, Any]) -> tuple[ProviderState, list[str]] | None:
-    """A provider, and the UUIDs of its consumers; None if it is gone by now."""
+    """Returns a provider, and the UUIDs of its consumers; None if it is gone by now."""
     uuid = listed["uuid"]
     parts = {}
     for part in ("inventories", "traits", "aggregates", "usages", "allocations"):
@@ -146,7 +146,7 @@ def _read_provider(api: ReadableApi, listed: Mapping[str, Any]) -> tuple[Provide
 
 
 def _read_consumer(api: ReadableApi, uuid: str) -> tuple[ConsumerState, int] | None:
-    """A consumer and its generation; None if it is gone by now."""
+    """Returns a consumer and its generation; None if it is gone by now."""
     document = api.get(f"/allocations/{uuid}")
     if document is None or not document["allocations"]:
         return None
@@ -165,7 +165,7 @@ CUSTOM = "CUSTOM_"
 
 
 def differences(theirs: Contents, ours: Contents) -> Iterator[str]:
-    """One line for each difference. Generations may differ, and so may standard names that nobody uses."""
+    """Yields one line for each difference. Generations may differ, and so may standard names that nobody uses."""
     for kind, left, right in (
         ("resource class", theirs.classes, ours.classes),
         ("trait", theirs.traits, ours.traits),

@@ -42,7 +42,7 @@ class Journal:
             self.restart()
 
     def get(self, path: str) -> Any:
-        """What the source answers, or has answered before. Raises `BackendError`."""
+        """Returns what the source answers, or has answered before. Raises `BackendError`."""
         if path in self._answers:
             return self._answers[path]
         document = self._api.get(path)

@@ -108,7 +108,8 @@ class Writer:
         self._inventories[uuid] = inventories
 
     def _inventories_with_room(self, provider: ProviderState, present: ProviderState | None) -> Inventories:
-        """The provider's future inventories, with room for what will be used; and those that are in use here."""
+        """Returns the provider's future inventories, with room for what will be used; and those that are in use
+        here."""
         in_use = {name for name, used in present.usages.items() if used} if present else set()
         kept = (
             {name: present.inventories[name] for name in in_use if name not in provider.inventories} if present else {}
@@ -129,7 +130,7 @@ class Writer:
 
 
 def with_room_for(values: Mapping[str, Any], amounts: Sequence[int]) -> Mapping[str, Any]:
-    """An inventory that takes these amounts: the given one if it can, else one that takes nearly anything."""
+    """Returns an inventory that takes these amounts: the given one if it can, else one that takes nearly anything."""
     capacity = int((values["total"] - values["reserved"]) * values["allocation_ratio"])
     fit = all(
         values["min_unit"] <= amount <= values["max_unit"] and amount % values["step_size"] == 0 for amount in amounts

@@ -27,7 +27,7 @@ class SetCommitment(OneOfProject):
     options: ClassVar[Options] = (add_id, _add_duration)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """The commitment."""
+        """Returns the commitment."""
         return self.change_commitment(
             parsed_args, f"{parsed_args.id}/update-duration", {"duration": parsed_args.duration}
         )
@@ -43,7 +43,7 @@ class MergeCommitments(OneOfProject):
     options: ClassVar[Options] = (_add_ids,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """The new commitment."""
+        """Returns the new commitment."""
         return self.change_commitment(parsed_args, "merge", {"commitment_ids": parsed_args.ids})
 
 
@@ -53,7 +53,7 @@ class RenewCommitment(OneOfProject):
     options: ClassVar[Options] = (add_id,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """The new commitment."""
+        """Returns the new commitment."""
         return self.change_commitment(parsed_args, f"{parsed_args.id}/renew")
 
 
@@ -69,7 +69,7 @@ class ConvertCommitment(OneOfProject):
     options: ClassVar[Options] = (add_id, add_amount, _add_target)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """The new commitment."""
+        """Returns the new commitment."""
         commitment = self.find(parsed_args, parsed_args.id)
         source = amount_of(parsed_args, commitment)
         service, resource = parsed_args.to
@@ -112,7 +112,7 @@ class ListConversions(LimesLister):
     options: ClassVar[Options] = (_add_source,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """One row for each target; amounts are in the units of the resources."""
+        """Returns one row for each target; amounts are in the units of the resources."""
         conversions = self.limes.get(rates_path(*parsed_args.resource))["conversions"]
         rows: list[Row] = [
             {

@@ -18,7 +18,7 @@ from limes_osc.targets import InProject
 
 
 def read_time(text: str) -> int:
-    """A UNIX time, or an ISO 8601 date or time (UTC, unless it says otherwise). Raises `ArgumentTypeError`."""
+    """Returns a UNIX time, or an ISO 8601 date or time (UTC, unless it says otherwise). Raises `ArgumentTypeError`."""
     if text.isascii() and text.isdigit():
         return int(text)
     try:
@@ -30,7 +30,7 @@ def read_time(text: str) -> int:
 
 
 def add_wanted(parser: argparse.ArgumentParser) -> None:
-    """What to commit to."""
+    """Adds the options that say what to commit to."""
     parser.add_argument(
         "resource", metavar="<service>/<resource>", type=read_pair, help="Resource, such as compute/cores"
     )
@@ -48,7 +48,7 @@ def add_wanted(parser: argparse.ArgumentParser) -> None:
 
 
 def add_confirm_by(parser: argparse.ArgumentParser) -> None:
-    """When to begin."""
+    """Adds `--confirm-by`."""
     parser.add_argument(
         "--confirm-by",
         metavar="<time>",
@@ -58,14 +58,14 @@ def add_confirm_by(parser: argparse.ArgumentParser) -> None:
 
 
 class WantedCommitment(InProject):
-    """Asks something about a commitment that could be made."""
+    """A command about a commitment that could be made."""
 
     options: ClassVar[Options] = (add_wanted,)
 
     def ask(
         self, args: argparse.Namespace, operation: str, headers: Mapping[str, str] | None = None
     ) -> tuple[Json, Json]:
-        """The answer of `commitments/WHAT`, and the report of the resource. Raises `CommandError`."""
+        """Returns the answer of `commitments/OPERATION`, and the report of the resource. Raises `CommandError`."""
         path = self.path(args)
         resource = self._resource(path, *args.resource)
         try:
@@ -85,7 +85,7 @@ class WantedCommitment(InProject):
         return self.warned(document_of(answer)), resource
 
     def _resource(self, path: str, service: str, name: str) -> Json:
-        """The project's report of the resource. Raises `CommandError` if one cannot commit to it."""
+        """Returns the project's report of the resource. Raises `CommandError` if one cannot commit to it."""
         query = [("service", service), ("resource", name)]
         for reported in self.limes.get(path, query)["project"]["services"]:
             for resource in reported["resources"]:
@@ -115,7 +115,7 @@ class CreateCommitment(WantedCommitment, OneOfProject):
     options: ClassVar[Options] = (add_confirm_by, _add_key)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """The commitment."""
+        """Returns the commitment."""
         key = parsed_args.idempotency_key
         answer, _ = self.ask(parsed_args, "new", {"Idempotency-Key": key} if key else None)
         return self.commitment_fields(parsed_args, answer["commitment"])
@@ -153,7 +153,7 @@ class Blockers(FormattableColumn[list[dict[str, Any]]]):
         )
 
     def human_readable(self) -> str:
-        """One line for each."""
+        """Returns one line for each."""
         return "\n".join(f"{amount} in {zone} until {end}" for amount, zone, end in self._rows)
 
 
@@ -163,7 +163,7 @@ class PlanCommitment(WantedCommitment, LimesShowOne):
     options: ClassVar[Options] = (add_confirm_by, add_unit)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """The plan."""
+        """Returns the plan."""
         answer, resource = self.ask(parsed_args, "plan")
         plan, unit, wanted = answer["plan"], unit_of(resource), parsed_args.unit
         missing, unplaced = plan.get("missing_capacity"), plan.get("unplaced_usage")

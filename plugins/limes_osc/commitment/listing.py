@@ -33,7 +33,7 @@ OPTIONAL = {"Confirm By", "Confirmed At", "Superseded At", "Transfer Status", "C
 
 
 def row_of(commitment: Json, wanted: Unit | None = None) -> Row:
-    """All that is known of a commitment."""
+    """Returns all cells of a commitment."""
     return {
         "ID": commitment["id"],
         "Service": commitment["service_type"],
@@ -61,7 +61,7 @@ class ListOfCommitments(LimesLister):
     options: ClassVar[Options] = (add_filters, add_unit)
 
     def list_commitments(self, args: argparse.Namespace, path: str, query: Query, titles: list[str]) -> Table:
-        """One row for each."""
+        """Returns one row for each selected commitment."""
         commitments = self.limes.get(path, [*filters_of(args), *query], secret=True)["commitments"]
         selected = (
             commitment
@@ -82,7 +82,7 @@ class ListCommitments(InProject, ListOfCommitments):
     options: ClassVar[Options] = (_add_list_options,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """One row for each commitment."""
+        """Returns one row for each commitment."""
         query = [("history", "")] if parsed_args.history else []
         titles = [*_TITLES, *_MORE] if parsed_args.long else _TITLES
         return self.list_commitments(parsed_args, f"{self.path(parsed_args)}/commitments", query, titles)
@@ -92,7 +92,7 @@ class ListOffers(ListOfCommitments):
     """List commitments that are offered to everybody, with the tokens that take them"""
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """One row for each commitment."""
+        """Returns one row for each commitment."""
         titles = ["ID", "Service", "Resource", "AZ", "Amount", "Duration", "Status", "Expires At", "Transfer Token"]
         return self.list_commitments(parsed_args, "/public-commitments", (), titles)
 
@@ -103,12 +103,12 @@ class OneCommitment(LimesShowOne):
     options: ClassVar[Options] = (add_unit,)
 
     def commitment_fields(self, args: argparse.Namespace, commitment: Json) -> Fields:
-        """Its fields."""
+        """Returns the fields of a commitment."""
         return self.fields(args, row_of(commitment, args.unit))
 
 
 def add_id(parser: argparse.ArgumentParser) -> None:
-    """Which commitment."""
+    """Adds the argument with the number of a commitment."""
     parser.add_argument("id", metavar="<id>", type=int, help="ID of the commitment (its number)")
 
 
@@ -116,7 +116,7 @@ class OneOfProject(InProject, OneCommitment):
     """About one commitment of a project."""
 
     def find(self, args: argparse.Namespace, number: int) -> Json:
-        """The commitment of that number. Raises `CommandError`."""
+        """Returns the commitment of that number. Raises `CommandError`."""
         path = f"{self.path(args)}/commitments"
         commitments: list[Json] = self.limes.get(path, [("history", "")], secret=True)["commitments"]
         for commitment in commitments:
@@ -125,7 +125,7 @@ class OneOfProject(InProject, OneCommitment):
         raise CommandError(f"the project has no commitment {number}")
 
     def change_commitment(self, args: argparse.Namespace, operation: str, body: Json | None = None) -> Fields:
-        """Sends a request below the project's commitments, and shows the commitment that it answers."""
+        """Sends a request below the project's commitments, and returns the fields of the commitment in the answer."""
         answer = self.limes.request("POST", f"{self.path(args)}/commitments/{operation}", (), body, secret=True)
         return self.commitment_fields(args, self.warned(document_of(answer))["commitment"])
 
@@ -136,7 +136,7 @@ class ShowCommitment(OneOfProject):
     options: ClassVar[Options] = (add_id,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """All its fields."""
+        """Returns all its fields."""
         return self.commitment_fields(parsed_args, self.find(parsed_args, parsed_args.id))
 
 
@@ -159,7 +159,7 @@ class ListUtilisation(InProject, LimesLister):
     _columns = Columns(["Service", "Resource", "AZ", "Recommended", "Date", *_figures])
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """One row for each resource and AZ, or for each of their days."""
+        """Returns one row for each resource and AZ, or for each of their days."""
         days = [("days", str(parsed_args.days))] if parsed_args.days is not None else []
         path = f"{self.path(parsed_args)}/commitments/utilisation"
         utilisation = self.limes.get(path, [*filters_of(parsed_args), *days])["utilisation"]
@@ -217,7 +217,7 @@ class ListEvents(LimesLister):
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """One row for each change; the last number is the `--since` of the next call."""
+        """Returns one row for each change; the last number is the `--since` of the next call."""
         query = [("since", str(parsed_args.since))]
         query += [("limit", str(parsed_args.limit))] if parsed_args.limit is not None else []
         events = self.limes.get("/commitments", query)["events"]

@@ -22,7 +22,7 @@ class StartTransfer(OneOfProject):
     options: ClassVar[Options] = (add_id, add_amount, _add_public)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """The marked commitment, with its token."""
+        """Returns the marked commitment, with its token."""
         amount = amount_of(parsed_args, self.find(parsed_args, parsed_args.id))
         status = "public" if parsed_args.public else "unlisted"
         return self.change_commitment(parsed_args, *_mark(parsed_args.id, amount, status))
@@ -34,7 +34,7 @@ class CancelTransfer(OneOfProject):
     options: ClassVar[Options] = (add_id,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """The commitment."""
+        """Returns the commitment."""
         amount = self.find(parsed_args, parsed_args.id)["amount"]
         return self.change_commitment(parsed_args, *_mark(parsed_args.id, amount, ""))
 
@@ -65,7 +65,7 @@ class Transferable(LimesCommand):
         return {"Transfer-Token": token}
 
     def read_offer(self, args: argparse.Namespace) -> Json:
-        """The commitment."""
+        """Returns the commitment."""
         commitment: Json = self.limes.get("/commitments/by-token", headers=self.headers(args), secret=True)[
             "commitment"
         ]
@@ -76,7 +76,7 @@ class ShowOffer(Transferable, OneCommitment):
     """Show the commitment that a token would take"""
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """The commitment."""
+        """Returns the commitment."""
         return self.commitment_fields(parsed_args, self.read_offer(parsed_args))
 
 
@@ -84,7 +84,7 @@ class AcceptTransfer(Transferable, OneOfProject):
     """Take a commitment that was marked for transfer into the project"""
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """The commitment."""
+        """Returns the commitment."""
         path = f"{self.path(parsed_args)}/transfer-commitment/{self.read_offer(parsed_args)['id']}"
         answer = self.limes.request("POST", path, headers=self.headers(parsed_args), secret=True)
         return self.commitment_fields(parsed_args, self.warned(document_of(answer))["commitment"])

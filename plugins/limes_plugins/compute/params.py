@@ -16,7 +16,7 @@ registered defaults (seen in release 34.0.0), so no project can have one of its 
 
 
 def flavor_resource(name: str) -> str:
-    """The resource that counts the instances of a flavor."""
+    """Returns the resource that counts the instances of a flavor."""
     return f"instances_{name}"
 
 
@@ -38,7 +38,7 @@ class HypervisorTypeRule(Params):
     """What reports show as the server's `hypervisor`."""
 
     def matches(self, flavor: Mapping[str, Any]) -> bool:
-        """Whether the rule holds for the flavor of a server. An extra spec that is missing matches nothing."""
+        """Returns whether the rule holds for the flavor of a server. An extra spec that is missing matches nothing."""
         key = self.match.removeprefix("extra-spec:")
         value = flavor.get("original_name") if key == self.match else (flavor.get("extra_specs") or {}).get(key)
         return isinstance(value, str) and re.search(self.pattern, value) is not None

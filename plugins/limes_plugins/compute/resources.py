@@ -23,7 +23,7 @@ class ByServer:
 
 
 def base_resources() -> list[ByServer]:
-    """Those whose totals are in Nova's quota sets."""
+    """Returns those whose totals are in Nova's quota sets."""
     return [
         ByServer(ResourceDef("cores", az_aware=True), lambda server: server.cores),
         ByServer(ResourceDef("instances", az_aware=True), lambda server: 1, lists_servers=True),
@@ -32,7 +32,7 @@ def base_resources() -> list[ByServer]:
 
 
 def counted_resources(params: ComputeParams) -> list[ByServer]:
-    """Those that are counted from the servers alone: of configured flavors and sizes."""
+    """Returns those that are counted from the servers alone: of configured flavors and sizes."""
     counted = [_of_flavor(name, params) for name in params.flavors]
     if params.bigvm_min_memory is not None:
         counted += [_of_size(base, big, params.bigvm_min_memory) for base in base_resources() for big in (False, True)]
@@ -66,7 +66,7 @@ def _of_size(base: ByServer, big: bool, limit: int) -> ByServer:
 
 
 def per_az(resource: ByServer, servers: Iterable[Server], total: int | None) -> dict[str, AZUsage]:
-    """Usage by AZ.
+    """Returns usage by AZ.
 
     If Nova has a `total`, this is the sum: what the servers don't explain is in `unknown`, and if they use more than
     Nova counts (such as shelved ones, with unified limits), those that are nowhere count last.

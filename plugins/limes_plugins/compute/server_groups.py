@@ -25,7 +25,7 @@ class ServerGroups:
         self._members = Snapshot(self._largest, max_age)
 
     def largest(self, project_id: str) -> int:
-        """The number of members in the project's largest group. Raises `BackendError`."""
+        """Returns the number of members in the project's largest group. Raises `BackendError`."""
         return self._members.get().get(project_id, 0)
 
     def _largest(self) -> Mapping[str, int]:
@@ -45,7 +45,7 @@ class ServerGroups:
         return largest
 
     def _list(self, deadline: float) -> list[dict[str, Any]] | None:
-        """All groups; None if they have changed meanwhile."""
+        """Returns all groups; None if they have changed meanwhile."""
         groups = self._page(0)
         while groups:
             if time.monotonic() > deadline:

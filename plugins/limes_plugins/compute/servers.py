@@ -53,8 +53,8 @@ class Servers:
         self._all = Snapshot(self._list_all, max_age)
 
     def of(self, project_id: str, expected: int) -> list[Server]:
-        """The servers of a project. If the list of all has not as many as `expected`, they have just changed, and are
-        listed anew for the project."""
+        """Returns the servers of a project. If the list of all has not as many as `expected`, they have just changed,
+        and are listed anew for the project."""
         if expected == 0:
             return []
         if self._together:
@@ -96,7 +96,7 @@ def _parse(entry: Mapping[str, Any], describe: Describe) -> Server:
 
 
 def az_of(entry: Mapping[str, Any]) -> str:
-    """A server without a host is nowhere."""
+    """Returns the AZ of a server; one without a host is in none."""
     return entry.get("OS-EXT-AZ:availability_zone") or UNKNOWN_AZ
 
 
@@ -118,7 +118,7 @@ class ImageTypes:
         self._ask_again_at = 0.0
 
     def of(self, image_id: str) -> str | None:
-        """The operating system of an image; None if it is not known."""
+        """Returns the operating system of an image; None if it is not known."""
         with self._lock:
             if image_id not in self._known and time.monotonic() >= self._ask_again_at:
                 self._ask(image_id)
@@ -141,7 +141,7 @@ class Attributes:
         self._images = images
 
     def __call__(self, entry: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The attributes of a server as Nova lists it."""
+        """Returns the attributes of a server as Nova lists it."""
         flavor = entry["flavor"]
         optional = {"os_type": self._os_type(entry.get("image")), "hypervisor": self._hypervisor(flavor)}
         return {
@@ -159,7 +159,7 @@ class Attributes:
         }
 
     def _os_type(self, image: Any) -> str | None:
-        """A server without an image was made from a volume."""
+        """Returns the operating system; a server without an image was made from a volume."""
         if not isinstance(image, dict):
             return None
         if "properties" in image:

@@ -104,7 +104,7 @@ class ComputeService(QuotaBackend):
         )
 
     def describe(self) -> ServiceDef:
-        """The resources, those of flavors and sizes as configured."""
+        """Returns the resources, those of flavors and sizes as configured."""
         return self._service
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:

@@ -28,7 +28,7 @@ class LiquidCapacity(CapacityBackend):
         self._info = InfoKeeper(self._client, params.info_file)
 
     def needs_demand(self) -> Collection[Ref]:
-        """Those for which the liquid asks for it."""
+        """Returns those for which the liquid asks for it."""
         return [(self._service, name) for name, resource in self._info.get().resources.items() if resource.needs_demand]
 
     def report_capacity(self) -> CapacityReport:
@@ -53,12 +53,12 @@ class LiquidCapacity(CapacityBackend):
         )
 
     def resources(self) -> Collection[Ref]:
-        """Those of which the liquid knows the capacity; it is asked if the `info_file` does not know yet."""
+        """Returns those of which the liquid knows the capacity; it is asked if the `info_file` does not know yet."""
         return [(self._service, name) for name, resource in self._info.get().resources.items() if resource.has_capacity]
 
 
 def _demand(found: ResourceDemand | None) -> dict[str, Any]:
-    """The demand for one resource, in the words of the protocol."""
+    """Returns the demand for one resource, in the words of the protocol."""
     demand = found or ResourceDemand()
     return {
         "overcommitFactor": demand.overcommit_factor,

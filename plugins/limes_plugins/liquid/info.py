@@ -41,7 +41,7 @@ class ResourceInfo(BaseModel):
         return value
 
     def definition(self, name: str) -> ResourceDef:
-        """The resource as Limes knows it."""
+        """Returns the resource as Limes knows it."""
         az_aware = self.topology != "flat"
         return ResourceDef(name, self.unit, self.category or "", tracks_quota=self.has_quota, az_aware=az_aware)
 
@@ -71,7 +71,8 @@ class InfoKeeper:
         self._info: ServiceInfo | None = None
 
     def get(self) -> ServiceInfo:
-        """The description that this process began with. Raises `ConfigError` or `BackendError` if there is none."""
+        """Returns the description that this process began with. Raises `ConfigError` or `BackendError` if there is
+        none."""
         with self._lock:
             if self._info is None:
                 self._info = self._read() or self._fetch()

@@ -74,7 +74,7 @@ class LiquidService(QuotaBackend):
         self._client.put(path, document)
 
     def _report(self, project: ProjectInfo) -> tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]:
-        """The liquid's report, and its entries of the resources that it described."""
+        """Returns the liquid's report, and its entries of the resources that it described."""
         document: dict[str, Any] = {"allAZs": self._azs}
         info = self._info.get()
         if info.usage_needs_project:
@@ -108,7 +108,7 @@ def _per_az(entry: Mapping[str, Any], where: str) -> dict[str, AZUsage]:
 
 
 def _quota(entry: Mapping[str, Any], where: str) -> BackendQuota | None:
-    """A resource's quota, or the sum of its quotas by AZ. Numbers below 0 mean unlimited."""
+    """Returns a resource's quota, or the sum of its quotas by AZ. Numbers below 0 mean unlimited."""
     if entry.get("quota") is not None:
         return _limit(entry["quota"], where)
     quotas = [figures.get("quota") for figures in entry["perAZ"].values()]

@@ -78,7 +78,7 @@ class NovaCapacity(CapacityBackend):
         return self.report_capacity_for(NO_DEMAND)
 
     def report_capacity_for(self, demand: Demand) -> CapacityReport:
-        """Sums over hypervisors, by AZ."""
+        """Returns sums over hypervisors, by AZ."""
         deadline = self._nova.deadline()
         hypervisors = matching(self._nova, self._params.hypervisor_selection, deadline)
         flavors = all_flavors(self._nova, deadline)
@@ -194,7 +194,8 @@ class SeparateFlavors:
     def capacity(
         self, stocks: Mapping[str, Sequence[Stock]], flavors: Sequence[Flavor], demand: Demand
     ) -> dict[str, dict[str, AZCapacity]]:
-        """By resource and AZ, of all hypervisors by AZ. `flavors` are Nova's. Raises `BackendError`."""
+        """Returns capacity by resource and AZ; `stocks` are all hypervisors by AZ. `flavors` are Nova's. Raises
+        `BackendError`."""
         separate = packed(flavors, self._params.flavors)
         counts = {az: self._pack(az, some, separate, demand) for az, some in stocks.items()}
         return {

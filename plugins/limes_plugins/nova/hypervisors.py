@@ -33,7 +33,8 @@ class Hypervisor:
 
 
 def matching(client: ServiceClient, selection: HypervisorSelection, deadline: float) -> list[Hypervisor]:
-    """The hypervisors in matching aggregates, by name: a request for aggregates, one for each page of hypervisors.
+    """Returns the hypervisors in matching aggregates, by name: a request for aggregates, one for each page of
+    hypervisors.
 
     Raises `BackendError`, also if one is in two matching aggregates.
     """
@@ -65,17 +66,18 @@ def _host(entry: Mapping[str, Any]) -> str:
 
 
 def all_flavors(client: ServiceClient, deadline: float) -> list[Flavor]:
-    """Flavors of all projects: a request for each page."""
+    """Returns flavors of all projects: a request for each page."""
     return list(client.pages("/flavors/detail", "flavors", {"is_public": "None", "limit": "1000"}, deadline))
 
 
 def largest_disk(flavors: Sequence[Flavor], selection: FlavorSelection) -> int:
-    """The most GiB that any of the selected flavors takes on the disks of its host; 0 if there is none that does."""
+    """Returns the most GiB that any of the selected flavors takes on the disks of its host; 0 if there is none that
+    does."""
     return max((_disk(flavor) for flavor in flavors if selection.accepts(_extra_specs(flavor))), default=0)
 
 
 def packed(flavors: Sequence[Flavor], wanted: Mapping[str, PackedFlavorParams]) -> list[PackedFlavor]:
-    """The wanted flavors. Raises `BackendError` if Nova does not have one, or if one takes nothing."""
+    """Returns the wanted flavors. Raises `BackendError` if Nova does not have one, or if one takes nothing."""
     by_name = {str(flavor.get("name")): flavor for flavor in flavors}
     packed_flavors = []
     for name, params in wanted.items():

@@ -26,7 +26,7 @@ class PackedFlavor:
     forbidden_traits: Set[str] = frozenset()
 
     def may_be_on(self, traits: Set[str]) -> bool:
-        """Whether a hypervisor with these traits will do."""
+        """Returns whether servers of this flavor may be on a hypervisor with these traits."""
         return self.required_traits <= traits and not self.forbidden_traits & traits
 
 
@@ -39,7 +39,7 @@ class Room:
         self._traits = frozenset(traits)
 
     def fits(self, flavor: PackedFlavor) -> int:
-        """How many more servers of that flavor fit."""
+        """Returns how many more servers of that flavor fit."""
         needs = [(class_, need) for class_, need in flavor.needs.items() if class_ != _DISK or _DISK in self.free]
         if not needs or not flavor.may_be_on(self._traits):
             return 0
@@ -58,7 +58,7 @@ def pack(
     demand: Mapping[str, AZDemand],
     others: Mapping[str, int],
 ) -> dict[str, int]:
-    """How many servers of each flavor there can be, by name: those that run and those for which there is room.
+    """Returns how many servers of each flavor there can be, by name: those that run and those for which there is room.
 
     `demand` is by flavor; `others` is what other servers demand, by resource class. Fills the rooms.
     """
@@ -96,7 +96,7 @@ def _share_out(
 
 
 def _spare(rooms: Sequence[Room], flavor: PackedFlavor, others: Mapping[str, int]) -> int:
-    """How many more fit so that there is enough left for others."""
+    """Returns how many more fit so that there is enough left for others."""
     bounds = [sum(room.fits(flavor) for room in rooms)]
     for class_, amount in others.items():
         if need := flavor.needs.get(class_):
@@ -115,6 +115,6 @@ def _place(rooms: Sequence[Room], flavor: PackedFlavor, count: int) -> int:
 
 
 def _share(flavor: PackedFlavor, rooms: Sequence[Room]) -> float:
-    """How large a flavor is: the largest part that it takes of all there is of one class."""
+    """Returns how large a flavor is: the largest part that it takes of all there is of one class."""
     totals = {class_: sum(room.free.get(class_, 0) for room in rooms) for class_ in flavor.needs}
     return max((need / totals[class_] for class_, need in flavor.needs.items() if totals[class_]), default=0.0)

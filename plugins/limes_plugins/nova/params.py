@@ -26,15 +26,15 @@ class HypervisorSelection(Params):
     """Traits that their resource providers must have, or, with a leading `!`, must not have."""
 
     def has_type(self, hypervisor_type: str) -> bool:
-        """Whether hypervisors of this type count."""
+        """Returns whether hypervisors of this type count."""
         return re.search(self.hypervisor_type_pattern, hypervisor_type) is not None
 
     def has_name(self, aggregate: str) -> bool:
-        """Whether hypervisors in the aggregate of this name count."""
+        """Returns whether hypervisors in the aggregate of this name count."""
         return re.search(self.aggregate_name_pattern, aggregate) is not None
 
     def accepts(self, traits: Collection[str]) -> bool:
-        """Whether hypervisors with these traits count."""
+        """Returns whether hypervisors with these traits count."""
         return all((trait.lstrip("!") in traits) is not trait.startswith("!") for trait in self.required_traits)
 
 
@@ -45,7 +45,7 @@ class FlavorSelection(Params):
     excluded_extra_specs: dict[str, str] = Field(default_factory=dict)
 
     def accepts(self, extra_specs: Mapping[str, Any]) -> bool:
-        """Whether a flavor has all of the required ones, and none of the excluded ones."""
+        """Returns whether a flavor has all of the required ones, and none of the excluded ones."""
         return all(extra_specs.get(key) == value for key, value in self.required_extra_specs.items()) and not any(
             extra_specs.get(key) == value for key, value in self.excluded_extra_specs.items()
         )

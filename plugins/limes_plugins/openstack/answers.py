@@ -21,13 +21,13 @@ def check(name: str, method: str, path: str, answer: Any) -> None:
 
 
 def refused(name: str, method: str, path: str, answer: Any, missing: str) -> BackendError:
-    """The error for another answer of 4xx. `missing` is what a 404 may come from."""
+    """Returns the error for another answer of 4xx. `missing` is what a 404 may come from."""
     hint = f" ({missing})" if answer.status_code == 404 else ""
     return BackendError(f"{method} {path}: {name} answered with {answer.status_code}{_detail(answer)}{hint}")
 
 
 def json_object(name: str, method: str, path: str, answer: Any) -> dict[str, Any]:
-    """The document of an answer. Raises `BackendError`."""
+    """Returns the document of an answer. Raises `BackendError`."""
     try:
         document = answer.json()
     except ValueError as error:
@@ -42,7 +42,7 @@ def json_object(name: str, method: str, path: str, answer: Any) -> dict[str, Any
 
 
 def _detail(answer: Any) -> str:
-    """What the service says in its error document, if it is one of the usual forms, or a plain text."""
+    """Returns what the service says in its error document, if it is one of the usual forms, or a plain text."""
     try:
         text = _message(answer.json())
     except ValueError:
@@ -66,14 +66,15 @@ def _message(document: Any) -> str:
 
 
 def whole_number(value: Any, name: str) -> int:
-    """The value, if it is a whole number from 0. Raises `BackendError`."""
+    """Returns the value, if it is a whole number from 0. Raises `BackendError`."""
     if type(value) is not int or value < 0:
         raise BackendError(f"{name} is {value!r}, expected a whole number from 0")
     return value
 
 
 def quota_of(value: Any, name: str) -> BackendQuota:
-    """A quota as OpenStack services write it: -1 means unlimited, and so does what no resource can have that much of.
+    """Returns a quota as OpenStack services write it: -1 means unlimited, and so does what no resource can have that
+    much of.
 
     Raises `BackendError` for anything else that is no whole number.
     """

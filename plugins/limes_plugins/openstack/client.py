@@ -61,13 +61,13 @@ class ServiceClient:
         missing: str = MISSING,
         microversion: str | None = None,
     ) -> dict[str, Any]:
-        """The document at `path`. Raises `BackendError`; `missing` is what an answer 404 may come from, and
+        """Returns the document at `path`. Raises `BackendError`; `missing` is what an answer 404 may come from, and
         `microversion` one for this request alone."""
         options = {"microversion": microversion} if microversion else {}
         return self._document("GET", path, missing, params=dict(params or {}), **options)
 
     def find(self, path: str, params: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
-        """The same; None if the service says that there is no such thing."""
+        """Returns the same; None if the service says that there is no such thing."""
         answer = self.request("GET", path, params=dict(params or {}))
         return None if answer.status_code == 404 else self._read("GET", path, answer)
 
@@ -76,7 +76,7 @@ class ServiceClient:
         return self._document("PUT", path, json=document)
 
     def post(self, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a document. Raises `BackendError`."""
+        """Returns the answer to a document. Raises `BackendError`."""
         return self._document("POST", path, json=document)
 
     def patch(self, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class ServiceClient:
     def pages(
         self, path: str, key: str, params: Mapping[str, Any] | None = None, deadline: float | None = None
     ) -> Iterator[dict[str, Any]]:
-        """The entries of a list, page by page: along `<key>_links` or `links.next`, whichever the service has.
+        """Yields the entries of a list, page by page: along `<key>_links` or `links.next`, whichever the service has.
 
         Raises `BackendError` if the list is not complete, also when the deadline has passed before its last page.
         """
@@ -108,8 +108,8 @@ class ServiceClient:
         raise BackendError(f"GET {path}: the list does not end")
 
     def offset_pages(self, path: str, key: str, params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """The entries of a list whose pages are counted by `offset`. It ends with a page without entries: a short one
-        may come from a server whose own limit is below ours. Raises `BackendError`."""
+        """Yields the entries of a list whose pages are counted by `offset`. It ends with a page without entries: a
+        short one may come from a server whose own limit is below ours. Raises `BackendError`."""
         offset = 0
         for _ in range(_MAX_PAGES):
             entries = self.get(path, {**params, "offset": offset}).get(key)
@@ -136,7 +136,7 @@ class ServiceClient:
         return answer
 
     def refused(self, method: str, path: str, answer: Any, missing: str = MISSING) -> BackendError:
-        """The error to raise for an answer of 4xx that the caller has no use for."""
+        """Returns the error to raise for an answer of 4xx that the caller has no use for."""
         return answers.refused(self.name, method, path, answer, missing)
 
     def _document(self, method: str, path: str, missing: str = MISSING, **options: Any) -> dict[str, Any]:
@@ -167,13 +167,13 @@ class ServiceClient:
             ) from error
 
     def endpoint(self) -> str:
-        """The URL that paths are appended to. Raises `BackendError` if the service is not in the catalog."""
+        """Returns the URL that paths are appended to. Raises `BackendError` if the service is not in the catalog."""
         return self._endpoint.url()
 
     # -- many requests -----------------------------------------------------------------------------------------------
 
     def deadline(self) -> float:
-        """When a call of the plugin that begins now has to be over, on the clock `time.monotonic`."""
+        """Returns when a call of the plugin that begins now has to be over, on the clock `time.monotonic`."""
         return time.monotonic() + self._context.time_limit
 
     def map(self, function: Callable[[T], R], items: Iterable[T], deadline: float) -> list[R]:
@@ -198,8 +198,8 @@ class ServiceClient:
 
 
 def _next_query(document: Mapping[str, Any], key: str) -> dict[str, str] | None:
-    """The query of the next page. Host and path of a link stay unused: behind a proxy they may be wrong, and the token
-    goes nowhere but to the service."""
+    """Returns the query of the next page. Host and path of a link stay unused: behind a proxy they may be wrong, and
+    the token goes nowhere but to the service."""
     links = document.get(f"{key}_links") or []
     hrefs = [link.get("href") for link in links if isinstance(link, dict) and link.get("rel") == "next"]
     if isinstance(document.get("links"), dict):

@@ -21,7 +21,7 @@ class HostAggregate:
 
 
 def host_aggregates(client: ServiceClient) -> list[HostAggregate]:
-    """All of them, by one request. Raises `BackendError`."""
+    """Returns all of them, by one request. Raises `BackendError`."""
     aggregates = client.get("/os-aggregates").get("aggregates")
     if not isinstance(aggregates, list) or not all(_has_hosts(aggregate) for aggregate in aggregates):
         raise BackendError("GET /os-aggregates: expected a list 'aggregates' of objects with 'hosts'")

@@ -35,7 +35,8 @@ class KeystoneLimits:
         self._service_id: str | None = None
 
     def read(self, project_id: str) -> Mapping[str, BackendQuota]:
-        """The project's limits, else the defaults. A resource without a default has the limit 0: nothing is allowed."""
+        """Returns the project's limits, else the defaults. A resource without a default has the limit 0: nothing is
+        allowed."""
         limits = self._project_limits(project_id)
         defaults = self._registered()
         quotas: dict[str, BackendQuota] = {}
@@ -80,8 +81,8 @@ class KeystoneLimits:
             )
 
     def _change(self, limit: Mapping[str, Any], wanted: int) -> bool:
-        """Whether the limit has the wanted value now. Keystone answers 200 and keeps the old value where the new one is
-        0 (seen in release 30.0.0, which takes 0 for "not given")."""
+        """Returns whether the limit has the wanted value now. Keystone answers 200 and keeps the old value where the
+        new one is 0 (seen in release 30.0.0, which takes 0 for "not given")."""
         changed = self._client.patch(f"/limits/{limit['id']}", {"limit": {"resource_limit": wanted}}).get("limit")
         return isinstance(changed, dict) and changed.get("resource_limit") == wanted
 
@@ -105,7 +106,7 @@ class KeystoneLimits:
         return self._list("limits", {"project_id": project_id})
 
     def _list(self, collection: str, query: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-        """Limits of our service and region, by name."""
+        """Returns limits of our service and region, by name."""
         document = self._client.get(f"/{collection}", {"service_id": self._service(), **query})
         if document.get("truncated"):
             raise BackendError(f"Keystone lists only a part of the {collection} (its list_limit is too low)")

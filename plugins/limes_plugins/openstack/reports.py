@@ -29,14 +29,14 @@ class Counted:
 
 
 def by_name(resources: Iterable[Counted]) -> dict[str, Counted]:
-    """The resources by their names in Limes."""
+    """Returns the resources by their names in Limes."""
     return {resource.definition.name: resource for resource in resources}
 
 
 def report(
     resources: Mapping[str, Counted], usage: Mapping[str, int], quotas: Mapping[str, BackendQuota]
 ) -> UsageReport:
-    """A report from usage and quota by the service's names, which have to be complete."""
+    """Returns a report from usage and quota by the service's names, which have to be complete."""
     return UsageReport(
         {
             name: ResourceUsage({ANY_AZ: AZUsage(usage[resource.key])}, quotas[resource.key])
@@ -46,7 +46,7 @@ def report(
 
 
 def within(total: int, used: Mapping[str, int], rest_in: str = UNKNOWN_AZ) -> dict[str, int]:
-    """The parts, so that their sum is the total: what they don't explain is in the AZ `rest_in`.
+    """Returns the parts, so that their sum is the total: what they don't explain is in the AZ `rest_in`.
 
     If they are more than the total, those in `rest_in` count last.
     """
@@ -61,12 +61,12 @@ def within(total: int, used: Mapping[str, int], rest_in: str = UNKNOWN_AZ) -> di
 
 
 def zones_of(services: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """The AZ of each `host@backend`."""
+    """Returns the AZ of each `host@backend`."""
     return {str(service.get("host")): str(service.get("zone") or UNKNOWN_AZ) for service in services}
 
 
 def capabilities_of(pool: Any) -> Mapping[str, Any]:
-    """What a pool says of itself. Raises `BackendError` if it is none."""
+    """Returns what a pool says of itself. Raises `BackendError` if it is none."""
     capabilities = pool.get("capabilities") if isinstance(pool, dict) else None
     if not isinstance(capabilities, dict) or not isinstance(pool.get("name"), str):
         raise BackendError("an entry of the scheduler's pools has no name or no capabilities")
@@ -74,7 +74,7 @@ def capabilities_of(pool: Any) -> Mapping[str, Any]:
 
 
 def subcapacity(pool: Mapping[str, Any], zones: Mapping[str, str], state_name: str, state: Any) -> dict[str, Any]:
-    """The pool as a subcapacity. It is left out of sums if it has an `exclusion_reason`.
+    """Returns the pool as a subcapacity. It is left out of sums if it has an `exclusion_reason`.
 
     `state` is whether new volumes or shares are put there, by the service's name for it.
     """

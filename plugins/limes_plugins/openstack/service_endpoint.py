@@ -1,4 +1,4 @@
-"""Where a service is: its endpoint, the token to come with, and the microversion to ask for."""
+"""Where a service is: its endpoint, the token to send, and the microversion to ask for."""
 
 import threading
 from dataclasses import dataclass
@@ -36,11 +36,12 @@ class ServiceEndpoint:
         self._own_session: Session | None = None
 
     def adapter(self) -> Adapter:
-        """What makes requests. Raises `BackendError` and keystoneauth's exceptions."""
+        """Returns the adapter for requests. Raises `BackendError` and keystoneauth's exceptions."""
         return self._adapter(self._microversion())
 
     def url(self) -> str:
-        """The URL that paths are appended to, as it is configured or in the catalog. Raises `BackendMissing`."""
+        """Returns the URL that paths are appended to, as it is configured or in the catalog. Raises
+        `BackendMissing`."""
         configured = self._configured_url()
         if configured is None:
             raise self._not_in_catalog()
@@ -49,11 +50,11 @@ class ServiceEndpoint:
     # -- what is wrong -----------------------------------------------------------------------------------------------
 
     def too_old(self, problem: str) -> BackendOutdated:
-        """The error for a service that knows less than the plugin needs."""
+        """Returns the error for a service that knows less than the plugin needs."""
         return BackendOutdated(f"this {self._wanted.name} {problem} (its release is too old for the plugin)")
 
     def no_endpoint(self) -> BackendError:
-        """The error where the catalog gives no endpoint that would do."""
+        """Returns the error where the catalog gives no endpoint that would do."""
         url = self._configured_url()
         if url is None:
             return self._not_in_catalog()
@@ -63,7 +64,7 @@ class ServiceEndpoint:
         )
 
     def no_versions(self) -> BackendOutage:
-        """The error where the service does not tell its versions."""
+        """Returns the error where the service does not tell its versions."""
         return BackendOutage(
             f"{self._wanted.name} has no version document at {self._configured_url()} {self._is_it_there()}"
         )
@@ -130,7 +131,7 @@ class ServiceEndpoint:
         )
 
     def _session(self) -> Session | None:
-        """A session of our own for fixed tokens; None means the configured one."""
+        """Returns a session of our own for fixed tokens; None means the configured one."""
         auth = self._params.auth
         if auth.type == "session":
             return None

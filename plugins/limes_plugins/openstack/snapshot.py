@@ -24,7 +24,7 @@ class Snapshot(Generic[T]):
         self._loaded: tuple[float, T] | None = None
 
     def get(self, at_most: float | None = None) -> T:
-        """What was loaded not more than `max_age` seconds ago, or `at_most` seconds if that is less.
+        """Returns what was loaded not more than `max_age` seconds ago, or `at_most` seconds if that is less.
 
         Errors of `load` go to the caller, and are not kept.
         """

@@ -57,7 +57,7 @@ class _Book:
                 self.of_provider[use.provider].add(uuid)
 
     def uses(self, project_id: str) -> list[Use]:
-        """What the project's consumers use, as far as it is known."""
+        """Returns what the project's consumers use, as far as it is known."""
         return [use for uuid in self.of_project.get(project_id, ()) for use in self.consumers[uuid].uses]
 
 
@@ -104,8 +104,8 @@ class Allocations:
         """When all that had changed was read; None as long as this was not so."""
 
     def of(self, project_id: str, usages: Usages) -> list[Use]:
-        """What the project's consumers use, which may be more or less than `usages` if they change just now, or if too
-        much has to be asked for. Raises `BackendError`."""
+        """Returns what the project's consumers use, which may be more or less than `usages` if they change just now, or
+        if too much has to be asked for. Raises `BackendError`."""
         third = (self._client.deadline() - time.monotonic()) / 3
         if not self._lock.acquire(timeout=third):
             return []  # others have been reading all this time

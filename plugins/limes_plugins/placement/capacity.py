@@ -43,7 +43,7 @@ class PlacementCapacity(CapacityBackend):
         self._client = placement_client(params, context)
 
     def report_capacity(self) -> CapacityReport:
-        """Sums over providers, by resource and AZ."""
+        """Returns sums over providers, by resource and AZ."""
         deadline = self._client.deadline()
         providers = matching_providers(self._client, self._params, self._zones, deadline)
         stocks = [stock for stock in self._client.map(self._stock, providers, deadline) if stock.capacity]
@@ -57,7 +57,7 @@ class PlacementCapacity(CapacityBackend):
         return CapacityReport({self._params.service: resources})
 
     def resources(self) -> Collection[Ref]:
-        """The configured ones."""
+        """Returns the configured ones."""
         return [(self._params.service, name) for name in self._params.resources]
 
     def _sum(self, class_: str, stocks: list[_Stock]) -> AZCapacity:
@@ -89,7 +89,7 @@ class PlacementCapacity(CapacityBackend):
 
 
 def _capacity(inventory: Mapping[str, Any], where: str) -> int:
-    """What Placement itself would give out: `(total - reserved) * allocation_ratio`, rounded down."""
+    """Returns what Placement itself would give out: `(total - reserved) * allocation_ratio`, rounded down."""
     try:
         return max(0, int((inventory["total"] - inventory["reserved"]) * inventory["allocation_ratio"]))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -108,7 +108,7 @@ def _subcapacity(stock: _Stock, class_: str) -> Mapping[str, Any]:
 
 
 def matching_providers(client: ServiceClient, params: CapacityParams, zones: Zones, deadline: float) -> list[Provider]:
-    """The providers that count, by name. Raises `BackendError`."""
+    """Returns the providers that count, by name. Raises `BackendError`."""
     queries = ProviderQueries(client, deadline)
     providers = zones.providers(queries).values()
     required = [queries.with_traits([trait]) for trait in sorted(set(params.traits.required))]

@@ -136,7 +136,7 @@ class ConsumerTypeParams(Params):
         return self.include is None and not self.exclude
 
     def accepts(self, consumer_type: str) -> bool:
-        """Whether usage of consumers of this type counts."""
+        """Returns whether usage of consumers of this type counts."""
         return consumer_type not in self.exclude and (self.include is None or consumer_type in self.include)
 
 

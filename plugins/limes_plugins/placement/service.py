@@ -30,7 +30,7 @@ class QuotaStore(Protocol):
     tracks_quota: bool
 
     def read(self, project_id: str) -> Mapping[str, BackendQuota]:
-        """What is in force for every resource. Raises `BackendError`."""
+        """Returns what is in force for every resource. Raises `BackendError`."""
         ...
 
     def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
@@ -66,7 +66,7 @@ class PlacementQuotas:
         self._classes = classes
 
     def read(self, project_id: str) -> Mapping[str, BackendQuota]:
-        """The limits. A class without one is unlimited."""
+        """Returns the limits. A class without one is unlimited."""
         limits = self._limits(project_id)
         return {name: limits.get(class_, UNLIMITED) for name, class_ in self._classes.items()}
 
@@ -118,7 +118,7 @@ class PlacementService(QuotaBackend):
         return NoQuotas()
 
     def describe(self) -> ServiceDef:
-        """The configured resources."""
+        """Returns the configured resources."""
         return self._service
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:

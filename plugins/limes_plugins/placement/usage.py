@@ -53,7 +53,7 @@ class Usage:
         return {name: {ANY_AZ: AZUsage(self._total(usages, class_))} for name, class_ in self._classes.items()}
 
     def _split(self, uses: Iterable[Use], usages: Usages | None) -> Mapping[str, PerAZ]:
-        """Where the uses are. `usages` are the sums, if the uses may not be all."""
+        """Returns where the uses are. `usages` are the sums, if the uses may not be all."""
         counted = [use for use in uses if self._accepts(use.consumer_type)]
         providers = self._providers.of({use.provider for use in counted})
         return {

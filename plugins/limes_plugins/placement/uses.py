@@ -26,7 +26,7 @@ _GROUPS = "usage_groups"
 
 
 def placement_client(params: ConnectionParams, context: BackendContext) -> ServiceClient:
-    """Requests to the configured Placement."""
+    """Returns a client for the configured Placement."""
     return ServiceClient(context, params, name="Placement", service_type="placement", microversion=MICROVERSION)
 
 
@@ -61,7 +61,7 @@ def _amounts(amounts: Any, where: str) -> Mapping[str, int]:
 
 
 def sums_of(uses: Iterable[Use], *, by_type: bool) -> Usages:
-    """What `read_usages` answers if these are all uses of a project, each with its consumer."""
+    """Returns what `read_usages` would return if these were all uses of a project, each with its consumer."""
     if not by_type:
         total: Counter[str] = Counter()
         for use in uses:
@@ -83,7 +83,7 @@ class UsageGroups:
         self._announced = Snapshot(self._read_version, max_age)
 
     def exist(self) -> bool:
-        """Whether this Placement has the extension, by its version document. Raises `BackendError`."""
+        """Returns whether this Placement has the extension, by its version document. Raises `BackendError`."""
         return self._announced.get()
 
     def of(self, project_id: str, *, by_consumer: bool) -> list[Use]:

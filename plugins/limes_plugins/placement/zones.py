@@ -48,13 +48,13 @@ class ProviderQueries:
         return self._list({})
 
     def in_aggregates(self, uuids: Iterable[str]) -> set[str]:
-        """The UUIDs of the providers that are themselves in any of these aggregates."""
+        """Returns the UUIDs of the providers that are themselves in any of these aggregates."""
         ordered = sorted(uuids)
         parts = [ordered[start : start + _AT_ONCE] for start in range(0, len(ordered), _AT_ONCE)]
         return self._any([{"member_of": f"in:{','.join(part)}"} for part in parts])
 
     def with_traits(self, traits: Iterable[str]) -> set[str]:
-        """The UUIDs of the providers that have any of these traits themselves."""
+        """Returns the UUIDs of the providers that have any of these traits themselves."""
         return self._any([{"required": trait} for trait in sorted(traits)])
 
     def _any(self, queries: list[dict[str, str]]) -> set[str]:
@@ -90,7 +90,7 @@ class Zones:
         )
 
     def providers(self, queries: ProviderQueries) -> dict[str, Provider]:
-        """All providers by UUID, each with its AZ. Raises `BackendError`."""
+        """Returns all providers by UUID, each with its AZ. Raises `BackendError`."""
         listed = queries.providers()
         members = self._members(queries, listed)
         return {
@@ -101,7 +101,7 @@ class Zones:
         }
 
     def _az(self, item: Mapping[str, Any], members: Mapping[str, Collection[str]]) -> str:
-        """The provider's own AZ, else that of its root."""
+        """Returns the provider's own AZ, else that of its root."""
         if not self.known:
             return ANY_AZ
         for uuid in (item["uuid"], item["root_provider_uuid"]):
@@ -125,7 +125,8 @@ class Zones:
         return members
 
     def _aggregates(self) -> Mapping[str, set[str]]:
-        """The UUIDs of the aggregates of each AZ: those configured, and Nova's, which have their UUID from Nova."""
+        """Returns the UUIDs of the aggregates of each AZ: those configured, and Nova's, which have their UUID from
+        Nova."""
         by_az: dict[str, set[str]] = defaultdict(set)
         for az, zone in self._zones.items():
             by_az[az].update(zone.aggregates)

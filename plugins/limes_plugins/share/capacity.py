@@ -25,11 +25,11 @@ class ManilaCapacity(CapacityBackend):
         self._client = manila_client(params, context)
 
     def resources(self) -> Collection[Ref]:
-        """Those of the configured types."""
+        """Returns those of the configured types."""
         return [(self._params.service, self._name(kind, type_)) for type_ in self._params.share_types for kind in KEYS]
 
     def report_capacity(self) -> CapacityReport:
-        """Sums over pools, which are split between shares and snapshots by `capacity_balance`."""
+        """Returns sums over pools, which are split between shares and snapshots by `capacity_balance`."""
         zones = self._zones()
         query = {"all_tenants": "1", "limit": 1000}
         networks = sum(1 for _ in self._client.offset_pages("/share-networks/detail", "share_networks", query))
@@ -68,7 +68,8 @@ class ManilaCapacity(CapacityBackend):
         return AZCapacity(total, used, tuple(shown) if self._params.with_subcapacities else ())
 
     def _pools(self, share_type: ShareType, zones: Mapping[str, str]) -> list[dict[str, Any]]:
-        """The pools in which shares of a type may be, as subcapacities; each once, whatever it is called there."""
+        """Returns the pools in which shares of a type may be, as subcapacities; each once, whatever it is called
+        there."""
         pools: dict[str, dict[str, Any]] = {}
         for name in sorted(share_type.manila_names):
             document = self._client.get("/scheduler-stats/pools/detail", {"share_type": name})
@@ -79,7 +80,7 @@ class ManilaCapacity(CapacityBackend):
         return [pools[name] for name in sorted(pools)]
 
     def _zones(self) -> Mapping[str, str]:
-        """The AZ of each `host@backend`."""
+        """Returns the AZ of each `host@backend`."""
         services = self._client.get("/services", {"binary": "manila-share"}).get("services") or []
         return zones_of(services)
 

@@ -38,7 +38,7 @@ class ShareType(Params):
     """The first one that matches counts; without any, Manila knows the type by the same name."""
 
     def in_manila(self, project: ProjectInfo) -> str:
-        """What Manila calls it for this project."""
+        """Returns what Manila calls it for this project."""
         full_name = f"{project.domain.name}/{project.name}"
         for rule in self.mapping_rules:
             if re.fullmatch(rule.name_pattern, full_name):
@@ -92,7 +92,7 @@ def resource_name(kind: str, share_type: str, *, is_first: bool) -> str:
 
 
 def manila_client(params: ConnectionParams, context: BackendContext) -> ServiceClient:
-    """Requests to Manila, from 2.39 on, which is the first one with quotas of share types."""
+    """Returns a client for Manila from 2.39 on, which is the first one with quotas of share types."""
     return ServiceClient(
         context,
         params,

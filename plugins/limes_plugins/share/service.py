@@ -65,7 +65,7 @@ class ShareService(QuotaBackend):
         )
 
     def describe(self) -> ServiceDef:
-        """The resources of the configured types."""
+        """Returns the resources of the configured types."""
         return self._service
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:

@@ -62,11 +62,11 @@ class StaticDiscovery(DiscoveryBackend):
         self._domains = {domain.id: domain for domain in params.domains}
 
     def list_domains(self) -> Iterable[DomainInfo]:
-        """The configured domains."""
+        """Returns the configured domains."""
         return [DomainInfo(domain.id, domain.name) for domain in self._domains.values()]
 
     def list_projects(self, domain: DomainInfo) -> Iterable[ProjectInfo]:
-        """The configured projects of the domain."""
+        """Returns the configured projects of the domain."""
         if domain.id not in self._domains:
             raise BackendError(f"the domain {domain.id} is not configured")
         return [

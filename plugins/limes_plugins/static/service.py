@@ -51,7 +51,7 @@ class State(Protocol):
     """Where quotas are kept. Safe to use from many threads."""
 
     def figures(self, project_id: str) -> Figures:
-        """What is known of the project."""
+        """Returns what is known of the project."""
         ...
 
     def write_quotas(self, project_id: str, quotas: Mapping[str, int]) -> None:
@@ -67,7 +67,7 @@ class MemoryState:
         self._projects: dict[str, Figures] = {}
 
     def figures(self, project_id: str) -> Figures:
-        """A copy of what is known."""
+        """Returns a copy of what is known."""
         with self._lock:
             return {name: dict(values) for name, values in self._projects.get(project_id, {}).items()}
 
@@ -84,7 +84,7 @@ class FileState:
         self._path = path
 
     def figures(self, project_id: str) -> Figures:
-        """What the file says."""
+        """Returns what the file says."""
         figures = self._read().get(project_id, {})
         if not isinstance(figures, dict) or not all(isinstance(values, dict) for values in figures.values()):
             raise BackendError(f"{self._path}: project {project_id}: expected resources with quota and usage")
@@ -179,11 +179,11 @@ class StaticService(QuotaBackend):
         )
 
     def describe(self) -> ServiceDef:
-        """The configured resources."""
+        """Returns the configured resources."""
         return self._service
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:
-        """The configured figures, the project's own before the common ones, those of the state before both."""
+        """Returns the configured figures, the project's own before the common ones, those of the state before both."""
         state = self._state.figures(project.id)
         return UsageReport(
             {name: self._resource(name, project, state.get(name, {})) for name in self._service.resources}

@@ -28,11 +28,11 @@ class CinderCapacity(CapacityBackend):
         }
 
     def resources(self) -> Collection[Ref]:
-        """Those of the configured types."""
+        """Returns those of the configured types."""
         return [(self._params.service, name) for name in self._names]
 
     def report_capacity(self) -> CapacityReport:
-        """Sums over pools. A type without any pool has no capacity."""
+        """Returns sums over pools. A type without any pool has no capacity."""
         zones = self._zones()
         pools = list(self._client.pages("/scheduler-stats/get_pools", "pools", {"detail": "true"}))
         resources = {}
@@ -54,7 +54,7 @@ class CinderCapacity(CapacityBackend):
         )
 
     def _zones(self) -> Mapping[str, str]:
-        """The AZ of each `host@backend`."""
+        """Returns the AZ of each `host@backend`."""
         services = self._client.pages("/os-services", "services", {"binary": "cinder-volume"})
         return zones_of(services)
 

@@ -47,7 +47,7 @@ class VolumeLists:
         self._all = Snapshot(lambda: self._read({}), max_age)
 
     def of_project(self, project_id: str) -> Listed:
-        """What the project has. Raises `BackendError`."""
+        """Returns what the project has. Raises `BackendError`."""
         by_project = self._all.get() if self._max_age else self._read({"project_id": project_id})
         return by_project.get(project_id) or Listed()
 
@@ -76,7 +76,7 @@ def _volume(entry: Mapping[str, Any]) -> Stored:
 
 
 def _snapshot(entry: Mapping[str, Any], volumes: Mapping[str, Stored]) -> Stored:
-    """A snapshot is where its volume is, and of its type."""
+    """Reads a snapshot, which is in the AZ of its volume, and of its type."""
     volume = volumes.get(_text(entry, "volume_id"))
     return Stored(
         id=_text(entry, "id"),
@@ -97,7 +97,7 @@ def _text(entry: Mapping[str, Any], key: str) -> str:
 
 
 def by_az(stored: Sequence[Stored]) -> Mapping[str, list[Stored]]:
-    """The same, by AZ."""
+    """Returns the same, by AZ."""
     stored_by_az: dict[str, list[Stored]] = defaultdict(list)
     for entry in stored:
         stored_by_az[entry.az].append(entry)

@@ -101,7 +101,7 @@ class VolumeService(QuotaBackend):
         )
 
     def describe(self) -> ServiceDef:
-        """The resources of the configured types."""
+        """Returns the resources of the configured types."""
         return self._service
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:
