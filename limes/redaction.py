@@ -89,8 +89,7 @@ def _without_forms(text: str) -> str:
 
 
 def secrets_of(value: Any) -> Iterator[str]:
-    """Yields what a model marks as not to be shown (`repr=False`), passwords of URLs, and the values of telling
-    keys."""
+    """Yields values that a model hides (`repr=False`), passwords of URLs, and the values of telling keys."""
     if isinstance(value, BaseModel):
         for name, info in type(value).model_fields.items():
             item = getattr(value, name)

@@ -46,8 +46,7 @@ def repair_backends(change_log: ChangeLog, project: ProjectRow, ids: Mapping[Ref
 
 
 def _find_diverging(change_log: ChangeLog, project: ProjectRow, ids: Mapping[Ref, int]) -> dict[Ref, tuple[int, int]]:
-    """Returns what the backends enforce and what they should (in the stored form), where the last scrape found a
-    difference."""
+    """Returns enforced and wanted quota (in the stored form) where the last scrape found them different."""
     stored = project_quotas_by_resource(change_log.engine, project.id, ids.values())
     diverging: dict[Ref, tuple[int, int]] = {}
     for ref, id_ in ids.items():

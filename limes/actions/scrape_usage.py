@@ -98,8 +98,8 @@ class ScrapeUsage:
         return None
 
     def run(self, claimed: ScrapeTask) -> bool | None:
-        """Scrapes a claimed project. Returns whether that succeeded; None if the backend is paused. Then the claim was
-        given back."""
+        """Scrapes a claimed project. Returns whether that succeeded; None, with the claim given back, if the backend
+        is paused."""
         task = claimed.project
         begun, started = self._now(), self.clock.monotonic()
         service = self.catalog.services[task.service_type]

@@ -95,8 +95,7 @@ class SetDomainQuota:
         return replace(outcome, warnings=self._warnings(outcome, figures))
 
     def _warnings(self, outcome: QuotaOutcome, figures: Mapping[Ref, DomainFigures]) -> list[str]:
-        """Returns warnings about quota beyond the capacity. Lowering a quota makes nothing worse, so there is none
-        then."""
+        """Returns warnings about quota beyond the capacity; none for a lowered quota, which makes nothing worse."""
         texts = [
             self.warning(change.ref, figures[change.ref], change.new)
             for change in outcome.changed
@@ -105,14 +104,13 @@ class SetDomainQuota:
         return [text for text in texts if text is not None]
 
     def warning(self, ref: Ref, figures: DomainFigures, quota: int) -> str | None:
-        """Returns the warning about a domain's quota, if all domains together then have more quota than there is
-        capacity."""
+        """Returns the warning about a domain's quota, if all domains together would have more than the capacity."""
         resource = self.catalog.find(ref)
         assert resource is not None
         return beyond_capacity(ref, resource.unit, figures.other_domains_quota + quota, figures.capacity)
 
     def figures(self, domain: DomainRow, ids: Mapping[Ref, int]) -> dict[Ref, DomainFigures]:
-        """Returns the numbers that decide, for resources given with their ids. Inside a transaction."""
+        """Returns the deciding numbers for resources, given with their ids. Inside a transaction."""
         resources = list(ids.values())
         quotas = queries.domain_quotas_by_resource(self.engine, resources)
         projects = project_quota_sums(self.engine, domain.id, resources)

@@ -125,8 +125,7 @@ class SetProjectQuota:
         return outcome
 
     def figures(self, project: ProjectRow, ids: Mapping[Ref, int]) -> dict[Ref, ProjectFigures]:
-        """Returns the numbers that decide, for resources given with their ids. Raises `NotReady`. Inside a
-        transaction."""
+        """Returns the deciding numbers for resources, given with their ids. Raises `NotReady`. Inside a transaction."""
         resources = list(ids.values())
         now = self.clock.now().timestamp()
         own = queries.project_decisions(self.engine, project.id, project.domain_id, resources, now)

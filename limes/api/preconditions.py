@@ -32,8 +32,7 @@ def condition_of(req: falcon.Request) -> Unchanged | None:
 
 
 def answer_tagged(req: falcon.Request, tag: str, render: Callable[[], Any]) -> Answer:
-    """Returns the document with its tag; 304 without a document if `If-None-Match` names the tag. Raises
-    `BadRequest`."""
+    """Returns the document with its tag, or 304 if `If-None-Match` names the tag. Raises `BadRequest`."""
     headers = {"etag": f'"{tag}"', "cache-control": "no-store"}
     if IF_NONE_MATCH.of(req) is not None:
         tags = _tags(req, IF_NONE_MATCH)

@@ -27,8 +27,7 @@ class Identity:
     expires_at: datetime | None = None
 
     def credentials(self) -> dict[str, Any]:
-        """Returns the token variables that policy rules may name, in oslo.policy's form (with the `tenant_*`
-        aliases)."""
+        """Returns the token variables for policy rules, in oslo.policy's form (with the `tenant_*` aliases)."""
         return {
             "user_id": self.user_id,
             "user_name": self.user_name,

@@ -25,8 +25,7 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,8000}")
 
 
 def token_in(environ: Mapping[str, Any], header: str = "HTTP_X_AUTH_TOKEN") -> str | None:
-    """Returns the token in a WSGI environ, or None if there is none. Raises `Unauthorized` for what cannot be a
-    token."""
+    """Returns the token in a WSGI environ, or None. Raises `Unauthorized` for what cannot be a token."""
     token = str(environ.get(header) or "").strip()
     if not token:
         return None

@@ -100,8 +100,7 @@ class CapacityBackend(ABC):
         return self.report_capacity()
 
     def resources(self) -> Collection[Ref]:
-        """Returns the resources that it reports, as far as the configuration alone tells. `limes liquid` announces
-        these."""
+        """Returns the resources that it reports, as far as the configuration tells. `limes liquid` announces these."""
         return ()
 
 

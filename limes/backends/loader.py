@@ -68,8 +68,7 @@ class Plugins:
         return sorted(self._points)
 
     def get(self, name: str) -> Plugin:
-        """Returns the plugin of that name. Raises `ConfigError` for an unknown one, and for one that cannot be
-        loaded."""
+        """Returns the plugin of that name. Raises `ConfigError` if it is unknown or cannot be loaded."""
         if name not in self._points:
             known = ", ".join(self.names) or "none"
             raise ConfigError([f"there is no plugin {name!r} (installed are: {known})"])

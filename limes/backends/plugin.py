@@ -43,8 +43,7 @@ class BackendContext:
     """What is taken of an answer."""
 
     def session(self) -> Session:
-        """Returns the configured keystoneauth1 session, shared by all. Raises `BackendError` where there is no
-        Keystone."""
+        """Returns the configured keystoneauth1 session, shared by all. Raises `BackendError` without Keystone."""
         if self.session_factory is None:
             raise BackendError("a Keystone session is needed, but no Keystone is configured")
         return self.session_factory()

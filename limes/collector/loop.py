@@ -47,8 +47,8 @@ class Loop:
         done: Callable[[str, float], None] = lambda name, seconds: None,
         may_work: Callable[[], bool] = lambda: True,
     ) -> None:
-        """After each task, `done` gets the job's name and the task's duration in seconds. `may_work` is asked before
-        each."""
+        """After each task, `done` gets the job's name and the task's duration in seconds. `may_work` is
+        asked before each."""
         self.job = job
         self._may_work = may_work
         self._done = done

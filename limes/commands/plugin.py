@@ -231,8 +231,7 @@ def _bounds(usage: ResourceUsage) -> dict[str, int]:
 
 
 def _usage_rows(service: ServiceDef, report: UsageReport) -> Any:
-    """Returns one row for each resource and AZ; an AZ in which there is nothing is left out, unless it is the only
-    one."""
+    """Returns one row for each resource and AZ; an empty AZ is left out, unless it is the only one."""
     for name, usage in sorted(report.resources.items()):
         bounds = [f"{name.partition('_')[0]} {bound}" for name, bound in _bounds(usage).items()]
         quota = f"{_quota(usage)} ({', '.join(bounds)})" if bounds else _quota(usage)

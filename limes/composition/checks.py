@@ -85,8 +85,7 @@ def require(settings: Settings, process: str, names: Collection[str] = ()) -> No
 
 
 def problems_of(settings: Settings, names: Collection[str]) -> list[str]:
-    """Returns what the checks of these names find wrong for both APIs that share the configuration. Each asks
-    nobody."""
+    """Returns what these checks find wrong for both APIs that share the configuration. None of them asks others."""
     return [
         problem
         for check in CHECKS

@@ -71,8 +71,7 @@ def _open(settings: Settings, url: str, application_name: str) -> Engine:
 
 
 def open_checked_engine(settings: Settings, application_name: str) -> Engine:
-    """Returns the same, after checking the schema. Raises `StartupError` if it is behind, `Unavailable` without a
-    database."""
+    """Returns the same, after checking the schema. Raises `StartupError` if it is behind, or `Unavailable`."""
     engine = open_engine(settings, application_name)
     engine.ping()
     limes_migrations.check(engine)

@@ -61,8 +61,7 @@ def open_authenticator(
 
 
 def open_revoked(settings: Settings, environ: Mapping[str, str] = os.environ) -> RevokedTokens:
-    """Returns the tokens that were ended by signing out. The workers of one server share the folder of their metrics
-    anyway."""
+    """Returns the tokens ended by signing out. The workers of one server share the folder of their metrics anyway."""
     cache, shared = settings.identity.cache, environ.get("PROMETHEUS_MULTIPROC_DIR")
     return RevokedTokens(SystemClock(), cache.ttl, cache.signed_out_folder or (Path(shared) if shared else None))
 

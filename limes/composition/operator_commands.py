@@ -55,8 +55,7 @@ def _without_zones(ref: Ref) -> str:
 
 
 def compare_with_database() -> Comparison:
-    """Returns what the configuration drops of what the database has. Raises `ConfigError`, `StartupError`,
-    `Unavailable`."""
+    """Returns what the configuration drops from the database. Raises `ConfigError`, `StartupError`, `Unavailable`."""
     settings = load_settings()
     catalog = build_cluster(settings, open_cloud(settings)).catalog
     engine = open_checked_engine(settings, "limes-config-check")

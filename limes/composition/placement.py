@@ -71,8 +71,7 @@ def open_source(settings: Settings, url: str, token: str | None) -> RemoteApi:
 
 
 def open_local(settings: Settings) -> LocalApi:
-    """Returns our Placement on the configured database, with its own policy: anybody who can run this command may do
-    everything."""
+    """Returns our Placement on the configured database. Whoever can run this command may do everything."""
     engine = open_checked_placement_engine(settings, "limes-placement-import")
     clock = SystemClock()
     prepare(engine, clock)

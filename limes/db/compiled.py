@@ -115,8 +115,7 @@ class Compiled:
         self._statements: dict[str, Statement] = {}
 
     def statement(self, dialect: str, database: peewee.Database, values: Mapping[str, Any]) -> Statement:
-        """Returns the query for `sqlite` or `postgresql`, built with the first call. Its text does not depend on
-        `values`."""
+        """Returns the query for `sqlite` or `postgresql`, built once. Its text does not depend on `values`."""
         statement = self._statements.get(dialect)
         if statement is None:
             statement = self._statements[dialect] = compile_query(self._build(Parameters()), dialect, database)
@@ -252,11 +251,11 @@ class _Locked(peewee.Node):
 
 
 def any_of(column: peewee.Node, values: peewee.Value | peewee.Query | Collection[Any]) -> peewee.ColumnBase:
-    """Returns whether the column's value is among these: a parameter that is a list, the values themselves, or a
-    SELECT.
+    """Whether the column's value is among these: a parameter that is a list, the values themselves, or a SELECT.
 
     PostgreSQL runs such a SELECT first and looks up each of its values, rather than plan a join with it. So use it for
-    SELECTs that give few values."""
+    SELECTs that give few values.
+    """
     return _AnyOf(column, values)
 
 

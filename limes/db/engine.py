@@ -271,8 +271,7 @@ class Engine:
     # -- how statements run ------------------------------------------------------------------------------------------
 
     def _run(self, text: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
-        """Returns what `take` reads from the cursor. Alone, the statement is a transaction of its own, and is not
-        retried."""
+        """Returns what `take` reads from the cursor. Outside of a transaction, nothing is retried."""
         if self._in_transaction():
             return take(self.db.execute_sql(text, params or None))
         try:

@@ -53,8 +53,7 @@ def classify(error: BaseException) -> Failure:
 
 
 def is_read_only(error: BaseException) -> bool:
-    """Returns whether a write was refused: because the server has become a standby, or the SQLite file may only be
-    read."""
+    """Returns whether a write was refused because the server is a standby now, or the SQLite file read-only."""
     cause = getattr(error, "orig", None) or error
     name: str = getattr(cause, "sqlite_errorname", "")
     return getattr(cause, "pgcode", None) == "25006" or name.startswith("SQLITE_READONLY")

@@ -33,8 +33,7 @@ class Migrations:
         self.history_table = history_table
 
     def pending(self, engine: Engine) -> list[str]:
-        """Returns names of the files that were not applied yet, in order. Raises `StartupError` if the database won't
-        say."""
+        """Returns the names of the files still to apply, in order. Raises `StartupError` if the database won't say."""
         with engine.connection(), self._explained(engine, "cannot be read"):
             return [row.name for row in self._runner(engine).status() if row.path is not None and row.applied is None]
 
@@ -76,7 +75,7 @@ class Migrations:
 
 @contextlib.contextmanager
 def _upgrade_lock(engine: Engine) -> Iterator[None]:
-    """Nobody else upgrades this database during the block. Waits as long as it takes."""
+    """Keeps others from upgrading this database during the block. Waits as long as it takes."""
     if engine.dialect == "sqlite":
         # SQLite's write lock won't do: tables are rebuilt with foreign keys off, which is impossible in a transaction.
         with Path(f"{engine.name}.upgrade-lock").open("w") as file:

@@ -52,8 +52,7 @@ class PreparedReads:
         return self._calls.setdefault(sql, (name, f"EXECUTE {name}{marks}"))
 
     def is_refusal(self, error: BaseException) -> bool:
-        """Returns whether the statement has to run unprepared. Forgets what was prepared on this thread's
-        connection."""
+        """Returns whether to run the statement unprepared. Forgets what was prepared on this thread's connection."""
         cause = getattr(error, "orig", None) or error
         if getattr(cause, "pgcode", None) not in _REFUSALS:
             return False

@@ -40,8 +40,7 @@ class PolicyFile:
         return [name for name in self.names if name not in known and name not in used]
 
     def garbled(self) -> list[str]:
-        """Returns those whose text oslo.policy does not understand: it lets nobody pass then, and says so in a log
-        only."""
+        """Returns those that oslo.policy does not understand: it then lets nobody pass, and says so only in a log."""
         return [
             name
             for name in self.names

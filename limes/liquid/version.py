@@ -13,8 +13,7 @@ from limes.errors import StartupError
 
 
 def derived_version(document: Mapping[str, Any]) -> int:
-    """Returns a version that needs no file: the same in each process, another one for another document, but not
-    growing."""
+    """Returns a version that needs no file: the same in each process, different for each document, but not growing."""
     digest = hashlib.sha256(orjson.dumps(document, option=orjson.OPT_SORT_KEYS)).digest()
     return int.from_bytes(digest[:6]) + 1
 

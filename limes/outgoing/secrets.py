@@ -17,8 +17,7 @@ _SHORTEST, _SHORTEST_IN_DATA = 6, 20
 
 
 def without_secrets(body: bytes, status: int, request: requests.PreparedRequest) -> bytes:
-    """Returns the body of an answer without the credentials of its request; of an error, also without what looks like
-    some."""
+    """Returns the body of an answer without the credentials of its request; errors also lose what looks like some."""
     is_error = status >= 400
     shortest = _SHORTEST if is_error else _SHORTEST_IN_DATA
     body = body[:_LONGEST_ERROR] if is_error else body

@@ -18,8 +18,7 @@ def accepts_json(header: str) -> bool:
 
 @lru_cache(maxsize=256)
 def error_type(header: str) -> ErrorType:
-    """Returns the form of errors: JSON for clients that say nothing, else what they prefer; text if they accept
-    neither."""
+    """Returns the form of errors: JSON if the client does not say, else its preference; text if it accepts neither."""
     if header == "*/*":
         return "json"
     ranges = _ranges(header)

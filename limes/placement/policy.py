@@ -64,8 +64,7 @@ _RULES = {
 
 
 def rules(enforce_new_defaults: bool) -> tuple[Rule, ...]:
-    """Returns all rules with their defaults: the newer ones, or the older ones, where the role `admin` may do
-    everything."""
+    """Returns all rules with their defaults: the newer ones, or the older ones, where role `admin` may do all."""
     # each older default is the newer one or "role:admin", so that operators can move from one to the other
     older = "" if enforce_new_defaults else " or rule:admin_api"
     return (

@@ -120,8 +120,7 @@ Body = TypeVar("Body", bound=RequestBody)
 
 
 def read_document(req: falcon.Request, model: type[Body], max_size: int) -> Body:
-    """Returns the document in a request's body. Raises `BadRequest`, and falcon's 413 for a body above `max_size`
-    bytes."""
+    """Returns the document in a request's body. Raises `BadRequest`, and falcon's 413 above `max_size` bytes."""
     data = read_body(req, max_size)
     if data is None:
         raise falcon.HTTPContentTooLarge(description=f"request body is too large: the limit is {max_size} bytes")

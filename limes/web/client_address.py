@@ -59,8 +59,7 @@ def _forwarded(header: str) -> Iterator[str]:
 
 
 def _address(text: str) -> Address | None:
-    """Returns the address in `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`; None for everything
-    else."""
+    """Returns the address in `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`; else None."""
     text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]

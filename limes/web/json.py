@@ -30,8 +30,7 @@ def dump_part(document: Any) -> bytes:
 
 
 def dump_items(documents: Iterable[Any], batch: int = 20) -> Iterator[bytes]:
-    """Yields the items of a JSON list with the commas between them. At most `batch` documents are in memory at a
-    time."""
+    """Yields the items of a JSON list with commas between them. At most `batch` documents are in memory at once."""
     items = iter(documents)
     separator = b""
     while documents_of_batch := list(islice(items, batch)):

@@ -4,8 +4,7 @@ import gc
 
 
 def settle() -> None:
-    """Makes the garbage collector run less often, and skip the app, which stays in memory. Called once the app is
-    loaded.
+    """Makes the garbage collector run less often, and skip the app, which stays. Called once it is loaded.
 
     A list of a thousand projects makes some ten thousand objects and no garbage. Checking the new objects after every
     700, which is the default, took a sixth of its time.

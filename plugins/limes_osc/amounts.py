@@ -19,8 +19,7 @@ class AmountError(ValueError):
 
 
 def parse_amount(text: str, unit: Unit) -> int:
-    """Returns the amount in `unit`. A measured resource wants a unit with each amount but zero. Raises
-    `AmountError`."""
+    """Returns the amount in `unit`. Amounts of measured resources need a unit, except 0. Raises `AmountError`."""
     match = _NUMBER.match(text)
     if match is None:
         raise AmountError(f"{text!r} is not an amount (expected for example {_example(unit)})")

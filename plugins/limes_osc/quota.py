@@ -82,8 +82,7 @@ def render(changes: Iterable[Change], refusals: dict[Ref, Refusal]) -> str:
 
 
 def confirm(args: argparse.Namespace, question: str = "Change this?") -> None:
-    """Asks on a terminal, unless `--yes`; without a terminal nobody could answer. Raises `CommandError` unless the
-    answer is yes."""
+    """Asks on a terminal, unless `--yes`. Raises `CommandError` without a terminal, or if the answer is not yes."""
     if args.yes or sys.stdin is None or not sys.stdin.isatty():
         return
     sys.stderr.write(f"{question} [y/N] ")

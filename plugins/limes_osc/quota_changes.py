@@ -66,8 +66,7 @@ def read_refusals(simulation: Json) -> dict[Ref, Refusal]:
 
 
 def read_wanted_quotas(texts: Iterable[str]) -> dict[Ref, str]:
-    """Returns the amounts of `--set <service>/<resource>=<amount>`. Raises `CommandError` if there is none, or one is
-    malformed."""
+    """Returns the amounts of `--set <service>/<resource>=<amount>`. Raises `CommandError` if none or malformed."""
     wanted: dict[Ref, str] = {}
     for text in texts:
         name, equals, amount = text.partition("=")

@@ -88,7 +88,7 @@ class Ledger:
         return Tally(commitment_balance.read_balance(self.engine, resource_id, behavior, azs, projects, now))
 
     def ref_of(self, commitment: Commitment) -> Ref:
-        """Returns the commitment's resource. Raises `NotFound` if that is not configured any more: it can only end
+        """Returns the commitment's resource. Raises `NotFound` if that is no longer configured: it can only end
         then."""
         ref = self.refs()[commitment.resource_id]
         if self.catalog.find(ref) is None:
@@ -113,8 +113,8 @@ class Ledger:
         return [each for each in commitments if each.is_confirmed or each.project_id not in forbidden]
 
     def add_description(self, commitment: Commitment) -> Described:
-        """Returns the commitment with its resource's name and unit. Raises `NotFound` if that is not configured any
-        more."""
+        """Returns the commitment with its resource's name and unit. Raises `NotFound` if that is no longer
+        configured."""
         ref = self.ref_of(commitment)
         return Described(commitment, ref, self.unit_of(ref))
 
@@ -151,8 +151,7 @@ class Ledger:
         return self.read_again(commitment), changes
 
     def read_again(self, commitment: Commitment) -> Commitment:
-        """Returns the commitment, read after its resource was locked. Raises `NotFound` if it has ended or changed
-        projects."""
+        """Reads the commitment after its resource was locked. Raises `NotFound` if it has ended or changed projects."""
         present = queries.find(self.engine, commitment.id)
         if present is None or not present.is_live or present.project_id != commitment.project_id:
             raise NotFound("no such commitment")

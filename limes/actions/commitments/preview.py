@@ -30,8 +30,8 @@ class PreviewCommitment:
     ledger: Ledger
 
     def can_confirm(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> bool:
-        """Returns whether it would be confirmed at once. Raises what creating it raises, except for capacity and
-        earliest date."""
+        """Returns whether it would be confirmed at once. Raises as creating it, except for capacity and earliest
+        date."""
         ledger = self.ledger
         if request.confirm_by is not None:
             raise Unprocessable("confirm_by must not be set here: this asks for immediate confirmation")
@@ -99,8 +99,7 @@ class PreviewCommitment:
 
 
 def committable_resource_id(ledger: Ledger, project: ProjectRow, request: CommitmentRequest) -> int:
-    """Returns the id of the wanted resource. Raises `NotReady` and `Unprocessable` if the project cannot commit to
-    it."""
+    """Returns the id of the resource. Raises `NotReady` and `Unprocessable` if the project cannot commit to it."""
     resource_id = catalog_queries.resource_ids(ledger.engine)[request.ref]
     ledger.require_committable(project.id, resource_id, request.ref)
     return resource_id

@@ -89,8 +89,7 @@ def unix(time: float) -> int:
 
 
 def resource_head(context: RenderContext, ref: Ref, resource: ResourceDef) -> ResourceHead:
-    """Returns what describes a resource on all levels: name, and unit, category, container and distribution model if
-    any."""
+    """Returns what describes a resource on all levels: name; and unit, category, container, distribution if any."""
     document: ResourceHead = {"name": resource.name}
     if resource.unit.is_measured:
         document["unit"] = resource.unit.value

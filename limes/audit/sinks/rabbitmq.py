@@ -159,8 +159,7 @@ def _has_queue(connection: pika.BlockingConnection, queue: str) -> bool:
 
 
 def _with_password(url: str, password: str | None) -> str:
-    """Returns the URL with a password: pika wants one wherever there is a user. That of RabbitMQ's `guest` is
-    `guest`."""
+    """Returns the URL with a password, which pika wants for each user. That of RabbitMQ's `guest` is `guest`."""
     parts = urlsplit(url)
     if password is None and (parts.password is not None or parts.username is None):
         return url

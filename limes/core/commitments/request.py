@@ -140,8 +140,7 @@ def expiry(request: CommitmentRequest, now: float) -> float:
 
 
 def beyond_quota(ref: Ref, unit: Unit, committed: int, quota: int | None) -> str | None:
-    """Returns the warning for a project that has committed to more than its quota (None: the resource tracks no
-    quota)."""
+    """Returns the warning for a project that has committed to more than its quota (None: no quota is tracked)."""
     if quota is None or committed <= quota:
         return None
     return (

@@ -36,8 +36,7 @@ def split(commitment: Commitment, amount: int, now: float, uuids: tuple[str, str
 
 
 def merge(commitments: Sequence[Commitment], now: float, uuid: str) -> Reshaped:
-    """Returns one commitment instead of several, ending with the last of them. Raises `Unprocessable` and
-    `Conflict`."""
+    """Returns one commitment for several, ending with the last of them. Raises `Unprocessable` and `Conflict`."""
     if len({commitment.id for commitment in commitments}) < 2:
         raise Unprocessable("at least two different commitments are needed to merge")
     for commitment in commitments:
@@ -76,8 +75,7 @@ def convert(
 
 
 def renew(commitment: Commitment, now: float, uuid: str, window: float) -> Commitment:
-    """Returns a new commitment that begins when this one ends. Allowed in the last `window` seconds of a confirmed
-    one."""
+    """Returns a commitment that begins when this one ends. Allowed in the last `window` seconds of a confirmed one."""
     require_live(commitment)
     require_not_offered(commitment)
     if not commitment.is_confirmed:

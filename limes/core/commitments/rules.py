@@ -46,8 +46,7 @@ class Rate:
 
 
 def conversion_rates(groups: Sequence[ConversionGroup], source: Ref) -> dict[Ref, Rate]:
-    """Returns the rate for each resource that commitments to `source` can become; the first group that has both
-    counts."""
+    """Returns the rate for each resource that `source` can be converted to; the first group that has both counts."""
     rates: dict[Ref, Rate] = {}
     for group in groups:
         if source not in group:

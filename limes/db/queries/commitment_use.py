@@ -81,8 +81,7 @@ def _at_most_stored(total: Any) -> Any:
 
 
 def _added(field: Field) -> Any:
-    """Returns the stored figure and the new one together, likewise: a few samples of amounts near the largest are too
-    much."""
+    """Returns the stored figure plus the new one, likewise: a few samples near the largest amount are too much."""
     new = getattr(EXCLUDED, field.column_name)
     return Case(None, [(field > MAX_STORED - new, MAX_STORED)], field + new)
 

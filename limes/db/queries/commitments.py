@@ -140,7 +140,7 @@ _WAITING_RESOURCES = compiled(lambda p: Stored.select(Stored.resource).distinct(
 
 
 def unsettled(engine: Engine, resource_id: int, now: float) -> list[Commitment]:
-    """Returns commitments to a resource that time or capacity may change: due to expire or to become pending, or
+    """Returns commitments to a resource that time or capacity may change: due to expire, planned and due, or
     pending."""
     return _all(engine, _UNSETTLED, resource=resource_id, now=now)
 
@@ -235,6 +235,5 @@ _ENDED_BEFORE = compiled(
 
 
 def ended_before(engine: Engine, time: float, limit: int) -> list[int]:
-    """Returns the numbers of commitments that have expired, or were superseded, before that time: the lowest
-    `limit`."""
+    """Returns the lowest `limit` numbers of commitments that expired or were superseded before that time."""
     return engine.column(_ENDED_BEFORE, time=time, limit=limit)

@@ -90,8 +90,7 @@ def last_end(engine: Engine, resources: Sequence[int], now: float) -> float | No
 
 
 def holdings(engine: Engine, resource: int, now: float) -> Holdings:
-    """Returns what there is of a resource. Three queries are fine: resources are few, and somebody waits at a
-    terminal."""
+    """Returns what there is of a resource. Three queries are fine: resources are few, and this is for a terminal."""
     projects = ProjectResource.select(
         fn.COUNT(Case(None, [(_IS_HELD, 1)])), _sum(ProjectResource.quota), _sum(ProjectResource.usage)
     ).where(ProjectResource.resource == resource)

@@ -58,8 +58,7 @@ def _project_scrapes(by_id: bool) -> Compiled:
 def project_scrapes(
     engine: Engine, services: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
 ) -> list[ProjectScrapeRow]:
-    """Returns the scrapes of these services in these projects or, without `project_ids`, in all projects of the
-    domain."""
+    """Returns the scrapes of these services in these projects or, without `project_ids`, in the whole domain."""
     if not services:
         return []
     query = _project_scrapes(project_ids is not None)
@@ -155,8 +154,7 @@ _SOME_CAPACITORS_RANGE = compiled(
 
 
 def capacity_scrape_range(engine: Engine, resources: Sequence[int] | None) -> tuple[float | None, float | None]:
-    """Returns the oldest and newest capacity scrape over all capacitors, or over those that these resources belong
-    to."""
+    """Returns the oldest and newest capacity scrape over all capacitors, or over those of these resources."""
     if resources is not None and not resources:
         return None, None
     if resources is None:

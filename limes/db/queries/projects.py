@@ -102,8 +102,7 @@ class _WithoutIndex(peewee.ColumnBase):
 
 
 def in_projects(column: peewee.Node, p: Parameters, *, by_id: bool) -> peewee.ColumnBase:
-    """Returns whether the column is the id of one of the projects `p.projects`, or else of any project of
-    `p.domain`."""
+    """Whether the column is the id of one of the projects `p.projects`, or else of any project of `p.domain`."""
     if by_id:
         return any_of(column, p.projects)
     return any_of(column, Project.select(Project.id).where(Project.domain == p.domain))
@@ -133,8 +132,7 @@ class RowsOfProjects:
     def read(
         self, engine: Engine, kind: type[R], resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
     ) -> list[R]:
-        """Returns the rows of these resources in these projects or, without `project_ids`, in all projects of the
-        domain."""
+        """Returns the rows of these resources in these projects or, without `project_ids`, in the whole domain."""
         if not resources:
             return []
         count = "one" if len(resources) == 1 else "few" if len(resources) <= _FEW else "many"

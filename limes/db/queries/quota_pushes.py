@@ -48,8 +48,7 @@ _DRIFTED = compiled(
 
 
 def drifted_services(engine: Engine, project_id: int, service_types: Sequence[str]) -> list[str]:
-    """Returns those of these services whose backend somebody else has changed, and that are not marked to be put
-    right."""
+    """Returns those services whose backend somebody else has changed, and that are not marked for a push yet."""
     return engine.column(_DRIFTED, project=project_id, types=service_types)
 
 

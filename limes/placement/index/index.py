@@ -70,7 +70,7 @@ class ProviderIndex:
         self._pid = os.getpid()
 
     def current(self) -> Cloud:
-        """Returns the cloud as it is now: with all that was committed before this call. Not to be called in a
+        """Returns the cloud as it is now, with all that was committed before this call. Not for use in a
         transaction."""
         if self._pid != os.getpid():
             self._lock, self._pid = threading.Lock(), os.getpid()

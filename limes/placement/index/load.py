@@ -70,8 +70,7 @@ class Vocabulary:
     traits: Mapping[int, str] = field(default_factory=dict)
 
     def renames(self, older: "Vocabulary") -> bool:
-        """Returns whether a class or trait of `older` has another name now. Providers that have it must be read
-        again."""
+        """Returns whether a class or trait of `older` has a new name. Providers that have it must be read again."""
         return any(
             old.get(key, name) != name
             for names, old in ((self.classes, older.classes), (self.traits, older.traits))
@@ -96,8 +95,7 @@ class ProviderLoader:
         self._aggregate_sets: dict[frozenset[str], frozenset[str]] = {}
 
     def load(self, vocabulary: Vocabulary, ids: Sequence[int] | None = None) -> Iterator[Provider]:
-        """Yields the providers with these ids, or all. To be called in a snapshot. Ids that do not exist are left
-        out."""
+        """Yields the providers with these ids, or all. To be called in a snapshot. Unknown ids are left out."""
         if ids is None:
             yield from self._load(vocabulary, None)
             return

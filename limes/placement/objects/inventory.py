@@ -101,8 +101,7 @@ _STOCK = compiled(
 
 
 def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, Inventory]]:
-    """Returns a provider's generation, and its inventory by class name in order of the classes' ids. Raises
-    `Missing`."""
+    """Returns a provider's generation, and its inventory by class name, ordered by class id. Raises `Missing`."""
     rows = engine.tuples(_OF_PROVIDER, uuid=uuid)
     if not rows:
         raise provider_missing(uuid, "No resource provider with uuid {} found : ")

@@ -70,8 +70,7 @@ def _ids(engine: Engine, query: Compiled, names: Collection[str]) -> dict[str, i
 
 
 def check_exist(engine: Engine, names: Collection[str]) -> dict[str, int]:
-    """Returns the ids of all of the names, kept as by `keep_ids_of`. Raises `ClassUnknown` naming one that does not
-    exist."""
+    """Returns the ids of all names, kept as by `keep_ids_of`. Raises `ClassUnknown` naming one that does not exist."""
     ids = keep_ids_of(engine, names)
     for name in names:
         if name not in ids:

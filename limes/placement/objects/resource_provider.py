@@ -177,8 +177,7 @@ def lock_for_change(engine: Engine, uuid: str, sent: int, now: float) -> LockedP
 
 
 def lock_trees(engine: Engine, *uuids: str) -> dict[str, LockedProvider]:
-    """Returns all rows of the trees in which these providers stand, locked, by UUID. UUIDs that do not exist are left
-    out."""
+    """Locks all rows of the trees of these providers, and returns them by UUID. Unknown UUIDs are left out."""
     for _ in range(_TRIES):
         locked = {provider.id for provider in engine.all(_LOCK_TREES, LockedProvider, uuids=uuids)}
         # whoever changes these trees locks their roots: so if all rows in them are locked now, that stays so

@@ -80,8 +80,7 @@ def _by_class(condition: peewee.Node) -> peewee.Query:
 
 
 def _by_type(condition: peewee.Node) -> peewee.Query:
-    """Returns rows of consumer type, class name, amount and class id; the number of consumers is a row without
-    class."""
+    """Returns rows of consumer type, class name, amount, class id; the number of consumers is a row without class."""
     selected = (
         Consumer.select(Consumer.consumer_type, Consumer.id, Allocation.resource_class, Allocation.used)
         .join(Allocation, on=Allocation.consumer == Consumer.id)

@@ -77,8 +77,7 @@ class Filter:
 
 
 def last_of_page(engine: Engine, after: str | None, limit: int) -> str | None:
-    """Returns the id of the last of `limit` projects that have consumers; None if no other project comes after
-    these."""
+    """Returns the id of the last of `limit` projects with consumers; None if no other project comes after these."""
     projects = Consumer.select(Consumer.project_id).distinct().order_by(Consumer.project_id).limit(limit + 1)
     if after is not None:
         projects = projects.where(Consumer.project_id > after)

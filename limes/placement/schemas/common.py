@@ -29,8 +29,7 @@ def _is_uuid(value: object) -> bool:
 
 
 def normalized_uuid(value: str) -> str | None:
-    """Returns the UUID in lower case with dashes, or None if it is none. Dashes, braces and `urn:uuid:` are
-    optional."""
+    """Returns the UUID in lower case with dashes; None if it is none. Dashes, braces, `urn:uuid:` are optional."""
     digits = value.replace("urn:", "").replace("uuid:", "").strip("{}").replace("-", "")
     try:
         parsed = uuid.UUID(digits)

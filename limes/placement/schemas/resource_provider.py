@@ -60,6 +60,5 @@ _PUT_AGGREGATES_19 = Schema(
 
 
 def put_aggregates(version: int) -> Schema:
-    """Returns the body of PUT /resource_providers/{uuid}/aggregates: a list, from 1.19 an object with the
-    generation."""
+    """Returns the body of PUT /resource_providers/{uuid}/aggregates: a list; from 1.19 an object with generation."""
     return _PUT_AGGREGATES_19 if version >= 19 else _PUT_AGGREGATES

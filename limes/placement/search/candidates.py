@@ -157,7 +157,6 @@ class _Search:
         return iter(candidates)
 
     def _with_shared(self, tree: Tree, shared: list[Provider]) -> Iterator[Assignment | None]:
-        """Yields the candidates of a tree and providers that are shared with it, which may change when the tree does
-        not."""
+        """Yields the candidates of a tree and providers shared with it, which may change when the tree does not."""
         options = self._test.options(tree, shared)
         return iter(()) if options is None else assignments(self._rules, options)

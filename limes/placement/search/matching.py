@@ -69,8 +69,7 @@ class GroupTest:
         )
 
     def accepts(self, provider: Provider) -> bool:
-        """Returns whether the provider, taken alone, has the traits, aggregates and tree that a suffixed group asks
-        for."""
+        """Returns whether the provider alone has the traits, aggregates and tree that a suffixed group asks for."""
         if not self.restricts:
             return True
         return (

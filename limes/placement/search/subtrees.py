@@ -48,8 +48,7 @@ class Subtrees:
         self._options = options
 
     def order(self) -> list[int]:
-        """Returns the slots in the order in which to fill them: those with few options first, and each set without a
-        gap."""
+        """Returns the slots in the order to fill them: those with few options first, and each set without a gap."""
         group = list(range(len(self._options)))
         for slots in self._sets:
             joined = {group[slot] for slot in slots}
@@ -145,8 +144,7 @@ class Subtrees:
         return self._tops_have_room(state, taken)
 
     def _possible(self, slots: Sequence[int], tops: int, domains: Sequence[int]) -> tuple[int, int]:
-        """Returns the tops that leave each of these slots something, and all providers that are at or below one of
-        them."""
+        """Returns the tops that leave each of these slots a provider, and all providers at or below one of them."""
         available = 0
         for slot in slots:
             available |= domains[slot]

@@ -83,8 +83,7 @@ def _badly_formed(got: str) -> str:
 
 
 def parse_traits(texts: Sequence[str], minor: int) -> Traits:
-    """Returns the values of `required` (or `root_required`) under microversion 1.`minor`; all of `texts` have to
-    hold."""
+    """Returns the values of `required` (or `root_required`) at microversion 1.`minor`; all of `texts` must hold."""
     required: list[frozenset[str]] = []
     forbidden: set[str] = set()
     for text in texts:
@@ -123,7 +122,7 @@ def _example(minor: int) -> str:
 
 
 def parse_aggregates(texts: Sequence[str], minor: int) -> Aggregates:
-    """Returns the values of `member_of` under microversion 1.`minor`; all of `texts` have to hold."""
+    """Returns the values of `member_of` at microversion 1.`minor`; all of `texts` must hold."""
     if minor < REPEATED_AGGREGATES_SINCE and len(texts) > 1:
         raise QueryError("Multiple member_of parameters are not supported")
     member_of: list[frozenset[str]] = []

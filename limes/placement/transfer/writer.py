@@ -108,8 +108,7 @@ class Writer:
         self._inventories[uuid] = inventories
 
     def _inventories_with_room(self, provider: ProviderState, present: ProviderState | None) -> Inventories:
-        """Returns the provider's future inventories, with room for what will be used; and those that are in use
-        here."""
+        """Returns the provider's future inventories, with room for what will be used, and those in use here."""
         in_use = {name for name, used in present.usages.items() if used} if present else set()
         kept = (
             {name: present.inventories[name] for name in in_use if name not in provider.inventories} if present else {}

@@ -194,7 +194,7 @@ class SeparateFlavors:
     def capacity(
         self, stocks: Mapping[str, Sequence[Stock]], flavors: Sequence[Flavor], demand: Demand
     ) -> dict[str, dict[str, AZCapacity]]:
-        """Returns capacity by resource and AZ; `stocks` are all hypervisors by AZ. `flavors` are Nova's. Raises
+        """Returns capacity by resource and AZ. `stocks` has all hypervisors by AZ, `flavors` are Nova's. Raises
         `BackendError`."""
         separate = packed(flavors, self._params.flavors)
         counts = {az: self._pack(az, some, separate, demand) for az, some in stocks.items()}

@@ -40,8 +40,7 @@ class ServiceEndpoint:
         return self._adapter(self._microversion())
 
     def url(self) -> str:
-        """Returns the URL that paths are appended to, as it is configured or in the catalog. Raises
-        `BackendMissing`."""
+        """Returns the URL that paths are appended to, as configured or in the catalog. Raises `BackendMissing`."""
         configured = self._configured_url()
         if configured is None:
             raise self._not_in_catalog()

@@ -68,8 +68,7 @@ class ManilaCapacity(CapacityBackend):
         return AZCapacity(total, used, tuple(shown) if self._params.with_subcapacities else ())
 
     def _pools(self, share_type: ShareType, zones: Mapping[str, str]) -> list[dict[str, Any]]:
-        """Returns the pools in which shares of a type may be, as subcapacities; each once, whatever it is called
-        there."""
+        """Returns the pools for shares of a type, as subcapacities; each once, whatever it is called there."""
         pools: dict[str, dict[str, Any]] = {}
         for name in sorted(share_type.manila_names):
             document = self._client.get("/scheduler-stats/pools/detail", {"share_type": name})
