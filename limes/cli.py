@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"limes: {problem}", file=sys.stderr)
     except LimesError as error:
         print(f"limes: {error}", file=sys.stderr)
-    except BrokenPipeError:  # whoever reads our output has had enough of it; what is left of it goes nowhere
+    except BrokenPipeError:  # the reader of our output has closed the pipe; the rest is dropped
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         return 130

@@ -10,7 +10,7 @@ from limes.redaction import redact
 
 
 class LimesError(Exception):
-    """The root of the tree. `str(error)` is safe to show to whoever made the request: secrets in it are hidden."""
+    """The root of the tree. `str(error)` is safe to show to the client: secrets in it are hidden."""
 
     def __init__(self, *args: object) -> None:
         super().__init__(*(redact(arg) if isinstance(arg, str) else arg for arg in args))

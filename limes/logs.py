@@ -60,7 +60,7 @@ def formatter(style: Style = "plain") -> logging.Formatter:
 
 
 def gunicorn_logger(style: Style) -> type:
-    """Returns a logger class for gunicorn whose own messages look like all of ours, and tell as little of secrets."""
+    """Returns a logger class for gunicorn whose own messages look like ours, and reveal no secrets either."""
     from gunicorn.glogging import Logger
 
     class GunicornLogger(Logger):  # type: ignore[misc]  # gunicorn has no types

@@ -1,4 +1,4 @@
-"""Keeps secrets out of what is shown and stored: passwords, tokens and keys, whoever has put them into a text.
+"""Keeps secrets out of what is shown and stored: passwords, tokens and keys, wherever they come from.
 
 All of our exceptions and all log lines go through `redact`. It knows what secrets look like (a password in a URL, a
 header with a token, Keystone's tokens, `"password": "..."`), and those that the configuration has told it of (`know`).
@@ -18,12 +18,12 @@ TELLING_KEY = re.compile(r"passw|passcode|secret|token|api_?key", re.IGNORECASE)
 """Keys whose values are secrets."""
 
 _SHORTEST = 6
-"""Shorter secrets would blacken half of each text, and are none."""
+"""Anything shorter is no secret, and hiding it would blacken half of each text."""
 _OUR_WORDS = frozenset({"limes", "placement", "keystone", "openstack", "password", "secret", "service", "postgres"})
-"""Nor are the words that our own texts consist of."""
+"""Words of our own texts, which are no secrets either."""
 
 _SIGNS = ("://", "oken", "earer", "asic ", "aaaaa", "eyj", "passw", "passc", "passp", "secret", "ookie", "uthor", "key")
-"""In lower case: a text that has none of them has no secret in it that can be told by its form."""
+"""In lower case: a text without any of them has no secret that its form would show."""
 
 _KEY = r"(?:password|passwd|passcode|passphrase|secret|token|api[_-]?key)"
 
@@ -51,7 +51,7 @@ _FORMS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 _TRANSFER_TOKEN = re.compile(r"\b[0-9a-f]{48}\b")
-"""What lets anybody take over a commitment. Stands in paths, too."""
+"""A transfer token, with which anybody could take a commitment. Found in paths, too."""
 
 _known: frozenset[str] = frozenset()
 _known_pattern: re.Pattern[str] | None = None
@@ -115,7 +115,7 @@ def _is_worth_hiding(secret: str) -> bool:
 
 
 def pattern_of(secrets: Iterable[str]) -> re.Pattern[str] | None:
-    """Returns what finds any of these."""
+    """Returns a pattern that matches any of these."""
     longest_first = sorted(secrets, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 

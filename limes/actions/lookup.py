@@ -1,4 +1,4 @@
-"""Finds the domain or project that a request names, and says why there is none, or why it has no figures yet."""
+"""Finds the domain or project that a request names, or says why it does not exist or has no figures yet."""
 
 from collections.abc import Collection
 

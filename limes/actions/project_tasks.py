@@ -29,7 +29,7 @@ class HasQuota(Protocol):
 
 
 class Telemetry:
-    """What these use cases report to whoever counts. This one counts nothing; `limes.metrics.counters` does.
+    """What these use cases report for metrics. This one counts nothing; `limes.metrics.counters` does.
 
     Called from any thread after the commit. Must not raise, and must be quick.
     """
@@ -55,7 +55,7 @@ def project_info(task: ProjectTask) -> ProjectInfo:
 
 
 def next_pause(failures: int, first: float, longest: float) -> float:
-    """Returns seconds to wait after so many failures in a row: twice as long each time, up to `longest`."""
+    """Returns the seconds to wait after failures in a row: twice as long each time, up to `longest`."""
     return min(longest, first * 2.0 ** min(max(failures - 1, 0), 20))
 
 

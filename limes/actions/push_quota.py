@@ -44,7 +44,7 @@ class PushQuota:
     retry: float = 30.0
     retry_max: float = 900.0
     patience: float = 15.0
-    """For `push_project()`: nothing begins after so many seconds."""
+    """`push_project()` begins nothing after this many seconds."""
     telemetry: Telemetry = SILENT
 
     def push_project(self, project_id: int, service_types: Sequence[str]) -> list[str]:

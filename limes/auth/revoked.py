@@ -1,6 +1,6 @@
 """Tokens that were ended by signing out: refused at once, although others have them in their caches.
 
-Keystone forgets a token that is revoked, but each worker goes on believing what it was told before, for
+Keystone forgets a token that is revoked, but each worker goes on trusting what it was told before, for
 `identity.cache.ttl`. So the workers share a folder, with a file for each stretch of that length: whoever signs somebody
 out appends the token's hash, and whoever validates a token looks whether a file has grown. After two stretches no cache
 can have the token any more, and the file goes.
@@ -48,7 +48,7 @@ class RevokedTokens:
             with path.open("ab", buffering=0) as file:
                 os.fchmod(file.fileno(), 0o600)
                 if file.tell() < _MOST * _HASH:
-                    file.write(key)  # one write of a few bytes at the end is whole
+                    file.write(key)  # appending a few bytes in one write is atomic
             for old in range(now - 10, now - 1):
                 self._path(old).unlink(missing_ok=True)
 

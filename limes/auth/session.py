@@ -49,16 +49,16 @@ class CloudSession:
     region_name: str | None = None
     interface: str = "public"
     endpoints: Mapping[str, str] = field(default_factory=dict)
-    """Addresses by service type that go before the catalog's."""
+    """Addresses by service type that override the catalog's."""
     limits: AnswerLimits = DEFAULT_LIMITS
-    """What is taken of an answer."""
+    """Limits for each answer."""
     login: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """The parameters of the login by keystoneauth's names, and `auth_type`. Holds secrets."""
 
     def adapter(
         self, service_type: str, endpoint: str | None = None, *, timeout: float | None = None, **options: Any
     ) -> Adapter:
-        """For requests to one service. `endpoint` goes before the configured ones, those before the catalog's.
+        """For requests to one service. `endpoint` overrides the configured ones, which override the catalog's.
 
         `timeout` is in seconds, for each request; without, it is the session's. `options` are keystoneauth1's, such as
         `default_microversion`.

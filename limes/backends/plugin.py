@@ -1,6 +1,7 @@
 """What an entry point of the group `limes.backends` names: a `Plugin`, which says what it offers and how to make it.
 
-Below it are base classes and types for the `params` that operators write."""
+Below it are base classes and types for the `params` that operators write.
+"""
 
 from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ B_co = TypeVar("B_co", bound=QuotaBackend | CapacityBackend | DiscoveryBackend, 
 
 
 SessionFactory = Callable[[], Session]
-"""Makes (or answers the already made) keystoneauth1 session with the configured credentials."""
+"""Returns the keystoneauth1 session with the configured credentials, made with the first call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class BackendContext:
     timeout: float = 60.0
     """Seconds that one request to a backend may take, to the end of its answer."""
     limits: AnswerLimits = DEFAULT_LIMITS
-    """What is taken of an answer."""
+    """Limits for each answer."""
 
     def session(self) -> Session:
         """Returns the configured keystoneauth1 session, shared by all. Raises `BackendError` without Keystone."""

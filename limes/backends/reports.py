@@ -74,7 +74,7 @@ class AZCapacity:
 
     capacity: int
     usage: int | None = None
-    """What is used of it, by whomever. None: not known."""
+    """What is used of it, by all users together. None: not known."""
     subcapacities: tuple[Mapping[str, Any], ...] = ()
     """What the capacity consists of, in JSON values, for instance one entry for each hypervisor."""
 

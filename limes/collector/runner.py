@@ -90,7 +90,7 @@ class Collector:
                 next_run_time=datetime.now(UTC),
             )
         self._scheduler.start()
-        # the scheduler goes by the time of day: after a jump back it would sleep until that time has come again
+        # the scheduler goes by the time of day: after a jump back it would sleep until that time comes again
         self._alarm.start()
         log.info("collector started with %d jobs, serving on port %d", len(self.loops), self.port)
 

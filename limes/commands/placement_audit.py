@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     findings = audit(engine, open_find_gone(settings), settings.placement.incomplete_consumer_project_id)
     outcomes = _clear(engine, findings, repair=options.repair)
     if Outcome.DELETED in outcomes.values():
-        # what orphans had was part of what is used
+        # deleting orphans has lowered the usage
         findings = replace(findings, excesses=find_excesses(engine))
     report = Report(findings, outcomes)
     print(as_json(report) if options.json else as_text(report))

@@ -84,7 +84,7 @@ def _console(*, stderr: bool) -> "Console":
     return Console(
         stderr=stderr,
         width=None if terminal else _WIDTH_OF_PIPES,
-        soft_wrap=not terminal,  # whoever reads a pipe wants whole lines, however long they are
+        soft_wrap=not terminal,  # readers of a pipe want whole lines, however long they are
         markup=False,  # what we print comes from elsewhere, and may have brackets and colons of its own
         emoji=False,
         highlight=False,

@@ -44,7 +44,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
     )
     clock = SystemClock()
     SyncCatalog(engine, cluster.catalog, list(cluster.backends.capacity), clock).run()
-    # a backend has no longer than that, so whoever has to take over from a killed worker need not wait longer either
+    # a backend has no longer than that, so a process that takes over from a killed worker need not wait longer either
     lease = min(settings.collector.lease, 2 * settings.api.backend_timeout + 10)
     push = replace(push_quota(settings, engine, cluster), lease=lease).push_project
     change_log = open_change_log(settings, engine, cluster, clock)

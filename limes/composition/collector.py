@@ -61,7 +61,7 @@ def build_collector(
     left it long ago.
     """
     watch = ClockWatch(engine, settings.collector.max_clock_skew, every=settings.collector.poll_interval)
-    may_work = watch.agrees if clock is None else lambda: True  # a clock that was given is meant to be another one
+    may_work = watch.agrees if clock is None else lambda: True  # a given clock differs on purpose
     clock = clock or SystemClock()
     jitter = jitter or RandomJitter()
     sync_catalog = SyncCatalog(

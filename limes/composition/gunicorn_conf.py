@@ -75,6 +75,6 @@ def child_exit(server: Any, worker: Any) -> None:
 
 
 def on_exit(server: Any) -> None:
-    """Removes the metrics' files, if nobody else gave the folder."""
+    """Removes the metrics' files, unless the folder was given from outside."""
     if _metrics_folder is not None:
         shutil.rmtree(_metrics_folder, ignore_errors=True)

@@ -18,7 +18,7 @@ from limes.system import SystemClock, SystemIds
 
 
 def liquid_settings(settings: Settings, environ: Mapping[str, str] = os.environ) -> Settings:
-    """Returns the settings with the command's address in them. Raises `ConfigError` if that is none."""
+    """Returns the settings with the command's address in them. Raises `ConfigError` if it is not valid."""
     listen = environ.get(LISTEN_VARIABLE)
     if not listen:
         return settings

@@ -115,7 +115,8 @@ def _existing(backend: DiscoveryBackend) -> set[str]:
 
 
 def _is_gone(cloud: CloudSession, project_id: str) -> bool:
-    """Returns whether Keystone itself, and nothing on the way to it, says that there is none. Raises `BackendError`."""
+    """Returns whether Keystone itself, and not a proxy in between, says that it does not exist. Raises
+    `BackendError`."""
     path = f"/projects/{quote(project_id, safe='')}"
     try:
         answer = cloud.adapter("identity", min_version=(3, 0)).get(path, raise_exc=False)

@@ -1,6 +1,6 @@
 """Why the figures of a service are old or missing, in words for the users of a project.
 
-They name the service and the time. They do not tell what the backend has answered, or where it is: only operators may
+They name the service and the time. They do not say what the backend has answered, or where it is: only operators may
 know that.
 """
 

@@ -202,8 +202,8 @@ def compile_query(query: peewee.Node, dialect: str, database: peewee.Database) -
     """Returns the text of a query, and the values in it."""
     insert: Any = query if isinstance(query, peewee.ModelInsert) else None
     if insert is not None and insert._row_type is None:
-        # nobody has asked for `returning`: peewee adds it by the database that the models are bound to, which may be
-        # another one, and then SQLite counts no rows
+        # peewee adds RETURNING if the database that the models are bound to has it. That may be another database than
+        # this one, and with RETURNING, SQLite counts no rows.
         insert._returning = None
     sql, values = database.get_sql_context(dialect=dialect).sql(query).query()
     return Statement(sql, tuple(values), dialect)

@@ -15,7 +15,7 @@ psycopg2.extensions.register_type(
     psycopg2.extensions.new_type((1700,), "NUMERIC_AS_INT", lambda value, _: None if value is None else int(value))
 )
 
-# Who waits for SQLite's write lock gets it by chance and not in turn, so the wait has to be long. It is set first:
+# SQLite's write lock is not given in turn but by chance, so the wait has to be long. It is set first:
 # switching to WAL needs a lock as well.
 SQLITE_PRAGMAS = {"busy_timeout": 30_000, "journal_mode": "wal", "foreign_keys": 1, "synchronous": "normal"}
 

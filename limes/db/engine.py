@@ -89,7 +89,7 @@ class Engine:
     def connection(self) -> Iterator[None]:
         """Holds one pooled connection for this thread, for as long as the block lasts. May be nested.
 
-        Raises `Unavailable`, whose message has no password in it, when there is none to be had.
+        Raises `Unavailable`, whose message has no password in it, if there is none.
         """
         if not self.db.is_closed():
             yield
@@ -145,7 +145,7 @@ class Engine:
                     self._leave_standby(error)
                 if classify(error) is not Failure.COLLISION or not tries_left:
                     self._fail(error)
-            # Full jitter, so that those who met once do not meet again: 0..2, 0..4, ... 0..250 ms.
+            # Full jitter, so that transactions do not collide again: 0..2, 0..4, ... 0..250 ms.
             longest = min(0.25, 0.002 * 2 ** (_TRIES - 1 - tries_left))
             time.sleep(random.uniform(0, longest))  # noqa: S311 - spreads load
         raise AssertionError("unreachable")

@@ -1,4 +1,4 @@
-"""The configuration file, and the environment that goes before it."""
+"""The configuration file, and the environment that overrides it."""
 
 import difflib
 import stat

@@ -84,7 +84,7 @@ def _check(context: Context, database: _Database) -> Iterator[Finding]:
 
 def _reach(database: _Database) -> Finding:
     engine, name = database.engine, f"{database.check}.connection"
-    if engine.dialect == "sqlite" and not Path(engine.name).is_file():  # else it would be made
+    if engine.dialect == "sqlite" and not Path(engine.name).is_file():  # connecting would create it
         folder = Path(engine.name).absolute().parent
         mend = _UPGRADE if folder.is_dir() else f"mkdir -p {folder}; {_UPGRADE}"
         return problem(name, f"there is no {engine.location}", mend)

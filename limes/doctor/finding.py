@@ -74,7 +74,7 @@ class Context:
 
 
 def compare_clocks(check: str, ahead: float, server: str, tolerance: float) -> Finding:
-    """Judges a clock that ours is `ahead` of by so many seconds. Beyond `most`, collectors stop."""
+    """Judges how many seconds our clock is `ahead` of another one. Beyond `tolerance`, collectors stop."""
     text = f"this machine's clock is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} {server}"
     if abs(ahead) > tolerance:
         return problem(

@@ -1,6 +1,6 @@
 """What one collector process counts: outcomes of tasks, deliveries of audit events, drift, lost leases, durations.
 
-Counters that the original has bear its names. prometheus-client's own counters append `_total`, which no dashboard of
+Counters that the original has keep its names. prometheus-client's own counters append `_total`, which no dashboard of
 the original knows; so these are untyped metrics, which Prometheus treats alike.
 """
 

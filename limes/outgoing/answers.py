@@ -1,4 +1,4 @@
-"""What is taken of another server's answer: how much, in what time, and where a redirect leads."""
+"""Limits for another server's answer: its size, its time, and where a redirect may lead."""
 
 import re
 import time
@@ -49,7 +49,7 @@ def origin(url: str) -> tuple[str, str, int | None]:
 
 
 def next_url(response: requests.Response) -> str | None:
-    """Returns the address to go on with, or None for an answer that is none of these.
+    """Returns the address that a redirect leads to; None for any other answer.
 
     Only reads are sent on, and only within their origin: credentials are for the server that they were meant for.
     Raises `BackendError` for all other redirects.

@@ -21,7 +21,7 @@ def text(version: int) -> str:
     return f"1.{version}"
 
 
-@lru_cache(maxsize=256)  # what is refused is not remembered
+@lru_cache(maxsize=256)  # refusals are not cached
 def negotiate(header: str | None) -> int:
     """Returns the version that the header's last entry for `placement` asks for; 1.0 where there is none.
 

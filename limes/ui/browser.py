@@ -39,7 +39,7 @@ def set_security_headers(resp: falcon.Response) -> None:
 
 
 def require_own_page(req: falcon.Request) -> None:
-    """Raises `Forbidden` for what another page has sent.
+    """Raises `Forbidden` for a request from another page.
 
     `Sec-Fetch-Site` is the browser's own word, and knows nothing of proxies that change `Host`. Browsers leave it out
     on plain HTTP beyond this machine; then `Origin` has to fit.
@@ -54,7 +54,7 @@ def require_own_page(req: falcon.Request) -> None:
 
 
 def _host(origin: str) -> str | None:
-    """Host and port of an origin; None for what is none."""
+    """Host and port of an origin; None if it is not one."""
     try:
         return urlsplit(origin).netloc
     except ValueError:

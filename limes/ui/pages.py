@@ -42,7 +42,7 @@ class File:
         return cls(plain, gzip.compress(plain, mtime=0), _TYPES[path.suffix], etag)
 
     def answer(self, req: falcon.Request, resp: falcon.Response, cache_control: str) -> None:
-        """Sends it compressed to who takes that, and not at all to who has it."""
+        """Sends it compressed to clients that accept this, and not at all to those that have it."""
         set_security_headers(resp)
         resp.set_header("cache-control", cache_control)
         resp.set_header("etag", self.etag)

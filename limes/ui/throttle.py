@@ -56,7 +56,7 @@ class Throttle:
 
     @contextmanager
     def attempt(self, account: str | None, address: str) -> Iterator[None]:
-        """Around one sign-in: `Unauthorized` in it is a failure. Raises falcon's 429 for who has to wait.
+        """Around one sign-in: `Unauthorized` in it is a failure. Raises falcon's 429 for callers that have to wait.
 
         `account` names somebody; None is for tokens, which name nobody: they count by client, and apart from accounts.
         An attempt counts as failed until it has succeeded, so that many at once gain nothing.

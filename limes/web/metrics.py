@@ -42,7 +42,7 @@ class PoolGauges:
     def update(self) -> None:
         """Shows the present state. Called after each request, by the worker whose pool it is."""
         in_use, idle = use = self._engine.pool_use()
-        if use == self._shown:  # as mostly; to set a value costs as much as the rest of this method
+        if use == self._shown:  # mostly so; setting a value costs as much as the rest of this method
             return
         self._shown = use
         self._max_open.set(self._engine.pool_size)
@@ -66,7 +66,7 @@ def _series(app: str, method: str, status: str, endpoint: str) -> tuple[Histogra
 def observe(
     app: str, req: falcon.Request, resp: falcon.Response, seconds: float, streamed: tuple[float, int] | None = None
 ) -> None:
-    """Counts one request that was answered in so many seconds.
+    """Counts one request and the seconds until its answer.
 
     Of an answer that was made while it was sent, `streamed` is when its first byte was ready, and its size. The first
     byte of any other is ready when the last one is.

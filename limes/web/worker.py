@@ -123,7 +123,7 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
             needed = self._staying > 0 and self._working + self._waiting > self.cfg.threads
         super().enqueue_req(conn)
         if needed:
-            with contextlib.suppress(BlockingIOError):  # enough of them are called already
+            with contextlib.suppress(BlockingIOError):  # the pipe is full: enough threads are woken already
                 os.write(self._wake_writer, b"\0")
 
     def finish_request(self, conn: Any, fs: Any) -> None:

@@ -1,4 +1,4 @@
-"""What other WSGI servers than gunicorn get: an app that minds neither forks nor who starts it."""
+"""The app for WSGI servers other than gunicorn: it works after forks, whatever starts it."""
 
 import atexit
 import importlib
@@ -13,7 +13,7 @@ from limes.web.memory import settle
 
 
 class Application:
-    """A WSGI app that is made at once, so that mistakes stop the start, and anew in each process that is forked later.
+    """A WSGI app that is made at once, so that mistakes stop the start, and again in each process forked later.
 
     No process may use the database connections and the threads that another one has opened.
     """

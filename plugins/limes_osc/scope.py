@@ -83,7 +83,7 @@ class Scopes:
             raise
 
     def domain(self, wanted: str | None) -> str:
-        """Returns the id of the domain. Raises `CommandError` where nothing says which, or where there is none."""
+        """Returns the id of the domain. Raises `CommandError` if none is named or found."""
         given = wanted or self._options.get("limes_domain")
         own = self._own
         if own.domain_id is not None and given in (None, own.domain_id, own.domain_name):

@@ -32,9 +32,9 @@ from limes_plugins.openstack.params import ConnectionParams, Text
 _POLICY = re.compile(r"x-account-storage-policy-(.+)-bytes-used", re.IGNORECASE)
 _QUOTA = "X-Account-Quota-Bytes"
 _OLD_QUOTA = "X-Account-Meta-Quota-Bytes"
-"""Older releases know only this one. Newer ones know both, and the new one goes before it."""
+"""Older releases know only this one. Newer ones know both, and prefer the new one."""
 _NO_LIMIT = (2**63 - 1, 2**64 - 1)
-"""Quotas in bytes that say that there is none."""
+"""Quotas in bytes that mean that there is none."""
 
 
 class ObjectStoreParams(ConnectionParams):

@@ -1,1 +1,1 @@
-"""Makes the JSON documents of the API out of figures: each field, and when it is there."""
+"""Makes the JSON documents of the API from figures: each field, and when it is present."""

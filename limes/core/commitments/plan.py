@@ -110,7 +110,7 @@ class _Future:
                 self.tally.add(commitment.az, commitment.project_id, -commitment.amount)
                 self._ended.append(confirmed)
         begun = [commitment for commitment in self._begins.get(time, ()) if commitment.expires_at > time]
-        # if nothing has ended, those that were waiting before do not fit now either
+        # if nothing has ended, those that waited before do not fit now either
         self._serve([*self._waiting.values(), *begun] if has_freed else begun)
 
     def _serve(self, waiting: list[Commitment]) -> None:

@@ -74,7 +74,8 @@ class CommitmentEvent(BaseModel):
 
 
 class CommitmentEventCounter(BaseModel):
-    """One row: the last number of `commitment_events`. Locked by whoever takes numbers, until they are committed."""
+    """One row: the last number of `commitment_events`. Locked by the transaction that takes numbers, until it
+    commits."""
 
     id = IntegerField(primary_key=True)
     last = BigIntegerField()

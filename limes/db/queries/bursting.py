@@ -18,7 +18,7 @@ class _Resource(NamedTuple):
 
 
 _READ = compiled(lambda p: Project.select(Project.has_bursting).where(Project.id == p.project))
-# not FOR UPDATE, which would collide with whoever adds a row that refers to the project
+# not FOR UPDATE, which would block inserts of rows that refer to the project
 _LOCK = compiled(lambda p: lock_but_not_key(Project.select(Project.has_bursting).where(Project.id == p.project)))
 _WRITE = compiled(lambda p: Project.update(has_bursting=p.enabled).where(Project.id == p.project))
 _BURSTED = compiled(

@@ -28,7 +28,7 @@ def show_of_provider(call: Call) -> Answer:
 
 def show_of_project(call: Call) -> Answer:
     """GET /usages?project_id=...: from 1.38 by consumer type, with the number of consumers."""
-    # the policy judges the very value that is used: the last one, if there are several
+    # the policy must judge the value that is used: the last one, if there are several
     call.authorize(call.parameters().get("project_id", ""))
     query = call.query(schema.query(call.version))
     owner = (query["project_id"], query.get("user_id"))

@@ -64,7 +64,7 @@ def _with_changes(mark: peewee.Select, since: Callable[[peewee.Field], peewee.No
 
 
 def _postgresql_mark() -> peewee.Select:
-    # the file number of the table changes when it is truncated, rewritten or created anew
+    # the file number of the table changes when it is truncated, rewritten or created again
     file_number = fn.pg_relation_filenode(Provider._meta.table_name).cast("bigint")
     in_recovery = fn.pg_is_in_recovery().cast("int").cast("bigint")
     snapshot, started = fn.pg_current_snapshot().cast("text"), fn.pg_postmaster_start_time().cast("text")

@@ -8,7 +8,7 @@ from limes.placement.models.vocabulary import ResourceClass
 
 
 class Consumer(BaseModel):
-    """Whatever has allocations: a server, a migration. It comes with its first and goes with its last."""
+    """What has allocations: a server, a migration. Created with its first allocation, deleted with its last."""
 
     id = BigAutoField()
     uuid = CharField(max_length=36, unique=True)

@@ -1,4 +1,4 @@
-"""Consumers in the database: whoever has allocations (a server, a migration), and nobody else.
+"""Consumers in the database: those that have allocations, such as servers and migrations, and no others.
 
 A consumer comes with its first allocations, with generation 1, and goes with its last.
 """

@@ -180,7 +180,7 @@ def lock_trees(engine: Engine, *uuids: str) -> dict[str, LockedProvider]:
     """Locks all rows of the trees of these providers, and returns them by UUID. Unknown UUIDs are left out."""
     for _ in range(_TRIES):
         locked = {provider.id for provider in engine.all(_LOCK_TREES, LockedProvider, uuids=uuids)}
-        # whoever changes these trees locks their roots: so if all rows in them are locked now, that stays so
+        # every change of these trees locks their roots, so once all their rows are locked, no row can join them
         tree = engine.all(_TREES, LockedProvider, uuids=uuids)
         if locked.issuperset(provider.id for provider in tree):
             return {provider.uuid: provider for provider in tree}

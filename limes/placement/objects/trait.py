@@ -87,7 +87,7 @@ def ensure(engine: Engine, name: str, now: float) -> tuple[bool, Trait]:
         if trait is not None:
             change.stamp_vocabulary(engine, "traits")
             return True, trait
-        # whoever blocked the insert may have deleted the trait, or it is deleted by now
+        # the transaction that blocked the insert may have deleted the trait, or it is deleted by now
         trait = engine.first(_BY_NAME, Trait, name=name)
         if trait is not None:
             return False, trait

@@ -65,7 +65,7 @@ class Provider:
     lineage: frozenset[int] = frozenset()
     """The ids of this provider and of all its ancestors. Like the two above, it is set by the provider's tree."""
     cache: dict[object, bytes] = field(default_factory=dict)
-    """Rendered forms of this provider, for whoever renders it."""
+    """Rendered forms of this provider, kept by its renderers."""
 
     def placed(self, parent: "Provider | None", root_uuid: str) -> "Provider":
         """This provider below `parent` in the tree of `root_uuid`: itself if it is there already, else a copy."""
@@ -118,7 +118,7 @@ class Tree:
         self.aggregates = frozenset[str]().union(*(provider.aggregates for provider in self.providers))
         self.sharing = tuple(provider for provider in self.providers if provider.shares)
         self.summaries: bytes | None = None
-        """Rendered by whoever needs it, once."""
+        """Rendered once, when first needed."""
 
 
 class Cloud:

@@ -151,7 +151,7 @@ def _root_traits(pairs: Pairs, minor: int) -> Traits:
     texts = values_of(pairs, "root_required")
     if len(texts) > 1:
         raise QueryError("Query parameter 'root_required' may be specified only once.", DUPLICATE_KEY)
-    # root_required never learned "in:"
+    # root_required does not support "in:"
     traits = parse_traits(texts, min(minor, ANY_TRAITS_SINCE - 1))
     conflicts = traits.conflicts()
     if conflicts:

@@ -115,7 +115,8 @@ class NovaCapacity(CapacityBackend):
         )
 
     def _instances(self, stocks: list[_Stock], disk: int) -> AZCapacity:
-        """So many as the AZ's aggregates may have, but no more than the largest flavor fits on its disks."""
+        """Returns how many instances the AZ's aggregates may have, bounded by how often the largest flavor fits on the
+        disks."""
         running = [stock.hypervisor.instances for stock in stocks]
         most = self._params.max_instances_per_aggregate
         return AZCapacity(

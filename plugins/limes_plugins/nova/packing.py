@@ -46,7 +46,7 @@ class Room:
         return min(self.free.get(class_, 0) // need for class_, need in needs)
 
     def take(self, flavor: PackedFlavor, count: int) -> None:
-        """Places so many."""
+        """Places `count` servers of the flavor."""
         for class_, need in flavor.needs.items():
             if class_ in self.free:
                 self.free[class_] -= need * count

@@ -16,7 +16,7 @@ class Snapshot(Generic[T]):
     """Safe to use from many threads: one of them loads, the others wait for what it gets."""
 
     def __init__(self, load: Callable[[], T], max_age: float, clock: Callable[[], float] = time.monotonic) -> None:
-        """`max_age` in seconds; with 0 each call loads anew."""
+        """`max_age` in seconds; with 0 each call loads again."""
         self._load = load
         self._max_age = max_age
         self._clock = clock

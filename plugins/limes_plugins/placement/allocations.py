@@ -23,7 +23,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _AT_ONCE = 64
-"""So many requests are made before it is looked whether there is time for more."""
+"""How many requests are made before checking whether there is time for more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class _Book:
 
 
 class _Budget:
-    """How much may be asked until it has to be enough."""
+    """How many requests may still be made, and until when."""
 
     def __init__(self, client: ServiceClient, requests: int, deadline: float) -> None:
         self._client = client

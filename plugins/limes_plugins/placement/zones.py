@@ -20,7 +20,7 @@ from limes_plugins.placement.params import PlacementParams
 log = logging.getLogger(__name__)
 
 _AT_ONCE = 100
-"""So many aggregates are named in one request."""
+"""How many aggregates one request names."""
 _YOUNG = 5.0
 """Seconds for which a list of providers stays good, even if what is looked for is not in it."""
 
