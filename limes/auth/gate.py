@@ -25,7 +25,7 @@ class Gate:
         self._changed = threading.Condition()
 
     @contextmanager
-    def passage(self) -> Iterator[None]:
+    def admit(self) -> Iterator[None]:
         """Around a question to Keystone. Raises `Unavailable`."""
         with self._changed:
             number = self._enter()

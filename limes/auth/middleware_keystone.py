@@ -74,7 +74,7 @@ class MiddlewareAuthenticator:
         own = dict(environ)  # the middleware changes it
         setup_testing_defaults(own)
         key = cache_key(f"{own.get('HTTP_X_AUTH_TOKEN')} {own.get('HTTP_X_SERVICE_TOKEN')}")
-        with self._gate.passage() if self._gate and key not in self._let_in else nullcontext():
+        with self._gate.admit() if self._gate and key not in self._let_in else nullcontext():
             status = self._run(own)
         if status == 200:
             self._let_in.add(key)

@@ -90,7 +90,7 @@ class TokenCache:
         entry = self._entry(key)
         if entry is not None:
             return entry.verdict
-        with self._gate.passage() if self._gate else nullcontext():
+        with self._gate.admit() if self._gate else nullcontext():
             entry = self._entry(key)  # somebody may have asked while this thread waited
             return entry.verdict if entry is not None else self._ask_once(key, ask)
 

@@ -64,7 +64,7 @@ class ClaimQueue(Generic[T]):
         return max(1, min(self._largest, int(soon)))
 
     @contextmanager
-    def timed(self) -> Iterator[None]:
+    def measure_task(self) -> Iterator[None]:
         """Measures how long a task takes: the block does one."""
         started = self._monotonic()
         try:

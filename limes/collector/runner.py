@@ -42,7 +42,7 @@ class Collector:
         the job's name and the task's duration in seconds. `may_work` is asked before each task. `data` is shown by
         `/metrics` as well."""
         self._engine = engine
-        self.loops = [Loop(job, self._tell, may_work) for job in jobs]
+        self.loops = [Loop(job, self._report_task, may_work) for job in jobs]
         """One for each job."""
         self.registry = CollectorRegistry()
         """The metrics of this collector."""
@@ -59,7 +59,7 @@ class Collector:
         self.port = 0
         """The port on which it serves, after `start()`."""
 
-    def _tell(self, job: str, seconds: float) -> None:
+    def _report_task(self, job: str, seconds: float) -> None:
         for listener in self.listeners:
             listener(job, seconds)
 

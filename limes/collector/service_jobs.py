@@ -53,7 +53,7 @@ class UsageJob:
         task = self._queue.take()
         if task is None:
             return False
-        with self._queue.timed():
+        with self._queue.measure_task():
             success = self._action.run(task)
         if success is not None:
             self._scrapes.count(success, *self._labels)

@@ -23,7 +23,7 @@ from limes.composition.identity import (
     open_revoked,
     refuse_exposure,
 )
-from limes.composition.use_cases import discover, open_change_log, push_quota
+from limes.composition.use_cases import build_discovery, build_quota_push, open_change_log
 from limes.settings import Settings
 from limes.system import Clock, SystemClock, SystemIds
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
@@ -46,9 +46,9 @@ def build_api(settings: Settings) -> ApiCollaborators:
     SyncCatalog(engine, cluster.catalog, list(cluster.backends.capacity), clock).run()
     # a backend has no longer than that, so a process that takes over from a killed worker need not wait longer either
     lease = min(settings.collector.lease, 2 * settings.api.backend_timeout + 10)
-    push = replace(push_quota(settings, engine, cluster), lease=lease).push_project
+    push = replace(build_quota_push(settings, engine, cluster), lease=lease).push_project
     change_log = open_change_log(settings, engine, cluster, clock)
-    discovery = discover(settings, engine, cluster, change_log)
+    discovery = build_discovery(settings, engine, cluster, change_log)
     ids = SystemIds()
     revoked = open_revoked(settings)
     authenticator = open_authenticator(settings, cloud, threads=settings.api.threads, revoked=revoked)

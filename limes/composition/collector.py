@@ -26,7 +26,13 @@ from limes.collector.single_instance import claim_sqlite_file
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
-from limes.composition.use_cases import discover, measure_utilisation, open_change_log, push_quota, settle_commitments
+from limes.composition.use_cases import (
+    build_discovery,
+    build_quota_push,
+    build_settlement,
+    build_utilisation,
+    open_change_log,
+)
 from limes.db.engine import Engine
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.metrics.data import DataMetrics
@@ -129,7 +135,7 @@ def _service_jobs(
         cluster.backends.quota,
         clock,
         jitter,
-        settle_commitments(engine, cluster, clock, change_log),
+        build_settlement(engine, cluster, clock, change_log),
         change_log,
         authoritative=collector.authoritative,
         interval=collector.scrape_interval,
@@ -138,7 +144,7 @@ def _service_jobs(
         lease=collector.lease,
         telemetry=telemetry,
     )
-    push = replace(push_quota(settings, engine, cluster), clock=clock, jitter=jitter, telemetry=telemetry)
+    push = replace(build_quota_push(settings, engine, cluster), clock=clock, jitter=jitter, telemetry=telemetry)
     share = max(1, collector.threads // max(1, len(services)))
     threads = {entry.service_type: entry.threads or share for entry in settings.services}
     jobs: list[Job] = []
@@ -167,7 +173,7 @@ def _capacity_job(
         cluster.backends.capacity,
         clock,
         jitter,
-        settle_commitments(engine, cluster, clock, change_log.by(of_job("scrape-capacity"))),
+        build_settlement(engine, cluster, clock, change_log.by(of_job("scrape-capacity"))),
         interval=collector.capacity_interval,
         retry=collector.capacity_retry,
         lease=collector.lease,
@@ -186,8 +192,8 @@ def _cluster_wide_jobs(
     change_log: ChangeLog,
 ) -> list[Job]:
     collector = settings.collector
-    settle = settle_commitments(engine, cluster, clock, change_log)
-    discovery = replace(discover(settings, engine, cluster, change_log), clock=clock, commitments=settle)
+    settle = build_settlement(engine, cluster, clock, change_log)
+    discovery = replace(build_discovery(settings, engine, cluster, change_log), clock=clock, commitments=settle)
     consistency = CheckConsistency(
         engine, cluster.catalog, cluster.constraints, sync_catalog, change_log.by(of_job("consistency"))
     )
@@ -211,7 +217,7 @@ def _cluster_wide_jobs(
         ),
         job(
             "commitment-use",
-            measure_utilisation(engine, cluster, clock, change_log).take_sample,
+            build_utilisation(engine, cluster, clock, change_log).take_sample,
             collector.commitment_use_interval,
             "limes_commitment_use_runs",
         ),

@@ -62,9 +62,9 @@ def when_ready(server: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     """The app is loaded: from here on there are only requests."""
-    from limes.web.memory import settle
+    from limes.web.memory import tune_garbage_collector
 
-    settle()
+    tune_garbage_collector()
 
 
 def child_exit(server: Any, worker: Any) -> None:

@@ -18,7 +18,7 @@ def open_change_log(settings: Settings, engine: Engine, cluster: Cluster, clock:
     return ChangeLog(engine, cluster.catalog, clock, ids, sinks=settings.audit.sinks, observer=ids.uuid())
 
 
-def discover(settings: Settings, engine: Engine, cluster: Cluster, change_log: ChangeLog) -> Discover:
+def build_discovery(settings: Settings, engine: Engine, cluster: Cluster, change_log: ChangeLog) -> Discover:
     """Returns the use case that follows Keystone."""
     return Discover(
         engine=engine,
@@ -26,14 +26,14 @@ def discover(settings: Settings, engine: Engine, cluster: Cluster, change_log: C
         catalog=cluster.catalog,
         constraints=cluster.constraints,
         clock=SystemClock(),
-        commitments=settle_commitments(engine, cluster, SystemClock(), change_log),
+        commitments=build_settlement(engine, cluster, SystemClock(), change_log),
         change_log=change_log,
         except_domains=settings.discovery.except_domains,
         only_domains=settings.discovery.only_domains,
     )
 
 
-def push_quota(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuota:
+def build_quota_push(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuota:
     """Returns the use case that writes quota into backends."""
     return PushQuota(
         engine=engine,
@@ -48,12 +48,12 @@ def push_quota(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuot
     )
 
 
-def settle_commitments(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> SettleCommitments:
+def build_settlement(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> SettleCommitments:
     """Returns the use case that expires, confirms and forgets commitments."""
     return SettleCommitments(_ledger(engine, cluster, clock, change_log), cluster.commitment_rules.retention)
 
 
-def measure_utilisation(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> MeasureUtilisation:
+def build_utilisation(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> MeasureUtilisation:
     """Returns the use case that looks at how much of their commitments projects use."""
     return MeasureUtilisation(_ledger(engine, cluster, clock, change_log), cluster.commitment_rules.use_days)
 

@@ -50,7 +50,7 @@ def check_connections(name: str, engine: Engine, settings: Settings) -> Iterator
     ((most, used, ours, of_role, of_database),) = engine.rows(_SQL)
     limits = {"max_connections": most, "the user's CONNECTION LIMIT": of_role, "the database's": of_database}
     setting, limit = min(((key, value) for key, value in limits.items() if value >= 0), key=lambda item: item[1])
-    need = needed(settings, placement_only=name.endswith(".placement"))
+    need = connections_needed(settings, placement_only=name.endswith(".placement"))
     others = max(0, used - ours)
     free = limit - (others if setting == "max_connections" else 0)
     text = f"one of each process opens up to {need} connections; {limit} are allowed ({setting})"
@@ -68,7 +68,7 @@ def check_connections(name: str, engine: Engine, settings: Settings) -> Iterator
             yield warning(f"{name}.pool", text, f"set database.pool_size to {threads}")
 
 
-def needed(settings: Settings, *, placement_only: bool = False) -> int:
+def connections_needed(settings: Settings, *, placement_only: bool = False) -> int:
     """Returns the most connections of one API, one Placement and one collector together."""
     pool = settings.database.pool_size
     placement = settings.placement.workers * min(pool, settings.placement.threads)

@@ -36,7 +36,7 @@ class PolicyFile:
 
     def unused(self, known: Collection[str]) -> list[str]:
         """Returns those that are none of the known ones, and that no other rule in the file refers to."""
-        used = {name for check in self._checks.values() for name in _referred(check)}
+        used = {name for check in self._checks.values() for name in _referenced_rules(check)}
         return [name for name in self.names if name not in known and name not in used]
 
     def garbled(self) -> list[str]:
@@ -76,7 +76,7 @@ def _file(name: str, path: Path, rules: tuple[Rule, ...]) -> Iterator[Finding]:
         yield from (problem(name, text, mend) for text in error.problems)
         return
     file = PolicyFile(path)
-    findings = [*_unused(name, file, rules), *_garbled(name, file), *_open(name, file, policy, rules)]
+    findings = [*_unused(name, file, rules), *_garbled(name, file), *_unguarded(name, file, policy, rules)]
     yield from findings or [ok(name, f"{path}: {len(file.names)} rules")]
 
 
@@ -95,7 +95,7 @@ def _garbled(name: str, file: PolicyFile) -> Iterator[Finding]:
         yield problem(name, text, "write it as `limes config policy` shows: role:NAME, rule:NAME, and, or, not, @, !")
 
 
-def _open(name: str, file: PolicyFile, policy: Policy, rules: Iterable[Rule]) -> Iterator[Finding]:
+def _unguarded(name: str, file: PolicyFile, policy: Policy, rules: Iterable[Rule]) -> Iterator[Finding]:
     """Rules that everybody with any token passes, though by default not everybody does."""
     shipped = Policy(rules)
     for rule in rules:
@@ -112,10 +112,10 @@ def passes_everybody(policy: Policy, rule: Rule) -> bool:
     return policy.allows(rule.name, _NOBODY, {})
 
 
-def _referred(check: Any) -> Iterator[str]:
+def _referenced_rules(check: Any) -> Iterator[str]:
     """Yields names of the rules that a check refers to, wherever in it."""
     if getattr(check, "kind", None) == "rule":
         yield check.match
     inner = [*getattr(check, "rules", ()), *([check.rule] if hasattr(check, "rule") else [])]
     for inner_check in inner:
-        yield from _referred(inner_check)
+        yield from _referenced_rules(inner_check)

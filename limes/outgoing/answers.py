@@ -58,7 +58,7 @@ def next_url(response: requests.Response) -> str | None:
     if response.status_code not in _REDIRECTS or not location:
         return None
     method, url = str(response.request.method), str(response.url)
-    told = f"{method} {shown(url)}: answered with {response.status_code}, which leads to"
+    told = f"{method} {printable_url(url)}: answered with {response.status_code}, which leads to"
     try:
         target = urljoin(url, location)
         leaves = origin(target) != origin(url)
@@ -66,18 +66,20 @@ def next_url(response: requests.Response) -> str | None:
         raise BackendError(f"{told} what is no URL; look at what answers there") from None
     if leaves:
         raise BackendError(
-            f"{told} {shown(target)}. It is not followed: that is another origin, and our credentials are not for it."
+            f"{told} {printable_url(target)}. It is not followed: that is another origin,"
+            " and our credentials are not for it."
             " If the service is there, correct its endpoint in Keystone's catalog or in the configuration"
         )
     if method not in _SAFE or response.status_code == 305:
         raise BackendError(
-            f"{told} {shown(target)}. It is not followed: only reads are. Correct the endpoint in Keystone's catalog"
+            f"{told} {printable_url(target)}. It is not followed: only reads are."
+            " Correct the endpoint in Keystone's catalog"
             " or in the configuration, so that it needs no redirect"
         )
     return target
 
 
-def shown(url: str) -> str:
+def printable_url(url: str) -> str:
     """Returns a URL without what may be secret in it: user and password, query and fragment."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
@@ -88,7 +90,7 @@ def read_body(response: requests.Response, limits: AnswerLimits, until: float, s
 
     Raises `BackendError` naming the limit that was exceeded, and what `requests` raises for connections that break.
     """
-    where = f"{response.request.method} {shown(str(response.url))}"
+    where = f"{response.request.method} {printable_url(str(response.url))}"
     size, parts = 0, []
     for part in _decompressed(response, limits, until, seconds, where):
         size += len(part)

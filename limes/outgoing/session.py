@@ -15,7 +15,7 @@ from keystoneauth1.session import Session
 
 from limes.errors import BackendError
 from limes.outgoing import transport
-from limes.outgoing.answers import DEFAULT_LIMITS, MAX_HOPS, AnswerLimits, next_url, read_body, shown
+from limes.outgoing.answers import DEFAULT_LIMITS, MAX_HOPS, AnswerLimits, next_url, printable_url, read_body
 from limes.outgoing.secrets import without_secrets
 from limes.redaction import redact
 
@@ -62,7 +62,9 @@ class GuardedSession(requests.Session):
                 return response
             request = request.copy()
             request.url = target
-        raise BackendError(f"{request.method} {shown(str(request.url))}: more than {MAX_HOPS} redirects in a row")
+        raise BackendError(
+            f"{request.method} {printable_url(str(request.url))}: more than {MAX_HOPS} redirects in a row"
+        )
 
 
 def keystone_session(auth: Any = None, *, limits: AnswerLimits = DEFAULT_LIMITS, **options: Any) -> Session:

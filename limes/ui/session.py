@@ -133,7 +133,7 @@ class ScopesEndpoint:
         token = req.get_header("X-Auth-Token")
         if not token:
             raise Unauthorized("a token is needed: header X-Auth-Token")
-        with self._gate.passage():
+        with self._gate.admit():
             scopes = self._method.scopes(token)
         _answer(resp, {"scopes": scopes})
 

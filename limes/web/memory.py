@@ -3,7 +3,7 @@
 import gc
 
 
-def settle() -> None:
+def tune_garbage_collector() -> None:
     """Makes the garbage collector run less often, and skip the app, which stays. Called once it is loaded.
 
     A list of a thousand projects makes some ten thousand objects and no garbage. Checking the new objects after every

@@ -9,7 +9,7 @@ from typing import Any
 
 from prometheus_client import multiprocess
 
-from limes.web.memory import settle
+from limes.web.memory import tune_garbage_collector
 
 
 class Application:
@@ -29,7 +29,7 @@ class Application:
     def _make(self) -> None:
         self._app = self._build()
         self._pid = os.getpid()
-        settle()
+        tune_garbage_collector()
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         """Answers a request."""

@@ -112,7 +112,7 @@ def unit_of(document: Mapping[str, Any]) -> Unit:
     return find_unit(document.get("unit", "")) or Unit.COUNT
 
 
-def shown(unit: Unit, wanted: Unit | None) -> Unit:
+def display_unit(unit: Unit, wanted: Unit | None) -> Unit:
     """Returns the unit for a resource if the user asks for `wanted`: its own where that is None, or the resource
     counted."""
     return wanted if wanted is not None and unit.is_measured else unit
@@ -120,7 +120,7 @@ def shown(unit: Unit, wanted: Unit | None) -> Unit:
 
 def shown_unit(document: Mapping[str, Any], wanted: Unit | None) -> str:
     """Returns the same, for the column `Unit`."""
-    return shown(unit_of(document), wanted).value
+    return display_unit(unit_of(document), wanted).value
 
 
 class Amount(FormattableColumn[int | float]):
@@ -128,10 +128,10 @@ class Amount(FormattableColumn[int | float]):
 
     def __init__(self, amount: int, unit: Unit, wanted: Unit | None = None, *, exactly: bool = False) -> None:
         """`wanted` is a unit that the user asks for. `exactly` shows every byte to people, too."""
-        super().__init__(in_unit(amount, unit, shown(unit, wanted)))
+        super().__init__(in_unit(amount, unit, display_unit(unit, wanted)))
         self._amount, self._unit = amount, unit
         if wanted is not None:
-            self._text = _fixed(self._value, shown(unit, wanted))
+            self._text = _fixed(self._value, display_unit(unit, wanted))
         else:
             self._text = exact(amount, unit) if exactly else rounded(amount, unit)
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc.amounts import Amount, shown
+from limes_osc.amounts import Amount, display_unit
 from limes_osc.base import Columns, LimesLister, Options, Row, Table
 from limes_osc.client import Json, LimesClient, document_of
 from limes_osc.options import add_unit
@@ -66,7 +66,7 @@ class QuotaChange:
         self.answer = document_of(answer)
         return read_refusals(self.answer)
 
-    def make(self) -> str:
+    def write(self) -> str:
         """Changes the quotas. Returns what is still to be done, if a backend could not be told yet."""
         text = self._limes.request("PUT", self._path, (), self._body, self._condition).text.strip()
         return "" if self.answer.get("warnings") else text  # which was said already
@@ -106,7 +106,7 @@ class SetQuotas(Targeted):
         self.warned(wanted.answer)
         if not wanted.is_empty:
             confirm(parsed_args)
-            if pending := wanted.make():
+            if pending := wanted.write():
                 self.warn(pending)
 
 
@@ -156,5 +156,5 @@ def _row(change: Change, refusal: Refusal | None, args: argparse.Namespace) -> R
         "Min Acceptable": amount(refusal.minimum) if refusal else None,
         "Max Acceptable": amount(refusal.maximum) if refusal else None,
         "Message": refusal.message if refusal else None,
-        "Unit": shown(change.unit, args.unit).value,
+        "Unit": display_unit(change.unit, args.unit).value,
     }

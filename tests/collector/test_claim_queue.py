@@ -22,7 +22,7 @@ class World:
     def work(self, seconds, times=1):
         for _ in range(times):
             assert self.queue.take() is not None
-            with self.queue.timed():
+            with self.queue.measure_task():
                 self.now += seconds
 
 

@@ -22,7 +22,7 @@ from limes.placement.policy import PlacementPolicy
 from limes.placement.startup import prepare
 from limes.settings.placement import PlacementSettings
 from limes.system import SystemClock, SystemIds
-from limes.web.memory import settle
+from limes.web.memory import tune_garbage_collector
 
 
 def settings_from(env: dict[str, str]) -> PlacementSettings:
@@ -79,7 +79,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             "graceful_timeout": 1,
             "control_socket_disable": True,
             "post_fork": lambda server, worker: self.deps.engine.dispose(),
-            "post_worker_init": lambda worker: settle(),
+            "post_worker_init": lambda worker: tune_garbage_collector(),
         }
         for key, value in options.items():
             self.cfg.set(key, value)

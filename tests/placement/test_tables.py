@@ -71,7 +71,7 @@ def test_stamps_grow_and_ids_are_not_used_again(tables: Engine):
 
     def delete() -> None:
         tables.execute("DELETE FROM placement_providers WHERE id = %s", [provider])
-        change.bury(tables, provider, 5.0)
+        change.leave_tombstone(tables, provider, 5.0)
 
     tables.atomic(delete)
     assert add(tables, "p") > provider

@@ -47,7 +47,7 @@ def take_stamp(engine: Engine) -> None:
         engine.write(_COUNT_UP)
 
 
-def bury(engine: Engine, provider_id: int, now: float) -> None:
+def leave_tombstone(engine: Engine, provider_id: int, now: float) -> None:
     """Leaves a tombstone for a provider that this transaction deletes, and clears away old ones."""
     engine.write(_FORGET_TOMBSTONES, before=now - TOMBSTONE_SECONDS)
     take_stamp(engine)

@@ -262,7 +262,7 @@ def subtree_ids(provider_id: int, tree: Collection[LockedProvider]) -> list[int]
 
 def delete(engine: Engine, provider_id: int, now: float) -> None:
     """Deletes a locked provider with its inventory, traits and aggregates."""
-    change.bury(engine, provider_id, now)
+    change.leave_tombstone(engine, provider_id, now)
     engine.write(_DELETE, id=provider_id)
 
 

@@ -67,7 +67,7 @@ class Provider:
     cache: dict[object, bytes] = field(default_factory=dict)
     """Rendered forms of this provider, kept by its renderers."""
 
-    def placed(self, parent: "Provider | None", root_uuid: str) -> "Provider":
+    def with_parent(self, parent: "Provider | None", root_uuid: str) -> "Provider":
         """This provider below `parent` in the tree of `root_uuid`: itself if it is there already, else a copy."""
         lineage = (parent.lineage if parent else frozenset[int]()) | {self.id}
         parent_uuid = parent.uuid if parent else None
@@ -110,7 +110,7 @@ class Tree:
         root_uuid = waiting[0].uuid
         placed: dict[int | None, Provider] = {}
         for provider in waiting:
-            placed[provider.id] = provider.placed(placed.get(provider.parent_id), root_uuid)
+            placed[provider.id] = provider.with_parent(placed.get(provider.parent_id), root_uuid)
             waiting.extend(sorted(children.get(provider.id, ()), key=lambda child: child.id))
         self.providers = tuple(placed.values())
         self.root = self.providers[0]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from limes.db.engine import Engine
 from limes.placement.models import Provider
-from limes.placement.objects.change import STAMP, bury, stamp_vocabulary, take_stamp
+from limes.placement.objects.change import STAMP, leave_tombstone, stamp_vocabulary, take_stamp
 
 NOW = 1.7e9
 
@@ -109,5 +109,5 @@ class Writer:
 
     def remove(self, name: str) -> None:
         key = self.id(name)
-        bury(self.engine, key, NOW)
+        leave_tombstone(self.engine, key, NOW)
         self.engine.execute("DELETE FROM placement_providers WHERE id = %s", [key])

@@ -72,9 +72,9 @@ def test_a_rush_at_a_quick_keystone_refuses_nobody() -> None:
 
 def test_the_gate_opens_again() -> None:
     gate = Gate(1, patience=0)
-    with gate.passage(), pytest.raises(Unavailable), gate.passage():
+    with gate.admit(), pytest.raises(Unavailable), gate.admit():
         pass
-    with pytest.raises(ValueError, match="x"), gate.passage():
+    with pytest.raises(ValueError, match="x"), gate.admit():
         raise ValueError("x")
-    with gate.passage():
+    with gate.admit():
         pass
