@@ -79,7 +79,8 @@ class ChangeLog:
             self._emit(self._refused_quotas(scope, outcome))
 
     def _refused_quotas(self, scope: Scope, outcome: QuotaOutcome) -> list[Event]:
-        """For all of the request's quotas that would have changed, and those that could not even be read."""
+        """Returns events for all of the request's quotas that would have changed, and those that could not even be
+        read."""
         attempts = {change.ref: change for change in outcome.attempted}
         refusals = []
         for ref in {**attempts, **outcome.refusals}:
@@ -143,7 +144,7 @@ class ChangeLog:
         self._record_steps(scope, steps)
 
     def record_deletion(self, *, projects: Collection[str] = (), domains: Collection[str] = ()) -> None:
-        """These projects and domains, by UUID, are about to be deleted with their quotas."""
+        """Records that these projects and domains, by UUID, are about to be deleted with their quotas."""
         by_scope: dict[Scope, list[QuotaStep]] = defaultdict(list)
         for row in quotas_of_vanished(self.engine, projects, domains):
             scope = Scope(row.domain_uuid, row.domain_name, row.project_uuid, row.project_name)
@@ -174,7 +175,7 @@ class ChangeLog:
         return resource.unit if resource else Unit.COUNT
 
     def _record_steps(self, scope: Scope, steps: Sequence[QuotaStep]) -> None:
-        """What only brings a backend back into line is history, but no event."""
+        """Records steps; those that only correct a backend are history, but no events."""
         if not steps:
             return
         now = self._now()

@@ -148,7 +148,7 @@ class Discover:
         queries.delete_projects(self.engine, sorted(uuids))
 
     def _record_constraints(self, domain: DomainInfo, resources: Collection[Ref]) -> None:
-        """What constraints have given to a new domain."""
+        """Records the quotas that constraints have given to a new domain."""
         changes = [
             (ref, None, constraint.apply_to(0), constraint)
             for ref, constraint in self.constraints.domains.get(domain.name, {}).items()
@@ -157,7 +157,7 @@ class Discover:
         self.change_log.record_constrained(Scope(domain.id, domain.name), changes)
 
     def _initial_quotas(self, domain: DomainInfo, resources: dict[tuple[str, str], int]) -> dict[int, int]:
-        """0, or what the constraint of the domain demands."""
+        """Returns initial quotas: 0, or what the constraint of the domain demands."""
         quotas = {}
         for ref in self.catalog.refs():
             resource = self.catalog.find(ref)

@@ -50,7 +50,7 @@ class ExplainQuota:
     def of_project(
         self, domain_uuid: str, project_uuid: str, refs: Collection[Ref], permissions: PermissionSource
     ) -> Sequence[Explanation]:
-        """In the order of the refs. Raises `NotFound`."""
+        """Returns explanations in the order of the refs. Raises `NotFound`."""
         allowed = {ref: permissions(ref) for ref in self._with_quota(refs)}
         engine = self.project.engine
 
@@ -76,7 +76,7 @@ class ExplainQuota:
     def of_domain(
         self, domain_uuid: str, refs: Collection[Ref], permissions: PermissionSource
     ) -> Sequence[Explanation]:
-        """In the order of the refs. Raises `NotFound`."""
+        """Returns explanations in the order of the refs. Raises `NotFound`."""
         allowed = {ref: permissions(ref) for ref in self._with_quota(refs)}
         engine = self.domain.engine
 

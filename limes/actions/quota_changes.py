@@ -164,6 +164,6 @@ def tag_of_project(catalog: Catalog, quotas: Mapping[Ref, int | None], bursting:
 
 
 def _tracks_quota(catalog: Catalog, ref: Ref) -> bool:
-    """Also false for a resource that left the configuration: its rows are kept."""
+    """Returns whether quota is tracked; not for a resource that left the configuration, whose rows are kept."""
     resource = catalog.find(ref)
     return resource is not None and resource.tracks_quota

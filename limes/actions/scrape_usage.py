@@ -232,7 +232,7 @@ class ScrapeUsage:
 
 
 def _initial_quota(resource: ResourceDef, backend_quota: int) -> int:
-    """0, or the backend's quota if that is what it gives to every new project."""
+    """Returns 0, or the backend's quota if that is what it gives to every new project."""
     approved = resource.auto_approve_initial_quota
     return approved if approved and backend_quota == approved else 0
 

@@ -78,7 +78,7 @@ class SetBursting:
     def _record_refusal(
         self, change_log: ChangeLog, domain_uuid: str, project_uuid: str, enabled: bool, message: str
     ) -> None:
-        """In a transaction of its own, as that of the request is undone."""
+        """Records a refusal in a transaction of its own, as that of the request is undone."""
 
         def work() -> None:
             project = find_project(self.engine, domain_uuid, project_uuid)

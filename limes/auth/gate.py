@@ -26,7 +26,7 @@ class Gate:
 
     @contextmanager
     def admit(self) -> Iterator[None]:
-        """Around a question to Keystone. Raises `Unavailable`."""
+        """Holds a place for a question to Keystone. Raises `Unavailable` if there is none in time."""
         with self._changed:
             number = self._enter()
         try:

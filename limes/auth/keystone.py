@@ -154,6 +154,6 @@ def _text(value: Any) -> str:
 
 
 def _time(text: Any) -> datetime:
-    """Keystone writes `2026-11-21T13:45:09.000000Z`."""
+    """Reads a time such as `2026-11-21T13:45:09.000000Z`."""
     time = datetime.fromisoformat(text)
     return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -58,7 +58,8 @@ class CloudSession:
     def adapter(
         self, service_type: str, endpoint: str | None = None, *, timeout: float | None = None, **options: Any
     ) -> Adapter:
-        """For requests to one service. `endpoint` overrides the configured ones, which override the catalog's.
+        """Returns an adapter for requests to one service. `endpoint` overrides the configured ones, which override the
+        catalog's.
 
         `timeout` is in seconds, for each request; without, it is the session's. `options` are keystoneauth1's, such as
         `default_microversion`.

@@ -145,6 +145,6 @@ class RecentKeys:
         return entry is not None and time.monotonic() < entry.good_until
 
     def add(self, key: bytes) -> None:
-        """From its first time on, until the ttl is over."""
+        """Adds a key from its first time on, until the ttl is over."""
         if key not in self:
             self._entries.put(key, _Entry(None, time.monotonic() + self._ttl))

@@ -63,7 +63,7 @@ def add_to(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Does one of both. What is for the other one is refused, so that nobody takes it for done."""
+    """Converts the configuration or imports the database. Refuses options of the other one."""
     if options.config_from is None:
         _refuse(options, ("output",), "--config-from")
         return _database(options)
@@ -107,7 +107,7 @@ def _write_new(path: Path, text: str) -> None:
 
 
 def _print_notes(converted: "Converted", *, stderr: bool) -> None:
-    """Beside the document, or instead of it where that goes into a file."""
+    """Prints notes beside the document, or instead of it if that goes into a file."""
     console = result_console(stderr=stderr)
     rows = [(note.kind.value, note.path, note.text) for note in converted.notes]
     print_table(console, "What is not the same", ("", "where", "what"), rows, empty="nothing")

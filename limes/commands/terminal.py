@@ -28,7 +28,7 @@ _FEWEST_PER_LINE = 100
 
 
 def add_config_option(parser: argparse.ArgumentParser, *, below_another: bool = False) -> None:
-    """`--config FILE`. Below a command that has the option itself, it stands for that command's."""
+    """Adds `--config FILE`. Below a command that has the option itself, it stands for that command's."""
     add_file_option(
         parser,
         "--config",
@@ -38,7 +38,7 @@ def add_config_option(parser: argparse.ArgumentParser, *, below_another: bool = 
 
 
 def add_file_option(parser: Any, name: str, **options: Any) -> None:
-    """An option that names a file, which shells can complete."""
+    """Adds an option that names a file, which shells can complete."""
     parser.add_argument(name, metavar="FILE", **options).complete = shtab.FILE
 
 
@@ -49,7 +49,7 @@ def add_exit_codes(parser: argparse.ArgumentParser, meanings: Mapping[int, str] 
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """`--json`."""
+    """Adds `--json`."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
 
@@ -92,7 +92,7 @@ def _console(*, stderr: bool) -> "Console":
 
 
 def progress(label: str, items: Iterable[T], total: int) -> Iterator[T]:
-    """Gives the items, with a bar on standard error if that is a terminal, and else with a line for each tenth."""
+    """Yields the items, with a bar on standard error if that is a terminal, and else with a line for each tenth."""
     from rich.progress import track
 
     console = progress_console()
@@ -110,7 +110,7 @@ def progress(label: str, items: Iterable[T], total: int) -> Iterator[T]:
 def print_table(
     console: "Console", title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, empty: str = "none"
 ) -> None:
-    """A table with a title. A column whose name ends in `>` is aligned to the right; None is shown as `-`."""
+    """Prints a table with a title. A column whose name ends in `>` is aligned to the right; None is shown as `-`."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

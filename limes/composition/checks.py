@@ -106,7 +106,7 @@ def _problems(run: Callable[[], object]) -> Iterator[str]:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 service`, `2 services`."""
+    """Returns a number with its noun: `1 service`, `2 services`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 

@@ -67,7 +67,7 @@ def open_revoked(settings: Settings, environ: Mapping[str, str] = os.environ) ->
 
 
 def client_address(settings: Settings) -> ClientAddress:
-    """Tells clients from proxies."""
+    """Returns the middleware that tells clients from proxies."""
     return ClientAddress(settings.proxies.trusted, settings.proxies.header)
 
 

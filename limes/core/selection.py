@@ -36,7 +36,8 @@ def select(
     areas: Collection[str] | None = None,
     resources: Collection[str] | None = None,
 ) -> Selection:
-    """None means "all". A name that does not exist selects nothing, and is no error (behaviour of the original)."""
+    """Selects from the catalog; None means "all". A name that does not exist selects nothing, and is no error
+    (behaviour of the original)."""
     return Selection(
         {
             service.type: (

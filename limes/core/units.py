@@ -39,7 +39,7 @@ class Unit(enum.StrEnum):
         return self is not Unit.COUNT
 
     def render(self, value: int) -> str:
-        """`value` with its unit, as in messages: `5 GiB`, or just `5` for a counted resource."""
+        """Returns `value` with its unit, as in messages: `5 GiB`, or just `5` for a counted resource."""
         return f"{value} {self.value}" if self.is_measured else str(value)
 
 
@@ -55,7 +55,7 @@ def find_unit(name: str) -> Unit | None:
 
 
 def convert(value: int, source: str, target: Unit) -> int:
-    """`value`, given in the unit named `source`, in the unit `target`.
+    """Converts `value` from the unit named `source` into the unit `target`.
 
     Raises `UnitError` for an unknown unit, for units of different kinds, where the result would not be a whole
     number, and where it would be too large to store.

@@ -59,6 +59,6 @@ def make_pool(
 
 
 def _libpq_options(address: DatabaseAddress, timeouts: Mapping[str, float]) -> dict[str, Any]:
-    """libpq's parameters, with the timeouts (in seconds) as settings of the session."""
+    """Returns libpq's parameters, with the timeouts (in seconds) as settings of the session."""
     settings = [f"-c {key}={int(value * 1000)}" for key, value in timeouts.items()]
     return address.options | {"options": " ".join([address.options.get("options", ""), *settings]).strip()}

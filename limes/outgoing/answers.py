@@ -42,7 +42,7 @@ DEFAULT_LIMITS = AnswerLimits()
 
 
 def origin(url: str) -> tuple[str, str, int | None]:
-    """Scheme, host and port: who gets what is sent there. Raises `ValueError` for what is no URL."""
+    """Returns scheme, host and port: who gets what is sent there. Raises `ValueError` for what is no URL."""
     parts = urlsplit(url)
     scheme = parts.scheme.lower()
     return scheme, (parts.hostname or "").lower(), parts.port or _PORTS.get(scheme)
@@ -73,8 +73,7 @@ def next_url(response: requests.Response) -> str | None:
     if method not in _SAFE or response.status_code == 305:
         raise BackendError(
             f"{told} {printable_url(target)}. It is not followed: only reads are."
-            " Correct the endpoint in Keystone's catalog"
-            " or in the configuration, so that it needs no redirect"
+            " Correct the endpoint in Keystone's catalog or in the configuration, so that it needs no redirect"
         )
     return target
 

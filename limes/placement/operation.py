@@ -59,7 +59,7 @@ class PlacementApi(web.Api[Operation, Call]):
         return respond_since
 
     def refusal(self, operations: Mapping[str, Operation]) -> web.Responder:
-        """405 for all methods that the path does not have, OPTIONS included."""
+        """Answers 405 for all methods that the path does not have, OPTIONS included."""
 
         def refuse(req: falcon.Request, resp: falcon.Response, **params: str) -> None:
             version: int = req.context.version

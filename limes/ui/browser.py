@@ -54,7 +54,7 @@ def require_own_page(req: falcon.Request) -> None:
 
 
 def _host(origin: str) -> str | None:
-    """Host and port of an origin; None if it is not one."""
+    """Returns host and port of an origin; None if it is not one."""
     try:
         return urlsplit(origin).netloc
     except ValueError:

@@ -159,7 +159,7 @@ def _answer(resp: falcon.Response, document: Any) -> None:
 
 
 def _read_cookie(req: falcon.Request) -> Issued | None:
-    """`ours|TOKEN|ROOT` or `brought|TOKEN|ROOT`, as `_set_cookie` has written it."""
+    """Reads `ours|TOKEN|ROOT` or `brought|TOKEN|ROOT`, as `_set_cookie` has written it."""
     origin, token, root, *_ = [*req.cookies.get(COOKIE, "").split("|"), "", "", ""]
     if origin not in (_OURS, _BROUGHT) or not token or not root:
         return None

@@ -56,7 +56,7 @@ class Throttle:
 
     @contextmanager
     def attempt(self, account: str | None, address: str) -> Iterator[None]:
-        """Around one sign-in: `Unauthorized` in it is a failure. Raises falcon's 429 for callers that have to wait.
+        """Wraps one sign-in: `Unauthorized` in it is a failure. Raises falcon's 429 for callers that have to wait.
 
         `account` names somebody; None is for tokens, which name nobody: they count by client, and apart from accounts.
         An attempt counts as failed until it has succeeded, so that many at once gain nothing.
@@ -105,7 +105,7 @@ class Throttle:
         return last + cost.wait(failures) - now
 
     def _end(self, costs: dict[Hashable, _Cost]) -> None:
-        """It was no failure after all."""
+        """Takes the failure back."""
         with self._lock:
             for key in costs:
                 failures, last = self._failures.pop(key, (1, 0.0))
@@ -121,7 +121,7 @@ def _remember(entries: OrderedDict[Hashable, Any], key: Hashable, value: Any) ->
 
 
 def _normalised(account: str) -> str:
-    """One text for all spellings that Keystone's database may take for the same."""
+    """Returns one text for all spellings that Keystone's database may take for the same."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", account).casefold())
     return "/".join(" ".join(part.split()) for part in folded.split("/"))
 

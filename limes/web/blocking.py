@@ -18,7 +18,7 @@ class BlockingConnection(TConn):  # type: ignore[misc]  # gunicorn has no types
     """gunicorn's, except that closing it never waits for the client."""
 
     def close(self, graceful: bool = False) -> None:
-        """In a thread of its own: gunicorn would wait for the client in its main thread."""
+        """Closes in a thread of its own: gunicorn would wait for the client in its main thread."""
         if graceful:
             threading.Thread(target=self._close_gracefully, daemon=True).start()
         else:
@@ -37,11 +37,11 @@ class HeadWatch:
         self._deadlines: dict[Any, float] = {}
 
     def begin(self, conn: Any) -> None:
-        """A thread begins to read."""
+        """Notes that a thread begins to read."""
         self._deadlines[conn] = time.monotonic() + self._seconds
 
     def end(self, conn: Any) -> None:
-        """It has the head, or gives up."""
+        """Notes that the thread has the head, or gives up."""
         self._deadlines.pop(conn, None)
 
     def cut_off_late(self) -> None:

@@ -107,7 +107,7 @@ class _Resource:
 
 
 def operations_of(table: Table[AnyOperation]) -> Iterator[tuple[str, str, AnyOperation]]:
-    """(method, path, operation) of the whole table."""
+    """Yields (method, path, operation) of the whole table."""
     return ((method, path, operation) for path, methods in table.items() for method, operation in methods.items())
 
 

@@ -116,7 +116,7 @@ def add_warnings(ledger: Ledger, described: Described) -> Described:
 def _warnings(
     ledger: Ledger, project_id: int, resource_id: int, ref: Ref, unit: Unit, start: float, additional: int = 0
 ) -> tuple[str, ...]:
-    """From the project's commitments that hold at `start`, and `more`."""
+    """Returns warnings about the project's commitments that hold at `start`, and an `additional` amount."""
     row = project_quotas_by_resource(ledger.engine, project_id, [resource_id]).get(resource_id)
     committed = queries.amount_held_at(ledger.engine, project_id, resource_id, start)
     text = beyond_quota(ref, unit, committed + additional, row.quota if row else None)

@@ -93,5 +93,5 @@ class TransferCommitment:
 
 
 def _matches(expected: str | None, token: str) -> bool:
-    """Compares in constant time."""
+    """Compares tokens in constant time."""
     return expected is not None and hmac.compare_digest(expected.encode(), token.encode())

@@ -48,7 +48,7 @@ class ReportCluster:
     catalog: Catalog
 
     def run(self, selection: Selection, *, per_az_at: float | None = None) -> ClusterReport:
-        """One state of the database, in six queries.
+        """Reads one state of the database, in six queries.
 
         With `per_az_at`, the breakdown by AZ is reported, with the commitments of that time (in seconds since the
         epoch). That takes at most four more.

@@ -52,7 +52,7 @@ class ReportDomains:
         return self.engine.snapshot(read)
 
     def run(self, uuid: str, selection: Selection, *, per_az_at: float | None = None) -> DomainReport:
-        """One domain. Raises `NotFound`."""
+        """Returns one domain. Raises `NotFound`."""
 
         def read() -> DomainReport:
             domain = find_domain(self.engine, uuid)

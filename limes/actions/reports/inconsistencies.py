@@ -49,7 +49,7 @@ class ReportInconsistencies:
     catalog: Catalog
 
     def run(self, selection: Selection) -> InconsistencyReport:
-        """Quotas that contradict themselves, usage, or the backends. Three queries."""
+        """Returns quotas that contradict themselves, usage, or the backends. Three queries."""
         return self.engine.snapshot(lambda: self._read(selection))
 
     def _read(self, selection: Selection) -> InconsistencyReport:
@@ -73,7 +73,7 @@ class ReportInconsistencies:
         return report
 
     def scrape_errors(self, selection: Selection) -> list[ScrapeErrorGroup]:
-        """One group for each service type and message, in the order of service type and project id.
+        """Returns one group for each service type and message, in the order of service type and project id.
 
         A service is scraped as a whole, so its errors are those of each of its resources.
         """

@@ -69,7 +69,7 @@ class ReportProjects:
         return self.engine.snapshot(read)
 
     def page_of_all(self, details: ProjectDetails, page: Page) -> list[ProjectReport]:
-        """One page of the projects of all domains, in the order of their UUIDs."""
+        """Returns one page of the projects of all domains, in the order of their UUIDs."""
         return self.engine.snapshot(lambda: self._page(details, page))
 
     def stream_all(self, details: ProjectDetails) -> Generator[ProjectReport, None, None]:
@@ -86,7 +86,7 @@ class ReportProjects:
         return self.engine.snapshot_stream(read)
 
     def run(self, domain_uuid: str, uuid: str, details: ProjectDetails) -> ProjectReport:
-        """One project. Raises `NotFound` for an unknown domain or project, and for one of another domain."""
+        """Returns one project. Raises `NotFound` for an unknown domain or project, and for one of another domain."""
         if not details.with_azs:
             report = self._read_one(domain_uuid, uuid, details.selection)
             if report is not None:
@@ -106,8 +106,8 @@ class ReportProjects:
         return self.engine.snapshot(read)
 
     def _read_one(self, domain_uuid: str, uuid: str, selection: Selection) -> ProjectReport | None:
-        """One project without AZs in one round trip: this is what each page of a dashboard asks first. None if there is
-        no such project."""
+        """Returns one project without AZs in one round trip: this is what each page of a dashboard asks first. None if
+        there is no such project."""
         report: ProjectReport | None = None
         refs = set(selection.refs)
         quotas: dict[Ref, int | None] = {}

@@ -81,7 +81,7 @@ class ReportStatus:
     """Seconds after which figures are too old."""
 
     def run(self, now: float) -> StatusReport:
-        """One state of the database."""
+        """Returns one state of the database."""
         report = self.engine.snapshot(lambda: self._read(now))
         report.problems.extend(_problems(report))
         return report

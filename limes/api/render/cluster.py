@@ -157,7 +157,7 @@ def _named_resource(catalog: Catalog, ref: Ref) -> NamedResource:
 
 
 def render_scrape_errors(groups: list[ScrapeErrorGroup]) -> ScrapeErrorsAnswer:
-    """One item for each group; `affected_projects` only where it is above 1."""
+    """Returns one item for each group; `affected_projects` only where it is above 1."""
     items: list[ScrapeError] = []
     for group in groups:
         row = group.first

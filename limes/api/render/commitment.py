@@ -27,7 +27,7 @@ def render_plan(plan: Plan) -> shapes.Plan:
 
 
 def render_utilisation(utilisation: Utilisation) -> shapes.Utilisation:
-    """One resource in one AZ: for each day the averages, and the smallest and largest usage."""
+    """Renders one resource in one AZ: for each day the averages, and the smallest and largest usage."""
     document: shapes.Utilisation = {
         "service_type": utilisation.ref[0],
         "resource_name": utilisation.ref[1],

@@ -103,7 +103,7 @@ def resource_head(context: RenderContext, ref: Ref, resource: ResourceDef) -> Re
 
 
 def commitment_config(context: RenderContext, behavior: Behavior) -> Committable:
-    """`commitment_config` if commitments are allowed. The earliest date is left out once it has passed."""
+    """Returns `commitment_config` if commitments are allowed. The earliest date is left out once it has passed."""
     if not behavior.commitment_durations:
         return {}
     azs = committable_azs(behavior, context.catalog)
@@ -115,7 +115,7 @@ def commitment_config(context: RenderContext, behavior: Behavior) -> Committable
 
 
 def hints(behavior: Behavior) -> Hints:
-    """`scales_with` and `annotations` of domains and projects, if they are configured."""
+    """Returns `scales_with` and `annotations` of domains and projects, if they are configured."""
     document: Hints = {}
     if behavior.scales_with:
         service_type, name = behavior.scales_with
@@ -130,7 +130,8 @@ def hints(behavior: Behavior) -> Hints:
 
 
 def scrape_range(context: RenderContext, scraped_at: tuple[float | None, float | None]) -> ScrapeRange:
-    """`max_scraped_at` and `min_scraped_at` if anything was scraped, and whether the oldest figures are stale."""
+    """Returns `max_scraped_at` and `min_scraped_at` if anything was scraped, and whether the oldest figures are
+    stale."""
     oldest, newest = scraped_at
     if oldest is None or newest is None:
         return {}
@@ -145,5 +146,5 @@ def service_head(service: ServiceDef) -> ServiceHead:
 
 
 def json_lists(texts: list[str]) -> list[Any]:
-    """Several JSON lists from the database, concatenated. An empty text is an empty list."""
+    """Concatenates JSON lists from the database. An empty text is an empty list."""
     return [item for text in texts if text for item in orjson.loads(text)]

@@ -19,7 +19,7 @@ from limes.db.queries.project_figures import ProjectAZRow
 def project_azs(
     catalog: Catalog, rows: Sequence[ProjectAZRow], figures: Mapping[str, AZFigures], *, detail: bool
 ) -> dict[str, ProjectPerAZ]:
-    """One resource of a project: usage and commitments."""
+    """Renders one resource of a project: usage and commitments."""
     by_az = {row.az: row for row in rows}
     document: Json = {}
     for az in _shown(catalog, {ANY_AZ, *by_az, *figures}, _busy_rows(rows) | set(figures)):
@@ -35,7 +35,7 @@ def project_azs(
 
 
 def domain_azs(catalog: Catalog, figures: Mapping[str, AZFigures]) -> dict[str, DomainPerAZ]:
-    """One resource of a domain: usage and commitments of all its projects."""
+    """Renders one resource of a domain: usage and commitments of all its projects."""
     busy = {az for az, of_az in figures.items() if of_az.usage or _commitments(of_az)}
     return {
         az: cast(
@@ -53,7 +53,7 @@ def cluster_azs(
     *,
     subcapacities: bool,
 ) -> dict[str, ClusterPerAZ]:
-    """One resource of the cluster: capacity, usage as the capacitor measures it, and usage of all projects."""
+    """Renders one resource of the cluster: capacity, usage as the capacitor measures it, and usage of all projects."""
     by_az = {row.az: row for row in rows}
     busy = {az for az, of_az in figures.items() if of_az.usage or _commitments(of_az)} | {
         row.az for row in rows if row.raw_capacity

@@ -114,7 +114,7 @@ class ProjectRenderer:
         return {"domain": domain, **self.render(report)}
 
     def _resource(self, report: ProjectReport, column: "_Column", row: ProjectResourceRow) -> ProjectResource:
-        """The backend quota only where it is not the usable one; burst usage only above zero."""
+        """Renders the backend quota only where it is not the usable one; burst usage only above zero."""
         ref, resource, behavior, head = column
         context, project, quota = self._context, report.project, row.quota
         if behavior is None or head is None:

@@ -86,7 +86,7 @@ def render_warnings(outcome: QuotaOutcome) -> str:
 
 
 def render_change(catalog: Catalog, change: NumberedChange) -> Json:
-    """One change. Amounts are in the resource's unit; bursting is true or false."""
+    """Renders one change. Amounts are in the resource's unit; bursting is true or false."""
     row = change.row
     document: Json = {"number": change.number, "at": int(row.at), "what": row.what}
     if row.service_type:

@@ -56,7 +56,8 @@ class SampleData:
         self._supervisor = supervisor
 
     def load_placement(self) -> bool:
-        """Providers and allocations, before the collector looks for them. Returns whether there is more to load."""
+        """Loads providers and allocations, before the collector looks for them. Returns whether there is more to
+        load."""
         if self._placement.must("GET", "/resource_providers")["resource_providers"]:
             return False
         print("Loading the sample data ...", flush=True)
@@ -67,7 +68,7 @@ class SampleData:
         return True
 
     def load_quotas(self) -> None:
-        """Quotas, as soon as the collector has scraped the projects; and waits until it has seen the capacity."""
+        """Loads quotas once the collector has scraped the projects, and waits until it has seen the capacity."""
         self._limes.must("POST", "/v1/domains/discover")
         wanted = self._document["quotas"]
         # the collector may be about to find the projects of a domain that is known already
@@ -120,7 +121,7 @@ def _ids(limes: _Api) -> dict[str, str]:
 def _quota_requests(
     quotas: Mapping[str, Mapping[str, Mapping[str, int]]], ids: Mapping[str, str]
 ) -> list[tuple[str, dict[str, Any]]]:
-    """PUT paths and bodies; domains come before projects, as their names have no slash."""
+    """Returns PUT paths and bodies; domains come before projects, as their names have no slash."""
     quota_requests = []
     for name in sorted(quotas, key=lambda name: ("/" in name, name)):
         domain, slash, _ = name.partition("/")

@@ -86,7 +86,7 @@ class Balance:
 
 
 def queue_order(commitment: Commitment) -> tuple[float, float, int]:
-    """First come, first served."""
+    """Sort key: first come, first served."""
     return (commitment.created_at, commitment.confirm_by or 0.0, commitment.id)
 
 
@@ -101,7 +101,7 @@ class Tally:
         """The claims as they are now."""
 
     def add(self, az: str, project: int, amount: int) -> None:
-        """`amount` more (or, if negative, less) is committed by this project in this AZ."""
+        """Adds `amount` (which may be negative) to what this project has committed to in this AZ."""
         az = self.claims.counting_az(az)
         self._claimed[az] = self._claimed.get(az, 0) + self.increase(az, project, amount)
         self._committed[az, project] = self._committed.get((az, project), 0) + amount
@@ -150,5 +150,6 @@ class Tally:
 
 
 def _missing(increase: int, room: int) -> int:
-    """0 if the claim does not rise: such a change makes nothing worse, even where claims exceed capacity already."""
+    """Returns 0 if the claim does not rise: such a change makes nothing worse, even where claims exceed capacity
+    already."""
     return max(0, increase - room) if increase > 0 else 0

@@ -57,7 +57,7 @@ def capacities(engine: Engine, resources: Sequence[int]) -> list[AZCapacityRow]:
 
 
 def raw_capacities(engine: Engine, resources: Sequence[int]) -> dict[int, int]:
-    """Raw capacity over all AZs, by resource id."""
+    """Returns raw capacity over all AZs, by resource id."""
     return dict(engine.tuples(_RAW_CAPACITIES, resources=resources))
 
 

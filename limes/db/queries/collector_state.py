@@ -138,7 +138,7 @@ _AUDIT = compiled(
 
 
 def read(engine: Engine, now: float, stale_before: float) -> WorkState:
-    """Four queries, whatever the number of projects. To be called in a snapshot."""
+    """Reads everything in four queries, whatever the number of projects. To be called in a snapshot."""
     return WorkState(
         engine.all(_SERVICES, ServiceState, now=now, stale_before=stale_before),
         engine.all(_CAPACITORS, CapacitorState),

@@ -76,7 +76,7 @@ _KEYS: dict[Level, Any] = {"project": Project.id, "domain": Project.domain, "clu
 
 
 def _group(query: Select, by: Level, *columns: peewee.Node) -> Select:
-    """Groups by the key and these columns. A constant is no column to group by."""
+    """Groups by the key and these columns. A constant cannot be grouped by."""
     return query.group_by(*columns) if by == "cluster" else query.group_by(_KEYS[by], *columns)
 
 

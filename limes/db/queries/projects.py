@@ -71,7 +71,7 @@ def projects_of_domain(engine: Engine, domain_uuid: str, page: Page | None = Non
 
 
 def projects_everywhere(engine: Engine, page: Page) -> list[ProjectRow]:
-    """One page of the projects of all domains, in the order of their UUIDs."""
+    """Returns one page of the projects of all domains, in the order of their UUIDs."""
     return engine.all(_PAGE, ProjectRow, marker=page.marker, limit=page.limit)
 
 

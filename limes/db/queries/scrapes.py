@@ -117,7 +117,7 @@ def _record_success(p: Parameters, **changes: Any) -> peewee.Node:
 
 
 def _unless_in_sync(p: Parameters, cleared: Any, column: peewee.Field) -> Any:
-    """`cleared`, but the column's present value if a desync mark was made after the claim."""
+    """Returns `cleared`, or the column's present value if a desync mark was made after the claim."""
     unchanged = fn.COALESCE(ProjectService.quota_desynced_at, p.seen_mark) == p.seen_mark
     return Case(None, [(unchanged, cleared)], column)
 

@@ -44,7 +44,8 @@ def _by_provider(minimum: int) -> dict[str, Any]:
 
 
 def _claim(version: int, *, may_be_empty: bool) -> dict[str, Any]:
-    """One consumer's part: from 1.12 by provider, with its owner, generation (1.28), mappings (1.34), type (1.38)."""
+    """Returns one consumer's part: from 1.12 by provider, with its owner, generation (1.28), mappings (1.34), type
+    (1.38)."""
     properties: dict[str, Any] = {
         "allocations": _by_provider(0 if may_be_empty else 1),
         "project_id": OWNER,

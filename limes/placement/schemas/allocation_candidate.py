@@ -25,7 +25,7 @@ def problem(version: int, params: Mapping[str, str]) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _is_known_good(since: int, names: tuple[str, ...], limit: str | None, group_policy: str | None) -> bool:
-    """Remembered, since the schema's verdict depends on nothing else, and most queries have one of a few forms."""
+    """Cached, since the schema's verdict depends on nothing else, and most queries have one of a few forms."""
     params = dict.fromkeys(names, "")
     if limit is not None:
         params["limit"] = limit

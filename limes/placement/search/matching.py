@@ -145,7 +145,7 @@ class RequestTest:
         return True
 
     def options(self, tree: Tree, shared: list[Provider]) -> list[list[Provider]] | None:
-        """For each slot the providers that may take it, or None if a slot has none."""
+        """Returns, for each slot, the providers that may take it; None if a slot has none."""
         if self.tests_root and not self.root_traits.accepts(tree.root.traits.set):
             return None
         providers = [*tree.providers, *shared]
