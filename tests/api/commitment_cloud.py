@@ -29,7 +29,7 @@ UNKNOWN = ("any", "unknown")
 class Cloud:
     """The database of `world`, with no commitments in it, and the use cases with a clock of their own."""
 
-    def __init__(self, world):
+    def __init__(self, world) -> None:
         self.engine, self.clock = world.engine, FrozenClock()
         ledger = world.commitments.create.ledger
         self.cases = CommitmentUseCases.build(
@@ -40,7 +40,7 @@ class Cloud:
         self.engine.atomic(self._clean)
         self.ids = {ref: id_ for id_, ref in self.engine.snapshot(self.ledger.refs).items()}
 
-    def _clean(self):
+    def _clean(self) -> None:
         for table in ("project_commitments", "project_az_resources", "az_resources"):
             self.engine.execute(f"DELETE FROM {table}")
         for ref in (CORES, VOLUME):

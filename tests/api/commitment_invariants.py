@@ -18,7 +18,7 @@ ALLOWED = {
 """Planned to confirmed is two steps, which may be made at once."""
 
 
-def check_transitions(before, after):
+def check_transitions(before, after) -> None:
     """No transition that there is not, and nothing changes that must not."""
     for number, commitment in after.items():
         old = before.get(number)
@@ -36,7 +36,7 @@ def check_transitions(before, after):
         assert not commitment.transfer_status or commitment.is_confirmed
 
 
-def check_capacity(cloud, before, after):
+def check_capacity(cloud, before, after) -> None:
     """Never oversold, neither in an AZ nor over all of them, and nobody waits for what is there.
 
     With the usage and capacity of now; counted by hand. Usage in unknown AZs has no capacity there, and counts overall.
@@ -58,7 +58,7 @@ def check_capacity(cloud, before, after):
                 assert increase > max(0, room)
 
 
-def check_lists(cloud, after):
+def check_lists(cloud, after) -> None:
     """Lists agree with the rows."""
     live = {commitment.id for commitment in after.values() if commitment.is_live and commitment.expires_at > cloud.now}
     everything = select(cloud.ledger.catalog)

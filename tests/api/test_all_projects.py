@@ -13,10 +13,10 @@ from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, SERVICES
 GERMAN, FRENCH = {"id": GERMANY, "name": "germany"}, {"id": FRANCE, "name": "france"}
 
 
-def add_projects(engine, count, name="many"):
+def add_projects(engine, count, name="many") -> None:
     """Makes projects of France, of which each has one resource: more than one chunk."""
 
-    def work():
+    def work() -> None:
         values = [(f"z-{number:06d}", f"{name}-{number}", FRANCE, 2, False) for number in range(count)]
         for start in range(0, count, 500):
             chunk = values[start : start + 500]
@@ -37,7 +37,7 @@ def add_projects(engine, count, name="many"):
 @pytest.mark.parametrize(
     "query", ["", "?service=compute", "?resource=cores&resource=ram", "?area=storage&detail", "?service="]
 )
-def test_it_is_the_lists_of_the_domains_together(world, query):
+def test_it_is_the_lists_of_the_domains_together(world, query) -> None:
     german = world.get(f"/v1/domains/{GERMANY}/projects{query}")["projects"]
     french = world.get(f"/v1/domains/{FRANCE}/projects{query}")["projects"]
     whole = world.get(f"/v1/projects{query}")
@@ -48,7 +48,7 @@ def test_it_is_the_lists_of_the_domains_together(world, query):
     assert [project["id"] for project in whole["projects"]] == [BERLIN, DRESDEN, PARIS]
 
 
-def test_one_project_a_line(world):
+def test_one_project_a_line(world) -> None:
     result = world.request("GET", "/v1/projects")
     assert result.headers["content-type"] == "application/json"
     first, *lines, last = result.text.splitlines()
@@ -56,13 +56,13 @@ def test_one_project_a_line(world):
     assert [json.loads(line.removesuffix(","))["id"] for line in lines] == [BERLIN, DRESDEN, PARIS]
 
 
-def test_no_projects_at_all(world):
+def test_no_projects_at_all(world) -> None:
     world.engine.atomic(lambda: world.engine.execute("DELETE FROM projects"))
     assert world.get("/v1/projects") == {"projects": []}
     assert world.get("/v1/projects?limit=5") == {"projects": [], "projects_links": []}
 
 
-def test_pages(world):
+def test_pages(world) -> None:
     add_projects(world.engine, 5)
     whole = world.get("/v1/projects?service=compute")["projects"]
     found, path = [], "/v1/projects?limit=3&service=compute"
@@ -74,7 +74,7 @@ def test_pages(world):
     assert (found, path) == (whole, "")
 
 
-def test_more_than_one_chunk(world):
+def test_more_than_one_chunk(world) -> None:
     count = 2 * CHUNK + 17
     add_projects(world.engine, count)
     found = world.get("/v1/projects?resource=cores")["projects"]
@@ -102,7 +102,7 @@ def reading(world):
     world.engine.db.execute_sql = execute
 
 
-def test_only_a_chunk_is_read_ahead(reading):
+def test_only_a_chunk_is_read_ahead(reading) -> None:
     """So that memory is bounded; and the number of statements is, too."""
     stream, statements = reading
     next(stream)
@@ -115,7 +115,7 @@ def test_only_a_chunk_is_read_ahead(reading):
     assert len(statements) <= 4 * of_a_chunk
 
 
-def test_it_is_one_state_of_the_database(world, reading):
+def test_it_is_one_state_of_the_database(world, reading) -> None:
     stream, _ = reading
     next(stream)
     engine = world.engine
@@ -129,13 +129,13 @@ def test_it_is_one_state_of_the_database(world, reading):
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_the_connection_is_given_back(world, method):
+def test_the_connection_is_given_back(world, method) -> None:
     for _ in range(3):
         assert world.request(method, "/v1/projects").status_code == 200
         assert world.engine.db._in_use == {}
 
 
-def test_what_fails_at_once_has_a_status(world):
+def test_what_fails_at_once_has_a_status(world) -> None:
     world.engine.atomic(lambda: world.engine.execute("ALTER TABLE project_services RENAME TO elsewhere"))
     assert world.request("GET", "/v1/projects").status_code == 500
     assert world.engine.db._in_use == {}
@@ -152,7 +152,7 @@ def value(world, name):
     return sum(float(line.split()[-1]) for line in lines)
 
 
-def test_it_is_logged_and_measured_when_it_was_sent(world, caplog):
+def test_it_is_logged_and_measured_when_it_was_sent(world, caplog) -> None:
     caplog.set_level("INFO", "limes.access")
     before = value(world, "httpmux_response_size_bytes_sum"), value(world, "httpmux_response_duration_seconds_count")
     caplog.clear()

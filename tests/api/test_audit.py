@@ -1,6 +1,7 @@
 """Audit events of what users do: each is written with the change that it is about, and says who, what and how."""
 
 import json
+from typing import Never
 
 import pytest
 
@@ -35,7 +36,7 @@ def put(world, level, token="cloud-admin", **resources):
 BERLIN_ID = "0b7ff1d2-3c4d-4e5f-8a9b-0c1d2e3f4a5b"
 
 
-def test_a_project_quota(audited):
+def test_a_project_quota(audited) -> None:
     result = put(audited, "project", "germany-admin", cores=25)
     assert result.status_code == 202
     (event,) = events(audited)
@@ -71,7 +72,7 @@ def test_a_project_quota(audited):
     }
 
 
-def test_a_domain_quota(audited):
+def test_a_domain_quota(audited) -> None:
     assert put(audited, "domain", ram=5000, cores=100).status_code == 202
     (event,) = events(audited)
     assert (event["target"]["typeURI"], event["target"]["id"]) == ("service/compute/ram/quota", GERMANY)
@@ -79,7 +80,7 @@ def test_a_domain_quota(audited):
     assert payload(event) == {"oldQuota": 4096, "newQuota": 5000, "unit": "MiB"}
 
 
-def test_each_sink_gets_the_same_event(make):
+def test_each_sink_gets_the_same_event(make) -> None:
     world = make(sinks=("log", "rabbitmq"))
     put(world, "project", cores=25)
     with world.engine.connection():
@@ -89,7 +90,7 @@ def test_each_sink_gets_the_same_event(make):
     assert json.loads(rows[0][3])["id"] == rows[0][2]
 
 
-def test_a_refused_request_is_told_as_a_whole(audited):
+def test_a_refused_request_is_told_as_a_whole(audited) -> None:
     before = all_rows(audited.engine)
     result = put(audited, "project", "berlin-admin", cores=4, ram=1000, gpus=1, unheard_of=3)
     assert result.status_code == 422
@@ -110,7 +111,7 @@ def test_a_refused_request_is_told_as_a_whole(audited):
         assert event["initiator"]["id"] == "u6"
 
 
-def test_no_events_where_nothing_happens(audited):
+def test_no_events_where_nothing_happens(audited) -> None:
     assert put(audited, "project", cores=20, ram=1024).status_code == 202
     audited.request("POST", f"{PROJECT}/simulate-put", json={"project": {"bursting": {"enabled": True}}})
     audited.get(PROJECT)
@@ -118,7 +119,7 @@ def test_no_events_where_nothing_happens(audited):
     assert events(audited) == []
 
 
-def test_without_sinks_there_is_only_the_history(make):
+def test_without_sinks_there_is_only_the_history(make) -> None:
     world = make()
     before = all_rows(world.engine)
     assert put(world, "project", cores=21).status_code == 202
@@ -131,7 +132,7 @@ def burst(world, project, enabled):
     return world.request("PUT", path, json={"project": {"bursting": {"enabled": enabled}}}).status_code
 
 
-def test_bursting(audited):
+def test_bursting(audited) -> None:
     assert [burst(audited, DRESDEN, True), burst(audited, DRESDEN, True), burst(audited, DRESDEN, False)] == [
         202,
         202,
@@ -158,7 +159,7 @@ def told(world):
     return found
 
 
-def test_the_life_of_commitments(audited):
+def test_the_life_of_commitments(audited) -> None:
     first = commit(audited, amount=6)
     second = commit(audited, amount=4)
     merged = audited.request(
@@ -184,7 +185,7 @@ def test_the_life_of_commitments(audited):
     assert payload(last)["new"]["project_id"] == DRESDEN
 
 
-def test_a_transfer_token_is_never_told(audited):
+def test_a_transfer_token_is_never_told(audited) -> None:
     made = commit(audited)
     marked = offer(audited, made["id"], CORES["amount"]).json["commitment"]
     take(audited, made["id"], marked["transfer_token"])
@@ -193,13 +194,13 @@ def test_a_transfer_token_is_never_told(audited):
     assert "transfer_token" not in text
 
 
-def test_deleting_a_planned_commitment(audited):
+def test_deleting_a_planned_commitment(audited) -> None:
     planned = commit(audited, confirm_by=1767225600 + 86400)
     assert audited.request("DELETE", f"{PATHS['berlin']}/commitments/{planned['id']}").status_code == 204
     assert told(audited)[-1] == ("deleted", "delete", "204", "planned", None)
 
 
-def test_what_time_brings_about_is_not_laid_to_the_users_account(audited):
+def test_what_time_brings_about_is_not_laid_to_the_users_account(audited) -> None:
     commit(audited, amount=4)
     audited.clock.advance(2 * 3600)
     assert audited.request("POST", f"{PATHS['berlin']}/commitments/new", json={"commitment": CORES}).status_code == 201
@@ -215,7 +216,7 @@ def test_what_time_brings_about_is_not_laid_to_the_users_account(audited):
 
 
 @pytest.mark.parametrize("table", ["quota_history", "audit_outbox"])
-def test_a_change_that_cannot_be_written_down_does_not_happen(audited, table):
+def test_a_change_that_cannot_be_written_down_does_not_happen(audited, table) -> None:
     with audited.engine.connection():
         audited.engine.execute(f"ALTER TABLE {table} RENAME TO lost")
     result = put(audited, "project", cores=25)
@@ -228,7 +229,7 @@ def test_a_change_that_cannot_be_written_down_does_not_happen(audited, table):
     assert events(audited) == []
 
 
-def test_a_change_that_does_not_happen_is_not_written_down(audited):
+def test_a_change_that_does_not_happen_is_not_written_down(audited) -> None:
     audited.engine.atomic(
         lambda: audited.engine.execute("UPDATE project_services SET quota_desynced_at = NULL, next_push_at = NULL")
     )
@@ -237,7 +238,7 @@ def test_a_change_that_does_not_happen_is_not_written_down(audited):
     class Broken(Exception):
         pass
 
-    def work():
+    def work() -> Never:
         put(audited, "project", cores=25)  # joins this transaction
         assert len(events(audited)) == 1
         raise Broken
@@ -247,7 +248,7 @@ def test_a_change_that_does_not_happen_is_not_written_down(audited):
     assert changes(before, all_rows(audited.engine)) == {}
 
 
-def test_what_a_client_makes_up_is_cut_to_size(audited):
+def test_what_a_client_makes_up_is_cut_to_size(audited) -> None:
     headers = {"User-Agent": "a" * 100_000}
     document = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 21}]}]}}
     assert audited.request("PUT", PROJECT, json=document, headers=headers).status_code == 202
@@ -255,7 +256,7 @@ def test_what_a_client_makes_up_is_cut_to_size(audited):
     assert event["initiator"]["host"]["agent"] == "a" * 255
 
 
-def test_the_number_of_statements_does_not_grow_with_that_of_the_resources(audited):
+def test_the_number_of_statements_does_not_grow_with_that_of_the_resources(audited) -> None:
     counts = []
     for quotas in ({"cores": 21}, {"cores": 22, "ram": 1025}):
         statements = []

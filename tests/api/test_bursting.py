@@ -24,7 +24,7 @@ def bursting(make):
     return make(burst_multiplier=0.2, behaviors=[BehaviorRule(re.compile("volume/.*"), max_burst_multiplier=0)])
 
 
-def test_on_and_off(bursting):
+def test_on_and_off(bursting) -> None:
     result, changed = switch(bursting, BERLIN_PATH, True, "berlin-admin")
     assert (result.status_code, result.text) == (202, "")
     assert changed["projects"][1][0][-1]
@@ -41,12 +41,12 @@ def test_on_and_off(bursting):
     )
 
 
-def test_the_same_value_changes_nothing(bursting):
+def test_the_same_value_changes_nothing(bursting) -> None:
     result, changed = switch(bursting, BERLIN_PATH, False)
     assert (result.status_code, changed, bursting.pushed) == (202, {}, [])
 
 
-def test_off_is_refused_while_something_is_bursted(bursting):
+def test_off_is_refused_while_something_is_bursted(bursting) -> None:
     assert switch(bursting, DRESDEN_PATH, True)[0].status_code == 202
     for simulate in (False, True):
         result, changed = switch(bursting, DRESDEN_PATH, False, simulate=simulate)
@@ -57,12 +57,12 @@ def test_off_is_refused_while_something_is_bursted(bursting):
         assert changed == {}
 
 
-def test_simulation(bursting):
+def test_simulation(bursting) -> None:
     result, changed = switch(bursting, BERLIN_PATH, True, simulate=True)
     assert (result.status_code, result.json, changed) == (200, {"success": True}, {})
 
 
-def test_not_together_with_quotas(bursting):
+def test_not_together_with_quotas(bursting) -> None:
     services = [{"type": "compute", "resources": [{"name": "cores", "quota": 21}]}]
     result, changed = switch(bursting, BERLIN_PATH, True, services=services)
     assert (result.status_code, changed) == (400, {})
@@ -71,18 +71,18 @@ def test_not_together_with_quotas(bursting):
         assert switch(bursting, BERLIN_PATH, True, services=nothing)[0].status_code == 202, "that is no quota"
 
 
-def test_what_left_the_configuration_does_not_hold_it(bursting):
+def test_what_left_the_configuration_does_not_hold_it(bursting) -> None:
     assert switch(bursting, DRESDEN_PATH, True)[0].status_code == 202
     bursting.engine.atomic(lambda: bursting.engine.execute("UPDATE resources SET name = 'gone' WHERE name = 'cores'"))
     assert switch(bursting, DRESDEN_PATH, False)[0].status_code == 202
 
 
-def test_not_without_bursting_in_the_cluster(world):
+def test_not_without_bursting_in_the_cluster(world) -> None:
     result, changed = switch(world, BERLIN_PATH, True)
     assert (result.status_code, result.text, changed) == (400, "bursting is not available for this cluster\n", {})
 
 
 @pytest.mark.parametrize("token", ["berlin-member", "germany-viewer", "cloud-viewer"])
-def test_needs_permission_to_edit(bursting, token):
+def test_needs_permission_to_edit(bursting, token) -> None:
     result, changed = switch(bursting, BERLIN_PATH, True, token)
     assert (result.status_code, result.text, changed) == (403, "Forbidden\n", {})

@@ -16,7 +16,7 @@ def changed_tables(world, before):
     return set(changes(before, all_rows(world.engine)))
 
 
-def test_only_unconfirmed_ones_are_deleted(cloud):
+def test_only_unconfirmed_ones_are_deleted(cloud) -> None:
     confirmed, planned = commit(cloud, amount=1), commit(cloud, amount=2, confirm_by=YEAR_2027)
     before = all_rows(cloud.engine)
     result = cloud.request("DELETE", f"{PATHS['berlin']}/commitments/{confirmed['id']}")
@@ -35,7 +35,7 @@ def test_only_unconfirmed_ones_are_deleted(cloud):
     assert events(cloud)[-1] == ("deleted", 2)
 
 
-def test_a_mistake_is_taken_back(make):
+def test_a_mistake_is_taken_back(make) -> None:
     world = make(behaviors=BEHAVIORS, commitment_rules=CommitmentRules(self_delete_grace=60))
     one, two = commit(world, amount=60), commit(world, amount=9)
     commit(world, "dresden", amount=61, confirm_by=NOW + 1)
@@ -52,7 +52,7 @@ def test_a_mistake_is_taken_back(make):
     assert (result.status_code, result.text) == (403, "commitments can only be taken back for 60 seconds\n")
 
 
-def test_a_renewal_is_taken_back_but_not_what_was_made_of_others(make):
+def test_a_renewal_is_taken_back_but_not_what_was_made_of_others(make) -> None:
     world = make(behaviors=BEHAVIORS, commitment_rules=CommitmentRules(self_delete_grace=60))
     old = commit(world, amount=10)
     world.clock.advance(60)

@@ -56,7 +56,7 @@ def without_compute(world):
     return catalog, CommitmentUseCases.build(world.engine, catalog, world.clock, SystemIds(), RULES, change_log)
 
 
-def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud):
+def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud) -> None:
     made = commit(cloud, amount=10)
     token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
     planned = commit(cloud, amount=3, confirm_by=NOW + 9000)
@@ -81,7 +81,7 @@ def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud):
     assert events(cloud)[-2:] == [("deleted", 3), ("expired", 10)]
 
 
-def test_a_service_without_promises_goes(cloud):
+def test_a_service_without_promises_goes(cloud) -> None:
     made = commit(cloud, amount=10)
     cloud.clock.advance(3600)
     SettleCommitments(cloud.commitments.create.ledger).run()
@@ -94,7 +94,7 @@ def test_a_service_without_promises_goes(cloud):
 # -- conversion --------------------------------------------------------------------------------------------------------
 
 
-def test_one_that_waits_is_confirmed_where_there_is_room(cloud):
+def test_one_that_waits_is_confirmed_where_there_is_room(cloud) -> None:
     commit(cloud, amount=60)
     waits = commit(cloud, amount=30, confirm_by=NOW + 10, duration="1 year")
     cloud.clock.advance(20)
@@ -107,7 +107,7 @@ def test_one_that_waits_is_confirmed_where_there_is_room(cloud):
     assert listed(cloud)[1]["created_at"] == NOW + 20
 
 
-def test_no_conversion_before_the_earliest_date_of_the_other_resource(make):
+def test_no_conversion_before_the_earliest_date_of_the_other_resource(make) -> None:
     late = replace(BEHAVIORS[2], commitment_min_confirm_date=NOW + 5000.0)
     world = with_volumes(make(behaviors=[*BEHAVIORS[:2], late], commitment_rules=RULES))
     before = [commit(world, amount=3, duration="1 year"), commit(world, amount=3, confirm_by=NOW + 4999)]
@@ -121,7 +121,7 @@ def test_no_conversion_before_the_earliest_date_of_the_other_resource(make):
     assert convert(world, planned["id"], 3, 2).json["commitment"]["status"] == "planned"
 
 
-def test_no_conversion_to_what_was_never_scraped(cloud):
+def test_no_conversion_to_what_was_never_scraped(cloud) -> None:
     made = commit(cloud, "dresden", amount=3, duration="1 year")  # dresden has no volumes yet
     rows = all_rows(cloud.engine)
     part = {"target_service": "volume", "target_resource": "capacity", "source_amount": 3, "target_amount": 2}
@@ -131,7 +131,7 @@ def test_no_conversion_to_what_was_never_scraped(cloud):
     assert changes(rows, all_rows(cloud.engine)) == {}
 
 
-def test_an_az_that_the_other_resource_does_not_have(make):
+def test_an_az_that_the_other_resource_does_not_have(make) -> None:
     rule = BehaviorRule(re.compile("volume/capacity"), commitment_durations=("1 year",))
     world = with_volumes(make(behaviors=[*BEHAVIORS[:2], rule], commitment_rules=RULES))
     made = commit(world, amount=3, duration="1 year")
@@ -156,7 +156,7 @@ def test_an_az_that_the_other_resource_does_not_have(make):
         ("{}", None),
     ],
 )  # fmt: skip
-def test_what_was_given_away_meanwhile_is_not_ours(cloud, monkeypatch, what, document):
+def test_what_was_given_away_meanwhile_is_not_ours(cloud, monkeypatch, what, document) -> None:
     """The first look finds it in the project; once its resource is locked, somebody has taken it."""
     made, _ = commit(cloud, amount=10, duration="1 year"), commit(cloud, amount=1)
     look = queries.find

@@ -22,7 +22,7 @@ def lower(world, quota):
     return world.request("PUT", PATHS["berlin"], json=body).status_code
 
 
-def test_confirm_by_may_be_now(cloud):
+def test_confirm_by_may_be_now(cloud) -> None:
     assert ask(cloud, "berlin", "new", confirm_by=NOW - 1).status_code == 422
     made = commit(cloud, confirm_by=NOW)
     assert made["expires_at"] == NOW + HOUR
@@ -31,7 +31,7 @@ def test_confirm_by_may_be_now(cloud):
     assert amounts(cloud) == [(10, "confirmed"), (1, "confirmed")]
 
 
-def test_a_guarantee_holds_until_the_very_end(cloud):
+def test_a_guarantee_holds_until_the_very_end(cloud) -> None:
     commit(cloud, amount=10)
     cloud.clock.advance(HOUR - 1)
     assert [lower(cloud, 9), amounts(cloud)] == [409, [(10, "confirmed")]]
@@ -39,7 +39,7 @@ def test_a_guarantee_holds_until_the_very_end(cloud):
     assert [lower(cloud, 9), amounts(cloud)] == [202, []]
 
 
-def test_an_offer_ends_with_the_commitment(cloud):
+def test_an_offer_ends_with_the_commitment(cloud) -> None:
     made = commit(cloud, amount=10)
     token = offer(cloud, made["id"], 10, status="public").json["commitment"]["transfer_token"]
     header = {"Transfer-Token": token}
@@ -54,7 +54,7 @@ def test_an_offer_ends_with_the_commitment(cloud):
     assert (ended["status"], "transfer_token" in ended, "transferable" in ended) == ("expired", False, False)
 
 
-def test_a_duration_that_is_not_on_offer_any_more_is_not_renewed(cloud, make):
+def test_a_duration_that_is_not_on_offer_any_more_is_not_renewed(cloud, make) -> None:
     made = commit(cloud, amount=3, duration="1 year")
     later = make(
         fill=False,
@@ -69,7 +69,7 @@ def test_a_duration_that_is_not_on_offer_any_more_is_not_renewed(cloud, make):
     assert amounts(later) == [(3, "confirmed")]
 
 
-def test_a_plan_for_all_azs_knows_commitments_of_each(cloud, make):
+def test_a_plan_for_all_azs_knows_commitments_of_each(cloud, make) -> None:
     """201 cores in all, of which berlin uses 5 and dresden 31."""
     commit(cloud, amount=60)
     later = make(fill=False, behaviors=[BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 year",))])
@@ -81,7 +81,7 @@ def test_a_plan_for_all_azs_knows_commitments_of_each(cloud, make):
     assert found == {110: (NOW, 0, None), 111: (NOW + HOUR, 1, None), 170: (NOW + HOUR, 1, None), 171: (None, 1, 1)}
 
 
-def test_nothing_is_confirmed_before_an_earliest_date_that_was_set_later(cloud, make):
+def test_nothing_is_confirmed_before_an_earliest_date_that_was_set_later(cloud, make) -> None:
     commit(cloud, amount=10, confirm_by=NOW + 10, duration="1 year")
     rule = BehaviorRule(
         re.compile("compute/cores"),

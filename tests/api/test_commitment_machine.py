@@ -40,7 +40,7 @@ projects, refs, azs = (
 class Life(RuleBasedStateMachine):
     """One example: begins with no commitments, on the database of `world`."""
 
-    def __init__(self, world):
+    def __init__(self, world) -> None:
         super().__init__()
         self.cloud = Cloud(world)
         self.cases = self.cloud.cases
@@ -70,7 +70,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(project=projects, ref=refs, az=azs, amount=st.integers(1, 20), duration=st.sampled_from(["1 hour", "1 year"]),
           wait=st.sampled_from([None, None, 0, 0, 3]))  # fmt: skip
-    def new(self, project, ref, az, amount, duration, wait):
+    def new(self, project, ref, az, amount, duration, wait) -> None:
         domain, uuid = PROJECTS[project]
         request = CommitmentRequest(ref, az, amount, duration, None if wait is None else self.cloud.now + wait * HOUR)
         fits = self.cases.preview.can_confirm(domain, uuid, request) if wait is None else True
@@ -79,12 +79,12 @@ class Life(RuleBasedStateMachine):
         self.worth += WORTH[ref] * amount if made else 0
 
     @rule(index=which, amount=st.integers(1, 20), status=st.sampled_from(["", "unlisted", "public"]))
-    def offer(self, index, amount, status):
+    def offer(self, index, amount, status) -> None:
         _, number, owner = self.pick(index)
         self.attempt(lambda: self.cases.transfer.start(*owner, number, amount, status, JANE))
 
     @rule(index=which, project=projects, token=st.sampled_from(["right", "right", "wrong", "of another"]))
-    def take(self, index, project, token):
+    def take(self, index, project, token) -> None:
         commitment, number, owner = self.pick(index)
         if commitment and commitment.is_confirmed and not commitment.transfer_token:
             self.attempt(lambda: self.cases.transfer.start(*owner, number, commitment.amount, "unlisted", JANE))
@@ -102,7 +102,7 @@ class Life(RuleBasedStateMachine):
             assert taken.commitment == self.cloud.stored()[held.id] == moved
 
     @rule(indices=st.lists(which, min_size=2, max_size=3), alike=st.booleans())
-    def merge(self, indices, alike):
+    def merge(self, indices, alike) -> None:
         commitment, _, owner = self.pick(indices[0])
         fellows = [self.pick(index) for index in indices]
         if alike and commitment:  # those that go with the first one
@@ -117,7 +117,7 @@ class Life(RuleBasedStateMachine):
         assert made is None or made.commitment.amount == sum(self.seen[number].amount for number in set(numbers))
 
     @rule(index=which)
-    def renew(self, index):
+    def renew(self, index) -> None:
         commitment, number, owner = self.pick(index)
         made = self.attempt(lambda: self.cases.reshape.renew(*owner, number, JANE))
         if made:
@@ -125,12 +125,12 @@ class Life(RuleBasedStateMachine):
             assert (made.commitment.status, made.commitment.confirm_by) == (Status.PLANNED, commitment.expires_at)
 
     @rule(index=which, duration=st.sampled_from(["1 hour", "1 year"]))
-    def change_duration(self, index, duration):
+    def change_duration(self, index, duration) -> None:
         _, number, owner = self.pick(index)
         self.attempt(lambda: self.cases.reshape.change_duration(*owner, number, duration, JANE))
 
     @rule(index=which, part=st.integers(1, 6), whole=st.booleans())
-    def convert(self, index, part, whole):
+    def convert(self, index, part, whole) -> None:
         commitment, number, owner = self.pick(index)
         source = self.cloud.ref_of(commitment) if commitment else CORES
         ((target, rate),) = conversion_rates(RULES.conversions, source).items()
@@ -141,7 +141,7 @@ class Life(RuleBasedStateMachine):
         self.attempt(lambda: self.cases.reshape.convert(*owner, number, conversion, JANE))
 
     @rule(index=which, as_admin=st.booleans())
-    def delete(self, index, as_admin):
+    def delete(self, index, as_admin) -> None:
         commitment, number, owner = self.pick(index)
         before = self.cloud.stored()
         done = self.attempt(lambda: self.cases.delete.run(*owner, number, JANE, as_admin=as_admin) or True)
@@ -154,7 +154,7 @@ class Life(RuleBasedStateMachine):
             self.worth -= WORTH[self.cloud.ref_of(commitment)] * commitment.amount
 
     @rule(hours=st.sampled_from([0.25, 1, 3, 24 * 340, 24 * 366]), job=st.booleans())
-    def time_passes(self, hours, job):
+    def time_passes(self, hours, job) -> None:
         self.cloud.clock.advance(hours * HOUR)
         if job:
             self.cloud.settle.run()
@@ -165,8 +165,8 @@ class Life(RuleBasedStateMachine):
             )
 
     @rule(ref=refs, az=azs, capacity=st.integers(0, 60))
-    def capacity_is_scraped(self, ref, az, capacity):
-        def work():
+    def capacity_is_scraped(self, ref, az, capacity) -> None:
+        def work() -> None:
             lock_resources(self.cloud.engine, [self.cloud.ids[ref]])
             self.cloud.engine.execute(
                 "UPDATE az_resources SET raw_capacity = %s WHERE resource_id = %s AND az = %s",
@@ -177,7 +177,7 @@ class Life(RuleBasedStateMachine):
         self.cloud.engine.atomic(work)
 
     @rule(project=projects, ref=refs, az=st.sampled_from(["az-one", *AZS, *UNKNOWN]), usage=st.integers(0, 25))
-    def usage_is_scraped(self, project, ref, az, usage):
+    def usage_is_scraped(self, project, ref, az, usage) -> None:
         with self.cloud.engine.connection():
             self.cloud.engine.execute(
                 "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
@@ -190,7 +190,7 @@ class Life(RuleBasedStateMachine):
     # -- what always holds ---------------------------------------------------------------------------------------------
 
     @invariant()
-    def all_is_well(self):
+    def all_is_well(self) -> None:
         before, after = self.seen, self.cloud.stored()
         events = self.cases.read.events(self.cursor, 10_000, select(self.cases.read.ledger.catalog)).shown
         check_transitions(before, after)
@@ -199,7 +199,7 @@ class Life(RuleBasedStateMachine):
         check_lists(self.cloud, after)
         self.seen, self.cursor = after, events[-1].number if events else self.cursor
 
-    def _events(self, before, after, events):
+    def _events(self, before, after, events) -> None:
         assert [event.number for event in events] == list(range(self.cursor + 1, self.cursor + 1 + len(events)))
         sums: defaultdict[str, int] = defaultdict(int)
         for event in events:
@@ -213,7 +213,7 @@ class Life(RuleBasedStateMachine):
 
 
 @pytest.mark.timeout(600)  # a failure is made small before it is shown
-def test_lives(make):
+def test_lives(make) -> None:
     world = make(behaviors=BEHAVIORS, commitment_rules=RULES)
     examples = 40 if world.engine.dialect == "sqlite" else 8  # where nobody else is about, they do not differ
     run_state_machine_as_test(

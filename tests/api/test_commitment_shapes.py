@@ -28,14 +28,14 @@ def post(world, what, document, project="berlin"):
     return world.request("POST", f"{PATHS[project]}/commitments/{what}", json=document)
 
 
-def refused(world, what, document, status, text, project="berlin"):
+def refused(world, what, document, status, text, project="berlin") -> None:
     before = all_rows(world.engine)
     result = post(world, what, document, project)
     assert (result.status_code, result.text) == (status, text + "\n")
     assert changes(before, all_rows(world.engine)) == {}
 
 
-def test_merge(cloud):
+def test_merge(cloud) -> None:
     first, second = commit(cloud, amount=3), commit(cloud, amount=4, duration="1 year")
     result = post(cloud, "merge", {"commitment_ids": [first["id"], second["id"], first["id"]]})
     assert result.status_code == 202
@@ -47,7 +47,7 @@ def test_merge(cloud):
     assert ask(cloud, "berlin", "can-confirm", amount=63).json["result"] is False
 
 
-def test_what_is_not_merged(cloud):
+def test_what_is_not_merged(cloud) -> None:
     first, second = commit(cloud, amount=3), commit(cloud, amount=4, availability_zone="az-two")
     other = commit(cloud, "dresden", amount=1)
     both = "all commitments must be for the same resource and availability zone to merge"
@@ -59,7 +59,7 @@ def test_what_is_not_merged(cloud):
     refused(cloud, "merge", {"commitment_ids": []}, 422, few)
 
 
-def test_renewal_begins_when_the_old_one_ends(cloud):
+def test_renewal_begins_when_the_old_one_ends(cloud) -> None:
     old = commit(cloud, amount=60, duration="1 year")
     early = f"it is too early to renew commitment {old['id']}: possible from 2026-10-03T00:00:00+00:00"
     refused(cloud, f"{old['id']}/renew", {}, 409, early)
@@ -79,7 +79,7 @@ def test_renewal_begins_when_the_old_one_ends(cloud):
     assert amounts(cloud) == [(60, "confirmed")]
 
 
-def test_a_renewal_that_was_converted_is_still_one(cloud):
+def test_a_renewal_that_was_converted_is_still_one(cloud) -> None:
     old = commit(cloud, amount=4, duration="1 year")
     cloud.clock.advance(300 * DAY)
     renewed = post(cloud, f"{old['id']}/renew", {}).json["commitment"]
@@ -94,7 +94,7 @@ def test_a_renewal_that_was_converted_is_still_one(cloud):
     assert post(cloud, f"{old['id']}/renew", {}).status_code == 202
 
 
-def test_parts_of_what_was_renewed_are_not_renewed_again(cloud):
+def test_parts_of_what_was_renewed_are_not_renewed_again(cloud) -> None:
     old = commit(cloud, amount=60, duration="1 year")
     cloud.clock.advance(300 * DAY)
     renewed = post(cloud, f"{old['id']}/renew", {}).json["commitment"]
@@ -110,7 +110,7 @@ def test_parts_of_what_was_renewed_are_not_renewed_again(cloud):
     assert amounts(cloud) == [(60, "confirmed"), (60, "planned")]
 
 
-def test_a_longer_duration(cloud):
+def test_a_longer_duration(cloud) -> None:
     made = commit(cloud, amount=3)
     cloud.clock.advance(1800)
     result = post(cloud, f"{made['id']}/update-duration", {"duration": "1 year"})
@@ -129,7 +129,7 @@ def wish(source, target, resource="capacity", service="volume"):
     return {"commitment": part}
 
 
-def test_conversion(cloud):
+def test_conversion(cloud) -> None:
     """Two cores are worth 8/6 of a volume's unit: 3 cores become 2."""
     rates = cloud.get("/v1/commitment-conversion/compute/cores", "berlin-member")
     assert rates == {
@@ -159,7 +159,7 @@ def test_conversion(cloud):
     assert ask(cloud, "berlin", "can-confirm", **{**VOLUME, "amount": 14}).json["result"] is False
 
 
-def test_a_conversion_frees_capacity_for_those_that_wait(cloud):
+def test_a_conversion_frees_capacity_for_those_that_wait(cloud) -> None:
     old = commit(cloud, amount=54, duration="1 year")
     commit(cloud, "dresden", amount=67, duration="1 year", confirm_by=NOW + 1)
     cloud.clock.advance(1)
@@ -174,7 +174,7 @@ def test_a_conversion_frees_capacity_for_those_that_wait(cloud):
     assert events(cloud)[-1] == ("confirmed", 67)
 
 
-def test_what_is_not_converted(cloud):
+def test_what_is_not_converted(cloud) -> None:
     made, short = commit(cloud, amount=60, duration="1 year"), commit(cloud, amount=3)
     path = f"{made['id']}/convert"
     refused(cloud, path, wish(4, 2), 422, "the amount to convert must be a multiple of 3")
@@ -192,7 +192,7 @@ def test_what_is_not_converted(cloud):
     refused(cloud, f"{short['id']}/convert", wish(3, 2), 422, duration)
 
 
-def test_plan(cloud):
+def test_plan(cloud) -> None:
     def plan(**fields):
         return post(cloud, "plan", {"commitment": {**CORES, **fields}}).json["plan"]
 
@@ -210,7 +210,7 @@ def test_plan(cloud):
     assert post(cloud, "plan", {"commitment": {**CORES, "amount": 0}}).status_code == 422
 
 
-def test_plan_knows_the_earliest_date(make):
+def test_plan_knows_the_earliest_date(make) -> None:
     rule = BehaviorRule(
         re.compile("compute/cores"),
         commitment_durations=("1 hour",),

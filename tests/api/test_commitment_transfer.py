@@ -13,7 +13,7 @@ def cloud(make):
     return make(behaviors=BEHAVIORS)
 
 
-def test_the_whole(cloud):
+def test_the_whole(cloud) -> None:
     made = commit(cloud, amount=10)
     before = all_rows(cloud.engine)
     offered = offer(cloud, made["id"], 10)
@@ -32,7 +32,7 @@ def test_the_whole(cloud):
     assert tables == {"project_commitments", "commitment_events", "commitment_event_counter"}
 
 
-def test_a_part(cloud):
+def test_a_part(cloud) -> None:
     made = commit(cloud, amount=10)
     part = offer(cloud, made["id"], 4).json["commitment"]
     assert (part["amount"], part["expires_at"], part["confirmed_at"]) == (4, made["expires_at"], made["confirmed_at"])
@@ -55,7 +55,7 @@ def test_a_part(cloud):
     ]
 
 
-def test_the_token_in_the_query(cloud):
+def test_the_token_in_the_query(cloud) -> None:
     made = commit(cloud)
     token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
     path = f"{PATHS['dresden']}/transfer-commitment/{made['id']}"
@@ -75,7 +75,7 @@ def test_the_token_in_the_query(cloud):
         ),
     ],
 )
-def test_bad_offers(cloud, amount, status, code, text):
+def test_bad_offers(cloud, amount, status, code, text) -> None:
     made = commit(cloud)
     before = all_rows(cloud.engine)
     result = offer(cloud, made["id"], amount, status=status)
@@ -83,7 +83,7 @@ def test_bad_offers(cloud, amount, status, code, text):
     assert changes(before, all_rows(cloud.engine)) == {}
 
 
-def test_what_cannot_be_offered(cloud):
+def test_what_cannot_be_offered(cloud) -> None:
     planned = commit(cloud, confirm_by=1800000000)
     result = offer(cloud, planned["id"], 5)
     assert (result.status_code, result.text) == (
@@ -98,7 +98,7 @@ def test_what_cannot_be_offered(cloud):
     assert offer(cloud, made["id"], 5).status_code == 404
 
 
-def test_wrong_tokens_and_numbers(cloud):
+def test_wrong_tokens_and_numbers(cloud) -> None:
     first, second = commit(cloud, amount=1), commit(cloud, amount=2)
     token = offer(cloud, first["id"], 1).json["commitment"]["transfer_token"]
     before = all_rows(cloud.engine)
@@ -112,7 +112,7 @@ def test_wrong_tokens_and_numbers(cloud):
     assert changes(before, all_rows(cloud.engine)) == {}
 
 
-def test_an_offer_is_withdrawn(cloud):
+def test_an_offer_is_withdrawn(cloud) -> None:
     made = commit(cloud)
     token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
     result = offer(cloud, made["id"], 10, status="")
@@ -121,7 +121,7 @@ def test_an_offer_is_withdrawn(cloud):
     assert events(cloud)[-1] == ("transfer_withdrawn", 10)
 
 
-def test_usage_that_a_commitment_has_covered_needs_capacity_of_its_own(cloud):
+def test_usage_that_a_commitment_has_covered_needs_capacity_of_its_own(cloud) -> None:
     """az-one: dresden uses 31. If its commitment goes to berlin, both claim capacity."""
     made = commit(cloud, "dresden", amount=31)
     commit(cloud, "berlin", amount=50)
@@ -131,7 +131,7 @@ def test_usage_that_a_commitment_has_covered_needs_capacity_of_its_own(cloud):
     assert amounts(cloud, "dresden") == [(31, "confirmed")]
 
 
-def test_a_move_frees_capacity_for_those_that_wait(cloud):
+def test_a_move_frees_capacity_for_those_that_wait(cloud) -> None:
     made = commit(cloud, "berlin", amount=60)
     commit(cloud, "berlin", amount=40, confirm_by=1767225610, availability_zone="az-one")
     cloud.clock.advance(20)
@@ -140,7 +140,7 @@ def test_a_move_frees_capacity_for_those_that_wait(cloud):
     assert amounts(cloud) == [(40, "confirmed")]
 
 
-def test_public_offers(cloud):
+def test_public_offers(cloud) -> None:
     cores, ram = commit(cloud), commit(cloud, resource_name="ram", availability_zone="any", duration="1 year")
     hidden = commit(cloud, amount=3)
     offer(cloud, cores["id"], 10, status="public")
@@ -155,7 +155,7 @@ def test_public_offers(cloud):
     assert [commitment["id"] for commitment in cloud.get("/v1/public-commitments")["commitments"]] == [ram["id"]]
 
 
-def test_a_look_before_one_takes_it(cloud):
+def test_a_look_before_one_takes_it(cloud) -> None:
     made = commit(cloud)
     token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
     headers = {"Transfer-Token": token}
@@ -168,7 +168,7 @@ def test_a_look_before_one_takes_it(cloud):
     assert cloud.request("GET", "/v1/commitments/by-token", headers=headers).status_code == 404
 
 
-def test_tokens_are_secrets(cloud, caplog):
+def test_tokens_are_secrets(cloud, caplog) -> None:
     caplog.set_level(logging.DEBUG)
     made = commit(cloud)
     token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
@@ -182,7 +182,7 @@ def test_tokens_are_secrets(cloud, caplog):
     )
 
 
-def test_what_is_offered_is_no_floor_under_quota(cloud):
+def test_what_is_offered_is_no_floor_under_quota(cloud) -> None:
     """Transferable commitments do not count towards quota, but still block capacity (the API document)."""
     made = commit(cloud, amount=12)
     offer(cloud, made["id"], 12)

@@ -19,7 +19,7 @@ def cloud(make):
     return world
 
 
-def use(world, project, resource, az, usage):
+def use(world, project, resource, az, usage) -> None:
     world.engine.execute(
         "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
         " SELECT %s, id, %s, %s, '' FROM resources WHERE name = %s"
@@ -34,7 +34,7 @@ def plan(world, project="berlin", **fields):
     return result.json["plan"]
 
 
-def test_the_second_az_is_not_sold_out(cloud):
+def test_the_second_az_is_not_sold_out(cloud) -> None:
     """By itself each AZ has room for what is asked. Berlin may have 101 in az-two, as it uses 3 of them."""
     commit(cloud, "dresden", amount=98)  # all of az-one, with the 2 that berlin uses
     assert ask(cloud, "berlin", "can-confirm", availability_zone="az-two", amount=96).json["result"] is True
@@ -49,7 +49,7 @@ def test_the_second_az_is_not_sold_out(cloud):
     assert ask(cloud, "dresden", "can-confirm", availability_zone="az-two", amount=1).json["result"] is False
 
 
-def test_the_cluster_says_how_much_is_left(cloud):
+def test_the_cluster_says_how_much_is_left(cloud) -> None:
     """To a project that uses nothing there, as dresden in az-two, `plan` offers just what the cluster's report shows."""
 
     def left(name):
@@ -71,7 +71,7 @@ def test_the_cluster_says_how_much_is_left(cloud):
     assert "committable" not in without_preview
 
 
-def test_the_plan_says_what_is_missing(cloud):
+def test_the_plan_says_what_is_missing(cloud) -> None:
     commit(cloud, "dresden", amount=98)
     commit(cloud, "dresden", availability_zone="az-two", amount=50, duration="1 year")
     two = {"availability_zone": "az-two"}
@@ -92,7 +92,7 @@ def test_the_plan_says_what_is_missing(cloud):
     assert (never["missing_capacity"], len(never["blocked_by"])) == (1, 2)
 
 
-def test_who_waits_does_so_for_all_azs(cloud):
+def test_who_waits_does_so_for_all_azs(cloud) -> None:
     """First come, first served: the older one in az-two gets what is left before the younger one in az-one."""
     commit(cloud, "dresden", amount=98)
     commit(cloud, "dresden", availability_zone="az-two", amount=90, duration="1 year")
@@ -106,14 +106,14 @@ def test_who_waits_does_so_for_all_azs(cloud):
     assert ask(cloud, "berlin", "can-confirm", amount=62 + 3).json["result"] is False
 
 
-def test_covering_what_one_uses_is_always_possible(cloud):
+def test_covering_what_one_uses_is_always_possible(cloud) -> None:
     use(cloud, 2, "cores", "any", 500)
     assert ask(cloud, "berlin", "can-confirm", availability_zone="az-two", amount=4).json["result"] is False
     assert plan(cloud, availability_zone="az-two", amount=4)["confirmable_now"] == 3
     commit(cloud, availability_zone="az-two", amount=3)
 
 
-def test_a_transfer_needs_room_only_for_what_it_adds(cloud):
+def test_a_transfer_needs_room_only_for_what_it_adds(cloud) -> None:
     made = commit(cloud, availability_zone="az-two", amount=10, duration="1 year")
     use(cloud, 2, "cores", "any", 155)  # 201 - 33 - 10 - 159: over by 1
     token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
@@ -122,7 +122,7 @@ def test_a_transfer_needs_room_only_for_what_it_adds(cloud):
     assert take(cloud, made["id"], token).status_code == 202
 
 
-def test_a_conversion_does_not_sell_it_either(cloud):
+def test_a_conversion_does_not_sell_it_either(cloud) -> None:
     cloud.engine.execute(
         "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
         " SELECT id, 'az-one', 20, '[]' FROM resources WHERE name = 'capacity'"
@@ -135,14 +135,14 @@ def test_a_conversion_does_not_sell_it_either(cloud):
         assert cloud.request("POST", path, json=body).status_code == status
 
 
-def test_without_azs_nothing_changes(cloud):
+def test_without_azs_nothing_changes(cloud) -> None:
     """Commitments to ram are for no AZ: berlin's own usage in `any` is covered by them."""
     ram = {"resource_name": "ram", "availability_zone": "any", "duration": "1 year"}
     assert plan(cloud, **ram, amount=8192) == {"confirmable_now": 8192, "confirmable_at": NOW, "blocked_by": []}
     assert plan(cloud, "dresden", **ram, amount=1)["confirmable_now"] == 8192 - 512
 
 
-def test_commitments_from_before_they_were_for_one_az(cloud):
+def test_commitments_from_before_they_were_for_one_az(cloud) -> None:
     """One in `any` covers what its project uses there, and claims the rest."""
     commit(cloud, amount=1)
     cloud.engine.execute("UPDATE project_commitments SET az = 'any', project_id = 2, amount = 10")

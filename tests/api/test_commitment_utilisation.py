@@ -14,7 +14,7 @@ def cloud(make):
     return make(behaviors=BEHAVIORS)
 
 
-def use(world, az, usage):
+def use(world, az, usage) -> None:
     world.engine.execute(
         "UPDATE project_az_resources SET usage = %s WHERE project_id = 1 AND az = %s"
         " AND resource_id = (SELECT id FROM resources WHERE name = 'cores')",
@@ -22,7 +22,7 @@ def use(world, az, usage):
     )
 
 
-def look(world):
+def look(world) -> None:
     world.commitments.utilisation.take_sample()
 
 
@@ -33,7 +33,7 @@ def report(world, query="?service=compute&resource=cores", project="berlin"):
     }
 
 
-def test_several_looks_make_a_day(cloud):
+def test_several_looks_make_a_day(cloud) -> None:
     commit(cloud, amount=10, duration="1 year")
     commit(cloud, amount=4, availability_zone="az-two")
     before = all_rows(cloud.engine)
@@ -61,7 +61,7 @@ def test_several_looks_make_a_day(cloud):
     assert [day["date"] for day in report(cloud, "?resource=cores&days=1")["az-one"]["days"]] == ["2026-01-02"]
 
 
-def test_what_is_used_for_a_part_of_the_day_is_not_used_all_day(cloud):
+def test_what_is_used_for_a_part_of_the_day_is_not_used_all_day(cloud) -> None:
     """Nothing is committed, so what is not used leaves no trace of its own."""
     use(cloud, "az-one", 0)
     use(cloud, "az-two", 6)
@@ -86,7 +86,7 @@ def test_what_is_used_for_a_part_of_the_day_is_not_used_all_day(cloud):
         )
 
 
-def test_resources_that_are_committed_for_all_azs_together(cloud):
+def test_resources_that_are_committed_for_all_azs_together(cloud) -> None:
     commit(cloud, resource_name="ram", availability_zone="any", amount=100, duration="1 year")
     look(cloud)
     found = report(cloud, "?resource=ram")
@@ -99,7 +99,7 @@ def test_resources_that_are_committed_for_all_azs_together(cloud):
     assert report(cloud, "?resource=gpus") == {}
 
 
-def test_nothing_is_recommended_where_nothing_can_be_bought(cloud):
+def test_nothing_is_recommended_where_nothing_can_be_bought(cloud) -> None:
     """berlin uses 2 cores in az-one, 3 in az-two, and 7 nobody knows where: these are shown, too."""
     cloud.engine.execute(
         "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
@@ -116,7 +116,7 @@ def test_nothing_is_recommended_where_nothing_can_be_bought(cloud):
     }
 
 
-def test_old_days_are_forgotten(cloud):
+def test_old_days_are_forgotten(cloud) -> None:
     look(cloud)
     cloud.clock.advance(91 * DAY)
     look(cloud)
@@ -125,7 +125,7 @@ def test_old_days_are_forgotten(cloud):
 
 
 @pytest.mark.parametrize("days", ["0", "x", "3661"])
-def test_bad_days(cloud, days):
+def test_bad_days(cloud, days) -> None:
     path = f"{PATHS['berlin']}/commitments/utilisation"
     assert cloud.request("GET", path, query_string=f"days={days}").status_code == 400
 
@@ -140,6 +140,6 @@ def test_bad_days(cloud, days):
         ({1: 20, 3: 20}, 3, 0),  # the day between was one without any use
     ],
 )
-def test_recommendation(minima, today, recommended):
+def test_recommendation(minima, today, recommended) -> None:
     days = {day: DayOfUse(day, 1, amount, amount, amount, 0) for day, amount in minima.items()}
     assert recommended_amount(days, today) == recommended

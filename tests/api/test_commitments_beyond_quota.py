@@ -33,7 +33,7 @@ def warnings(result, *statuses):
     return result.json.get("warnings")
 
 
-def test_before_and_after(cloud):
+def test_before_and_after(cloud) -> None:
     for amount, text in ((20, None), (21, warning(21))):
         assert [warnings(ask(cloud, "berlin", what, amount=amount)) for what in ("can-confirm", "plan")] == [text] * 2
     assert warnings(ask(cloud, "berlin", "new", amount=20), 201) is None
@@ -42,13 +42,13 @@ def test_before_and_after(cloud):
     assert warnings(ask(cloud, "berlin", "plan", amount=1000)) == warning(1021)  # though there is no capacity either
 
 
-def test_the_answer_to_a_repeated_request_says_it_again(cloud):
+def test_the_answer_to_a_repeated_request_says_it_again(cloud) -> None:
     answers = [ask(cloud, "berlin", "new", amount=21, headers={"Idempotency-Key": "k"}) for _ in range(2)]
     assert answers[0].json == answers[1].json
     assert warnings(answers[1], 201) == warning(21)
 
 
-def test_what_has_ended_by_then_or_begins_later_does_not_count(cloud):
+def test_what_has_ended_by_then_or_begins_later_does_not_count(cloud) -> None:
     commit(cloud, amount=20)  # for an hour
     assert warnings(ask(cloud, "berlin", "new", amount=20, confirm_by=NOW + 3600), 201) is None
     assert warnings(ask(cloud, "berlin", "can-confirm", amount=1)) == warning(21)
@@ -56,13 +56,13 @@ def test_what_has_ended_by_then_or_begins_later_does_not_count(cloud):
     assert warnings(ask(cloud, "berlin", "new", amount=3, confirm_by=NOW + 1800), 201) == warning(23)
 
 
-def test_units(cloud):
+def test_units(cloud) -> None:
     wish = {"resource_name": "ram", "availability_zone": "any", "duration": "1 year", "amount": 2048}
     [text] = warnings(ask(cloud, "berlin", "new", **wish), 201)
     assert "compute/ram add up to 2048 MiB, but its quota is 1024 MiB:" in text
 
 
-def test_what_comes_from_elsewhere(cloud):
+def test_what_comes_from_elsewhere(cloud) -> None:
     made = commit(cloud, amount=31)
     token = offer(cloud, made["id"], 31).json["commitment"]["transfer_token"]
     assert warnings(ask(cloud, "berlin", "can-confirm", amount=1)) is None  # berlin is about to give it away
@@ -74,7 +74,7 @@ def test_what_comes_from_elsewhere(cloud):
     assert warnings(result, 202) == warning("11 GiB", "10 GiB", "volume/capacity")
 
 
-def test_a_renewal(cloud):
+def test_a_renewal(cloud) -> None:
     made = commit(cloud, amount=15)
     assert warnings(cloud.request("POST", f"{PATHS['berlin']}/commitments/{made['id']}/renew"), 202) is None
     commit(cloud, amount=4, duration="1 year")
@@ -83,7 +83,7 @@ def test_a_renewal(cloud):
     assert warnings(renewed, 202) == warning(21)
 
 
-def test_lowering_further_is_refused_and_raising_is_not(cloud):
+def test_lowering_further_is_refused_and_raising_is_not(cloud) -> None:
     commit(cloud, amount=25)
 
     def put(quota):

@@ -34,7 +34,7 @@ def cloud(make):
         ("null", 202, ""),
     ],
 )
-def test_bodies(cloud, body, status, text):
+def test_bodies(cloud, body, status, text) -> None:
     for method, path in (("POST", f"{PROJECT}/simulate-put"), ("PUT", PROJECT)):
         before = all_rows(cloud.engine)
         result = cloud.request(method, path, body=body.encode())
@@ -44,7 +44,7 @@ def test_bodies(cloud, body, status, text):
             assert changes(before, all_rows(cloud.engine)) == {}
 
 
-def test_a_commitment_of_which_something_is_missing(cloud):
+def test_a_commitment_of_which_something_is_missing(cloud) -> None:
     document = {
         "service_type": "compute",
         "resource_name": "cores",
@@ -55,7 +55,7 @@ def test_a_commitment_of_which_something_is_missing(cloud):
     assert (result.status_code, result.text.partition(": ")[2].partition(":")[0]) == (400, "commitment.amount")
 
 
-def test_an_empty_status_withdraws_a_transfer(cloud):
+def test_an_empty_status_withdraws_a_transfer(cloud) -> None:
     made = commit(cloud, amount=10)
     offer(cloud, made["id"], 10)
     result = offer(cloud, made["id"], 10, status="")
@@ -66,7 +66,7 @@ def test_an_empty_status_withdraws_a_transfer(cloud):
 
 
 @pytest.mark.parametrize("page", ["limes-api.md", "moving-from-go-limes.md"])
-def test_both_pages_say_so(page):
+def test_both_pages_say_so(page) -> None:
     text = " ".join((ROOT / "docs" / page).read_text().split())
     for words in (
         "`start-transfer` with an empty `transfer_status`",

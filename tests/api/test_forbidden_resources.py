@@ -28,7 +28,7 @@ def cloud(make):
     return world
 
 
-def forbid(world, resource="cores", most=0, project=2):
+def forbid(world, resource="cores", most=0, project=2) -> None:
     with world.engine.connection():
         world.engine.execute(
             "UPDATE project_resources SET max_backend_quota = %s WHERE project_id = %s"
@@ -37,11 +37,11 @@ def forbid(world, resource="cores", most=0, project=2):
         )
 
 
-def refused(world, result, ref="compute/cores"):
+def refused(world, result, ref="compute/cores") -> None:
     assert (result.status_code, result.text) == (422, TEXT.format(ref))
 
 
-def test_nothing_new(cloud):
+def test_nothing_new(cloud) -> None:
     forbid(cloud)
     before = all_rows(cloud.engine)
     for what in ("new", "can-confirm", "plan"):
@@ -53,7 +53,7 @@ def test_nothing_new(cloud):
     assert ask(cloud, "dresden", "can-confirm", amount=1).json["result"] is True
 
 
-def test_nothing_from_other_projects_or_resources(cloud):
+def test_nothing_from_other_projects_or_resources(cloud) -> None:
     forbid(cloud)
     made = commit(cloud, amount=3)
     token = offer(cloud, made["id"], 3).json["commitment"]["transfer_token"]
@@ -67,7 +67,7 @@ def test_nothing_from_other_projects_or_resources(cloud):
     refused(cloud, ask(cloud, "berlin", "new", **volume), "volume/capacity")
 
 
-def test_what_there_was_before_ends_and_does_not_last_longer(cloud):
+def test_what_there_was_before_ends_and_does_not_last_longer(cloud) -> None:
     made = commit(cloud, "dresden", amount=3)
     forbid(cloud)
     path = f"{PATHS['dresden']}/commitments/{made['id']}"
@@ -78,7 +78,7 @@ def test_what_there_was_before_ends_and_does_not_last_longer(cloud):
     assert take(cloud, made["id"], token, project="berlin").status_code == 202  # who has it may use it
 
 
-def test_what_waits_is_not_confirmed_and_holds_up_nobody(cloud):
+def test_what_waits_is_not_confirmed_and_holds_up_nobody(cloud) -> None:
     """az-one has 100 cores, of which dresden uses 31 and berlin 2. dresden waits for 60 more, before berlin."""
     commit(cloud, "dresden", amount=91, confirm_by=NOW + 10)
     forbid(cloud)
@@ -93,7 +93,7 @@ def test_what_waits_is_not_confirmed_and_holds_up_nobody(cloud):
     assert amounts(cloud, "dresden") == [(91, "confirmed")]
 
 
-def test_it_is_not_advertised_to_the_project(cloud):
+def test_it_is_not_advertised_to_the_project(cloud) -> None:
     forbid(cloud)
 
     def offers(path, key):
@@ -111,7 +111,7 @@ def test_it_is_not_advertised_to_the_project(cloud):
     assert offers("/v1/clusters/current?resource=cores", "cluster") == {"cores": True}
 
 
-def test_it_is_not_recommended(cloud):
+def test_it_is_not_recommended(cloud) -> None:
     for _ in range(10):
         cloud.commitments.utilisation.take_sample()
         cloud.clock.advance(86400)

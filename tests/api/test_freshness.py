@@ -35,7 +35,7 @@ def services(document):
     return {service["type"]: marks(service) for service in document["services"]}
 
 
-def test_projects(world):
+def test_projects(world) -> None:
     of_germany = f"/v1/domains/{GERMANY}/projects"
     shown = {uuid: services(world.get(f"{of_germany}/{uuid}")["project"]) for uuid in (BERLIN, DRESDEN)}
     assert shown[BERLIN] == {"compute": FRESH, "volume": FRESH}
@@ -46,7 +46,7 @@ def test_projects(world):
     assert [(marks(service), "scraped_at" in service) for service in never] == [(FRESH, False)] * 2
 
 
-def test_domains_and_the_cluster_are_as_old_as_their_oldest_figures(world):
+def test_domains_and_the_cluster_are_as_old_as_their_oldest_figures(world) -> None:
     assert services(world.get(f"/v1/domains/{GERMANY}")["domain"]) == {"compute": stale(7201), "volume": FRESH}
     assert services(world.get(f"/v1/domains/{FRANCE}")["domain"]) == {"compute": FRESH, "volume": FRESH}
     cluster = world.get("/v1/clusters/current")["cluster"]
@@ -54,7 +54,7 @@ def test_domains_and_the_cluster_are_as_old_as_their_oldest_figures(world):
     assert marks(cluster) == FRESH
 
 
-def test_capacity_that_grows_old(world):
+def test_capacity_that_grows_old(world) -> None:
     world.clock.advance(7200)
     cluster = world.get("/v1/clusters/current")["cluster"]
     assert marks(cluster) == stale(7260)
@@ -66,7 +66,7 @@ def test_capacity_that_grows_old(world):
 SECRET = "http://nova.internal:8774 answers 500: token gAAAA"
 
 
-def fail(world, project, service, since, scraped_at=None, tried_at=None):
+def fail(world, project, service, since, scraped_at=None, tried_at=None) -> None:
     """The scrapes of a project's service have failed since then."""
     with world.engine.connection():
         world.engine.execute(
@@ -89,7 +89,7 @@ PATHS = {
 }
 
 
-def test_the_people_of_a_project_see_why_its_figures_are_old(world):
+def test_the_people_of_a_project_see_why_its_figures_are_old(world) -> None:
     now = int(world.clock.now().timestamp())
     fail(world, 1, "compute", now - 600, scraped_at=now - 900)
     told = {
@@ -109,14 +109,14 @@ def test_the_people_of_a_project_see_why_its_figures_are_old(world):
     assert world.get(f"{PATHS['berlin']}?service=volume")["project"]["services"][0].get("scrape_problem") is None
 
 
-def test_figures_that_are_old_because_limes_is_late(world):
+def test_figures_that_are_old_because_limes_is_late(world) -> None:
     now = int(world.clock.now().timestamp())
     text = "service compute was last scraped at 2025-12-31T21:59:59Z: Limes is late"
     assert problems(world.get(PATHS["dresden"])["project"]) == {"compute": {"since": now - 7201, "message": text}}
     assert problems(world.get(PATHS["berlin"])["project"]) == {}
 
 
-def test_figures_that_are_missing(world):
+def test_figures_that_are_missing(world) -> None:
     """A project that waits for its first scrape has no problem; one whose backend fails has, tried or not."""
     now = int(world.clock.now().timestamp())
     assert problems(world.get(PATHS["paris"])["project"]) == {}
@@ -155,7 +155,7 @@ def wish(**quotas):
     }
 
 
-def test_what_is_said_of_a_backend_that_fails_from_the_first(world):
+def test_what_is_said_of_a_backend_that_fails_from_the_first(world) -> None:
     now = int(world.clock.now().timestamp())
     waiting = "no project report for resource {} (please retry in a few seconds after initial scraping is done)\n"
     failing = (
@@ -180,7 +180,7 @@ def refusal(world, **quotas):
     return answers[0].text
 
 
-def test_a_backend_that_fails_hinders_no_other_service(world):
+def test_a_backend_that_fails_hinders_no_other_service(world) -> None:
     now = int(world.clock.now().timestamp())
     fail(world, 2, "volume", now - 30)
     assert world.request("PUT", PATHS["dresden"], json=wish(cores=31)).status_code == 202
@@ -189,7 +189,7 @@ def test_a_backend_that_fails_hinders_no_other_service(world):
     assert cores["quota"] == 31
 
 
-def test_a_resource_that_is_newer_than_the_last_scrape(world):
+def test_a_resource_that_is_newer_than_the_last_scrape(world) -> None:
     text = "no project report for resource volume/capacity (please retry after the next scrape of service volume)\n"
     result = world.request("PUT", PATHS["dresden"], json=wish(capacity=1))
     assert (result.status_code, result.text) == (423, text)

@@ -31,7 +31,7 @@ def values(changes):
     return [(change.get("resource"), change["old"], change["new"]) for change in changes]
 
 
-def test_what_when_who_and_why(world):
+def test_what_when_who_and_why(world) -> None:
     result = put(world, cores=25, ram=2000, token="germany-admin")
     world.clock.advance(60)
     put(world, cores=24)
@@ -54,7 +54,7 @@ def test_what_when_who_and_why(world):
     assert latest["initiator"] == {"type": "user", "id": "u1", "name": "Cloud Admin"}
 
 
-def test_domains_have_their_own(world):
+def test_domains_have_their_own(world) -> None:
     put(world, cores=25)
     put(world, DOMAIN, cores=150)
     put(world, f"{DOMAIN}/projects/{DRESDEN}", cores=40)
@@ -64,7 +64,7 @@ def test_domains_have_their_own(world):
     assert history(world, path=f"/v1/domains/{FRANCE}/projects/{PARIS}") == []
 
 
-def test_filters(make):
+def test_filters(make) -> None:
     world = make(burst_multiplier=0.2)
     put(world, cores=25, ram=2000)
     assert world.request("PUT", PROJECT, json={"project": {"bursting": {"enabled": True}}}).status_code == 202
@@ -75,7 +75,7 @@ def test_filters(make):
     assert len(history(world)) == 3
 
 
-def test_pages(world):
+def test_pages(world) -> None:
     for cores in range(21, 28):
         put(world, cores=cores)
     path, seen = f"{PROJECT}/history?limit=3&resource=cores", []
@@ -93,7 +93,7 @@ def test_pages(world):
 
 
 @pytest.mark.parametrize("query", ["?limit=0", "?limit=1001", "?limit=x", "?marker=0", "?marker=x", "?marker=-1"])
-def test_bad_pages(world, query):
+def test_bad_pages(world, query) -> None:
     path, _, query = f"{PROJECT}/history{query}".partition("?")
     result = world.request("GET", path, query_string=query)
     assert result.status_code == 400
@@ -108,7 +108,7 @@ def explain(world, resource="cores", path=PROJECT, token="cloud-admin"):
     return found
 
 
-def test_a_project_quota_is_explained(world):
+def test_a_project_quota_is_explained(world) -> None:
     result = put(world, cores=25, token="germany-admin")
     found = explain(world)
     origin = found.pop("origin")
@@ -127,7 +127,7 @@ def test_a_project_quota_is_explained(world):
     }
 
 
-def test_a_domain_quota_is_explained(world):
+def test_a_domain_quota_is_explained(world) -> None:
     found = explain(world, path=DOMAIN)
     assert found == {
         "service": "compute",
@@ -156,17 +156,17 @@ def bounds(world, **where):
     ]
 
 
-def test_permissions_bound_it(world):
+def test_permissions_bound_it(world) -> None:
     assert bounds(world, token="berlin-member") == [(20, "permission"), (20, "permission")]
     assert bounds(world, token="berlin-admin") == [(5, "usage"), (20, "permission")]
 
 
-def test_low_privilege_limits_bound_it(make):
+def test_low_privilege_limits_bound_it(make) -> None:
     world = make(lowpriv=LowPrivRules(projects={CORES: LowPrivLimit(amount=30)}))
     assert bounds(world, token="berlin-admin") == [(5, "usage"), (30, "permission")]
 
 
-def test_constraints_bound_it(make):
+def test_constraints_bound_it(make) -> None:
     constraint = {f"germany/{name}": {CORES: Constraint(minimum=10, maximum=40)} for name in ("berlin", "dresden")}
     world = make(constraints=ConstraintSet(projects=constraint))
     assert bounds(world) == [(10, "constraint"), (40, "constraint")]
@@ -174,7 +174,7 @@ def test_constraints_bound_it(make):
     assert bounds(world, path=f"{DOMAIN}/projects/{DRESDEN}") == [(30, "usage"), (40, "constraint")]
 
 
-def test_commitments_and_minima_bound_it(make):
+def test_commitments_and_minima_bound_it(make) -> None:
     minimum = BehaviorRule(re.compile("compute/ram"), min_nonzero_project_quota=700)
     world = make(behaviors=[*BEHAVIORS, minimum])
     commit(world, amount=12)
@@ -185,7 +185,7 @@ def test_commitments_and_minima_bound_it(make):
     assert bounds(world, resource="ram")[0] == (700, "min_nonzero_project_quota")
 
 
-def test_origins_are_for_who_may_see_the_history(make, tmp_path):
+def test_origins_are_for_who_may_see_the_history(make, tmp_path) -> None:
     path = tmp_path / "policy.yaml"
     path.write_text('"project:show_history": "rule:project_editor"\n"domain:show_history": "rule:domain_editor"\n')
     world = make(policy=Policy(RULES, path))
@@ -197,7 +197,7 @@ def test_origins_are_for_who_may_see_the_history(make, tmp_path):
         assert (shown, statuses) == ([True, False], [200, 403])
 
 
-def test_the_origin_is_what_made_the_quota(world):
+def test_the_origin_is_what_made_the_quota(world) -> None:
     """And not what a backend was told again later."""
     put(world, cores=25)
     sql = (
@@ -210,7 +210,7 @@ def test_the_origin_is_what_made_the_quota(world):
     assert (explain(world)["origin"]["what"], explain(world)["origin"]["new"]) == ("quota", 25)
 
 
-def test_bursting_is_explained(make):
+def test_bursting_is_explained(make) -> None:
     here = BehaviorRule(re.compile("compute/ram"), re.compile("germany/berlin"), max_burst_multiplier=0)
     world = make(burst_multiplier=0.2, behaviors=[here])
     assert "usable_quota" not in explain(world)
@@ -219,7 +219,7 @@ def test_bursting_is_explained(make):
     assert explain(world, "ram")["usable_quota"] == 1024, "it does not burst in this project"
 
 
-def test_what_has_no_quota_is_left_out(world):
+def test_what_has_no_quota_is_left_out(world) -> None:
     names = [explanation["resource"] for explanation in world.get(f"{PROJECT}/explain")["explanations"]]
     assert names == ["cores", "ram", "capacity"]
     assert world.get(f"/v1/domains/{FRANCE}/projects/{PARIS}/explain") == {"explanations": []}
@@ -228,7 +228,7 @@ def test_what_has_no_quota_is_left_out(world):
 
 @pytest.mark.parametrize("token", ["cloud-admin", "germany-admin", "berlin-admin", "berlin-member"])
 @pytest.mark.parametrize("level", ["project", "domain"])
-def test_simulate_put_agrees(make, token, level):
+def test_simulate_put_agrees(make, token, level) -> None:
     path = {"project": PROJECT, "domain": DOMAIN}[level]
     world = make(
         lowpriv=LowPrivRules(projects={CORES: LowPrivLimit(amount=30)}, domains={CORES: LowPrivLimit(amount=120)}),

@@ -3,18 +3,18 @@
 from tests.api.world import BERLIN, GERMANY
 
 
-def test_a_token_for_a_project(world):
+def test_a_token_for_a_project(world) -> None:
     found = world.get("/v1/identity", "berlin-admin")["identity"]
     project = {"id": BERLIN, "name": None, "domain": {"id": GERMANY, "name": None}}
     assert found["user"]["id"] == "u6"
     assert (found["scope"], found["roles"]) == ({"project": project}, ["admin", "member"])
 
 
-def test_a_token_for_a_domain(world):
+def test_a_token_for_a_domain(world) -> None:
     found = world.get("/v1/identity", "germany-viewer")["identity"]
     assert found["scope"] == {"domain": {"id": GERMANY, "name": "germany"}}
     assert found["roles"] == ["resource_viewer"]
 
 
-def test_no_token(world):
+def test_no_token(world) -> None:
     assert world.request("GET", "/v1/identity", None).status_code == 401

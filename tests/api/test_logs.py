@@ -32,7 +32,7 @@ def breaks(world):
     return request_id
 
 
-def test_an_internal_error_in_plain_lines(world, own_logs, capsys):
+def test_an_internal_error_in_plain_lines(world, own_logs, capsys) -> None:
     logs.set_up("plain")
     request_id = breaks(world)
     text = capsys.readouterr().err
@@ -43,7 +43,7 @@ def test_an_internal_error_in_plain_lines(world, own_logs, capsys):
     assert "domain_resources" in text, "the stack trace says what is missing"
 
 
-def test_an_internal_error_in_json(world, own_logs, capsys):
+def test_an_internal_error_in_json(world, own_logs, capsys) -> None:
     logs.set_up("json")
     request_id = breaks(world)
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
@@ -53,7 +53,7 @@ def test_an_internal_error_in_json(world, own_logs, capsys):
     assert "domain_resources" in failed["exception"]
 
 
-def test_a_request_within_a_larger_undertaking(world, own_logs, capsys):
+def test_a_request_within_a_larger_undertaking(world, own_logs, capsys) -> None:
     logs.set_up("json")
     given = "req-11111111-2222-3333-4444-555555555555"
     result = world.request("GET", DOMAIN, headers={"X-Openstack-Request-Id": given})
@@ -61,7 +61,7 @@ def test_a_request_within_a_larger_undertaking(world, own_logs, capsys):
     assert line["request_id"] == f"{given} {result.headers['x-openstack-request-id']}"
 
 
-def test_a_request_id_that_a_client_has_made_up_is_not_written_down(world, own_logs, capsys):
+def test_a_request_id_that_a_client_has_made_up_is_not_written_down(world, own_logs, capsys) -> None:
     logs.set_up("plain")
     result = world.request("GET", DOMAIN, headers={"X-Openstack-Request-Id": "req-forged] limes.api: all is well"})
     text = capsys.readouterr().err

@@ -86,14 +86,14 @@ def buy(server: str) -> list[int]:
     return ids
 
 
-def test_every_route_is_described_and_nothing_else():
+def test_every_route_is_described_and_nothing_else() -> None:
     described = {
         (method.upper(), path) for path, item in DOCUMENT["paths"].items() for method in item if method != "parameters"
     }
     assert described == OPERATIONS
 
 
-def test_the_document_is_valid():
+def test_the_document_is_valid() -> None:
     schemathesis.openapi.from_dict(DOCUMENT).validate()
     operations = [
         operation for item in DOCUMENT["paths"].values() for key, operation in item.items() if key != "parameters"
@@ -102,7 +102,7 @@ def test_the_document_is_valid():
     assert all(operation["summary"] for operation in operations)
 
 
-def test_it_is_served_without_a_token(world):
+def test_it_is_served_without_a_token(world) -> None:
     result = world.request("GET", "/v1/openapi.json", None)
     assert (result.status_code, result.json) == (200, DOCUMENT)
     assert {
@@ -111,7 +111,7 @@ def test_it_is_served_without_a_token(world):
 
 
 @pytest.mark.parametrize("field", ["surprise", "id"])
-def test_an_answer_that_is_not_as_described_is_found(world, field):
+def test_an_answer_that_is_not_as_described_is_found(world, field) -> None:
     result = world.request("GET", "/v1/domains")
     document = result.json
     domain = document["domains"][0]
@@ -149,7 +149,7 @@ def aimed(value: Any, known: dict[str, list[Any]], dice: random.Random) -> Any:
 
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True)
-def test_the_server_keeps_to_it(server):
+def test_the_server_keeps_to_it(server) -> None:
     operations = [found.ok() for found in schemathesis.openapi.from_dict(DOCUMENT).get_all_operations()]
     dice = random.Random(4711)
     known = dict(KNOWN)

@@ -15,7 +15,7 @@ def allowed(world, origin, method="GET", token="cloud-admin", path=DOMAIN, **hea
     return result.status_code, result.headers.get("access-control-allow-origin"), result.headers.get("vary")
 
 
-def test_only_those_that_are_allowed(make):
+def test_only_those_that_are_allowed(make) -> None:
     world = make(allowed_origins=(OURS, "https://other.example.com"))
     assert allowed(world, OURS) == (200, OURS, "Origin")
     assert allowed(world, THEIRS) == (200, None, "Origin")
@@ -24,7 +24,7 @@ def test_only_those_that_are_allowed(make):
     assert allowed(world, OURS, "OPTIONS", None) == (401, OURS, "Origin"), "not a preflight"
 
 
-def test_switched_off(make):
+def test_switched_off(make) -> None:
     world = make(allowed_origins=())
     assert allowed(world, OURS) == (200, None, None)
     assert allowed(world, OURS, "OPTIONS", None, **PREFLIGHT) == (401, None, None)
@@ -41,11 +41,11 @@ def test_switched_off(make):
         ("cloud-admin", "/v1/projects", 200),
     ],
 )
-def test_a_page_may_read_refusals_and_streams_as_well(world, token, path, status):
+def test_a_page_may_read_refusals_and_streams_as_well(world, token, path, status) -> None:
     assert allowed(world, OURS, token=token, path=path) == (status, "*", "Origin")
 
 
-def test_what_a_page_may_send_and_see(world):
+def test_what_a_page_may_send_and_see(world) -> None:
     headers = {"Origin": OURS, **PREFLIGHT}
     result = world.request("OPTIONS", DOMAIN, None, headers=headers)
     assert (result.status_code, result.content) == (204, b"")

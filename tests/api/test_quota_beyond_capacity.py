@@ -30,7 +30,7 @@ def both(world, **quotas):
     return simulated.json, result.text
 
 
-def test_what_is_given_beyond_the_capacity(world):
+def test_what_is_given_beyond_the_capacity(world) -> None:
     """france has 50."""
     assert both(world, cores=151) == ({"success": True}, "")
     told = TEXT.format(202)
@@ -42,12 +42,12 @@ def test_what_is_given_beyond_the_capacity(world):
     assert both(world, cores=151) == ({"success": True}, "")
 
 
-def test_lowering_makes_nothing_worse(world):
+def test_lowering_makes_nothing_worse(world) -> None:
     both(world, cores=1000)
     assert both(world, cores=999) == ({"success": True}, "")
 
 
-def test_each_resource_for_itself_with_its_unit(world):
+def test_each_resource_for_itself_with_its_unit(world) -> None:
     """ram: capacity 8 GiB."""
     simulated, text = both(world, cores=300, ram=9000)
     assert simulated["warnings"] == [
@@ -58,13 +58,13 @@ def test_each_resource_for_itself_with_its_unit(world):
     assert text.splitlines()[1:] == simulated["warnings"]
 
 
-def test_where_no_capacity_is_known_nothing_is_said(world):
+def test_where_no_capacity_is_known_nothing_is_said(world) -> None:
     document = {"domain": {"services": [{"type": "volume", "resources": [{"name": "capacity", "quota": 10**6}]}]}}
     result = world.request("PUT", DOMAIN, json=document)
     assert (result.status_code, result.text) == (202, "")
 
 
-def test_overcommitted_capacity_counts_as_it_is(make):
+def test_overcommitted_capacity_counts_as_it_is(make) -> None:
     world = make(behaviors=[BehaviorRule(re.compile("compute/cores"), overcommit_factor=2)])
     assert both(world, cores=352) == ({"success": True}, "")
     assert both(world, cores=353)[0]["warnings"][0].startswith(
@@ -72,7 +72,7 @@ def test_overcommitted_capacity_counts_as_it_is(make):
     )
 
 
-def test_what_is_refused_carries_no_warning(world):
+def test_what_is_refused_carries_no_warning(world) -> None:
     before = all_rows(world.engine)
     document = body(cores=1000, ram=1)
     assert world.request("PUT", DOMAIN, json=document).status_code == 409
@@ -82,7 +82,7 @@ def test_what_is_refused_carries_no_warning(world):
 
 
 @pytest.mark.parametrize("domain", [GERMANY, FRANCE])
-def test_explanations(world, domain):
+def test_explanations(world, domain) -> None:
     def warnings():
         [one] = world.get(f"/v1/domains/{domain}/explain?resource=cores")["explanations"]
         return one.get("warnings")
@@ -92,7 +92,7 @@ def test_explanations(world, domain):
     assert warnings() == [TEXT.format(202)]
 
 
-def test_the_explanation_of_a_project_that_has_committed_beyond_its_quota(make):
+def test_the_explanation_of_a_project_that_has_committed_beyond_its_quota(make) -> None:
     world = make(behaviors=BEHAVIORS)
 
     def warnings():

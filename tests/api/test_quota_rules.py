@@ -30,7 +30,7 @@ def strict(make, **options):
 
 
 @pytest.mark.parametrize(("behaviors", "left"), [([], 151), ([OVERCOMMIT], 251)])
-def test_a_strict_limit_is_what_other_domains_leave_of_the_capacity(make, behaviors, left):
+def test_a_strict_limit_is_what_other_domains_leave_of_the_capacity(make, behaviors, left) -> None:
     """France has 50. Other resources have no such limit."""
     world = strict(make, behaviors=behaviors)
     status, text = put(world, DOMAIN, left + 1)
@@ -44,7 +44,7 @@ def test_a_strict_limit_is_what_other_domains_leave_of_the_capacity(make, behavi
     assert put(world, DOMAIN, 10**6, resource="ram")[0] == 202
 
 
-def test_without_capacity_a_strict_limit_lets_nothing_be_raised(make):
+def test_without_capacity_a_strict_limit_lets_nothing_be_raised(make) -> None:
     world = strict(make)
     world.engine.atomic(lambda: world.engine.execute("DELETE FROM az_resources"))
     status, text = put(world, DOMAIN, 101)
@@ -53,7 +53,7 @@ def test_without_capacity_a_strict_limit_lets_nothing_be_raised(make):
 
 
 @pytest.mark.parametrize(("behaviors", "limit"), [([], 40), ([OVERCOMMIT], 60)])
-def test_a_share_of_the_capacity_is_one_of_what_can_be_given_out(make, behaviors, limit):
+def test_a_share_of_the_capacity_is_one_of_what_can_be_given_out(make, behaviors, limit) -> None:
     """20 % of 201 or 301 cores."""
     share = {CORES: LowPrivLimit(percent_of_capacity=20)}
     world = make(lowpriv=LowPrivRules(projects=share), behaviors=behaviors)
@@ -76,13 +76,13 @@ def test_a_share_of_the_capacity_is_one_of_what_can_be_given_out(make, behaviors
         ({"except_projects_in_domains": "many$", "only_projects_in_domains": "germany"}, 403),
     ],
 )
-def test_domains_whose_projects_may_not_raise_by_themselves(make, patterns, status):
+def test_domains_whose_projects_may_not_raise_by_themselves(make, patterns, status) -> None:
     limits = {key: re.compile(pattern) for key, pattern in patterns.items()}
     world = make(lowpriv=LowPrivRules(projects={CORES: LowPrivLimit(amount=30)}, **limits))
     assert put(world, PROJECT, 21, "berlin-admin")[0] == status
 
 
-def test_a_smallest_quota_of_one_project(make):
+def test_a_smallest_quota_of_one_project(make) -> None:
     """And never of a domain."""
     rules = [BehaviorRule(re.compile("compute/.*"), re.compile(scope), min_nonzero_project_quota=60) for scope in ("germany", "germany/berlin")]  # fmt: skip
     world = make(behaviors=rules)
@@ -91,7 +91,7 @@ def test_a_smallest_quota_of_one_project(make):
     assert put(world, DOMAIN, 59) == (202, "")
 
 
-def test_a_new_quota_is_not_made_to_wait_for_what_failed_before(world):
+def test_a_new_quota_is_not_made_to_wait_for_what_failed_before(world) -> None:
     def failures():
         return {
             count for (count,) in world.engine.rows("SELECT push_failures FROM project_services WHERE project_id = 1")

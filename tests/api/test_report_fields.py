@@ -24,14 +24,14 @@ def resources(world, path, query="", headers=None, token="cloud-admin"):
     return {resource["name"]: resource for service in shown["services"] for resource in service["resources"]}
 
 
-def run(world, sql, *params):
+def run(world, sql, *params) -> None:
     world.engine.atomic(lambda: world.engine.execute(sql, list(params)))
 
 
 # -- configuration -----------------------------------------------------------------------------------------------------
 
 
-def test_what_can_be_committed_is_shown_on_all_levels(make):
+def test_what_can_be_committed_is_shown_on_all_levels(make) -> None:
     """The earliest date only while it is ahead."""
     rules = [
         BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 hour",), commitment_min_confirm_date=NOW + 60.9),
@@ -51,7 +51,7 @@ def test_what_can_be_committed_is_shown_on_all_levels(make):
         assert resources(world, path)["cores"]["commitment_config"] == durations
 
 
-def test_annotations_are_those_of_the_scope(make):
+def test_annotations_are_those_of_the_scope(make) -> None:
     def annotated(scope, **annotations):
         pattern = None if scope is None else re.compile(scope)
         return BehaviorRule(re.compile("compute/cores"), pattern, annotations=annotations)
@@ -72,7 +72,7 @@ def test_annotations_are_those_of_the_scope(make):
     assert "annotations" not in resources(world, CLUSTER)["cores"]
 
 
-def test_lists_show_each_projects_own_annotations(make):
+def test_lists_show_each_projects_own_annotations(make) -> None:
     rule = BehaviorRule(re.compile("compute/cores"), re.compile("germany/dresden"), annotations={"only": "here"})
     world = make(behaviors=[rule])
     for path in (f"{DOMAIN}/projects", "/v1/projects"):
@@ -81,7 +81,7 @@ def test_lists_show_each_projects_own_annotations(make):
         assert found == [None, {"only": "here"}]
 
 
-def test_scaling_is_shown_to_who_sets_quota(make):
+def test_scaling_is_shown_to_who_sets_quota(make) -> None:
     world = make(
         behaviors=[BehaviorRule(re.compile("compute/ram"), scales_with=("compute", "cores"), scaling_factor=4)]
     )
@@ -95,7 +95,7 @@ def test_scaling_is_shown_to_who_sets_quota(make):
 # -- bursting ----------------------------------------------------------------------------------------------------------
 
 
-def test_domains_and_the_cluster_count_burst_usage_of_projects_that_may_not_burst(make):
+def test_domains_and_the_cluster_count_burst_usage_of_projects_that_may_not_burst(make) -> None:
     """As soon as the cluster has bursting; the project itself shows none."""
     world = make(burst_multiplier=0.2)
     run(world, "UPDATE project_resources SET usage = 33 WHERE quota IN (20, 30)")  # berlin's cores and dresden's
@@ -108,7 +108,7 @@ def test_domains_and_the_cluster_count_burst_usage_of_projects_that_may_not_burs
     assert project["usable_quota"] == project["quota"], "where nothing bursts, too"
 
 
-def test_a_resource_that_does_not_burst_there_shows_no_burst_usage(make):
+def test_a_resource_that_does_not_burst_there_shows_no_burst_usage(make) -> None:
     rule = BehaviorRule(re.compile("compute/cores"), re.compile("germany(/.*)?"), max_burst_multiplier=0)
     world = make(burst_multiplier=0.2, behaviors=[rule])
     run(world, "UPDATE projects SET has_bursting = %s", True)
@@ -126,13 +126,13 @@ def test_a_resource_that_does_not_burst_there_shows_no_burst_usage(make):
 # -- what backends measure ---------------------------------------------------------------------------------------------
 
 
-def test_a_physical_usage_of_zero_is_one(world):
+def test_a_physical_usage_of_zero_is_one(world) -> None:
     run(world, "UPDATE project_resources SET physical_usage = 0 WHERE usage = 3")  # berlin's capacity
     for path in (CLUSTER, DOMAIN, PROJECT):
         assert resources(world, path)["capacity"]["physical_usage"] == 0
 
 
-def test_one_backend_without_limit_among_others(world):
+def test_one_backend_without_limit_among_others(world) -> None:
     run(world, "UPDATE project_resources SET backend_quota = -1 WHERE quota = 0")  # dresden's ram
     ram = resources(world, DOMAIN)["ram"]
     assert (ram["backend_quota"], ram["infinite_backend_quota"]) == (2048, True), "berlin's is the sum"
@@ -142,7 +142,7 @@ def test_one_backend_without_limit_among_others(world):
 # -- capacity and AZs --------------------------------------------------------------------------------------------------
 
 
-def test_azs_come_in_order_and_what_was_reported_for_none_of_ours_last(make):
+def test_azs_come_in_order_and_what_was_reported_for_none_of_ours_last(make) -> None:
     world = make(behaviors=[BehaviorRule(re.compile("compute/.*"), overcommit_factor=1.5)])
     cores = "(SELECT id FROM resources WHERE name = 'cores')"
     run(world, f"DELETE FROM az_resources WHERE resource_id = {cores}")
@@ -187,7 +187,7 @@ def subcapacities(world, token):
         ("role:member and 'ram':%(resource)s", {"cloud-viewer": 2, "berlin-member": 0}),
     ],
 )
-def test_who_sees_everything_sees_subcapacities(make, tmp_path, check, seen):
+def test_who_sees_everything_sees_subcapacities(make, tmp_path, check, seen) -> None:
     """`cluster:show_subcapacity` is for the others, and is asked of each resource."""
     path = tmp_path / "policy.yaml"
     path.write_text(f'"cluster:show_subcapacity": "{check}"\n')
@@ -208,7 +208,7 @@ def test_who_sees_everything_sees_subcapacities(make, tmp_path, check, seen):
         ("service=compute&resource=cores&resource=unheard-of&limit=1", {"compute": ["cores"]}),
     ],
 )
-def test_filters_on_lists(world, query, services):
+def test_filters_on_lists(world, query, services) -> None:
     for path, first in (("/v1/domains", FRANCE), (f"{DOMAIN}/projects", BERLIN), ("/v1/projects", BERLIN)):
         (found, *_) = next(iter(world.get(f"{path}?{query}").values()))
         shown = {
@@ -217,7 +217,7 @@ def test_filters_on_lists(world, query, services):
         assert (found["id"], shown) == (first, services)
 
 
-def test_filters_on_inconsistencies(world):
+def test_filters_on_inconsistencies(world) -> None:
     def refs(query):
         lists = world.get(f"/v1/inconsistencies?{query}")["inconsistencies"]
         return [[f"{item['service']}/{item['resource']}" for item in found] for found in lists.values()]
@@ -228,7 +228,7 @@ def test_filters_on_inconsistencies(world):
     assert refs("area=compute&service=volume") == refs("service=") == [[], [], []]
 
 
-def test_a_domain_without_a_quota_yet_is_overcommitted_from_the_first_unit(world):
+def test_a_domain_without_a_quota_yet_is_overcommitted_from_the_first_unit(world) -> None:
     run(world, "DELETE FROM domain_resources WHERE quota = 100")  # germany's cores
     found = world.get("/v1/inconsistencies?resource=cores")["inconsistencies"]["domain_quota_overcommitted"]
     assert [(item["domain"]["name"], item["domain_quota"], item["projects_quota"]) for item in found] == [
@@ -246,7 +246,7 @@ def test_a_domain_without_a_quota_yet_is_overcommitted_from_the_first_unit(world
         ("", "http://falconframework.org"),
     ],
 )
-def test_versions_link_to_where_the_catalog_says_or_to_where_one_has_asked(make, catalog_url, base):
+def test_versions_link_to_where_the_catalog_says_or_to_where_one_has_asked(make, catalog_url, base) -> None:
     world = make(catalog_url=catalog_url)
     for document in (
         world.request("GET", "/", None).json["versions"][0],

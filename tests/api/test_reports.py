@@ -8,7 +8,7 @@ from limes.core.catalog import BehaviorRule
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
 
 
-def test_cluster(world):
+def test_cluster(world) -> None:
     assert world.get("/v1/clusters/current") == {
         "cluster": {
             "id": "current",
@@ -65,7 +65,7 @@ def test_cluster(world):
     }
 
 
-def test_cluster_with_overcommit(make):
+def test_cluster_with_overcommit(make) -> None:
     world = make(behaviors=[BehaviorRule(re.compile("compute/.*"), overcommit_factor=1.5)])
     cores, _, ram = world.get("/v1/clusters/current?service=compute")["cluster"]["services"][0]["resources"]
     assert (cores["capacity"], cores["raw_capacity"]) == (301, 201)
@@ -76,12 +76,12 @@ def test_cluster_with_overcommit(make):
     assert (ram["capacity"], ram["raw_capacity"]) == (12288, 8192)
 
 
-def test_usage_by_az_is_what_projects_report_else_what_the_capacitor_says(world):
+def test_usage_by_az_is_what_projects_report_else_what_the_capacitor_says(world) -> None:
     def shown():
         cores = world.get("/v1/clusters/current?resource=cores")["cluster"]["services"][0]["resources"][0]
         return {az["name"]: az.get("usage") for az in cores["per_availability_zone"]}
 
-    def run(sql):
+    def run(sql) -> None:
         world.engine.atomic(lambda: world.engine.execute(sql))
 
     run("UPDATE az_resources SET usage = 77")
@@ -94,7 +94,7 @@ def test_usage_by_az_is_what_projects_report_else_what_the_capacitor_says(world)
     assert shown() == {"az-one": 0, "az-two": None}
 
 
-def test_subcapacities_need_detail_and_permission(world):
+def test_subcapacities_need_detail_and_permission(world) -> None:
     def subcapacities(query, token):
         services = world.get(f"/v1/clusters/current{query}", token)["cluster"]["services"]
         return [resource.get("subcapacities") for resource in services[0]["resources"]]
@@ -104,7 +104,7 @@ def test_subcapacities_need_detail_and_permission(world):
     assert subcapacities("?detail", "berlin-member") == [None, None, None]
 
 
-def test_domain(world):
+def test_domain(world) -> None:
     document = world.get(f"/v1/domains/{GERMANY}", "germany-viewer")
     assert document == {
         "domain": {
@@ -161,7 +161,7 @@ def test_domain(world):
     }
 
 
-def test_domains_are_listed_by_uuid_and_show_quota_before_any_scrape(world):
+def test_domains_are_listed_by_uuid_and_show_quota_before_any_scrape(world) -> None:
     france, germany = world.get("/v1/domains?service=compute&resource=cores")["domains"]
     assert (france["id"], germany["id"]) == (FRANCE, GERMANY)
     assert france["services"] == [
@@ -226,17 +226,17 @@ BERLIN_DOCUMENT = {
 }
 
 
-def test_project(world):
+def test_project(world) -> None:
     assert world.get(f"/v1/domains/{GERMANY}/projects/{BERLIN}", "berlin-member") == {"project": BERLIN_DOCUMENT}
 
 
-def test_projects_of_a_domain(world):
+def test_projects_of_a_domain(world) -> None:
     berlin, dresden = world.get(f"/v1/domains/{GERMANY}/projects")["projects"]
     assert berlin == BERLIN_DOCUMENT
     assert (dresden["id"], dresden["services"][1]["resources"]) == (DRESDEN, [])
 
 
-def test_project_before_its_first_scrape(world):
+def test_project_before_its_first_scrape(world) -> None:
     document = world.get(f"/v1/domains/{FRANCE}/projects/{PARIS}")
     assert document["project"]["services"] == [
         {"type": "compute", "area": "compute", "resources": []},
@@ -244,7 +244,7 @@ def test_project_before_its_first_scrape(world):
     ]
 
 
-def test_subresources_need_detail(world):
+def test_subresources_need_detail(world) -> None:
     path = f"/v1/domains/{GERMANY}/projects/{BERLIN}?resource=gpus"
     assert world.get(path)["project"]["services"][0]["resources"] == [
         {"name": "gpus", "contained_in": "cores", "usage": 1}
@@ -254,7 +254,7 @@ def test_subresources_need_detail(world):
     ]
 
 
-def test_bursting_project(make):
+def test_bursting_project(make) -> None:
     world = make(burst_multiplier=0.2)
     world.engine.atomic(lambda: world.engine.execute("UPDATE projects SET has_bursting = %s WHERE id <> 3", [True]))
     dresden = world.get(f"/v1/domains/{GERMANY}/projects/{DRESDEN}")["project"]
@@ -272,7 +272,7 @@ def test_bursting_project(make):
     assert world.get("/v1/clusters/current")["cluster"]["services"][0]["resources"][0]["burst_usage"] == 1
 
 
-def test_hints_follow_the_scope(make):
+def test_hints_follow_the_scope(make) -> None:
     world = make(
         behaviors=[
             BehaviorRule(re.compile("compute/ram"), scales_with=("compute", "cores"), scaling_factor=2.5),
@@ -300,7 +300,7 @@ def test_hints_follow_the_scope(make):
         ("?whatever=1", {"compute": 3, "volume": 1}),
     ],
 )
-def test_filters(world, query, services):
+def test_filters(world, query, services) -> None:
     for path, key in (
         ("/v1/clusters/current", "cluster"),
         (f"/v1/domains/{GERMANY}", "domain"),
@@ -310,7 +310,7 @@ def test_filters(world, query, services):
         assert {service["type"]: len(service["resources"]) for service in found} == services
 
 
-def test_versions_need_no_token(world):
+def test_versions_need_no_token(world) -> None:
     result = world.request("GET", "/", token=None)
     assert (result.status_code, result.json["versions"][0]["id"]) == (300, "v1")
     assert result.json["versions"][0]["links"][0] == {"rel": "self", "href": "https://limes.example.com/v1"}
@@ -318,5 +318,5 @@ def test_versions_need_no_token(world):
     assert (result.status_code, result.json["version"]["status"]) == (200, "CURRENT")
 
 
-def test_documents_end_with_a_newline(world):
+def test_documents_end_with_a_newline(world) -> None:
     assert world.request("GET", "/v1/domains").content.endswith(b"]}\n")

@@ -11,7 +11,7 @@ WITHOUT = {"/", "/v1/", "/v1/openapi.json", "/v1/identity", "/v1/commitments/by-
 """What is one thing, whatever is selected."""
 
 
-def test_every_get_takes_them():
+def test_every_get_takes_them() -> None:
     selection = {parameters.SERVICE, parameters.AREA, parameters.RESOURCE}
     gets = {path: set(methods["GET"].parameters) for path, methods in ROUTES.items() if "GET" in methods}
     assert {path for path, taken in gets.items() if not selection <= taken} == WITHOUT
@@ -30,7 +30,7 @@ SELECTIONS = {
 
 
 @pytest.mark.parametrize("query", SELECTIONS)
-def test_scrape_errors(world, query):
+def test_scrape_errors(world, query) -> None:
     fail = "UPDATE project_services SET scrape_error = 'down', checked_at = 1234"
     world.engine.atomic(lambda: world.engine.execute(fail))
     found = world.get(f"/v1/admin/scrape-errors?{query}")["scrape_errors"]
@@ -39,8 +39,8 @@ def test_scrape_errors(world, query):
     ]
 
 
-def test_capacity_is_as_old_as_the_capacitors_of_what_is_selected(world):
-    def fill():
+def test_capacity_is_as_old_as_the_capacitors_of_what_is_selected(world) -> None:
+    def fill() -> None:
         world.engine.execute(
             "INSERT INTO capacitors (name, scraped_at, next_scrape_at, scrape_error) VALUES ('disks', 500, 0, '')"
         )
@@ -64,7 +64,7 @@ def test_capacity_is_as_old_as_the_capacitors_of_what_is_selected(world):
     assert range_of("service=nothing") == (None, None)
 
 
-def test_changes_of_commitments(make):
+def test_changes_of_commitments(make) -> None:
     world = make(behaviors=BEHAVIORS)
     for _ in range(3):
         commit(world)
@@ -82,7 +82,7 @@ def test_changes_of_commitments(make):
     assert changes("area=storage&since=6") == ([], 6)
 
 
-def test_a_selection_is_looked_for_until_there_is_something_to_tell(make, monkeypatch):
+def test_a_selection_is_looked_for_until_there_is_something_to_tell(make, monkeypatch) -> None:
     """An answer without changes is the end for who follows them."""
     monkeypatch.setattr("limes.actions.commitments.reading._EVENTS_AT_ONCE", 2)
     world = make(behaviors=BEHAVIORS)
@@ -93,7 +93,7 @@ def test_a_selection_is_looked_for_until_there_is_something_to_tell(make, monkey
     assert ([event["number"] for event in found["events"]], found["next"]) == ([6], 6)
 
 
-def test_conversions(make):
+def test_conversions(make) -> None:
     worth = {("compute", "cores"): 1, ("compute", "ram"): 4, ("volume", "capacity"): 2}
     rules = CommitmentRules(conversions=(worth,))
     world = make(behaviors=BEHAVIORS, commitment_rules=rules)

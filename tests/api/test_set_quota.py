@@ -7,7 +7,7 @@ from tests.api.world import FRANCE, PARIS
 from tests.support.rows import all_rows, changes
 
 
-def test_domain_admin_gives_quota_to_projects(world):
+def test_domain_admin_gives_quota_to_projects(world) -> None:
     result, changed = put(world, PROJECT, body("project", compute={"cores": 70, "ram": (2, "GiB")}), "germany-admin")
     assert (result.status_code, result.text) == (202, "")
     gone, come = changed.pop("project_resources")
@@ -25,7 +25,7 @@ def test_domain_admin_gives_quota_to_projects(world):
     assert world.pushed == [(1, ("compute",))]
 
 
-def test_cloud_admin_gives_quota_to_domains(world):
+def test_cloud_admin_gives_quota_to_domains(world) -> None:
     result, changed = put(world, DOMAIN, body("domain", compute={"cores": 150}, volume={"capacity": (1, "TiB")}))
     assert (result.status_code, result.text) == (202, "")
     assert set(changed) == {"domain_resources", "quota_history"}
@@ -33,7 +33,7 @@ def test_cloud_admin_gives_quota_to_domains(world):
     assert world.pushed == []
 
 
-def test_quota_for_a_domain_without_a_row_yet(world):
+def test_quota_for_a_domain_without_a_row_yet(world) -> None:
     result, changed = put(world, f"/v1/domains/{FRANCE}", body("domain", volume={"capacity": 7}))
     assert result.status_code == 202
     assert [row.quota for row in changed["domain_resources"][1]] == [7]
@@ -122,7 +122,7 @@ def test_quota_for_a_domain_without_a_row_yet(world):
         ),
     ],
 )
-def test_refusals_change_nothing(world, path, document, token, status, text):
+def test_refusals_change_nothing(world, path, document, token, status, text) -> None:
     result, changed = put(world, path, document, token)
     assert (result.status_code, result.text) == (status, text)
     assert result.headers["content-type"] == "text/plain; charset=utf-8"
@@ -130,18 +130,18 @@ def test_refusals_change_nothing(world, path, document, token, status, text):
     assert world.pushed == []
 
 
-def test_one_bad_resource_refuses_all(world):
+def test_one_bad_resource_refuses_all(world) -> None:
     result, changed = put(world, PROJECT, body("project", compute={"cores": 30, "ram": (1, "EiB")}))
     assert result.status_code == 409
     assert changed == {}
 
 
-def test_the_present_value_may_be_put_by_anybody_who_sees_it(world):
+def test_the_present_value_may_be_put_by_anybody_who_sees_it(world) -> None:
     result, changed = put(world, PROJECT, body("project", compute={"cores": 20}), "berlin-member")
     assert (result.status_code, changed, world.pushed) == (202, {}, [])
 
 
-def test_backend_errors_do_not_take_the_quota_back(world):
+def test_backend_errors_do_not_take_the_quota_back(world) -> None:
     world.push_errors = ["compute: connection refused"]
     result, changed = put(world, PROJECT, body("project", compute={"cores": 30}))
     assert (result.status_code, result.text) == (
@@ -160,12 +160,12 @@ def simulate(world, path, document, token="cloud-admin"):
     return result.status_code, result.json
 
 
-def test_simulated_success(world):
+def test_simulated_success(world) -> None:
     assert simulate(world, PROJECT, body("project", compute={"cores": 30})) == (200, {"success": True})
     assert simulate(world, DOMAIN, body("domain", compute={"cores": 130})) == (200, {"success": True})
 
 
-def test_simulated_refusals(world):
+def test_simulated_refusals(world) -> None:
     status, document = simulate(world, PROJECT, body("project", compute={"cores": 71, "ram": (8, "GiB"), "x": 1}))
     assert status == 422
     assert document == {
@@ -199,7 +199,7 @@ def test_simulated_refusals(world):
     }
 
 
-def test_simulated_refusals_with_one_status(world):
+def test_simulated_refusals_with_one_status(world) -> None:
     status, document = simulate(world, DOMAIN, body("domain", compute={"cores": 1000, "ram": 9000}), "germany-admin")
     assert status == 403
     assert {item["status"] for item in document["unacceptable_resources"]} == {403}

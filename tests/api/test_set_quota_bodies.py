@@ -7,13 +7,13 @@ from tests.support.rows import all_rows, changes
 
 
 @pytest.mark.parametrize("raw", ["null", "{}", '{"project": null}', '{"project": {"services": null}}', '{"other": 1}'])
-def test_an_empty_change_is_accepted(world, raw):
+def test_an_empty_change_is_accepted(world, raw) -> None:
     before = all_rows(world.engine)
     assert world.request("PUT", PROJECT, body=raw).status_code == 202
     assert changes(before, all_rows(world.engine)) == {}
 
 
-def test_the_last_of_repeated_entries_wins(world):
+def test_the_last_of_repeated_entries_wins(world) -> None:
     document = {
         "project": {
             "services": [
@@ -28,7 +28,7 @@ def test_the_last_of_repeated_entries_wins(world):
 
 
 @pytest.mark.parametrize("unit", [None, "UNSPECIFIED", "MiB"])
-def test_units_that_mean_the_resources_own(world, unit):
+def test_units_that_mean_the_resources_own(world, unit) -> None:
     result, changed = put(world, PROJECT, body("project", compute={"ram": (2000, unit)}))
     assert result.status_code == 202
     assert [row.quota for row in changed["project_resources"][1]] == [2000]
@@ -59,7 +59,7 @@ def test_units_that_mean_the_resources_own(world, unit):
     ],
 )
 @pytest.mark.parametrize("method_and_path", [("PUT", PROJECT), ("POST", f"{PROJECT}/simulate-put")])
-def test_bad_bodies(world, method_and_path, raw, message):
+def test_bad_bodies(world, method_and_path, raw, message) -> None:
     before = all_rows(world.engine)
     result = world.request(*method_and_path, body=raw, headers={"Content-Type": "application/json"})
     assert result.status_code == 400

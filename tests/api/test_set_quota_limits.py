@@ -11,7 +11,7 @@ from tests.api.quotas import DOMAIN, PROJECT, body, put
 from tests.api.world import DRESDEN
 
 
-def test_constraints_and_minimum(make):
+def test_constraints_and_minimum(make) -> None:
     world = make(
         constraints=ConstraintSet(
             domains={"germany": {("compute", "cores"): Constraint(90, None)}},
@@ -30,7 +30,7 @@ def test_constraints_and_minimum(make):
     assert result.status_code == 422
 
 
-def test_low_privilege_raise(make):
+def test_low_privilege_raise(make) -> None:
     world = make(
         lowpriv=LowPrivRules(
             projects={("compute", "cores"): LowPrivLimit(amount=25)},
@@ -49,7 +49,7 @@ def test_low_privilege_raise(make):
     assert put(world, DOMAIN, body("domain", compute={"cores": 152}), "germany-admin")[0].status_code == 403
 
 
-def test_raising_towards_a_usage_that_is_above(world):
+def test_raising_towards_a_usage_that_is_above(world) -> None:
     path = f"{DOMAIN}/projects/{DRESDEN}"
     world.engine.atomic(lambda: world.engine.execute("UPDATE project_resources SET usage = 60 WHERE project_id = 2"))
     assert put(world, path, body("project", compute={"cores": 40}))[0].status_code == 202
@@ -67,7 +67,7 @@ def test_raising_towards_a_usage_that_is_above(world):
         (0, 0, 20, None),  # what it has already can stay
     ],
 )  # fmt: skip
-def test_what_the_backend_does_not_accept(world, low, high, wanted, message):
+def test_what_the_backend_does_not_accept(world, low, high, wanted, message) -> None:
     world.engine.atomic(
         lambda: world.engine.execute(
             "UPDATE project_resources SET min_backend_quota = %s, max_backend_quota = %s WHERE project_id = 1"

@@ -80,14 +80,14 @@ class ServiceCases(QuotaCases):
     def new_project(self):
         return project_named("new")
 
-    def test_description(self, service):
+    def test_description(self, service) -> None:
         assert service.resources == {
             "cores": ResourceDef("cores", category="performance", tracks_quota=False),
             "ram": ResourceDef("ram", Unit.MIB, tracks_quota=False),
             "gold": ResourceDef("gold", Unit.KIB, contained_in="cores", tracks_quota=False),
         }
 
-    def test_usage_of_all_consumers(self, backend, project, other_project):
+    def test_usage_of_all_consumers(self, backend, project, other_project) -> None:
         assert usage(backend, project) == {"cores": 7, "ram": 1536, "gold": 0}
         assert usage(backend, other_project) == {"cores": 9, "ram": 0, "gold": 0}
 
@@ -99,11 +99,11 @@ class ServiceCases(QuotaCases):
             ({"include": ["MIGRATION"], "exclude": ["MIGRATION"]}, {"cores": 0, "ram": 0, "gold": 0}),
         ],
     )
-    def test_usage_of_some_consumers(self, cloud, project, consumer_types, expected):
+    def test_usage_of_some_consumers(self, cloud, project, consumer_types, expected) -> None:
         backend = load_quota("placement", params(cloud.url, consumer_types=consumer_types)).quota["compute"]
         assert usage(backend, project) == expected
 
-    def test_a_wrong_token_is_an_error(self, cloud, project):
+    def test_a_wrong_token_is_an_error(self, cloud, project) -> None:
         settings = params(cloud.url, auth={"type": "none"})
         backend = load_quota("placement", {**settings, "quota": {"store": "none"}}).quota["compute"]
         with pytest.raises(BackendError, match="GET /usages"):
@@ -114,7 +114,7 @@ class Hosts:
     """Two AZs. host1 (az-one) has its cores on NUMA nodes; host2 (az-two) is half reserved and overcommitted; host3 is
     in az-one, but has the trait that is forbidden; host4 is in no AZ; the disk pool has nothing that is asked for."""
 
-    def __init__(self, cloud):
+    def __init__(self, cloud) -> None:
         self.az_one, self.az_two, self.all = (str(uuid.uuid4()) for _ in range(3))
         both = ("COMPUTE_NODE", "CUSTOM_LIMES_FAST")
         self.host1 = cloud.provider(
@@ -169,7 +169,7 @@ class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
         resources = {"cores": ResourceDef("cores"), "ram": ResourceDef("ram", Unit.MIB)}
         return Catalog(AZS, [ServiceDef("compute", "compute", resources)])
 
-    def test_capacity(self, backend, catalog, hosts):
+    def test_capacity(self, backend, catalog, hosts) -> None:
         compute = calls.report_capacity(backend, "c", catalog).services["compute"]
         figures = {
             (resource, az): (item.capacity, item.usage)
@@ -196,7 +196,7 @@ class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
         )
         assert compute["cores"]["az-two"].subcapacities[0]["traits"] == ["COMPUTE_NODE", "CUSTOM_LIMES_FAST"]
 
-    def test_without_subcapacities_and_zones(self, cloud, catalog, hosts):
+    def test_without_subcapacities_and_zones(self, cloud, catalog, hosts) -> None:
         settings = self.settings(cloud.url, hosts, subcapacities=False, availability_zones={}, traits={})
         backend = load_capacity("placement", settings).capacity["under-test"]
         assert calls.report_capacity(backend, "c", catalog).services["compute"] == {
@@ -204,13 +204,13 @@ class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
             "ram": {"any": AZCapacity(1000)},
         }
 
-    def test_an_unknown_trait_is_an_error(self, cloud, catalog, hosts):
+    def test_an_unknown_trait_is_an_error(self, cloud, catalog, hosts) -> None:
         settings = self.settings(cloud.url, hosts, traits={"required": ["CUSTOM_LIMES_NOWHERE"]})
         backend = load_capacity("placement", settings).capacity["under-test"]
         with pytest.raises(BackendError, match="CUSTOM_LIMES_NOWHERE"):
             calls.report_capacity(backend, "c", catalog)
 
-    def test_a_report_that_takes_too_long_is_an_error(self, cloud, catalog, hosts):
+    def test_a_report_that_takes_too_long_is_an_error(self, cloud, catalog, hosts) -> None:
         settings = self.settings(cloud.url, hosts)
         backend = load_capacity("placement", settings, time_limit=1e-6).capacity["under-test"]
         with pytest.raises(BackendError):

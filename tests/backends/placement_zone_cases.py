@@ -45,7 +45,7 @@ class Zoned:
     """Hosts one (with its cores in a child) and two in their AZs, both in az-one and az-two, none in none; a disk pool
     that is shared by what is in az-one. The names of one and two, and traits, tell their AZs as well."""
 
-    def __init__(self, cloud):
+    def __init__(self, cloud) -> None:
         self.key = uuid.uuid4().hex[:8]
         self.az_one, self.az_two = str(uuid.uuid4()), str(uuid.uuid4())
         self.zones = {"az-one": self.az_one, "az-two": [self.az_two]}
@@ -103,7 +103,7 @@ class ZoneCases:
         cloud.allocate(project_named("other").id, hosts.two, VCPU=32)
         return alpha
 
-    def test_usage_is_where_its_providers_are(self, cloud, hosts, alpha):
+    def test_usage_is_where_its_providers_are(self, cloud, hosts, alpha) -> None:
         backend = load(cloud, hosts.zones)
         assert used(backend, alpha) == {
             "cores": {"az-one": 4, "az-two": 24, "unknown": 3},
@@ -115,19 +115,19 @@ class ZoneCases:
         without = load(cloud, hosts.zones, consumer_types={"exclude": ["MIGRATION"]})
         assert used(without, alpha)["cores"] == {"az-one": 4, "az-two": 8, "unknown": 3}
 
-    def test_without_zones_all_is_in_any(self, cloud, hosts, alpha):
+    def test_without_zones_all_is_in_any(self, cloud, hosts, alpha) -> None:
         for subresources in (False, True):
             backend = load(cloud, {}, with_subresources=subresources)
             assert used(backend, alpha)["cores"] == {"any": 31}
             assert not backend.describe().resources["cores"].az_aware
 
-    def test_traits_and_names_tell_the_zone_as_well(self, cloud, hosts, alpha):
+    def test_traits_and_names_tell_the_zone_as_well(self, cloud, hosts, alpha) -> None:
         for zones in (hosts.traits, hosts.names):
             assert used(load(cloud, zones), alpha)["cores"] == {"az-one": 4, "az-two": 24, "unknown": 3}
         mixed = {"az-one": {**hosts.names["az-one"], "aggregates": hosts.az_one}, "az-two": hosts.traits["az-two"]}
         assert used(load(cloud, mixed), alpha)["cores"] == {"az-one": 5, "az-two": 24, "unknown": 2}
 
-    def test_capacity_and_usage_agree(self, cloud, hosts, alpha):
+    def test_capacity_and_usage_agree(self, cloud, hosts, alpha) -> None:
         for zones in (hosts.zones, hosts.traits, hosts.names):
             params = {"service": "compute", "endpoint": cloud.url, "auth": TOKEN, "resources": RESOURCES}
             capacitor = load_capacity("placement", {**params, "availability_zones": zones}).capacity["under-test"]
@@ -149,7 +149,7 @@ class ZoneCases:
             assert len(consumers) == 8
             assert all(seen[provider, name] == az for provider, name, az in consumers)
 
-    def test_consumers_are_subresources(self, cloud, hosts, alpha):
+    def test_consumers_are_subresources(self, cloud, hosts, alpha) -> None:
         found = report(load(cloud, hosts.zones, with_subresources=True), alpha)
         [core], [ram] = (found[name].per_az["az-one"].subresources for name in ("cores", "ram"))
         assert core == {
@@ -166,7 +166,7 @@ class ZoneCases:
         }
         assert len(found["cores"].per_az["unknown"].subresources) == 2
 
-    def test_usage_moves_grows_shrinks_and_ends(self, cloud, hosts):
+    def test_usage_moves_grows_shrinks_and_ends(self, cloud, hosts) -> None:
         beta = project_named("beta")
         backend = load(cloud, hosts.zones, max_age=3600)  # what is kept is found to be old
         assert used(backend, beta) == {}
@@ -182,7 +182,7 @@ class ZoneCases:
         cloud.request("DELETE", f"/resource_providers/{hosts.none}")
         assert used(backend, beta) == {}
 
-    def test_a_provider_that_changes_its_zone_or_is_new(self, cloud, hosts):
+    def test_a_provider_that_changes_its_zone_or_is_new(self, cloud, hosts) -> None:
         beta = project_named("beta")
         backend = load(cloud, hosts.zones)
         fresh = cloud.provider("fresh", {"VCPU": {"total": 8}}, aggregates=(hosts.az_one,))
@@ -193,15 +193,15 @@ class ZoneCases:
         cloud.request("PUT", f"/resource_providers/{fresh}/aggregates", json=body)
         assert used(backend, beta) == {"cores": {"az-two": 3}}
 
-    def test_a_class_that_there_is_not_yet_is_not_used(self, cloud, hosts, alpha):
+    def test_a_class_that_there_is_not_yet_is_not_used(self, cloud, hosts, alpha) -> None:
         backend = load(cloud, hosts.zones, resources={"cores": "VCPU", "gold": "CUSTOM_NOT_YET"})
         assert used(backend, alpha) == {"cores": {"az-one": 4, "az-two": 24, "unknown": 3}}
         assert report(backend, alpha)["gold"].per_az["any"].usage == 0
 
-    def test_a_trait_that_there_is_not_is_an_error(self, cloud, alpha):
+    def test_a_trait_that_there_is_not_is_an_error(self, cloud, alpha) -> None:
         with pytest.raises(BackendError, match="CUSTOM_NOWHERE"):
             report(load(cloud, {"az-one": {"traits": ["CUSTOM_NOWHERE"]}}), alpha)
 
-    def test_an_aggregate_that_there_is_not_has_no_members(self, cloud, alpha):
+    def test_an_aggregate_that_there_is_not_has_no_members(self, cloud, alpha) -> None:
         backend = load(cloud, {"az-one": str(uuid.uuid4())})
         assert used(backend, alpha)["cores"] == {UNKNOWN_AZ: 31}

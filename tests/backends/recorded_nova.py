@@ -16,7 +16,7 @@ def server(ident, project, az="az-one", flavor=SMALL, **attributes):
 class Nova:
     """Pages of two entries, whatever is asked for."""
 
-    def __init__(self, newest="2.100"):
+    def __init__(self, newest="2.100") -> None:
         self.newest = newest
         self.servers = [
             server("s1", "p1"),

@@ -29,7 +29,7 @@ class TestCompute(QuotaCases):
     def broken_backend(self):
         return load(f"http://127.0.0.1:{free_port()}")
 
-    def test_usage_by_az(self, backend, project):
+    def test_usage_by_az(self, backend, project) -> None:
         assert usage(backend, project) == {
             "cores": {"az-one": 1, "az-two": 96},
             "cores_regular": {"az-one": 1},
@@ -45,7 +45,7 @@ class TestCompute(QuotaCases):
             "server_group_members": {"any": 2},
         }
 
-    def test_subresources(self, backend, project):
+    def test_subresources(self, backend, project) -> None:
         found = report(backend, project)
         [attributes] = found["instances"].per_az["az-two"].subresources
         assert attributes == {
@@ -66,7 +66,7 @@ class TestCompute(QuotaCases):
         assert all(not az.subresources for name in ("cores", "instances_bigvm") for az in found[name].per_az.values())
 
 
-def test_servers_and_groups_are_listed_once_for_all_projects(nova, project, other_project, new_project):
+def test_servers_and_groups_are_listed_once_for_all_projects(nova, project, other_project, new_project) -> None:
     backend = load(nova.service.url)
     for one in (project, other_project, new_project, project):
         usage(backend, one)
@@ -77,7 +77,7 @@ def test_servers_and_groups_are_listed_once_for_all_projects(nova, project, othe
     }
 
 
-def test_a_project_whose_servers_have_changed_is_listed_anew(nova, project, other_project):
+def test_a_project_whose_servers_have_changed_is_listed_anew(nova, project, other_project) -> None:
     backend = load(nova.service.url)
     assert usage(backend, project)["instances"] == {"az-one": 1, "az-two": 1}
     nova.servers += [server("s4", "p1"), server("s5", "p1", "az-two")]
@@ -89,12 +89,12 @@ def test_a_project_whose_servers_have_changed_is_listed_anew(nova, project, othe
     assert [one.path for one in nova.service.asked[asked:]] == ["/v2.1/os-quota-sets/p2/detail"]
 
 
-def test_a_project_without_servers_needs_no_list(nova, new_project):
+def test_a_project_without_servers_needs_no_list(nova, new_project) -> None:
     assert usage(load(nova.service.url), new_project)["instances"] == {}
     assert nova.service.count("GET", "/v2.1/servers/detail") == 0
 
 
-def test_a_list_for_each_project(nova, project, other_project):
+def test_a_list_for_each_project(nova, project, other_project) -> None:
     backend = load(nova.service.url, list_servers="by_project")
     assert usage(backend, project)["cores"] == {"az-one": 1, "az-two": 96}
     assert usage(backend, other_project)["cores"] == {"az-two": 1}
@@ -102,7 +102,7 @@ def test_a_list_for_each_project(nova, project, other_project):
     assert lists == [["p1"], ["p2"]]
 
 
-def test_what_servers_do_not_explain_is_unknown(nova, project):
+def test_what_servers_do_not_explain_is_unknown(nova, project) -> None:
     down = {"id": "s4", "tenant_id": "p1", "status": "UNKNOWN", "created": "2026-01-01T00:00:00Z", "links": []}
     nova.servers += [down, server("s5", "p1", az=""), server("s6", "p1", az="az-of-others")]
     backend = load(nova.service.url)
@@ -113,7 +113,7 @@ def test_what_servers_do_not_explain_is_unknown(nova, project):
     assert found["ram"] == {"az-one": 2048, "az-two": 4_000_000, "unknown": 3 * 2048}
 
 
-def test_never_more_than_nova_counts(nova, project):
+def test_never_more_than_nova_counts(nova, project) -> None:
     """With unified limits a shelved server has no cores."""
     nova.servers.append(server("s0", "p1", az="", status="SHELVED_OFFLOADED"))
     nova.servers.insert(0, nova.servers.pop())
@@ -123,7 +123,7 @@ def test_never_more_than_nova_counts(nova, project):
     assert found["cores"] == {"az-one": 1, "az-two": 96}
 
 
-def test_groups_that_change_while_they_are_listed(nova, project):
+def test_groups_that_change_while_they_are_listed(nova, project) -> None:
     list_groups = nova.list_groups
     removed = []
 
@@ -137,7 +137,7 @@ def test_groups_that_change_while_they_are_listed(nova, project):
     assert usage(load(nova.service.url), project)["server_group_members"] == {"any": 2}
 
 
-def test_groups_that_always_change(nova, project):
+def test_groups_that_always_change(nova, project) -> None:
     def change(request):
         nova.groups.insert(0, (f"g{len(nova.groups) + 1}", "p9", []))
         return nova.list_groups(request)
@@ -147,7 +147,7 @@ def test_groups_that_always_change(nova, project):
         report(load(nova.service.url), project)
 
 
-def test_a_nova_that_is_too_old(nova, project):
+def test_a_nova_that_is_too_old(nova, project) -> None:
     nova.newest = "2.42"
     with pytest.raises(BackendError, match=r"this Nova goes up to 2\.42, but at least 2\.47 is needed"):
         report(load(nova.service.url), project)
@@ -175,7 +175,7 @@ def test_a_nova_that_is_too_old(nova, project):
         ("os-quota-sets/p1/detail", (503, b"busy"), "Nova answered with 503"),
     ],
 )  # fmt: skip
-def test_errors_say_what_is_wrong(nova, project, path, answer, message):
+def test_errors_say_what_is_wrong(nova, project, path, answer, message) -> None:
     wrong = {("GET", f"/v2.1/{path}"): lambda request: answer}
     nova.service.routes = {**wrong, **nova.service.routes, **wrong}  # the first that fits answers
     with pytest.raises(BackendError) as error:
@@ -184,7 +184,7 @@ def test_errors_say_what_is_wrong(nova, project, path, answer, message):
     assert "secret-token" not in str(error.value)
 
 
-def test_resources():
+def test_resources() -> None:
     backend = load("http://127.0.0.1:9", flavors={"gold": {"category": "metal", "aliases": ["old"]}})
     assert backend.describe().resources == {
         "cores": ResourceDef("cores", az_aware=True),
@@ -198,7 +198,7 @@ def test_resources():
     }
 
 
-def test_a_flavor_with_a_limit_is_no_part_of_another():
+def test_a_flavor_with_a_limit_is_no_part_of_another() -> None:
     quota = {"store": "keystone_limits", "limit_names": {"instances_gold": "class:CUSTOM_GOLD"}}
     resources = load("http://127.0.0.1:9", flavors={"gold": {}}, quota=quota).describe().resources
     assert {name for name, one in resources.items() if one.tracks_quota} == {
@@ -210,7 +210,7 @@ def test_a_flavor_with_a_limit_is_no_part_of_another():
     assert resources["instances_gold"].contained_in == ""
 
 
-def test_aliases_are_the_same_flavor(nova, project):
+def test_aliases_are_the_same_flavor(nova, project) -> None:
     backend = load(nova.service.url, flavors={"big": {"aliases": ["hana", "other"]}})
     assert usage(backend, project)["instances_big"] == {"az-two": 1}
 
@@ -239,7 +239,7 @@ def test_aliases_are_the_same_flavor(nova, project):
         ({"list_servers": "never"}, ".list_servers: Input should be 'together' or 'by_project'"),
     ],
 )
-def test_params_that_are_refused(params, problem):
+def test_params_that_are_refused(params, problem) -> None:
     with pytest.raises(ConfigError) as error:
         load("http://127.0.0.1:9", **params)
     assert problem in str(error.value)

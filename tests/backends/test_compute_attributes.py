@@ -17,7 +17,7 @@ def nova():
 class Glance:
     """Images of Linux and of Windows, and one that was deleted."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.images = {"i-lin": {"os_type": "linux"}, "i-win": {"vmware_ostype": "windows9", "os_distro": "x"}, "i": {}}
         self.service = RecordedService({("GET", "/v2/images/(.+)"): self.show})
 
@@ -52,20 +52,20 @@ class TestOperatingSystemsBeforeEpoxy:
         connection = {"endpoint": glance.service.url, "auth": {"type": "token", "token": "secret-token"}}
         return load(nova.service.url, with_subresources=True, images=connection, max_age=0)
 
-    def test_glance_knows_them(self, backend, glance, project):
+    def test_glance_knows_them(self, backend, glance, project) -> None:
         for _ in range(2):
             found = {id_: one.get("os_type") for id_, one in instances(backend, project).items()}
             assert found == {"s0": "linux", "s1": "windows9", "s2": None, "s3": None, "s4": "linux", "volume": None}
         assert len(glance.service.asked) == 4, "once for each image"
 
-    def test_without_glance_all_else_is_reported(self, backend, glance, project, caplog):
+    def test_without_glance_all_else_is_reported(self, backend, glance, project, caplog) -> None:
         glance.service.routes = {("GET", ".*"): lambda request: (503, b"busy")}
         assert [one.get("os_type") for one in instances(backend, project).values()] == [None] * 6
         assert len(glance.service.asked) == 1
         assert "the operating systems of servers are not known for now: GET /v2/images/i-lin: Glance" in caplog.text
 
 
-def test_types_of_hypervisors(nova, project):
+def test_types_of_hypervisors(nova, project) -> None:
     specs = {"extra_specs": {"capabilities:cpu_arch": "metal"}}
     nova.servers = [
         server("s1", "p1"),

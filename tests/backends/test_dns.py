@@ -15,7 +15,7 @@ ZONES = {"z1": ("p1", 5), "z2": ("p1", 12), "z3": ("p2", 2)}
 class Designate:
     """Three zones on two pages, and quotas."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.quotas = {}
         self.service = RecordedService(
             {
@@ -80,23 +80,25 @@ class TestDns(QuotaCases):
         report = calls.report_usage(backend, service, project, catalog)
         return {name: (one.per_az["any"].usage, one.quota) for name, one in report.resources.items()}
 
-    def test_usage(self, backend, service, catalog, project, other_project, new_project):
+    def test_usage(self, backend, service, catalog, project, other_project, new_project) -> None:
         assert self.report(backend, service, catalog, project) == {"zones": (2, 10), "recordsets": (12, 500)}
         assert self.report(backend, service, catalog, other_project) == {"zones": (1, 10), "recordsets": (2, 500)}
         assert self.report(backend, service, catalog, new_project) == {"zones": (0, 10), "recordsets": (0, 500)}
 
-    def test_zones_are_listed_once_for_all_projects(self, designate, backend, service, catalog, project, other_project):
+    def test_zones_are_listed_once_for_all_projects(
+        self, designate, backend, service, catalog, project, other_project
+    ) -> None:
         for one in (project, other_project, project):
             self.report(backend, service, catalog, one)
         assert designate.service.count("GET", "/v2/zones") == 2  # pages
 
-    def test_without_age_they_are_listed_for_each(self, designate, service, catalog, project):
+    def test_without_age_they_are_listed_for_each(self, designate, service, catalog, project) -> None:
         backend = load(designate.service.url, max_age=0)
         for _ in range(2):
             self.report(backend, service, catalog, project)
         assert designate.service.count("GET", "/v2/zones") == 4
 
-    def test_records_follow_recordsets(self, designate, backend, service, project):
+    def test_records_follow_recordsets(self, designate, backend, service, project) -> None:
         calls.set_quota(backend, service, project, {"zones": 3, "recordsets": 40})
         assert designate.quotas["p1"] == {"zones": 3, "zone_recordsets": 40, "zone_records": 800}
 
@@ -114,13 +116,13 @@ class TestDns(QuotaCases):
             ),
         ],
     )
-    def test_odd_answers(self, designate, backend, service, catalog, project, answer, message):
+    def test_odd_answers(self, designate, backend, service, catalog, project, answer, message) -> None:
         designate.service.routes[("GET", "/v2/quotas/(.+)")] = lambda request, project: answer
         with pytest.raises(BackendError, match=message) as caught:
             calls.report_usage(backend, service, project, catalog)
         assert "secret-token" not in str(caught.value)
 
-    def test_a_list_that_turns_in_circles(self, designate, backend, service, catalog, project):
+    def test_a_list_that_turns_in_circles(self, designate, backend, service, catalog, project) -> None:
         link = {"next": f"{designate.service.url}/v2/zones?limit=2"}
         zones = [{"id": "z1", "project_id": "p1"}]
         designate.service.routes[("GET", "/v2/zones")] = lambda request: (200, {"zones": zones, "links": link})

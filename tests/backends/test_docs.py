@@ -43,7 +43,7 @@ def installed(tmp_path):
     return tmp_path
 
 
-def test_the_example_can_be_installed_and_passes_the_contract(installed):
+def test_the_example_can_be_installed_and_passes_the_contract(installed) -> None:
     path = os.pathsep.join([str(installed), str(ROOT), str(ROOT / "plugins")])
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "test_limes_files.py"],
@@ -57,7 +57,7 @@ def test_the_example_can_be_installed_and_passes_the_contract(installed):
     assert re.search(r"\b10 passed", done.stdout), done.stdout
 
 
-def test_the_example_can_be_configured(installed):
+def test_the_example_can_be_configured(installed) -> None:
     """With the fragment that ends the page."""
     fragment = yaml.safe_load(blocks_of(ROOT / "docs" / "plugins.md")[-1].text)
     document = with_fragment(yaml.safe_load(BASE.read_text(encoding="utf-8")), fragment)
@@ -76,7 +76,7 @@ def test_the_example_can_be_configured(installed):
 
 
 @pytest.mark.parametrize("name", Plugins().names)
-def test_every_plugin_is_described(name):
+def test_every_plugin_is_described(name) -> None:
     """In the page of plugins, or, with all of its params, in a page of its own."""
     own = ROOT / "docs" / "plugins" / f"{name}.md"
     if not own.exists():
@@ -92,7 +92,7 @@ def test_every_plugin_is_described(name):
 
 
 @pytest.mark.parametrize("model", [ServiceParams, CapacityParams, QuotaParams])
-def test_every_key_of_placement_is_described(model):
+def test_every_key_of_placement_is_described(model) -> None:
     section = PAGE.partition("### placement")[2].partition("\n### ")[0]
     missing = [name for name in model.model_fields if not re.search(rf"\b{name}\b", section)]
     assert missing == []

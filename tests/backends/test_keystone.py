@@ -42,7 +42,7 @@ class TestList(DiscoveryBackendContract, BrokenDiscoveryContract):
     def broken_backend(self, no_session):
         return self.load(no_session)
 
-    def test_lists_everything(self, backend, keystone):
+    def test_lists_everything(self, backend, keystone) -> None:
         domains = {domain.name: domain for domain in calls.list_domains(backend, None, None)}
         assert {name: domain.id for name, domain in domains.items() if name in ("north", "south")} == {
             name: keystone.ids.domains[name] for name in ("north", "south")
@@ -56,13 +56,13 @@ class TestList(DiscoveryBackendContract, BrokenDiscoveryContract):
         }
         assert "munich" not in found
 
-    def test_pages_are_put_together(self, backend, session):
+    def test_pages_are_put_together(self, backend, session) -> None:
         paged = self.load(session, page_size=1)
         assert set(paged.list_domains()) == set(backend.list_domains())
         for domain in backend.list_domains():
             assert set(paged.list_projects(domain)) == set(backend.list_projects(domain))
 
-    def test_only_enabled_ones(self, keystone, session):
+    def test_only_enabled_ones(self, keystone, session) -> None:
         domain = DomainInfo(keystone.create_domain("closed"), "closed")
         project = keystone.create_project("shut", "closed")
         keystone.api.patch(f"/projects/{project}", json={"project": {"enabled": False}})
@@ -78,19 +78,19 @@ class TestList(DiscoveryBackendContract, BrokenDiscoveryContract):
             keystone.delete_project("shut")
             keystone.delete_domain("closed")
 
-    def test_its_other_name(self, session, backend):
+    def test_its_other_name(self, session, backend) -> None:
         spec = BackendSpec("discovery", "keystone", "keystone", {}, "method")
         found = load([], [], spec, availability_zones=AZS, session_factory=lambda: session).discovery
         assert set(found.list_domains()) == set(backend.list_domains())
 
-    def test_who_may_not_list_gets_an_error_and_not_an_empty_list(self, keystone):
+    def test_who_may_not_list_gets_an_error_and_not_an_empty_list(self, keystone) -> None:
         backend = self.load(session_of(keystone, "berlin-member", "berlin"))
         with pytest.raises(BackendError, match="403"):
             calls.list_domains(backend, None, None)
         with pytest.raises(BackendError, match="403"):
             calls.list_projects(backend, DomainInfo(keystone.ids.domains["north"], "north"))
 
-    def test_the_password_is_in_no_error(self, broken_backend, caplog):
+    def test_the_password_is_in_no_error(self, broken_backend, caplog) -> None:
         with pytest.raises(BackendError) as error:
             calls.list_domains(broken_backend, None, None)
         assert "secret-word" not in str(error.value) + caplog.text
@@ -145,7 +145,9 @@ class TestKeystoneLimits(QuotaCases):
     def quotas(self, backend, project):
         return {name: resource.quota for name, resource in report(backend, project).items()}
 
-    def test_limits_are_made_once_and_changed_afterwards(self, keystone, backend, service, project, limits_service):
+    def test_limits_are_made_once_and_changed_afterwards(
+        self, keystone, backend, service, project, limits_service
+    ) -> None:
         assert self.quotas(backend, project) == {"cores": 0, "ram": 0}
         calls.set_quota(backend, service, project, {"cores": 5, "ram": 100})
         registered = {
@@ -162,7 +164,7 @@ class TestKeystoneLimits(QuotaCases):
             ("class:MEMORY_MB", 100, project.id),
         }
 
-    def test_regions_names_and_defaults(self, keystone, upstream_placement, session, limits_service, project):
+    def test_regions_names_and_defaults(self, keystone, upstream_placement, session, limits_service, project) -> None:
         region = keystone.api.get("/regions").json()["regions"][0]["id"]
         options = {"region_id": region, "limit_names": {"cores": "gold-cores"}, "default_limit": -1}
         in_region = self.load(upstream_placement, session, limits_service, **options)
@@ -174,17 +176,19 @@ class TestKeystoneLimits(QuotaCases):
         found = {(item["resource_name"], item["region_id"]) for item in self.limits(keystone, limits_service, "limits")}
         assert found == {("gold-cores", region), ("class:MEMORY_MB", region)}
 
-    def test_a_service_that_is_not_in_the_catalog_is_an_error(self, upstream_placement, session, project):
+    def test_a_service_that_is_not_in_the_catalog_is_an_error(self, upstream_placement, session, project) -> None:
         backend = self.load(upstream_placement, session, {"type": "no-such-service"})
         with pytest.raises(BackendError, match="0 services of type 'no-such-service'"):
             calls.set_quota(backend, backend.describe(), project, {"cores": 5, "ram": 100})
 
-    def test_what_keystone_refuses_is_an_error(self, backend, service, project):
+    def test_what_keystone_refuses_is_an_error(self, backend, service, project) -> None:
         with pytest.raises(BackendError, match="400"):
             calls.set_quota(backend, service, project, {"cores": 2**31, "ram": 100})
 
 
-def test_with_the_session_of_keystone_and_placement_from_its_catalog(keystone, upstream_placement_with_keystone):
+def test_with_the_session_of_keystone_and_placement_from_its_catalog(
+    keystone, upstream_placement_with_keystone
+) -> None:
     session = session_of(keystone)  # a new one: it has to see the catalog's new endpoint
     token = keystone.project_token("limes", "service")
     cloud = PlacementCloud(upstream_placement_with_keystone.url, token)

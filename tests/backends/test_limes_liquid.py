@@ -104,7 +104,7 @@ class TestThroughThePlugin(QuotaCases):
         gone = {"area": "storage", "info_file": info, **connection, "endpoint": f"http://127.0.0.1:{free_port()}"}
         return load_quota("liquid", gone, name="storage").quota["storage"]
 
-    def test_it_is_the_same_service(self, service, catalog, backend):
+    def test_it_is_the_same_service(self, service, catalog, backend) -> None:
         resources = service.resources
         assert {name: (one.unit, one.category, one.tracks_quota, one.az_aware) for name, one in resources.items()} == {
             "capacity": ("GiB", "disks", True, True),
@@ -130,7 +130,7 @@ class TestCapacityThroughThePlugin(CapacityBackendContract):
         quota = load_quota("liquid", {"area": "storage", **connection}, name="storage").quota["storage"]
         return Catalog(AZS, [quota.describe()])
 
-    def test_capacity(self, backend, catalog):
+    def test_capacity(self, backend, catalog) -> None:
         assert calls.report_capacity(backend, "under-test", catalog).services == {
             "storage": {
                 "capacity": {AZS[0]: AZCapacity(100), AZS[1]: AZCapacity(50)},
@@ -156,7 +156,7 @@ ROUTES = [
 @pytest.mark.parametrize(
     ("token", "expected"), [(None, 401), ("nobody", 401), ("member-token", 403), ("limes-token", 200)]
 )
-def test_who_may_do_what(url, method, path, body, token, expected):
+def test_who_may_do_what(url, method, path, body, token, expected) -> None:
     headers = {} if token is None else {"X-Auth-Token": token}
     answer = requests.request(method, url + path, json=body, headers=headers, timeout=30)
     assert answer.status_code == (204 if method == "PUT" and expected == 200 else expected), answer.text
@@ -166,12 +166,12 @@ def test_who_may_do_what(url, method, path, body, token, expected):
 
 
 @pytest.mark.parametrize("path", ["/v1/info", "/healthcheck", "/metrics"])
-def test_head(url, path):
+def test_head(url, path) -> None:
     answer = requests.head(url + path, headers={"X-Auth-Token": "limes-token"}, timeout=30)
     assert (answer.status_code, answer.content) == (200, b"")
 
 
-def test_all_workers_say_the_same_version(url):
+def test_all_workers_say_the_same_version(url) -> None:
     headers = {"X-Auth-Token": "limes-token"}
     found = {requests.get(f"{url}/v1/info", headers=headers, timeout=30).json()["version"] for _ in range(20)}
     assert len(found) == 1
@@ -208,7 +208,7 @@ def test_all_workers_say_the_same_version(url):
         ),
     ],
 )  # fmt: skip
-def test_bad_requests(url, path, body, status, message):
+def test_bad_requests(url, path, body, status, message) -> None:
     method = "PUT" if path.endswith("quota") else "POST"
     answer = requests.request(method, url + path, json=body, headers={"X-Auth-Token": "limes-token"}, timeout=30)
     assert (answer.status_code, message in answer.text) == (status, True), answer.text
@@ -222,7 +222,7 @@ def test_bad_requests(url, path, body, status, message):
         (["storage", "--listen", "nowhere"], "--listen nowhere"),
     ],
 )
-def test_it_refuses_to_start(tmp_path, arguments, message):
+def test_it_refuses_to_start(tmp_path, arguments, message) -> None:
     file = tmp_path / "limes.yaml"
     file.write_text(yaml.safe_dump(configuration(tmp_path)))
     done = subprocess.run(

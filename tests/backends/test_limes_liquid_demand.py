@@ -28,7 +28,7 @@ class Everybody:
     def authenticate(self, environ):
         return Identity("u", roles=("service",))
 
-    def challenge(self):
+    def challenge(self) -> None:
         return None
 
 
@@ -49,7 +49,7 @@ class Curious(CapacityBackend):
         return CapacityReport({"storage": {"objects": {AZS[0]: AZCapacity(found.total)}}})
 
 
-def test_demand_goes_on_to_the_plugin():
+def test_demand_goes_on_to_the_plugin() -> None:
     collaborators = LiquidCollaborators(
         service=ServiceDef("storage", "storage", {"objects": ResourceDef("objects", az_aware=True)}),
         backend=load_quota("static", {"area": "x", "resources": {"objects": {"usage": 0}}}).quota["compute"],

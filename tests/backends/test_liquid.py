@@ -54,7 +54,7 @@ METADATA = {"uuid": "p1", "name": "alpha", "domain": {"uuid": "d1", "name": "one
 class Liquid:
     """Has 10 GiB of each project in the first AZ, and quotas by project, resource and AZ."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.info = INFO
         self.version = 7
         self.quotas = {}
@@ -138,10 +138,10 @@ class TestService(QuotaCases):
         (tmp_path / "info.json").write_text(json.dumps(INFO))
         return load(f"http://127.0.0.1:{free_port()}", info_file=str(tmp_path / "info.json"))
 
-    def test_description(self, service):
+    def test_description(self, service) -> None:
         assert service == ServiceDef("sharev2", "storage", DEFINITIONS)
 
-    def test_usage(self, backend, service, catalog, project):
+    def test_usage(self, backend, service, catalog, project) -> None:
         found = calls.report_usage(backend, service, project, catalog).resources
         here = found["capacity"].per_az[AZS[0]]
         assert (here.usage, here.physical_usage) == (10, 4)
@@ -153,13 +153,13 @@ class TestService(QuotaCases):
         assert {az: one.usage for az, one in found["shares"].per_az.items() if one.usage} == dict.fromkeys(AZS, 1)
 
     @pytest.mark.parametrize("number", [2**63 - 1, 2**64 - 1])
-    def test_numbers_that_mean_unlimited(self, liquid, backend, service, catalog, project, number):
+    def test_numbers_that_mean_unlimited(self, liquid, backend, service, catalog, project, number) -> None:
         by_az = {az: {"quota": number} for az in AZS}
         liquid.quotas["p1"] = {"capacity": {"perAZ": by_az}, "shares": {"quota": number}}
         found = calls.report_usage(backend, service, project, catalog).resources
         assert (found["capacity"].quota, found["shares"].quota) == (UNLIMITED, UNLIMITED)
 
-    def test_the_state_goes_back_with_the_next_request(self, liquid, backend, service, catalog, project):
+    def test_the_state_goes_back_with_the_next_request(self, liquid, backend, service, catalog, project) -> None:
         liquid.state = {"counters": [1, None, "\0ü"]}
         first = calls.report_usage(backend, service, project, catalog)
         assert liquid.told is None
@@ -168,21 +168,21 @@ class TestService(QuotaCases):
         assert liquid.told == {"counters": [1, None, "\0ü"]}
         assert second.state == ""
 
-    def test_quota_by_az(self, liquid, backend, service, project):
+    def test_quota_by_az(self, liquid, backend, service, project) -> None:
         calls.set_quota(backend, service, project, {"capacity": 21, "shares": 5})
         assert liquid.quotas["p1"] == {
             "capacity": {"quota": 21, "perAZ": {AZS[0]: {"quota": 16}, AZS[1]: {"quota": 5}}},
             "shares": {"quota": 5},
         }
 
-    def test_a_new_version_with_the_same_resources(self, liquid, backend, service, catalog, project, caplog):
+    def test_a_new_version_with_the_same_resources(self, liquid, backend, service, catalog, project, caplog) -> None:
         liquid.version, liquid.info = 8, INFO | {"version": 8, "displayName": "Other"}
         for _ in range(3):
             calls.report_usage(backend, service, project, catalog)
         assert liquid.service.count("GET", "/v1/info") == 2
         assert "restart" not in caplog.text
 
-    def test_a_new_version_with_other_resources(self, liquid, backend, service, catalog, project, caplog):
+    def test_a_new_version_with_other_resources(self, liquid, backend, service, catalog, project, caplog) -> None:
         more = INFO["resources"] | {"snapshots": {"hasQuota": True}}
         liquid.version, liquid.info = 8, INFO | {"version": 8, "resources": more}
         calls.report_usage(backend, service, project, catalog)
@@ -197,7 +197,7 @@ class TestService(QuotaCases):
             ((200, {"infoVersion": 7, "resources": {}}), "the report has no resource 'capacity'"),
         ],
     )
-    def test_odd_answers(self, liquid, backend, service, catalog, project, answer, message):
+    def test_odd_answers(self, liquid, backend, service, catalog, project, answer, message) -> None:
         liquid.service.content_type = "text/plain; charset=utf-8"
         liquid.service.routes[("POST", "/v1/projects/(.+)/report-usage")] = lambda request, project: answer
         backend.describe()
@@ -206,14 +206,14 @@ class TestService(QuotaCases):
 
 
 class TestInfoFile:
-    def test_is_written_and_read_instead_of_asking(self, liquid, tmp_path):
+    def test_is_written_and_read_instead_of_asking(self, liquid, tmp_path) -> None:
         file = tmp_path / "info.json"
         assert load(liquid.service.url, info_file=str(file)).describe().resources == DEFINITIONS
         assert json.loads(file.read_text()) == INFO
         assert load("http://127.0.0.1:9", info_file=str(file)).describe().resources == DEFINITIONS
         assert liquid.service.count("GET", "/v1/info") == 1
 
-    def test_garbage_in_it(self, liquid, tmp_path):
+    def test_garbage_in_it(self, liquid, tmp_path) -> None:
         file = tmp_path / "info.json"
         file.write_text('{"version": "x"}')
         with pytest.raises(ConfigError) as caught:
@@ -229,7 +229,7 @@ class TestInfoFile:
             ({"version": 1, "resources": {"a": {"unit": "MB"}}}, "resources.a.unit: Input should be"),
         ],
     )
-    def test_an_info_that_is_none(self, liquid, info, message):
+    def test_an_info_that_is_none(self, liquid, info, message) -> None:
         liquid.info = info
         with pytest.raises(BackendError, match=message):
             load(liquid.service.url).describe()
@@ -252,7 +252,7 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
     def catalog(self):
         return Catalog(AZS, [ServiceDef("sharev2", "storage", DEFINITIONS)])
 
-    def test_capacity(self, backend, catalog):
+    def test_capacity(self, backend, catalog) -> None:
         found = calls.report_capacity(backend, "under-test", catalog).services["sharev2"]
         here = found["capacity"][AZS[0]]
         assert (here.capacity, here.usage) == (100, 30)
@@ -260,7 +260,7 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
         assert found["shares"][AZS[1]].capacity == 1000
         assert "networks" not in found
 
-    def test_demand_is_sent_for_what_needs_it(self, liquid, backend, catalog):
+    def test_demand_is_sent_for_what_needs_it(self, liquid, backend, catalog) -> None:
         assert calls.needs_demand(backend, "under-test") == (("sharev2", "capacity"),)
         calls.report_capacity(backend, "under-test", catalog)
         assert liquid.demand == {"capacity": {"overcommitFactor": 0, "perAZ": {}}}
@@ -275,7 +275,7 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
     quota=st.integers(0, 10**12),
     used=st.dictionaries(st.text(max_size=3), st.integers(0, 10**9), min_size=1, max_size=5),
 )
-def test_shares_sum_up(quota, used):
+def test_shares_sum_up(quota, used) -> None:
     shares = share_out(quota, used)
     assert sum(shares.values()) == quota
     assert set(shares) == set(used)

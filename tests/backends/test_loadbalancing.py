@@ -26,7 +26,7 @@ MEMBERS = {0: 3, 1: 1}
 class Octavia:
     """Things in lists of one entry a page, and quotas."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.quotas = {}
         self.service = RecordedService(
             {
@@ -82,7 +82,7 @@ class TestLoadBalancing(QuotaCases):
         report = calls.report_usage(backend, service, project, catalog)
         return {name: one.per_az["any"].usage for name, one in report.resources.items()}
 
-    def test_usage(self, backend, service, catalog, project, other_project):
+    def test_usage(self, backend, service, catalog, project, other_project) -> None:
         assert self.usage(backend, service, catalog, project) == {
             "loadbalancers": 2, "listeners": 3, "pools": 1, "pool_members": 3, "healthmonitors": 0, "l7policies": 0,
         }  # fmt: skip
@@ -90,12 +90,14 @@ class TestLoadBalancing(QuotaCases):
             "loadbalancers": 1, "listeners": 0, "pools": 1, "pool_members": 1, "healthmonitors": 1, "l7policies": 0,
         }  # fmt: skip
 
-    def test_lists_are_read_once_for_all_projects(self, octavia, backend, service, catalog, project, other_project):
+    def test_lists_are_read_once_for_all_projects(
+        self, octavia, backend, service, catalog, project, other_project
+    ) -> None:
         for one in (project, other_project, project):
             self.usage(backend, service, catalog, one)
         assert octavia.service.count("GET", "/v2/lbaas/listeners") == 3  # pages
 
-    def test_a_pool_without_members_in_it_is_an_error(self, octavia, backend, service, catalog, project):
+    def test_a_pool_without_members_in_it_is_an_error(self, octavia, backend, service, catalog, project) -> None:
         answer = 200, {"pools": [{"id": "1", "project_id": "p1"}]}
         octavia.service.routes = {("GET", "/v2/lbaas/pools"): lambda request: answer, **octavia.service.routes}
         with pytest.raises(BackendError, match="GET /lbaas/pools: an entry lacks one of project_id, members"):

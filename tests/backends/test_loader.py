@@ -1,6 +1,7 @@
 """Finding plugins, and making the configured backends from them."""
 
 from importlib.metadata import EntryPoint
+from typing import Never
 
 import pytest
 from limes_plugins.static import plugin as static_plugin
@@ -12,7 +13,7 @@ from tests.backends.conftest import AZS, STATIC_DISCOVERY, load_capacity, load_q
 not_a_plugin = "text"
 
 
-def needs_a_file(params, context):
+def needs_a_file(params, context) -> Never:
     raise ConfigError(["path: no such file", "mode: unknown mode"])
 
 
@@ -23,14 +24,14 @@ def plugins(**values) -> Plugins:
     return Plugins(EntryPoint(name, value, ENTRY_POINT_GROUP) for name, value in values.items())
 
 
-def test_shipped_plugins_are_installed_and_can_be_loaded():
+def test_shipped_plugins_are_installed_and_can_be_loaded() -> None:
     installed = Plugins()
     assert {"list", "manual", "static"} <= set(installed.names)
     assert all(installed.get(name).description for name in installed.names)
     assert installed.get("static") is static_plugin
 
 
-def test_every_problem_is_reported_with_its_path():
+def test_every_problem_is_reported_with_its_path() -> None:
     services = [
         BackendSpec("services[0]", "compute", "novel", {}),
         BackendSpec("services[1]", "storage", "static", {"area": "storage", "resources": {"ram": {"unit": "mb"}}}),
@@ -52,7 +53,7 @@ def test_every_problem_is_reported_with_its_path():
     ]
 
 
-def test_a_plugin_may_refuse_params_that_its_model_accepts():
+def test_a_plugin_may_refuse_params_that_its_model_accepts() -> None:
     found = plugins(refusing="tests.backends.test_loader:refusing_plugin", static="limes_plugins.static:plugin")
     with pytest.raises(ConfigError) as error:
         load_quota("refusing", {}, plugins=found)
@@ -70,7 +71,7 @@ def test_a_plugin_may_refuse_params_that_its_model_accepts():
         ("tests.backends.test_loader:not_a_plugin", "is not a limes.backends.Plugin"),
     ],
 )
-def test_a_plugin_that_cannot_be_loaded_is_a_problem(value, problem):
+def test_a_plugin_that_cannot_be_loaded_is_a_problem(value, problem) -> None:
     found = plugins(broken=value, static="limes_plugins.static:plugin")
     with pytest.raises(ConfigError) as error:
         load_capacity("broken", {}, plugins=found)
@@ -80,7 +81,7 @@ def test_a_plugin_that_cannot_be_loaded_is_a_problem(value, problem):
     assert found.offering("discovery") == ["static"]
 
 
-def test_without_keystone_plugins_that_need_one_load_but_fail_to_answer():
+def test_without_keystone_plugins_that_need_one_load_but_fail_to_answer() -> None:
     spec = BackendSpec("discovery", "list", "list", {}, "method")
     backend = load([], [], spec, availability_zones=AZS).discovery
     with pytest.raises(BackendError) as error:
@@ -88,7 +89,7 @@ def test_without_keystone_plugins_that_need_one_load_but_fail_to_answer():
     assert str(error.value) == ("while listing domains: a Keystone session is needed, but no Keystone is configured")
 
 
-def test_loading_twice_makes_separate_backends():
+def test_loading_twice_makes_separate_backends() -> None:
     params = {"area": "a", "resources": {"things": {"quota": 1}}}
     one, two = load_quota("static", params).quota["compute"], load_quota("static", params).quota["compute"]
     assert one is not two

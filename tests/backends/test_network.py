@@ -48,7 +48,7 @@ class TestNeutron(QuotaCasesOfNewProjects):
         url = f"http://127.0.0.1:{free_port()}/v2.0"
         return load(None, endpoint=url, auth={"type": "token", "token": "t"})
 
-    def test_what_is_created_is_usage(self, backend, api, berlin):
+    def test_what_is_created_is_usage(self, backend, api, berlin) -> None:
         before = usage(backend, berlin)
         network = api.post("/v2.0/networks", json={"network": {"name": "n"}}).json()["network"]["id"]
         subnet = {"network_id": network, "ip_version": 4, "cidr": "10.1.0.0/24"}
@@ -62,7 +62,7 @@ class TestNeutron(QuotaCasesOfNewProjects):
         # made by Neutron for the first port
         assert after["security_groups"] == 1
 
-    def test_quota_is_enforced_and_shown_to_others(self, backend, service, api, berlin, keystone, real_venv):
+    def test_quota_is_enforced_and_shown_to_others(self, backend, service, api, berlin, keystone, real_venv) -> None:
         used = usage(backend, berlin)
         calls.set_quota(backend, service, berlin, used | {"networks": used["networks"] + 1, "security_groups": 7})
         api.post("/v2.0/networks", json={"network": {"name": "last"}})
@@ -76,27 +76,27 @@ class TestNeutron(QuotaCasesOfNewProjects):
         )  # fmt: skip
         assert "secgroups 7" in shown.stdout.replace("security_groups", "secgroups"), shown.stdout + shown.stderr
 
-    def test_a_quota_changed_behind_our_back_is_seen(self, backend, service, berlin, session):
+    def test_a_quota_changed_behind_our_back_is_seen(self, backend, service, berlin, session) -> None:
         calls.set_quota(backend, service, berlin, dict.fromkeys(service.resources, 50))
         admin = Adapter(session, service_type="network")
         admin.put(f"/v2.0/quotas/{berlin.id}", json={"quota": {"router": 1, "port": -1}})
         quotas = {name: one.quota for name, one in report(backend, berlin).items()}
         assert (quotas["routers"], str(quotas["ports"]), quotas["networks"]) == (1, "Unlimited.UNLIMITED", 50)
 
-    def test_an_extension_that_is_off(self, session, berlin):
+    def test_an_extension_that_is_off(self, session, berlin) -> None:
         with pytest.raises(BackendError, match="Neutron does not count 'bgpvpn'"):
             report(load(session, with_bgpvpns=True), berlin)
 
-    def test_a_user_without_the_role(self, keystone, neutron, berlin):
+    def test_a_user_without_the_role(self, keystone, neutron, berlin) -> None:
         session = session_of(keystone, "munich-member", "munich")
         with pytest.raises(BackendError, match=r"Neutron (refuses the user of Limes with 403|answered with 404)"):
             report(load(session), berlin)
 
-    def test_without_the_service_in_the_catalog(self, session, berlin):
+    def test_without_the_service_in_the_catalog(self, session, berlin) -> None:
         with pytest.raises(BackendError, match=r"no service of type .network. .*region Atlantis"):
             report(load(session, region_name="Atlantis"), berlin)
 
-    def test_octavia_in_the_same_service(self, session, berlin):
+    def test_octavia_in_the_same_service(self, session, berlin) -> None:
         octavia = Octavia()
         params = {"endpoint": f"{octavia.service.url}/v2", "auth": {"type": "token", "token": "t"}}
         backend = load(session, loadbalancing=params)

@@ -65,7 +65,7 @@ class TestQuotaSets(RealNovaContract):
     def backend(self, nova):
         return load(nova.session)
 
-    def test_servers_are_usage_where_they_are(self, nova, berlin):
+    def test_servers_are_usage_where_they_are(self, nova, berlin) -> None:
         backend = load(nova.session, flavors={"m1.wide": {}}, with_subresources=True)
         kept = load(nova.session, flavors={"m1.wide": {}}, max_age=3600)
         by_project = load(nova.session, flavors={"m1.wide": {}}, list_servers="by_project")
@@ -98,7 +98,7 @@ class TestQuotaSets(RealNovaContract):
         nova.clear()
         assert usage(backend, berlin)["ram"] == {}
 
-    def test_server_groups(self, nova, berlin):
+    def test_server_groups(self, nova, berlin) -> None:
         backend = load(nova.session)
         ids = [
             nova.member.post("/os-server-groups", json={"server_group": {"name": name, "policy": "soft-affinity"}})
@@ -110,7 +110,7 @@ class TestQuotaSets(RealNovaContract):
         found = usage(backend, berlin)
         assert (found["server_groups"], found["server_group_members"]) == ({"any": 3}, {"any": 2})
 
-    def test_quota_is_enforced(self, nova, berlin):
+    def test_quota_is_enforced(self, nova, berlin) -> None:
         backend = load(nova.session)
         wanted = {"cores": 3, "instances": 5, "ram": 10_000, "server_groups": 1, "server_group_members": 1}
         calls.set_quota(backend, backend.describe(), berlin, wanted)
@@ -120,7 +120,7 @@ class TestQuotaSets(RealNovaContract):
         assert "Quota exceeded for cores" in refused.json()["forbidden"]["message"]
         assert usage(backend, berlin)["cores"] == {"az-one": 3}
 
-    def test_a_quota_below_usage_is_set(self, nova, berlin):
+    def test_a_quota_below_usage_is_set(self, nova, berlin) -> None:
         backend = load(nova.session)
         nova.boot("one", "az-one")
         zero = dict.fromkeys(quotas(backend, berlin), 0)
@@ -128,19 +128,19 @@ class TestQuotaSets(RealNovaContract):
         assert quotas(backend, berlin) == zero
         assert usage(backend, berlin)["instances"] == {"az-one": 1}
 
-    def test_a_quota_changed_behind_our_back_is_seen(self, nova, berlin):
+    def test_a_quota_changed_behind_our_back_is_seen(self, nova, berlin) -> None:
         backend = load(nova.session)
         calls.set_quota(backend, backend.describe(), berlin, dict.fromkeys(quotas(backend, berlin), 50))
         nova.admin.put(f"/os-quota-sets/{berlin.id}", json={"quota_set": {"ram": -1, "cores": 7}})
         found = quotas(backend, berlin)
         assert (str(found["ram"]), found["cores"], found["instances"]) == ("Unlimited.UNLIMITED", 7, 50)
 
-    def test_a_project_that_is_gone(self, nova):
+    def test_a_project_that_is_gone(self, nova) -> None:
         gone = ProjectInfo(uuid.uuid4().hex, "gone", "x", DomainInfo("x", "north"))
         with pytest.raises(BackendError, match="is not a valid project"):
             report(load(nova.session), gone)
 
-    def test_a_user_without_the_role(self, keystone, berlin):
+    def test_a_user_without_the_role(self, keystone, berlin) -> None:
         session = Session(v3.Password(**keystone.credentials("munich-member", "munich")))
         with pytest.raises(BackendError, match="Nova refuses the user of Limes with 403"):
             report(load(session), berlin)
@@ -152,7 +152,7 @@ class TestPlacementZones:
     def params(self, **others):
         return {"resources": {"cores": "VCPU"}, "availability_zones_from_nova": {}, **others}
 
-    def test_usage_and_capacity_are_in_the_zones_of_host_aggregates(self, nova, berlin):
+    def test_usage_and_capacity_are_in_the_zones_of_host_aggregates(self, nova, berlin) -> None:
         def session():
             return nova.session
 
@@ -194,7 +194,7 @@ class TestUnifiedLimits(RealNovaContract):
             for one in keystone.api.get(f"/{collection}").json()[collection]:
                 keystone.api.delete(f"/{collection}/{one['id']}")
 
-    def test_nova_counts_against_them(self, nova, limited_nova, backend, berlin):
+    def test_nova_counts_against_them(self, nova, limited_nova, backend, berlin) -> None:
         wanted = {"cores": 3, "instances": 5, "ram": 10_000}
         calls.set_quota(backend, backend.describe(), berlin, wanted)
         shown = nova.admin.get(f"{limited_nova.url}/os-quota-sets/{berlin.id}").json()["quota_set"]
@@ -229,7 +229,7 @@ class TestNovaCapacity(CapacityBackendContract, BrokenCapacityContract):
         connection = {"endpoint": f"http://127.0.0.1:{free_port()}", "auth": {"type": "token", "token": "t"}}
         return load_nova(None, **connection, placement=connection)
 
-    def test_hypervisors_in_matching_aggregates(self, nova, berlin):
+    def test_hypervisors_in_matching_aggregates(self, nova, berlin) -> None:
         nova.boot("wide", "az-one", "m1.wide")
         fake = 1028  # GiB of disk, MediumFakeDriver
         assert capacity(nova.session) == {
@@ -239,18 +239,18 @@ class TestNovaCapacity(CapacityBackendContract, BrokenCapacityContract):
             "instances": {"az-one": (fake // 100, 1), "az-two": (fake // 100, 0)},
         }
 
-    def test_all_aggregates(self, nova, berlin):
+    def test_all_aggregates(self, nova, berlin) -> None:
         everything = {"aggregate_name_pattern": ""}
         assert capacity(nova.session, hypervisor_selection=everything)["cores"] == {
             "az-one": (10, 0),
             "az-two": (20, 0),
         }
 
-    def test_instances_for_each_aggregate(self, nova, berlin):
+    def test_instances_for_each_aggregate(self, nova, berlin) -> None:
         options = {"hypervisor_selection": {"aggregate_name_pattern": "."}, "max_instances_per_aggregate": 3}
         assert capacity(nova.session, **options)["instances"] == {"az-one": (3, 0), "az-two": (6, 0)}
 
-    def test_the_largest_of_the_selected_flavors(self, nova, berlin):
+    def test_the_largest_of_the_selected_flavors(self, nova, berlin) -> None:
         path = f"/flavors/{nova.flavors['m1.wide']}/os-extra_specs"
         nova.admin.post(path, json={"extra_specs": {"hw:boot_menu": "true"}})
         without = capacity(nova.session, flavor_selection={"excluded_extra_specs": {"hw:boot_menu": "true"}})
@@ -267,11 +267,11 @@ class TestNovaCapacity(CapacityBackendContract, BrokenCapacityContract):
             ({"required_traits": ["!COMPUTE_NODE"]}, []),
         ],
     )
-    def test_types_and_traits(self, nova, selection, azs):
+    def test_types_and_traits(self, nova, selection, azs) -> None:
         found = capacity(nova.session, hypervisor_selection={"aggregate_name_pattern": "^vc-", **selection})
         assert [sorted(resource) for resource in found.values()] == [azs, azs, azs]
 
-    def test_subcapacities(self, backend, nova, berlin):
+    def test_subcapacities(self, backend, nova, berlin) -> None:
         nova.boot("wide", "az-one", "m1.wide")
         resources = backend.report_capacity().services["compute"]
         [cores], [ram] = (resources[name]["az-one"].subcapacities for name in ("cores", "ram"))
@@ -280,7 +280,7 @@ class TestNovaCapacity(CapacityBackendContract, BrokenCapacityContract):
         assert cores == {**expected, "capacity": 10, "usage": 3}
         assert ram == {**expected, "capacity": 7680, "usage": 2048}
 
-    def test_servers_of_single_flavors(self, nova, berlin):
+    def test_servers_of_single_flavors(self, nova, berlin) -> None:
         """Each hypervisor has 10 cores, 7680 MiB and 1028 GiB, so it takes 3 servers of m1.wide and one of m1.tiny."""
         nova.boot("wide", "az-one", "m1.wide")
         backend = load_nova(nova.session, flavors={"m1.wide": {}, "m1.tiny": {}})
@@ -289,7 +289,7 @@ class TestNovaCapacity(CapacityBackendContract, BrokenCapacityContract):
         wide, tiny = (resources[f"instances_{name}"] for name in ("m1.wide", "m1.tiny"))
         assert [(wide[az].capacity, tiny[az].capacity) for az in AZS] == [(3, 1), (3, 1)]
 
-    def test_a_hypervisor_in_two_matching_aggregates(self, nova):
+    def test_a_hypervisor_in_two_matching_aggregates(self, nova) -> None:
         make_aggregate(nova.admin, "vc-again", "az-one", "host1")
         try:
             with pytest.raises(BackendError, match="host1 is in two aggregates that match: vc-one, vc-again"):
@@ -300,7 +300,7 @@ class TestNovaCapacity(CapacityBackendContract, BrokenCapacityContract):
             nova.admin.post(f"/os-aggregates/{again}/action", json={"remove_host": {"host": "host1"}})
             nova.admin.delete(f"/os-aggregates/{again}")
 
-    def test_other_names(self, nova):
+    def test_other_names(self, nova) -> None:
         names = {f"pooled_{name}_resource": f"{name}_vmware" for name in ("cores", "instances", "ram")}
         backend = load_nova(nova.session, service="nova", **names)
         expected = [("nova", f"{name}_vmware") for name in ("cores", "instances", "ram")]

@@ -13,7 +13,7 @@ TOKEN = {"type": "token", "token": "secret-token"}
 class Nova:
     """Nova and Placement under one address: hosts h1 and h2 in az-one, h3 in no AZ, all in vc-1 or vc-2."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.aggregates = [
             {"id": 1, "name": "vc-1", "hosts": ["h1", "h2"], "availability_zone": "az-one", "metadata": {}},
             {"id": 2, "name": "vc-2", "hosts": ["h3"], "availability_zone": None, "metadata": {}},
@@ -81,7 +81,7 @@ def capacity(nova, **params):
     }
 
 
-def test_capacity(nova):
+def test_capacity(nova) -> None:
     """Without reserved parts, without allocation ratio; 40 GiB is what a flavor takes with its ephemeral disk."""
     assert capacity(nova) == {
         "cores": {"az-one": (28, 14), "unknown": (14, 7)},
@@ -90,22 +90,22 @@ def test_capacity(nova):
     }
 
 
-def test_hypervisors_without_disks_set_no_bound(nova):
+def test_hypervisors_without_disks_set_no_bound(nova) -> None:
     del nova.inventories["u-h2"]["DISK_GB"]
     assert capacity(nova, max_instances_per_aggregate=50)["instances"] == {"az-one": (50, 7), "unknown": (2, 5)}
 
 
-def test_flavors_without_disks_set_no_bound(nova):
+def test_flavors_without_disks_set_no_bound(nova) -> None:
     nova.flavors = [{"name": "f", "disk": 0, "OS-FLV-EXT-DATA:ephemeral": 0, "extra_specs": {}}]
     assert capacity(nova)["instances"] == {"az-one": (10_000, 7), "unknown": (10_000, 5)}
 
 
-def test_how_many_run_is_not_known(nova):
+def test_how_many_run_is_not_known(nova) -> None:
     nova.hypervisors[0]["running_vms"] = None
     assert capacity(nova, with_subcapacities=False)["instances"] == {"az-one": (5, None), "unknown": (2, 5)}
 
 
-def test_a_hypervisor_without_provider(nova):
+def test_a_hypervisor_without_provider(nova) -> None:
     del nova.inventories["u-h2"]
     with pytest.raises(BackendError, match=r"hypervisor h2\.example has no resource provider u-h2 in Placement"):
         capacity(nova)
@@ -135,12 +135,12 @@ class TestSingleFlavors:
 
         return count
 
-    def test_without_demand(self, nova, counts):
+    def test_without_demand(self, nova, counts) -> None:
         nova.flavors = [flavor("seven"), flavor("ten", vcpus=10)]
         assert counts(seven={}) == {"seven": {"az-one": 4, "unknown": 2}}
         assert counts(ten={}) == {"ten": {"az-one": 2, "unknown": 1}}
 
-    def test_demand_decides(self, nova, counts):
+    def test_demand_decides(self, nova, counts) -> None:
         nova.flavors = [flavor("seven"), flavor("ten", vcpus=10)]
         demand = {("compute", "instances_ten"): ResourceDemand(per_az={"az-one": AZDemand(1, 0, 1)})}
         assert counts(demand, seven={}, ten={}) == {
@@ -153,7 +153,7 @@ class TestSingleFlavors:
             "ten": {"az-one": 0, "unknown": 1},
         }
 
-    def test_what_others_demand_is_left(self, nova, counts):
+    def test_what_others_demand_is_left(self, nova, counts) -> None:
         nova.flavors = [flavor("seven")]
         demand = {
             ("compute", "instances_seven"): ResourceDemand(per_az={"az-one": AZDemand(1)}),
@@ -162,12 +162,12 @@ class TestSingleFlavors:
         }
         assert counts(demand, seven={})["seven"]["az-one"] == 1 + 1
 
-    def test_overcommitted_cores(self, nova, counts):
+    def test_overcommitted_cores(self, nova, counts) -> None:
         nova.flavors = [flavor("seven")]
         demand = {("compute", "cores"): ResourceDemand(1.5)}
         assert counts(demand, seven={})["seven"] == {"az-one": 6, "unknown": 3}
 
-    def test_extra_specs_say_what_is_taken_and_where(self, nova, counts):
+    def test_extra_specs_say_what_is_taken_and_where(self, nova, counts) -> None:
         for uuid in nova.inventories:
             nova.inventories[uuid]["CUSTOM_BM"] = self.one()
         free = {"resources:VCPU": "0", "resources:MEMORY_MB": "0", "resources:CUSTOM_BM": "1"}
@@ -183,7 +183,7 @@ class TestSingleFlavors:
     def one(self):
         return {"total": 1, "reserved": 0, "allocation_ratio": 1.0, "max_unit": 1, "min_unit": 1}
 
-    def test_aliases(self, nova, counts):
+    def test_aliases(self, nova, counts) -> None:
         nova.flavors = [flavor("seven_old")]
         assert counts(seven={"aliases": ["older", "seven_old"]})["seven"]["az-one"] == 4
 
@@ -199,7 +199,7 @@ class TestSingleFlavors:
             ([flavor("seven", vcpus=None)], "flavor seven: the number of cores is None"),
         ],
     )
-    def test_flavors_that_cannot_be_counted(self, nova, counts, flavors, message):
+    def test_flavors_that_cannot_be_counted(self, nova, counts, flavors, message) -> None:
         nova.flavors = flavors
         with pytest.raises(BackendError) as error:
             counts(seven={})
@@ -222,7 +222,7 @@ class TestSingleFlavors:
         ("/placement/resource_providers/u-h1/usages", (200, {}), "Placement's answer has no 'usages'"),
     ],
 )  # fmt: skip
-def test_errors_say_what_is_wrong(nova, path, answer, message):
+def test_errors_say_what_is_wrong(nova, path, answer, message) -> None:
     wrong = {("GET", path): lambda request: answer}
     nova.service.routes = {**wrong, **nova.service.routes, **wrong}  # the first that fits answers
     with pytest.raises(BackendError) as error:
@@ -246,7 +246,7 @@ def test_errors_say_what_is_wrong(nova, path, answer, message):
         ({"max_instances_per_aggregate": 0}, ".max_instances_per_aggregate: Input should be greater than 0"),
     ],
 )
-def test_params_that_are_refused(params, problem):
+def test_params_that_are_refused(params, problem) -> None:
     with pytest.raises(ConfigError) as error:
         load("http://127.0.0.1:9", **params)
     assert problem in str(error.value)

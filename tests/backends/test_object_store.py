@@ -26,7 +26,7 @@ def berlin(keystone):
 class Account:
     """A project's account as a member of it sees it."""
 
-    def __init__(self, swift, keystone):
+    def __init__(self, swift, keystone) -> None:
         self.url = f"{swift.url}/v1/AUTH_{keystone.ids.projects['berlin']}"
         self.token = keystone.project_token("berlin-member", "berlin")
 
@@ -62,7 +62,7 @@ class TestSwift(QuotaCasesOfNewProjects):
         url = f"http://127.0.0.1:{free_port()}/v1"
         return load(None, endpoint=url, auth={"type": "token", "token": "t"})
 
-    def test_what_is_stored_is_usage(self, backend, account, berlin):
+    def test_what_is_stored_is_usage(self, backend, account, berlin) -> None:
         assert account.put("plain") == 201
         assert account.put("cheap", Storage_Policy="silver") == 201
         assert account.put("plain/one", b"x" * 1000) == 201
@@ -72,7 +72,7 @@ class TestSwift(QuotaCasesOfNewProjects):
         assert (capacity.usage, capacity.physical_usage) == (1100, 3150)
         assert found["containers"].per_az["any"].usage == 2
 
-    def test_units_round_usage_up_and_quota_down(self, session, account, berlin, service):
+    def test_units_round_usage_up_and_quota_down(self, session, account, berlin, service) -> None:
         account.put("plain")
         account.put("plain/one", b"x" * 1000)
         backend = load(session, unit="KiB", physical_factors={})
@@ -84,7 +84,7 @@ class TestSwift(QuotaCasesOfNewProjects):
         assert (capacity.quota, capacity.per_az["any"].physical_usage) == (10, None)
         assert capacity.per_az["any"].usage == -(-by_bytes.per_az["any"].usage // 1024)
 
-    def test_quota_is_enforced(self, backend, service, account, berlin):
+    def test_quota_is_enforced(self, backend, service, account, berlin) -> None:
         account.put("plain")
         used = report(backend, berlin)["capacity"].per_az["any"].usage
         calls.set_quota(backend, service, berlin, {"capacity": used + 10})
@@ -94,24 +94,24 @@ class TestSwift(QuotaCasesOfNewProjects):
         assert account.put("plain/much", b"x" * 11) == 201
 
     @pytest.mark.parametrize("number", [2**63 - 1, 2**64 - 1])
-    def test_a_quota_that_means_unlimited(self, session, service, berlin, number):
+    def test_a_quota_that_means_unlimited(self, session, service, berlin, number) -> None:
         calls.set_quota(load(session), service, berlin, {"capacity": number})
         for unit in ("B", "GiB"):
             assert report(load(session, unit=unit), berlin)["capacity"].quota is UNLIMITED
         calls.set_quota(load(session), service, berlin, {"capacity": 2**63 - 2})
         assert report(load(session), berlin)["capacity"].quota == 2**63 - 2
 
-    def test_no_quota_was_ever_set(self, backend, keystone, swift):
+    def test_no_quota_was_ever_set(self, backend, keystone, swift) -> None:
         vienna = ProjectInfo(keystone.ids.projects["vienna"], "vienna", "x", DomainInfo("x", "south"))
         assert report(backend, vienna)["capacity"].quota is UNLIMITED
 
-    def test_a_policy_without_a_factor(self, session, account, berlin):
+    def test_a_policy_without_a_factor(self, session, account, berlin) -> None:
         account.put("cheap", Storage_Policy="silver")
         account.put("cheap/two", b"x" * 100)
         with pytest.raises(BackendError, match="physical_factors has no storage policy 'silver'"):
             report(load(session, physical_factors={"gold": 3}), berlin)
 
-    def test_a_user_without_the_role(self, keystone, swift, berlin):
+    def test_a_user_without_the_role(self, keystone, swift, berlin) -> None:
         session = session_of(keystone, "munich-member", "munich")
         with pytest.raises(BackendError, match="Swift refuses the user of Limes with 403"):
             report(load(session), berlin)

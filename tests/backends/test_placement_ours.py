@@ -25,7 +25,7 @@ class Server(ThreadingMixIn, WSGIServer):
 
 
 class Quiet(WSGIRequestHandler):
-    def log_message(self, *_):
+    def log_message(self, *_) -> None:
         pass
 
 
@@ -81,11 +81,11 @@ class TestQuota(QuotaCases):
     def new_project(self, projects):
         return project_named("new")
 
-    def test_without_limits_all_is_unlimited(self, backend, service, catalog, project):
+    def test_without_limits_all_is_unlimited(self, backend, service, catalog, project) -> None:
         report = calls.report_usage(backend, service, project, catalog)
         assert {resource.quota for resource in report.resources.values()} == {UNLIMITED}
 
-    def test_limits_of_other_classes_stay(self, cloud, backend, service, catalog, project):
+    def test_limits_of_other_classes_stay(self, cloud, backend, service, catalog, project) -> None:
         limits = {"DISK_GB": {"limit": 5}, "VCPU": {"limit": 3}, "PCPU": {"limit": None}}
         cloud.request("PUT", f"/quotas/{project.id}", json={"quotas": limits})
         calls.set_quota(backend, service, project, {"cores": 20, "ram": 1024, "gold": 0})
@@ -97,7 +97,7 @@ class TestQuota(QuotaCases):
             "DISK_GB": 5,
         }
 
-    def test_a_limit_that_somebody_lifts_is_seen(self, cloud, backend, service, catalog, project):
+    def test_a_limit_that_somebody_lifts_is_seen(self, cloud, backend, service, catalog, project) -> None:
         calls.set_quota(backend, service, project, {"cores": 20, "ram": 1024, "gold": 0})
         cloud.request("DELETE", f"/quotas/{project.id}")
         report = calls.report_usage(backend, service, project, catalog)

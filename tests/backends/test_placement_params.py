@@ -15,7 +15,7 @@ def problems(load, params):
     return [problem.partition(".params")[2] for problem in error.value.problems]
 
 
-def test_units_follow_the_resource_classes():
+def test_units_follow_the_resource_classes() -> None:
     resources = {"ram": "MEMORY_MB", "disk": {"class": "DISK_GB"}, "cores": {"class": "VCPU"}}
     service = load_quota("placement", {**SERVICE, "resources": resources}).quota["compute"].describe()
     assert service.resources == {
@@ -26,7 +26,7 @@ def test_units_follow_the_resource_classes():
 
 
 @pytest.mark.parametrize("store", ["placement", "keystone_limits"])
-def test_resources_track_quota_where_there_is_a_store(store):
+def test_resources_track_quota_where_there_is_a_store(store) -> None:
     service = load_quota("placement", {**SERVICE, "quota": {"store": store}}).quota["compute"].describe()
     assert service.resources == {"cores": ResourceDef("cores", tracks_quota=True)}
 
@@ -62,7 +62,7 @@ def test_resources_track_quota_where_there_is_a_store(store):
         ({"consumer_types": {"only": ["INSTANCE"]}}, ".consumer_types.only: unknown key"),
     ],
 )
-def test_wrong_service_params(params, problem):
+def test_wrong_service_params(params, problem) -> None:
     found = problems(load_quota, {**SERVICE, **params})
     assert len(found) == 1
     assert found[0].startswith(problem)
@@ -97,13 +97,13 @@ def test_wrong_service_params(params, problem):
         ({"resources": {"cores": {"class": "VCPU"}}}, ".resources.cores: Input should be a valid string"),
     ],
 )
-def test_wrong_capacity_params(params, problem):
+def test_wrong_capacity_params(params, problem) -> None:
     found = problems(load_capacity, {**CAPACITY, **params})
     assert len(found) == 1
     assert found[0].startswith(problem)
 
 
-def test_the_token_is_not_shown():
+def test_the_token_is_not_shown() -> None:
     auth = {"type": "token", "token": "secret-word"}
     with pytest.raises(ConfigError) as error:
         load_quota("placement", {**SERVICE, "auth": auth, "endpoint": 5})

@@ -25,7 +25,7 @@ def hosts(cloud):
 
 
 class TestService(ServiceCases):
-    def test_upstream_has_no_quota_extension(self, cloud, project):
+    def test_upstream_has_no_quota_extension(self, cloud, project) -> None:
         backend = load_quota("placement", params(cloud.url, quota={"store": "placement"})).quota["compute"]
         for call in (
             lambda: calls.report_usage(backend, backend.describe(), project, Catalog(AZS, [])),

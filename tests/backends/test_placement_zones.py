@@ -49,7 +49,7 @@ def recorded():
     service.close()
 
 
-def test_one_request_for_each_project_and_what_all_share_is_kept(recorded):
+def test_one_request_for_each_project_and_what_all_share_is_kept(recorded) -> None:
     backend = load(recorded, {"az-one": AGGREGATE}, max_age=3600)
     for _ in range(5):
         assert used(backend, ALPHA) == {"cores": {"az-one": 5}}
@@ -60,7 +60,7 @@ def test_one_request_for_each_project_and_what_all_share_is_kept(recorded):
     assert ALPHA.id in asked
 
 
-def test_a_provider_that_is_deleted_while_we_read(recorded):
+def test_a_provider_that_is_deleted_while_we_read(recorded) -> None:
     recorded.answers["groups"] = [group(), group(resource_provider_uuid=OTHER, resources={"VCPU": 2})]
     assert used(load(recorded, {"az-one": AGGREGATE}), ALPHA) == {"cores": {"az-one": 5, "unknown": 2}}
 
@@ -78,19 +78,19 @@ def test_a_provider_that_is_deleted_while_we_read(recorded):
         [group(consumer_type=5)],
     ],
 )
-def test_malformed_groups_are_errors(recorded, groups):
+def test_malformed_groups_are_errors(recorded, groups) -> None:
     recorded.answers["groups"] = groups
     with pytest.raises(BackendError, match="GET /usage_groups: "):
         report(load(recorded, {"az-one": AGGREGATE}), ALPHA)
 
 
-def test_consumers_without_uuids_are_errors(recorded):
+def test_consumers_without_uuids_are_errors(recorded) -> None:
     with pytest.raises(BackendError, match="consumer_uuid"):
         report(load(recorded, {"az-one": AGGREGATE}, with_subresources=True), ALPHA)
 
 
 @pytest.mark.parametrize("listed", [None, [{}], [{**provider(HOST), "generation": "x"}]])
-def test_malformed_providers_are_errors(recorded, listed):
+def test_malformed_providers_are_errors(recorded, listed) -> None:
     recorded.answers["listed"] = listed
     with pytest.raises(BackendError, match="GET /resource_providers: "):
         report(load(recorded, {"az-one": AGGREGATE}), ALPHA)
@@ -100,13 +100,13 @@ def test_malformed_providers_are_errors(recorded, listed):
     "document",
     [(404, {}), version(), version("quotas"), (200, {}), (200, {"versions": []}), (200, {"versions": [{}]})],
 )
-def test_without_the_extension_it_is_not_asked_for(recorded, document):
+def test_without_the_extension_it_is_not_asked_for(recorded, document) -> None:
     recorded.answers["version"] = document
     backend = load(recorded, {"az-one": AGGREGATE}, read_allocations=False)
     assert used(backend, ALPHA) == {"cores": {"any": 9}}
     assert recorded.count("GET", "/usage_groups") == 0
 
 
-def test_without_zones_nothing_but_usages_is_asked_for(recorded):
+def test_without_zones_nothing_but_usages_is_asked_for(recorded) -> None:
     assert used(load(recorded, {}), ALPHA) == {"cores": {"any": 9}}
     assert [one.path for one in recorded.asked] == ["/usages"]

@@ -71,15 +71,15 @@ class TestPrometheus(CapacityBackendContract, BrokenCapacityContract):
     def catalog(self):
         return CATALOG
 
-    def test_one_number(self, backend):
+    def test_one_number(self, backend) -> None:
         assert capacity(backend)["cores"]["any"] == AZCapacity(192)
 
-    def test_a_scalar(self, prometheus):
+    def test_a_scalar(self, prometheus) -> None:
         assert (
             capacity(load(prometheus, {"compute": {"ram": "scalar(sum(cores)) / 0.7"}}))["ram"]["any"].capacity == 275
         )
 
-    def test_by_az(self, prometheus):
+    def test_by_az(self, prometheus) -> None:
         query = {"query": "sum by (az) (cores)", "usage_query": "cores_used", "az_label": "az"}
         found = capacity(load(prometheus, {"compute": {"cores": query}}))["cores"]
         assert (found["az-one"], found["az-two"]) == (AZCapacity(128, 12), AZCapacity(64))
@@ -98,12 +98,12 @@ class TestPrometheus(CapacityBackendContract, BrokenCapacityContract):
             ('"text"', "the result is a string"),
         ],
     )
-    def test_what_is_no_capacity(self, prometheus, query, message):
+    def test_what_is_no_capacity(self, prometheus, query, message) -> None:
         with pytest.raises(BackendError, match=message):
             capacity(load(prometheus, {"compute": {"cores": query}}))
 
 
-def test_credentials_are_sent_and_not_shown():
+def test_credentials_are_sent_and_not_shown() -> None:
     proxy = RecordedService({("POST", "/api/v1/query"): lambda request: (401, b"<html>who are you?</html>")})
     try:
         for api in ({"token": "secret-token"}, {"username": "limes", "password": "secret-word"}):
@@ -116,7 +116,7 @@ def test_credentials_are_sent_and_not_shown():
         proxy.close()
 
 
-def test_params_are_checked():
+def test_params_are_checked() -> None:
     with pytest.raises(ConfigError) as caught:
         load("http://x", {"compute": {"cores": {"usage_query": "x"}}}, key="/k", username="limes")
     assert "capacitors[0].params.queries.compute.cores.query" in str(caught.value)

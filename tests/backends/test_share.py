@@ -69,7 +69,7 @@ class TestManila(QuotaCasesOfNewProjects):
         return load(None, endpoint=f"http://127.0.0.1:{free_port()}/v2", auth=TOKEN)
 
     @pytest.mark.parametrize("max_age", [0, 60])
-    def test_what_is_stored_is_usage(self, session, manila, types, max_age):
+    def test_what_is_stored_is_usage(self, session, manila, types, max_age) -> None:
         project = some_project()
         manila.insert_share(project.id, types["gold"], "az-one", 5)
         share = manila.insert_share(project.id, types["silver"], "az-two", 7)
@@ -84,7 +84,7 @@ class TestManila(QuotaCasesOfNewProjects):
             "snapshot_capacity_silver": {"az-two": 14},
         }
 
-    def test_quota_of_types_and_of_all(self, backend, service, project, admin):
+    def test_quota_of_types_and_of_all(self, backend, service, project, admin) -> None:
         calls.set_quota(
             backend, service, project, {name: number for number, name in enumerate(sorted(service.resources))}
         )
@@ -95,7 +95,7 @@ class TestManila(QuotaCasesOfNewProjects):
         assert overall["share_networks"] == names.index("share_networks")
         assert of_silver["gigabytes"] == of_silver["replica_gigabytes"] == names.index("share_capacity_silver")
 
-    def test_a_type_with_another_name_for_some(self, session, manila, types, admin):
+    def test_a_type_with_another_name_for_some(self, session, manila, types, admin) -> None:
         rules = [
             {"name_pattern": "north/special", "name": "silver-special"},
             {"name_pattern": "north/none", "name": ""},
@@ -116,11 +116,11 @@ class TestManila(QuotaCasesOfNewProjects):
         assert (found["shares"].quota, found["shares_silver"].quota) == (5, 0)
         assert (found["shares"].max_quota, found["shares_silver"].max_quota) == (None, 0)
 
-    def test_a_type_that_does_not_exist(self, session, types, project):
+    def test_a_type_that_does_not_exist(self, session, types, project) -> None:
         with pytest.raises(BackendError, match="Manila knows no share type 'nonsense'"):
             report(load(session, share_types=[{"name": "nonsense"}]), project)
 
-    def test_a_user_without_the_role(self, keystone, types, project):
+    def test_a_user_without_the_role(self, keystone, types, project) -> None:
         session = session_of(keystone, "munich-member", "munich")
         with pytest.raises(BackendError, match="Manila refuses the user of Limes with 403"):
             report(load(session), project)
@@ -190,7 +190,7 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
         names = [ref[1] for ref in backend.resources()]
         return Catalog(AZS, [ServiceDef("sharev2", "storage", {name: ResourceDef(name) for name in names})])
 
-    def test_capacity(self, backend, catalog):
+    def test_capacity(self, backend, catalog) -> None:
         found = calls.report_capacity(backend, "under-test", catalog).services["sharev2"]
         assert found["shares"] == {"az-one": AZCapacity(95), "az-two": AZCapacity(95)}
         assert found["share_snapshots"] == {"az-one": AZCapacity(475), "az-two": AZCapacity(475)}
@@ -203,7 +203,7 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
         assert found["shares_silver"] == {}
 
 
-def test_params_are_checked():
+def test_params_are_checked() -> None:
     with pytest.raises(ConfigError) as caught:
         load_quota("sharev2", {"share_types": [{"name": "a"}, {"name": "a"}]})
     assert "the share type 'a' is given more than once" in str(caught.value)

@@ -39,7 +39,7 @@ class TestInMemory(StaticContract):
     def backend(self):
         return load_quota("static", PARAMS).quota["compute"]
 
-    def test_description(self, service):
+    def test_description(self, service) -> None:
         assert service == ServiceDef(
             "compute",
             "storage",
@@ -50,7 +50,9 @@ class TestInMemory(StaticContract):
             },
         )
 
-    def test_figures_of_a_project_come_before_the_common_ones(self, backend, service, catalog, project, other_project):
+    def test_figures_of_a_project_come_before_the_common_ones(
+        self, backend, service, catalog, project, other_project
+    ) -> None:
         report = calls.report_usage(backend, service, project, catalog).resources
         assert {az: usage.usage for az, usage in report["capacity"].per_az.items()} == {
             "any": 0,
@@ -72,7 +74,7 @@ class TestInFile(StaticContract):
     def backend(self, path):
         return load_quota("static", {**PARAMS, "state_file": str(path)}).quota["compute"]
 
-    def test_the_file_is_shared_and_can_be_edited(self, backend, service, catalog, path, project):
+    def test_the_file_is_shared_and_can_be_edited(self, backend, service, catalog, path, project) -> None:
         calls.set_quota(backend, service, project, {"capacity": 10, "objects": 20})
         assert json.loads(path.read_text()) == {"p1": {"capacity": {"quota": 10}, "objects": {"quota": 20}}}
         path.write_text(json.dumps({"p1": {"objects": {"quota": "unlimited", "usage": 77}}}))
@@ -82,7 +84,7 @@ class TestInFile(StaticContract):
             assert (objects.quota, objects.per_az["any"].usage) == (UNLIMITED, 77)
 
     @pytest.mark.parametrize("number", [2**63 - 1, 2**64, 10**30])
-    def test_numbers_that_mean_unlimited(self, backend, service, catalog, path, project, number):
+    def test_numbers_that_mean_unlimited(self, backend, service, catalog, path, project, number) -> None:
         path.write_text(json.dumps({"p1": {"objects": {"quota": number, "usage": number}}}))
         objects = calls.report_usage(backend, service, project, catalog).resources["objects"]
         assert (objects.quota, objects.per_az["any"].usage) == (UNLIMITED, 2**63 - 2)
@@ -100,7 +102,7 @@ class TestInFile(StaticContract):
             ("[]", "expected a mapping of project ids"),
         ],
     )
-    def test_a_wrong_file_is_an_error(self, backend, service, catalog, path, project, content, message):
+    def test_a_wrong_file_is_an_error(self, backend, service, catalog, path, project, content, message) -> None:
         path.write_text(content)
         with pytest.raises(BackendError) as error:
             calls.report_usage(backend, service, project, catalog)
@@ -112,7 +114,7 @@ class TestStaticDiscovery(DiscoveryBackendContract):
     def backend(self):
         return load([], [], STATIC_DISCOVERY, availability_zones=AZS).discovery
 
-    def test_lists_what_is_configured(self, backend):
+    def test_lists_what_is_configured(self, backend) -> None:
         domain = DomainInfo("d1", "one")
         assert calls.list_domains(backend, None, None) == [domain]
         assert calls.list_projects(backend, domain) == [ProjectInfo("p1", "alpha", "d1", domain)]
@@ -130,7 +132,7 @@ class TestManual(CapacityBackendContract):
             AZS, [ServiceDef("compute", "compute", {"cores": ResourceDef("cores"), "ram": ResourceDef("ram")})]
         )
 
-    def test_values(self, backend, catalog):
+    def test_values(self, backend, catalog) -> None:
         assert calls.report_capacity(backend, "manual", catalog).services == {
             "compute": {
                 "cores": {"any": AZCapacity(4800)},
@@ -139,7 +141,7 @@ class TestManual(CapacityBackendContract):
         }
 
 
-def test_static_params_are_checked():
+def test_static_params_are_checked() -> None:
     params = {
         "resources": {"ram": {"unit": "Megabytes", "quota": -5}, "a/b": {}, "cores": {"usage": True, "color": "red"}},
     }
@@ -155,7 +157,7 @@ def test_static_params_are_checked():
     ]
 
 
-def test_static_figures_must_be_of_known_resources():
+def test_static_figures_must_be_of_known_resources() -> None:
     projects = {"p1": {"nothing": {"usage": 1}, "files": {"quota": 1}}}
     with pytest.raises(ConfigError) as error:
         load_quota("static", {**PARAMS, "projects": projects})
@@ -181,7 +183,7 @@ def test_static_figures_must_be_of_known_resources():
         ),
     ],
 )
-def test_static_discovery_params_are_checked(domains, problem):
+def test_static_discovery_params_are_checked(domains, problem) -> None:
     spec = BackendSpec("discovery", "static", "static", {"domains": domains}, "method")
     with pytest.raises(ConfigError) as error:
         load([], [], spec, availability_zones=AZS)
@@ -189,7 +191,7 @@ def test_static_discovery_params_are_checked(domains, problem):
     assert problem in error.value.problems[0]
 
 
-def test_manual_params_are_checked():
+def test_manual_params_are_checked() -> None:
     values = {"compute": {"cores": -1, "ram": {"az-nine": 5}}}
     with pytest.raises(ConfigError) as error:
         load_capacity("manual", {"values": values})

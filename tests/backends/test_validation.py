@@ -2,6 +2,7 @@
 
 import logging
 import re
+from typing import Never
 
 import keystoneauth1.exceptions
 import pytest
@@ -37,7 +38,7 @@ def cores(*, quota=10, **per_az):
     return UsageReport({"cores": ResourceUsage(per_az.get("per_az", {"any": AZUsage(1)}), quota), "disks": DISKS})
 
 
-def test_azs_become_the_configured_ones():
+def test_azs_become_the_configured_ones() -> None:
     report = cores(
         quota=UNLIMITED,
         per_az={
@@ -58,7 +59,7 @@ def test_azs_become_the_configured_ones():
     )
 
 
-def test_undeclared_resources_are_dropped_with_a_log_line(caplog):
+def test_undeclared_resources_are_dropped_with_a_log_line(caplog) -> None:
     report = UsageReport({**cores().resources, "ram": ResourceUsage({}, 5)})
     with caplog.at_level(logging.INFO):
         assert set(validate_usage(report, SERVICE, CATALOG).resources) == {"cores", "disks"}
@@ -89,12 +90,12 @@ def test_undeclared_resources_are_dropped_with_a_log_line(caplog):
         (cores(per_az={"az-one": AZUsage(1, None, ({"x": object()},))}), "the subresources cannot be written as JSON"),
     ],
 )
-def test_wrong_usage_reports_are_refused(report, problem):
+def test_wrong_usage_reports_are_refused(report, problem) -> None:
     with pytest.raises(BackendError, match=re.escape(problem)):
         validate_usage(report, SERVICE, CATALOG)
 
 
-def test_capacity_of_unknown_azs_is_summed_and_of_unknown_resources_dropped(caplog):
+def test_capacity_of_unknown_azs_is_summed_and_of_unknown_resources_dropped(caplog) -> None:
     report = CapacityReport(
         {
             "compute": {
@@ -130,13 +131,13 @@ def test_capacity_of_unknown_azs_is_summed_and_of_unknown_resources_dropped(capl
         (5, "per_az is a int"),
     ],
 )
-def test_wrong_capacity_reports_are_refused(per_az, problem):
+def test_wrong_capacity_reports_are_refused(per_az, problem) -> None:
     with pytest.raises(BackendError, match=re.escape(problem)) as error:
         validate_capacity(CapacityReport({"compute": {"cores": per_az}}), "nova", CATALOG)
     assert str(error.value).startswith("capacitor nova")
 
 
-def test_a_number_beyond_any_amount_in_a_detail_is_the_largest_amount():
+def test_a_number_beyond_any_amount_in_a_detail_is_the_largest_amount() -> None:
     detail = {"name": "huge", "capacity": 10**20, "parts": [{"used": -(10**20)}, 7]}
     shown = {"name": "huge", "capacity": MAX_AMOUNT, "parts": [{"used": -MAX_AMOUNT}, 7]}
     capacity = CapacityReport({"compute": {"cores": {"az-one": AZCapacity(10**20, None, (detail,))}}})
@@ -148,21 +149,21 @@ def test_a_number_beyond_any_amount_in_a_detail_is_the_largest_amount():
 
 
 class Raising(QuotaBackend):
-    def __init__(self, error):
+    def __init__(self, error) -> None:
         self.error = error
 
     def describe(self):
         return SERVICE
 
-    def report_usage(self, project):
+    def report_usage(self, project) -> Never:
         raise self.error
 
-    def set_quota(self, project, quotas):
+    def set_quota(self, project, quotas) -> Never:
         raise self.error
 
 
 @pytest.mark.parametrize("state", [None, "a\0b", "x" * 1_000_001, 5])
-def test_a_state_that_cannot_be_kept(state):
+def test_a_state_that_cannot_be_kept(state) -> None:
     report = UsageReport({}, state)
     with pytest.raises(BackendError, match="the state is no text of up to 1000000 characters without NUL"):
         validate_usage(report, ServiceDef("compute", "compute", {}), CATALOG)
@@ -176,7 +177,7 @@ def test_a_state_that_cannot_be_kept(state):
         (KeyError("x"), "service compute: internal error of the plugin (KeyError)"),
     ],
 )
-def test_every_failure_is_a_backend_error_of_one_line(error, message, project):
+def test_every_failure_is_a_backend_error_of_one_line(error, message, project) -> None:
     backend = Raising(error)
     for call in (
         lambda: calls.report_usage(backend, SERVICE, project, CATALOG),
@@ -190,7 +191,7 @@ def test_every_failure_is_a_backend_error_of_one_line(error, message, project):
 
 
 class Listing(DiscoveryBackend):
-    def __init__(self, names, projects=()):
+    def __init__(self, names, projects=()) -> None:
         self.domains = [DomainInfo(f"id-{name}", name) for name in names]
         self.projects = projects
 
@@ -212,13 +213,13 @@ class Listing(DiscoveryBackend):
         (None, "nowhere", []),
     ],
 )
-def test_domains_are_chosen_by_name(except_domains, only_domains, expected):
+def test_domains_are_chosen_by_name(except_domains, only_domains, expected) -> None:
     backend = Listing(["Default", "sales", "sales-test", "test"])
     patterns = [pattern and re.compile(pattern) for pattern in (except_domains, only_domains)]
     assert [domain.name for domain in calls.list_domains(backend, *patterns)] == expected
 
 
-def test_wrong_lists_are_refused():
+def test_wrong_lists_are_refused() -> None:
     domain = DomainInfo("d", "domain")
     project = ProjectInfo("p", "x", "d", domain)
     for projects, problem in (
@@ -242,7 +243,7 @@ def test_wrong_lists_are_refused():
         ((), (0, 0), "resource disks: has bounds of a quota that it does not have"),
     ],
 )
-def test_bounds_that_make_no_sense(cores_bounds, disks_bounds, problem):
+def test_bounds_that_make_no_sense(cores_bounds, disks_bounds, problem) -> None:
     report = UsageReport(
         {"cores": ResourceUsage({}, 10, *cores_bounds), "disks": ResourceUsage({}, None, *disks_bounds)}
     )
@@ -250,7 +251,7 @@ def test_bounds_that_make_no_sense(cores_bounds, disks_bounds, problem):
         validate_usage(report, SERVICE, CATALOG)
 
 
-def test_bounds_of_a_quota():
+def test_bounds_of_a_quota() -> None:
     report = UsageReport({"cores": ResourceUsage({}, 10, 0, 0), "disks": DISKS})
     found = validate_usage(report, SERVICE, CATALOG).resources["cores"]
     assert (found.min_quota, found.max_quota) == (0, 0)

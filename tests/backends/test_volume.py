@@ -37,7 +37,7 @@ def berlin(keystone):
 class Volumes:
     """Cinder as a member of berlin uses it."""
 
-    def __init__(self, session):
+    def __init__(self, session) -> None:
         self.api = Adapter(session, service_type="block-storage", default_microversion="3.70")
 
     def create(self, type_, size, name):
@@ -112,12 +112,12 @@ class TestCinder(QuotaCases):
         # Cinder looks whether the project of a quota exists
         return project_of(keystone, name)
 
-    def test_description(self, service):
+    def test_description(self, service) -> None:
         assert service.resources["capacity"] == ResourceDef("capacity", Unit.GIB, "fast", az_aware=True)
         assert service.resources["volumes_slow"] == ResourceDef("volumes_slow", category="slow", az_aware=True)
 
     @pytest.mark.parametrize("max_age", [0, 60])
-    def test_what_is_stored_is_usage(self, session, stored, berlin, max_age):
+    def test_what_is_stored_is_usage(self, session, stored, berlin, max_age) -> None:
         assert amounts(report(load(session, max_age=max_age, page_size=1), berlin)) == {
             "capacity": {"az-one": 3},
             "volumes": {"az-one": 1},
@@ -127,13 +127,13 @@ class TestCinder(QuotaCases):
             "snapshots_slow": {"az-two": 1},
         }
 
-    def test_of_unknown_type(self, session, stored, berlin):
+    def test_of_unknown_type(self, session, stored, berlin) -> None:
         found = amounts(report(load(session, volume_types=["fast"]), berlin))
         assert found == {
             "capacity": {"az-one": 3, "az-two": 20}, "volumes": {"az-one": 1, "az-two": 1}, "snapshots": {"az-two": 1},
         }  # fmt: skip
 
-    def test_subresources(self, session, stored, berlin):
+    def test_subresources(self, session, stored, berlin) -> None:
         backend = load(session, with_volume_subresources=True, with_snapshot_subresources=True)
         found = report(backend, berlin)
         fast, slow, snapshot = stored
@@ -151,7 +151,7 @@ class TestCinder(QuotaCases):
 
     def test_quota_is_enforced_and_shown_to_others(
         self, backend, service, volumes, stored, berlin, keystone, real_venv
-    ):
+    ) -> None:
         quotas = dict.fromkeys(service.resources, 100)
         calls.set_quota(backend, service, berlin, quotas | {"volumes": 1, "capacity_slow": 21})
         assert volumes.create("fast", 1, "too-many").status_code == 413
@@ -164,25 +164,25 @@ class TestCinder(QuotaCases):
         )  # fmt: skip
         assert {"volumes_fast 1", "gigabytes_slow 21", "volumes 101"} <= set(shown.stdout.splitlines()), shown.stderr
 
-    def test_a_quota_changed_behind_our_back_is_seen(self, backend, service, berlin, admin):
+    def test_a_quota_changed_behind_our_back_is_seen(self, backend, service, berlin, admin) -> None:
         calls.set_quota(backend, service, berlin, dict.fromkeys(service.resources, 50))
         admin.put(f"/os-quota-sets/{berlin.id}", json={"quota_set": {"volumes_slow": 7, "gigabytes_fast": -1}})
         found = report(backend, berlin)
         assert (found["volumes_slow"].quota, str(found["capacity"].quota)) == (7, "Unlimited.UNLIMITED")
 
-    def test_a_type_that_does_not_exist(self, session, admin, berlin):
+    def test_a_type_that_does_not_exist(self, session, admin, berlin) -> None:
         with pytest.raises(
             BackendError, match=r"Cinder has no quota 'gigabytes_nonsense' .is there such a volume type"
         ):
             report(load(session, volume_types=["nonsense"]), berlin)
 
-    def test_a_user_without_the_role(self, keystone, admin, berlin):
+    def test_a_user_without_the_role(self, keystone, admin, berlin) -> None:
         session = session_of(keystone, "munich-member", "munich")
         with pytest.raises(BackendError, match=r"Cinder refuses the user of Limes with 403|no os-vol-tenant-attr"):
             report(load(session), berlin)
 
 
-def test_the_services_of_this_cinder_report_each_for_itself(admin):
+def test_the_services_of_this_cinder_report_each_for_itself(admin) -> None:
     """However long the tests run, a backend stays in its AZ: no service writes its own into the row of another."""
     deadline, hosts = time.monotonic() + 200, {"h1", "h1@fast", "h1@slow"}
     begun = {one["host"]: one["updated_at"] for one in admin.get("/os-services").json()["services"]}
@@ -215,7 +215,7 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
         names = ("capacity", "capacity_slow")
         return Catalog(AZS, [ServiceDef("volumev2", "storage", {name: ResourceDef(name) for name in names})])
 
-    def test_capacity(self, backend, catalog):
+    def test_capacity(self, backend, catalog) -> None:
         found = calls.report_capacity(backend, "under-test", catalog).services["volumev2"]
         assert {name: {az: one.capacity for az, one in per_az.items()} for name, per_az in found.items()} == {
             "capacity": {"az-one": 1000}, "capacity_slow": {"az-two": 5000},
@@ -226,7 +226,7 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
         )  # fmt: skip
 
 
-def test_params_are_checked():
+def test_params_are_checked() -> None:
     with pytest.raises(ConfigError) as caught:
         load_quota("volumev2", {"volume_types": ["a", "a"]})
     assert "services[0].params.volume_types: the volume type 'a' is given more than once" in str(caught.value)

@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import replace
+from typing import Never
 
 import pytest
 import requests
@@ -21,7 +22,7 @@ OUTAGE = BackendOutage("no answer")
 class Watch:
     """A monotonic clock."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.now = 0.0
 
     def __call__(self):
@@ -39,13 +40,13 @@ def breaker(watch):
     return CircuitBreaker("service compute", rules, jitter=NoJitter(), monotonic=watch)
 
 
-def fail(breaker, error=OUTAGE):
+def fail(breaker, error=OUTAGE) -> Never:
     with pytest.raises(type(error)), breaker.call():
         raise error
 
 
-def fail_during(breaker, meanwhile):
-    def call():
+def fail_during(breaker, meanwhile) -> None:
+    def call() -> Never:
         with breaker.call():
             meanwhile()
             raise OUTAGE
@@ -54,18 +55,18 @@ def fail_during(breaker, meanwhile):
         call()
 
 
-def refuse(breaker):
+def refuse(breaker) -> None:
     assert not breaker.ready()
     with pytest.raises(BackendPaused), breaker.call():
         pass
 
 
-def succeed(breaker):
+def succeed(breaker) -> None:
     with breaker.call():
         pass
 
 
-def test_the_circuit_opens_after_outages_in_a_row(breaker):
+def test_the_circuit_opens_after_outages_in_a_row(breaker) -> None:
     fail(breaker)
     fail(breaker)
     succeed(breaker)
@@ -77,7 +78,7 @@ def test_the_circuit_opens_after_outages_in_a_row(breaker):
         raise AssertionError("it must not be asked")
 
 
-def test_one_call_at_a_time_finds_out_whether_it_is_back(breaker, watch):
+def test_one_call_at_a_time_finds_out_whether_it_is_back(breaker, watch) -> None:
     for _ in range(3):
         fail(breaker)
     pauses = []
@@ -98,9 +99,9 @@ def test_one_call_at_a_time_finds_out_whether_it_is_back(breaker, watch):
     assert breaker.ready(), "the pauses begin anew"
 
 
-def test_stragglers_do_not_lengthen_the_pause(breaker, watch):
+def test_stragglers_do_not_lengthen_the_pause(breaker, watch) -> None:
 
-    def others_fail():
+    def others_fail() -> None:
         for _ in range(3):
             fail(breaker)
         watch.now += 29
@@ -110,7 +111,7 @@ def test_stragglers_do_not_lengthen_the_pause(breaker, watch):
     assert breaker.ready()
 
 
-def test_an_answer_that_says_no_is_an_answer(breaker):
+def test_an_answer_that_says_no_is_an_answer(breaker) -> None:
     for _ in range(10):
         fail(breaker, BackendError("the quota is below the usage"))
     assert breaker.state is CircuitState.CLOSED
@@ -131,13 +132,13 @@ def test_an_answer_that_says_no_is_an_answer(breaker):
         (ZeroDivisionError(), False),
     ],
 )
-def test_what_is_an_outage(error, outage):
+def test_what_is_an_outage(error, outage) -> None:
     wrapped = BackendError("could not be asked")
     wrapped.__cause__ = error
     assert (is_outage(error), is_outage(wrapped)) == (outage, outage)
 
 
-def test_one_backend_cannot_hold_all_threads(watch):
+def test_one_backend_cannot_hold_all_threads(watch) -> None:
     breaker = CircuitBreaker("service compute", BreakerRules(at_once=2), monotonic=watch)
     with breaker.call(), breaker.call():
         assert not breaker.ready()
@@ -146,7 +147,7 @@ def test_one_backend_cannot_hold_all_threads(watch):
     assert breaker.ready()
 
 
-def test_a_plugin_that_never_comes_back_does_not_hold_its_caller(breaker):
+def test_a_plugin_that_never_comes_back_does_not_hold_its_caller(breaker) -> None:
     backend, released = FakeService(COMPUTE), threading.Event()
     backend.during = lambda: released.wait(60)
     guarded = GuardedQuotaBackend(backend, breaker, time_limit=0.05)
@@ -160,7 +161,7 @@ def test_a_plugin_that_never_comes_back_does_not_hold_its_caller(breaker):
         released.set()
 
 
-def test_failed_scrapes_pause_longer_and_longer(lab):
+def test_failed_scrapes_pause_longer_and_longer(lab) -> None:
     lab.execute("DELETE FROM project_services WHERE project_id <> %s", lab.project_id())
     lab.compute.error = BackendError("nonsense")
     lab.execute("UPDATE project_services SET failing_since = 7")  # left over by the previous release
@@ -184,7 +185,7 @@ def guarded(lab, breaker):
     return lab
 
 
-def test_claims_are_given_back_while_the_backend_is_left_alone(guarded, breaker):
+def test_claims_are_given_back_while_the_backend_is_left_alone(guarded, breaker) -> None:
     for _ in range(3):
         fail(breaker)
     before = guarded.rows("SELECT * FROM project_services ORDER BY id")
@@ -193,7 +194,7 @@ def test_claims_are_given_back_while_the_backend_is_left_alone(guarded, breaker)
     assert guarded.compute.reports == []
 
 
-def test_quota_is_accepted_at_once_while_the_backend_is_left_alone(guarded, breaker, watch):
+def test_quota_is_accepted_at_once_while_the_backend_is_left_alone(guarded, breaker, watch) -> None:
     guarded.scrape_all()
     guarded.set_quota("cores", 20)
     for _ in range(3):
@@ -206,7 +207,7 @@ def test_quota_is_accepted_at_once_while_the_backend_is_left_alone(guarded, brea
     assert guarded.compute.written == [("berlin", {"cores": 20, "ram": 0})]
 
 
-def test_jobs_claim_nothing_while_the_backend_is_left_alone(guarded, breaker, watch):
+def test_jobs_claim_nothing_while_the_backend_is_left_alone(guarded, breaker, watch) -> None:
     counter = OutcomeCounter("x", "x", ("service_type", "service_name"), [])
     usage = UsageJob("compute", "fake", guarded.scrape(), counter, breaker, batch=10)
     push = PushJob("compute", "fake", guarded.push(), counter, breaker)
@@ -225,7 +226,7 @@ def test_jobs_claim_nothing_while_the_backend_is_left_alone(guarded, breaker, wa
     assert push.step() is True
 
 
-def test_a_takeover_is_told(lab, caplog):
+def test_a_takeover_is_told(lab, caplog) -> None:
     action = replace(lab.scrape(), lease=10)
     assert len(action.claim("compute", 2)) == 2
     lab.clock.advance(10)

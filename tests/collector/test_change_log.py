@@ -42,7 +42,7 @@ def events(lab):
     return found
 
 
-def test_auto_approval(make_audited):
+def test_auto_approval(make_audited) -> None:
     lab = make_audited()
     lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}
@@ -59,7 +59,7 @@ def test_auto_approval(make_audited):
     assert len(history(lab)) == len(events(lab)) == 1, "only what changes is told"
 
 
-def test_a_constraint_of_a_project(make_audited):
+def test_a_constraint_of_a_project(make_audited) -> None:
     lab = make_audited(projects={"germany/berlin": {CORES: Constraint(minimum=20, maximum=30)}})
     lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}  # would be approved
@@ -76,7 +76,7 @@ def test_a_constraint_of_a_project(make_audited):
     ]
 
 
-def test_a_constraint_of_a_domain(make_audited):
+def test_a_constraint_of_a_domain(make_audited) -> None:
     lab = make_audited(domains={"germany": {CORES: Constraint(minimum=40), ("compute", "ram"): Constraint(maximum=9)}})
     lab.discover().run()
     first = (lab.now, "d-germany", "", *CORES, "quota", None, 40, "constraint", "at least 40", "", "limes")
@@ -90,7 +90,7 @@ def test_a_constraint_of_a_domain(make_audited):
     assert [one[:2] for one in events(lab)] == [("service/compute/cores/quota", "d-germany")] * 2
 
 
-def test_vanished_projects_and_domains(make_audited):
+def test_vanished_projects_and_domains(make_audited) -> None:
     lab = make_audited()
     lab.discover().run()
     lab.compute.quota.update({"berlin": {"cores": 8}, "dresden": {"cores": 8}, "paris": {"cores": 8}})
@@ -117,7 +117,7 @@ def test_vanished_projects_and_domains(make_audited):
     assert len(events(lab)) == len(history(lab))
 
 
-def test_nothing_is_written_for_a_scrape_whose_lease_is_lost(make_audited):
+def test_nothing_is_written_for_a_scrape_whose_lease_is_lost(make_audited) -> None:
     lab = make_audited()
     lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}
@@ -127,7 +127,7 @@ def test_nothing_is_written_for_a_scrape_whose_lease_is_lost(make_audited):
     assert (history(lab), events(lab)) == ([], [])
 
 
-def test_a_backend_that_was_changed_by_somebody_else(make_audited):
+def test_a_backend_that_was_changed_by_somebody_else(make_audited) -> None:
     lab = make_audited()
     lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}
@@ -144,7 +144,7 @@ def test_a_backend_that_was_changed_by_somebody_else(make_audited):
     assert len(events(lab)) == before, "the quota itself is what it was"
 
 
-def test_a_backend_that_is_left_alone(make_lab):
+def test_a_backend_that_is_left_alone(make_lab) -> None:
     lab = make_lab(authoritative=False)
     lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}

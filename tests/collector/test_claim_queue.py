@@ -6,7 +6,7 @@ from limes.collector.claim_queue import ClaimQueue
 class World:
     """Tasks are numbers; time moves when it is told to."""
 
-    def __init__(self, **options):
+    def __init__(self, **options) -> None:
         self.now = 0.0
         self.next = 0
         self.claims = []
@@ -19,27 +19,27 @@ class World:
         self.next += limit
         return range(self.next - limit, self.next)
 
-    def work(self, seconds, times=1):
+    def work(self, seconds, times=1) -> None:
         for _ in range(times):
             assert self.queue.take() is not None
             with self.queue.measure_task():
                 self.now += seconds
 
 
-def test_a_fast_backend_has_large_claims():
+def test_a_fast_backend_has_large_claims() -> None:
     world = World()
     world.work(0.01, times=101)
     assert world.claims == [1, 50, 50]
 
 
-def test_a_slow_backend_has_claims_of_one():
+def test_a_slow_backend_has_claims_of_one() -> None:
     world = World(workers=2)
     world.work(20, times=4)
     assert world.claims == [1, 1, 1, 1]
     assert world.returned == []
 
 
-def test_what_waits_too_long_is_given_back():
+def test_what_waits_too_long_is_given_back() -> None:
     world = World()
     world.work(0.01, times=1)
     world.work(0.01, times=1)
@@ -49,7 +49,7 @@ def test_what_waits_too_long_is_given_back():
     assert world.returned == list(range(2, 51))
 
 
-def test_what_waits_at_the_end_is_given_back():
+def test_what_waits_at_the_end_is_given_back() -> None:
     world = World()
     world.work(0.01, times=2)
     world.queue.close()

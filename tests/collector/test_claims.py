@@ -41,7 +41,7 @@ def until_none(call):
     return sum(1 for _ in iter(call, None))
 
 
-def test_each_project_is_scraped_once(crowd):
+def test_each_project_is_scraped_once(crowd) -> None:
     crowd.compute.during = lambda: time.sleep(0.002)
     counts = at_once(lambda: until_none(lambda: crowd.scrape().run_next("compute")))
     while crowd.scrape().run_next("compute") is not None:  # rows that all had to skip because another one held them
@@ -51,7 +51,7 @@ def test_each_project_is_scraped_once(crowd):
     assert crowd.rows("SELECT COUNT(*) FROM project_services ps WHERE scraped_at IS NULL") == [(PROJECTS,)]
 
 
-def test_each_quota_is_written_once(crowd):
+def test_each_quota_is_written_once(crowd) -> None:
     crowd.scrape_all()
     for number in range(PROJECTS):
         crowd.set_quota("cores", number + 1, project=f"town-{number}")
@@ -63,12 +63,12 @@ def test_each_quota_is_written_once(crowd):
     ]
 
 
-def test_quotas_that_change_while_they_are_written_all_arrive(crowd):
+def test_quotas_that_change_while_they_are_written_all_arrive(crowd) -> None:
     """Requests and collectors write at the same time; in the end every backend has the last quota."""
     crowd.scrape_all()
     last = {}
 
-    def users():
+    def users() -> None:
         for round_ in range(1, 6):
             for number in range(0, PROJECTS, 5):
                 name = f"town-{number}"
@@ -91,7 +91,7 @@ def test_quotas_that_change_while_they_are_written_all_arrive(crowd):
     assert crowd.rows("SELECT COUNT(*) FROM project_services WHERE quota_desynced_at IS NOT NULL") == [(0,)]
 
 
-def test_a_cluster_wide_job_has_one_holder(lab):
+def test_a_cluster_wide_job_has_one_holder(lab) -> None:
     def claim():
         return lab.engine.atomic(
             lambda: tasks.claim_job(lab.engine, "discovery", lab.now, lab.now + 300, lab.now + 9000)
@@ -104,7 +104,7 @@ def test_a_cluster_wide_job_has_one_holder(lab):
     assert claim() is True
 
 
-def test_the_outcome_of_a_job_is_recorded_only_by_its_holder(lab):
+def test_the_outcome_of_a_job_is_recorded_only_by_its_holder(lab) -> None:
     engine: Engine = lab.engine
 
     def claim(lease):

@@ -12,7 +12,7 @@ from tests.collector.lab import NoJitter
 YEAR = 365 * 86400
 
 
-def in_the_past(lab):
+def in_the_past(lab) -> None:
     """Everything was done by a clock that was a year ahead; now it has been put right."""
     lab.clock.advance(YEAR)
     lab.scrape_all()
@@ -25,7 +25,7 @@ def in_the_past(lab):
     lab.clock.advance(-YEAR)
 
 
-def test_work_goes_on_after_the_clock_was_put_back(lab):
+def test_work_goes_on_after_the_clock_was_put_back(lab) -> None:
     in_the_past(lab)
     lab.compute.reports.clear()
     assert lab.scrape_all() == 3
@@ -39,13 +39,13 @@ def test_work_goes_on_after_the_clock_was_put_back(lab):
     assert lab.scrape_capacity().run_next() is None
 
 
-def test_a_request_writes_quota_after_the_clock_was_put_back(lab):
+def test_a_request_writes_quota_after_the_clock_was_put_back(lab) -> None:
     in_the_past(lab)
     assert lab.push().push_project(lab.project_id(), ["compute"]) == []
     assert lab.compute.written == [("berlin", {"cores": 20, "ram": 0})]
 
 
-def test_a_claim_by_a_clock_that_was_ahead_does_not_last(lab):
+def test_a_claim_by_a_clock_that_was_ahead_does_not_last(lab) -> None:
     lab.clock.advance(YEAR)
     assert len(lab.scrape().claim("compute", 3)) == 3
     lab.clock.advance(-YEAR)
@@ -54,7 +54,7 @@ def test_a_claim_by_a_clock_that_was_ahead_does_not_last(lab):
     assert len(lab.scrape().claim("compute", 3)) == 2
 
 
-def test_a_job_for_the_cluster_runs_after_the_clock_was_put_back(lab):
+def test_a_job_for_the_cluster_runs_after_the_clock_was_put_back(lab) -> None:
     runs = []
     job = RunJob(lab.engine, lab.clock, NoJitter(), "sweep", lambda: runs.append(lab.now), interval=60)
     lab.clock.advance(YEAR)
@@ -67,7 +67,7 @@ def test_a_job_for_the_cluster_runs_after_the_clock_was_put_back(lab):
 class Watch(ClockWatch):
     """A watch on a machine whose clock can be moved."""
 
-    def __init__(self, engine):
+    def __init__(self, engine) -> None:
         self.ahead = 0.0
         self.passed = 0.0
         import time
@@ -83,7 +83,7 @@ class Watch(ClockWatch):
 
 @pytest.mark.parametrize("ahead", [3600.0, -3600.0])
 @pytest.mark.parametrize("databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True)
-def test_who_disagrees_with_the_database_does_nothing(lab, ahead, caplog):
+def test_who_disagrees_with_the_database_does_nothing(lab, ahead, caplog) -> None:
     watch = Watch(lab.engine)
     assert watch.agrees()
     watch.ahead = ahead
@@ -96,17 +96,17 @@ def test_who_disagrees_with_the_database_does_nothing(lab, ahead, caplog):
     assert "agree again" in caplog.text
 
 
-def test_a_loop_begins_nothing_while_it_may_not():
+def test_a_loop_begins_nothing_while_it_may_not() -> None:
     steps, may = [], []
 
     class Job:
         name, workers = "job", 1
 
-        def step(self):
+        def step(self) -> bool:
             steps.append(1)
             return True
 
-        def close(self):
+        def close(self) -> None:
             pass
 
     loop = Loop(Job(), may_work=lambda: len(may) == 1 and len(steps) < 3)
@@ -117,7 +117,7 @@ def test_a_loop_begins_nothing_while_it_may_not():
     assert steps == [1, 1, 1]
 
 
-def test_a_jump_wakes_the_scheduler(monkeypatch):
+def test_a_jump_wakes_the_scheduler(monkeypatch) -> None:
     import limes.collector.clocks as module
 
     class Time:
@@ -126,7 +126,7 @@ def test_a_jump_wakes_the_scheduler(monkeypatch):
         def time(self):
             return self.monotonic() + self.ahead
 
-        def monotonic(self):
+        def monotonic(self) -> float:
             return 1.0
 
     clock, heard = Time(), threading.Event()

@@ -32,7 +32,7 @@ from tests.support.processes import ServerProcess
 class Cloud:
     """Fake backends, a database, and as many collectors as a test starts."""
 
-    def __init__(self, url):
+    def __init__(self, url) -> None:
         self.url = url
         self.engine = Engine(url)
         self.compute, self.volume = FakeService(COMPUTE), FakeService(VOLUME)
@@ -54,7 +54,7 @@ class Cloud:
         with self.engine.connection():
             return self.engine.rows(sql)
 
-    def wait_until(self, sql, expected, timeout=200.0):
+    def wait_until(self, sql, expected, timeout=200.0) -> None:
         deadline = time.monotonic() + timeout
         while (found := self.rows(sql)) != expected:
             assert time.monotonic() < deadline, f"{sql}: still {found}"
@@ -73,7 +73,7 @@ def cloud(database_url_with):
     cloud.engine.close()
 
 
-def test_a_job_is_the_initiator_of_what_it_changes(cloud):
+def test_a_job_is_the_initiator_of_what_it_changes(cloud) -> None:
     cloud.compute.quota["berlin"] = {"cores": 8}
     with cloud.collector(lease=300):
         cloud.wait_until(SCRAPED, [(6,)])
@@ -81,7 +81,7 @@ def test_a_job_is_the_initiator_of_what_it_changes(cloud):
     assert found == [("", "scrape-usage:compute", "job-scrape-usage:compute")]
 
 
-def test_from_an_empty_database_to_quota_in_force(cloud):
+def test_from_an_empty_database_to_quota_in_force(cloud) -> None:
     cloud.compute.default_quota = {"cores": 99, "ram": 0}
     with cloud.collector(lease=300):
         cloud.wait_until(SCRAPED, [(6,)])
@@ -99,7 +99,7 @@ def test_from_an_empty_database_to_quota_in_force(cloud):
     ]
 
 
-def test_metrics_and_healthcheck(cloud):
+def test_metrics_and_healthcheck(cloud) -> None:
     cloud.volume.error = BackendError("no answer")
     expected = {
         'limes_resource_scrapes{service_name="fake-nova",service_type="compute",task_outcome="success"} 3.0',
@@ -144,7 +144,7 @@ def test_metrics_and_healthcheck(cloud):
     assert scraped_at == {f"limes_oldest_scraped_at{labels}", f"limes_newest_scraped_at{labels}"}
 
 
-def test_several_collectors_share_the_work(cloud):
+def test_several_collectors_share_the_work(cloud) -> None:
     with cloud.collector(lease=300), cloud.collector(lease=300), cloud.collector(lease=300):
         cloud.wait_until(SCRAPED, [(6,)])
         cloud.wait_until(JOBS_RUN, [(5,)])
@@ -152,7 +152,7 @@ def test_several_collectors_share_the_work(cloud):
     assert sorted(cloud.volume.reports) == ["berlin", "dresden", "paris"]
 
 
-def test_a_backend_that_hangs_holds_up_neither_others_nor_the_end(cloud):
+def test_a_backend_that_hangs_holds_up_neither_others_nor_the_end(cloud) -> None:
     released = threading.Event()
     cloud.compute.during = lambda: released.wait(280)
     with cloud.collector(grace=0.2, lease=300):
@@ -169,7 +169,7 @@ def test_a_backend_that_hangs_holds_up_neither_others_nor_the_end(cloud):
             thread.join(100)
 
 
-def test_an_address_that_is_taken_is_refused(cloud):
+def test_an_address_that_is_taken_is_refused(cloud) -> None:
     with cloud.collector() as collector:
         second = cloud.collector(listen=f"127.0.0.1:{collector.port}")
         with pytest.raises(StartupError, match=f"collector.listen: cannot listen on 127.0.0.1:{collector.port}"):
@@ -185,7 +185,7 @@ def process(cloud, tmp_path, hang_in, grace=5.0):
     )
 
 
-def test_a_collector_that_is_killed_in_the_middle_of_a_scrape_loses_nothing(cloud, tmp_path):
+def test_a_collector_that_is_killed_in_the_middle_of_a_scrape_loses_nothing(cloud, tmp_path) -> None:
     killed = process(cloud, tmp_path, "report_usage").start()
     killed.signal(signal.SIGKILL)
     killed.stop()
@@ -197,7 +197,7 @@ def test_a_collector_that_is_killed_in_the_middle_of_a_scrape_loses_nothing(clou
     assert sorted(set(cloud.compute.reports)) == ["berlin", "dresden", "paris"]
 
 
-def test_a_collector_that_is_killed_in_the_middle_of_a_push_loses_nothing(cloud, tmp_path):
+def test_a_collector_that_is_killed_in_the_middle_of_a_push_loses_nothing(cloud, tmp_path) -> None:
     cloud.compute.default_quota = {"cores": 0, "ram": 0}
     with cloud.collector():
         cloud.wait_until(SCRAPED, [(6,)])
@@ -222,7 +222,7 @@ def test_a_collector_that_is_killed_in_the_middle_of_a_push_loses_nothing(cloud,
 
 
 @pytest.mark.parametrize("hang_in", ["nothing", "report_usage"])
-def test_sigterm_ends_it_cleanly(cloud, tmp_path, hang_in):
+def test_sigterm_ends_it_cleanly(cloud, tmp_path, hang_in) -> None:
     collector = process(cloud, tmp_path, hang_in, grace=0.5).start()
     collector.signal(signal.SIGTERM)
     code = collector.stop(timeout=200)

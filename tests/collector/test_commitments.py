@@ -18,7 +18,7 @@ def lab(make_lab):
     return lab
 
 
-def test_a_scrape_of_capacity_confirms_in_order(lab):
+def test_a_scrape_of_capacity_confirms_in_order(lab) -> None:
     add(lab, 1, 60, project="dresden")
     add(lab, 2, 50)
     add(lab, 3, 15)
@@ -38,7 +38,7 @@ def test_a_scrape_of_capacity_confirms_in_order(lab):
     assert confirmed == [(lab.now,)]
 
 
-def test_what_expires_makes_room(lab):
+def test_what_expires_makes_room(lab) -> None:
     capacity(lab, 80)
     add(lab, 1, 70, project="dresden", status="confirmed", expires_at=lab.now + 100)
     add(lab, 2, 20)
@@ -53,7 +53,7 @@ def test_what_expires_makes_room(lab):
     assert changes(before, all_rows(lab.engine)) == {}
 
 
-def test_a_resource_without_a_capacitor_goes_on_as_well(lab):
+def test_a_resource_without_a_capacitor_goes_on_as_well(lab) -> None:
     lab.execute("DELETE FROM az_resources")
     add(lab, 1, 1, status="confirmed", expires_at=lab.now + 1)
     add(lab, 2, 1, project="paris", expires_at=lab.now + 2)
@@ -65,7 +65,7 @@ def test_a_resource_without_a_capacitor_goes_on_as_well(lab):
     assert states(lab) == {1: "expired", 2: "expired"}
 
 
-def test_ended_ones_are_forgotten_but_not_their_events(lab):
+def test_ended_ones_are_forgotten_but_not_their_events(lab) -> None:
     add(lab, 1, 1, status="confirmed", expires_at=lab.now + 10)
     add(lab, 2, 1, status="superseded")
     add(lab, 3, 1, status="confirmed")

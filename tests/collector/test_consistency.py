@@ -25,7 +25,7 @@ def names(lab, table, column):
         return sorted(row[0] for row in lab.engine.rows(f"SELECT {column} FROM {table}"))
 
 
-def test_running_again_changes_nothing(lab):
+def test_running_again_changes_nothing(lab) -> None:
     check = job(lab, [COMPUTE, VOLUME], ["inventory"])
     check.run()
     before = all_rows(lab.engine)
@@ -33,14 +33,14 @@ def test_running_again_changes_nothing(lab):
     assert changes(before, all_rows(lab.engine)) == {}
 
 
-def test_a_service_that_left_the_configuration_goes_with_all_its_rows(lab):
+def test_a_service_that_left_the_configuration_goes_with_all_its_rows(lab) -> None:
     job(lab, [COMPUTE], ["inventory"]).run()
     assert names(lab, "services", "type") == ["compute"]
     assert names(lab, "resources", "name") == ["cores", "gpus", "ram"]
     assert names(lab, "project_services", "project_id") == names(lab, "projects", "id")
 
 
-def test_a_service_that_left_comes_back_as_it_was_within_the_grace(lab, caplog):
+def test_a_service_that_left_comes_back_as_it_was_within_the_grace(lab, caplog) -> None:
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(5)}}
     lab.scrape_all("compute")
     lab.set_quota("cores", 7)
@@ -72,13 +72,13 @@ def test_a_service_that_left_comes_back_as_it_was_within_the_grace(lab, caplog):
     assert "service compute is not configured any more: deleted with all of its quotas" in caplog.text
 
 
-def test_a_process_that_does_not_prune_marks_nothing(lab):
+def test_a_process_that_does_not_prune_marks_nothing(lab) -> None:
     before = all_rows(lab.engine)
     SyncCatalog(lab.engine, Catalog(["az-one"], [VOLUME]), ["nova"], lab.clock).run()
     assert set(changes(before, all_rows(lab.engine))) == {"resources"}  # which are hidden
 
 
-def test_a_resource_that_left_the_configuration_is_hidden_until_it_comes_back(lab):
+def test_a_resource_that_left_the_configuration_is_hidden_until_it_comes_back(lab) -> None:
     smaller = ServiceDef("compute", "compute", {name: one for name, one in COMPUTE.resources.items() if name != "ram"})
 
     def known():
@@ -92,7 +92,7 @@ def test_a_resource_that_left_the_configuration_is_hidden_until_it_comes_back(la
     assert known() == ["cores", "gpus", "ram"]
 
 
-def test_a_new_service_is_due_in_every_project_at_once(lab):
+def test_a_new_service_is_due_in_every_project_at_once(lab) -> None:
     job(lab, [COMPUTE], ["inventory"]).run()
     lab.clock.advance(10)
     job(lab, [COMPUTE, VOLUME], ["inventory"]).run()
@@ -104,10 +104,10 @@ def test_a_new_service_is_due_in_every_project_at_once(lab):
     assert due == [(lab.clock.now().timestamp(),)] * 3
 
 
-def test_a_capacitor_that_left_takes_its_capacity_along(lab):
+def test_a_capacitor_that_left_takes_its_capacity_along(lab) -> None:
     job(lab, [COMPUTE, VOLUME], ["inventory"]).run()
 
-    def own():
+    def own() -> None:
         lab.engine.execute(
             "UPDATE resources SET capacitor_id = (SELECT id FROM capacitors WHERE name = 'inventory') WHERE name = 'ram'"
         )
@@ -122,7 +122,7 @@ def test_a_capacitor_that_left_takes_its_capacity_along(lab):
     assert names(lab, "az_resources", "az") == []
 
 
-def test_domain_quotas_follow_their_constraints(lab, caplog):
+def test_domain_quotas_follow_their_constraints(lab, caplog) -> None:
     constraints = ConstraintSet(domains={"germany": {("compute", "cores"): Constraint(10, 20)}})
     before = all_rows(lab.engine)
     job(lab, [COMPUTE, VOLUME], [], constraints).run()
@@ -131,12 +131,12 @@ def test_domain_quotas_follow_their_constraints(lab, caplog):
     assert "AUDIT: domain germany, resource compute/cores: quota 0 -> 10, as its constraint demands" in caplog.text
 
 
-def test_a_service_that_comes_back_at_the_last_moment_is_not_deleted(lab):
+def test_a_service_that_comes_back_at_the_last_moment_is_not_deleted(lab) -> None:
     """One collector has decided to delete it when another one, which has it in its configuration, starts."""
     job(lab, [VOLUME], ["nova"], grace=DAY).run()
     lab.clock.advance(DAY)
 
-    def decide_late():
+    def decide_late() -> None:
         overdue = catalog_queries.services_vanished_before(lab.engine, lab.now - DAY)
         assert overdue == ["compute"]
         catalog_queries.restore_services(lab.engine, ["compute", "volume"])

@@ -2,6 +2,7 @@
 
 import re
 from io import BytesIO
+from typing import Never
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -92,7 +93,7 @@ def value(found, name, **labels):
     return found.get((name, frozenset(labels.items())))
 
 
-def test_every_family_is_there_with_its_labels(cloud):
+def test_every_family_is_there_with_its_labels(cloud) -> None:
     found = samples(cloud)
     for name, (labels, _) in FAMILIES.items():
         seen = {frozenset(dict(pairs)) for sample, pairs in found if sample == name}
@@ -100,7 +101,7 @@ def test_every_family_is_there_with_its_labels(cloud):
     assert {name for name, _ in found} == set(FAMILIES)
 
 
-def test_figures(cloud):
+def test_figures(cloud) -> None:
     found = samples(cloud)
     for name, labels, expected in (
         ("limes_cluster_capacity", CORES, 301),  # 201 * 1.5, rounded down once
@@ -129,19 +130,19 @@ def test_figures(cloud):
         assert value(found, name, **labels) == expected, (name, labels)
 
 
-def test_zeros_of_projects_can_be_left_out(cloud):
+def test_zeros_of_projects_can_be_left_out(cloud) -> None:
     full, sparse = samples(cloud), samples(cloud, skip_zero=True)
     assert {key: amount for key, amount in full.items() if amount or "project" not in key[0]} == sparse
     assert len(sparse) < len(full)
 
 
-def test_odd_names_do_not_break_the_format(cloud):
+def test_odd_names_do_not_break_the_format(cloud) -> None:
     odd = 'a "quoted"\\name\nof {two=lines}, ü'
     cloud.execute("UPDATE projects SET name = %s WHERE name = 'berlin'", odd)
     assert value(samples(cloud), "limes_project_usage", **{**BERLIN, "project": odd}, **CORES) == 7
 
 
-def test_what_is_gone_is_gone(cloud):
+def test_what_is_gone_is_gone(cloud) -> None:
     cloud.execute("DELETE FROM projects WHERE name = 'berlin'")
     cloud.execute("UPDATE resources SET is_known = %s WHERE name = 'ram'", False)
     cloud.execute("INSERT INTO resources (service_id, name, is_known) VALUES (1, 'floppies', %s)", False)
@@ -151,7 +152,7 @@ def test_what_is_gone_is_gone(cloud):
     assert "dresden" in text
 
 
-def test_a_project_that_vanishes_in_the_middle_is_there_as_a_whole(url, cloud):
+def test_a_project_that_vanishes_in_the_middle_is_there_as_a_whole(url, cloud) -> None:
     """What is read is one state of the database, however long it takes."""
 
     class Interrupted(BytesIO):
@@ -173,8 +174,8 @@ def test_a_project_that_vanishes_in_the_middle_is_there_as_a_whole(url, cloud):
     assert "berlin" not in render(cloud)
 
 
-def test_half_of_the_figures_are_none():
-    def fail_in_the_middle(file):
+def test_half_of_the_figures_are_none() -> None:
+    def fail_in_the_middle(file) -> Never:
         file.write(b"half_of_it 1\n")
         raise Unavailable("the database does not answer")
 
@@ -186,12 +187,12 @@ def test_half_of_the_figures_are_none():
     assert file.read() == b"own 1\ndata 2\n"
 
 
-def test_what_is_large_goes_to_disk_piece_by_piece(cloud):
+def test_what_is_large_goes_to_disk_piece_by_piece(cloud) -> None:
     """Memory does not grow with the number of projects."""
     sizes = []
 
     class OnlyWrites:
-        def write(self, data):
+        def write(self, data) -> None:
             sizes.append(len(data))
 
     for number in range(300):

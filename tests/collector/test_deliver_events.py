@@ -1,6 +1,7 @@
 """Audit events reach their sink at least once and in order, whatever the sink does."""
 
 from dataclasses import dataclass, field, replace
+from typing import Never
 
 import pytest
 
@@ -54,7 +55,7 @@ def deliver(lab, sink):
     return DeliverEvents(lab.engine, lab.clock, NoJitter(), sink, interval=5, retry=10, retry_max=35, retention=1000)
 
 
-def write(lab, *events, sink="log"):
+def write(lab, *events, sink="log") -> None:
     """Events as `stream:text`."""
     rows = [(lab.now, sink, one.partition(":")[0], f"id of {one}", one) for one in events]
     lab.engine.atomic(lambda: outbox.append(lab.engine, rows))
@@ -68,7 +69,7 @@ def state(lab):
     return lab.rows("SELECT next_run_at, error FROM jobs WHERE name = 'audit:log'")[0]
 
 
-def test_in_order_and_once(lab, sink, deliver):
+def test_in_order_and_once(lab, sink, deliver) -> None:
     events = [f"{stream}:{n}" for n in range(130) for stream in ("berlin", "paris")]
     write(lab, *events)
     outcome = deliver.run_if_due()
@@ -80,7 +81,7 @@ def test_in_order_and_once(lab, sink, deliver):
     assert (sink.got, waiting(lab)) == (events, [])
 
 
-def test_each_sink_has_its_own(lab, sink, deliver):
+def test_each_sink_has_its_own(lab, sink, deliver) -> None:
     write(lab, "berlin:1")
     write(lab, "berlin:1", sink="rabbitmq")
     deliver.run_if_due()
@@ -88,7 +89,7 @@ def test_each_sink_has_its_own(lab, sink, deliver):
     assert waiting(lab) == ["berlin:1"]
 
 
-def test_a_refused_event_holds_up_its_own_stream_only(lab, sink, deliver):
+def test_a_refused_event_holds_up_its_own_stream_only(lab, sink, deliver) -> None:
     sink.refuses = {"berlin:2"}
     write(lab, "berlin:1", "berlin:2", "paris:1", "berlin:3", "paris:2")
     outcome = deliver.run_if_due()
@@ -108,7 +109,7 @@ def test_a_refused_event_holds_up_its_own_stream_only(lab, sink, deliver):
     assert waiting(lab) == []
 
 
-def test_pauses_grow_to_a_bound(lab, sink, deliver):
+def test_pauses_grow_to_a_bound(lab, sink, deliver) -> None:
     sink.error = "broker is down"
     write(lab, "berlin:1")
     pauses = []
@@ -129,7 +130,7 @@ def test_pauses_grow_to_a_bound(lab, sink, deliver):
     assert state(lab)[0] - lab.now == 10
 
 
-def test_a_sink_that_breaks_in_the_middle(lab, sink, deliver):
+def test_a_sink_that_breaks_in_the_middle(lab, sink, deliver) -> None:
     sink.error, sink.breaks_after = "connection reset", 2
     write(lab, "berlin:1", "berlin:2", "berlin:3")
     outcome = deliver.run_if_due()
@@ -140,7 +141,7 @@ def test_a_sink_that_breaks_in_the_middle(lab, sink, deliver):
     assert sink.got == ["berlin:1", "berlin:2", "berlin:3"]
 
 
-def test_one_collector_at_a_time(lab, sink, deliver):
+def test_one_collector_at_a_time(lab, sink, deliver) -> None:
     other = replace(deliver)
     seen = []
     sink.during = lambda: seen.append(other.run_if_due())
@@ -149,11 +150,11 @@ def test_one_collector_at_a_time(lab, sink, deliver):
     assert (sink.got, seen) == (["berlin:1"], [None])
 
 
-def test_a_collector_that_dies_costs_a_repetition(lab, sink, deliver):
+def test_a_collector_that_dies_costs_a_repetition(lab, sink, deliver) -> None:
     class Killed(BaseException):
         pass
 
-    def die():
+    def die() -> Never:
         raise Killed
 
     sink.during = die
@@ -167,7 +168,7 @@ def test_a_collector_that_dies_costs_a_repetition(lab, sink, deliver):
     assert sink.got == ["berlin:1", "berlin:1"]
 
 
-def test_events_are_forgotten_some_time_after_their_delivery(lab, sink, deliver):
+def test_events_are_forgotten_some_time_after_their_delivery(lab, sink, deliver) -> None:
     sink.refuses = {"paris:1"}
     write(lab, "berlin:1", "paris:1")
     deliver.run_if_due()
@@ -179,7 +180,7 @@ def test_events_are_forgotten_some_time_after_their_delivery(lab, sink, deliver)
     assert lab.rows("SELECT document FROM audit_outbox") == [("paris:1",)], "what was not delivered is kept"
 
 
-def test_a_sink_that_does_nothing_cannot_make_the_collector_spin(lab, sink, deliver):
+def test_a_sink_that_does_nothing_cannot_make_the_collector_spin(lab, sink, deliver) -> None:
     from limes.errors import Unavailable
 
     class Idle(FakeSink):
@@ -191,7 +192,7 @@ def test_a_sink_that_does_nothing_cannot_make_the_collector_spin(lab, sink, deli
         replace(deliver, sink=Idle()).run_if_due()
 
 
-def test_metrics(lab, sink, deliver):
+def test_metrics(lab, sink, deliver) -> None:
     counters = AuditCounters(["log"])
     job = AuditJob(deliver, counters)
     sink.refuses = {"berlin:2"}
@@ -203,7 +204,7 @@ def test_metrics(lab, sink, deliver):
     }
 
 
-def test_old_history_is_forgotten(lab):
+def test_old_history_is_forgotten(lab) -> None:
     for age in (300, 200, 100):
         lab.execute(
             "INSERT INTO quota_history (at, domain_uuid, project_uuid, service_type, resource_name, what, old, new,"
@@ -217,7 +218,7 @@ def test_old_history_is_forgotten(lab):
     assert lab.rows("SELECT at FROM quota_history") == [(lab.now - 100,)]
 
 
-def test_a_clock_that_was_wrong_stops_nothing(lab, sink, deliver):
+def test_a_clock_that_was_wrong_stops_nothing(lab, sink, deliver) -> None:
     sink.refuses = {"berlin:1"}
     write(lab, "berlin:1")
     lab.clock.advance(400 * 86400)

@@ -13,7 +13,7 @@ CORES, RAM = ("compute", "cores"), ("compute", "ram")
 class Curious(CapacityBackend):
     """Asks for the demand, and keeps what it was told."""
 
-    def __init__(self, *wanted):
+    def __init__(self, *wanted) -> None:
         self.wanted = wanted
         self.told = []
 
@@ -42,13 +42,13 @@ def lab(make_lab):
     return lab
 
 
-def scrape(lab, backend):
+def scrape(lab, backend) -> None:
     lab.capacitors["nova"] = backend
     lab.clock.advance(901)
     assert lab.scrape_capacity().run_next().success
 
 
-def test_usage_and_commitments_of_all_projects(lab):
+def test_usage_and_commitments_of_all_projects(lab) -> None:
     add(lab, 1, 16, status="confirmed")  # berlin uses 10 of these
     add(lab, 2, 3, project="dresden", status="confirmed")  # less than it uses
     add(lab, 3, 7, az="az-two", status="confirmed")
@@ -76,13 +76,13 @@ def test_usage_and_commitments_of_all_projects(lab):
     assert lab.rows("SELECT raw_capacity FROM az_resources") == [(7,)]
 
 
-def test_nobody_is_told_what_he_does_not_ask_for(lab):
+def test_nobody_is_told_what_he_does_not_ask_for(lab) -> None:
     backend = Curious()
     scrape(lab, backend)
     assert backend.told == [{}]
 
 
-def test_the_number_of_statements_does_not_grow_with_that_of_the_resources(lab):
+def test_the_number_of_statements_does_not_grow_with_that_of_the_resources(lab) -> None:
     counts = []
     for wanted in ([CORES], [CORES, RAM]):
         statements = []

@@ -24,7 +24,7 @@ def collector(tmp_path):
     engine.close()
 
 
-def test_every_job_is_described(collector):
+def test_every_job_is_described(collector) -> None:
     names = {
         loop.job.name.replace(":compute", ":SERVICE").replace(":volume", ":SERVICE").replace(":log", ":SINK")
         for loop in collector.loops
@@ -33,6 +33,6 @@ def test_every_job_is_described(collector):
     assert [name for name in names if f"| `{name}` |" not in PAGE] == []
 
 
-def test_every_setting_is_named():
+def test_every_setting_is_named() -> None:
     missing = [name for name in type(settings().collector).model_fields if name not in PAGE]
     assert missing == []

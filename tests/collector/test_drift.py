@@ -11,13 +11,13 @@ from tests.collector.lab import COMPUTE, VOLUME
 
 
 class Notes(Telemetry):
-    def __init__(self):
+    def __init__(self) -> None:
         self.found, self.repaired = [], []
 
-    def drift_found(self, service_type):
+    def drift_found(self, service_type) -> None:
         self.found.append(service_type)
 
-    def drift_repaired(self, service_type):
+    def drift_repaired(self, service_type) -> None:
         self.repaired.append(service_type)
 
 
@@ -53,7 +53,7 @@ def cloud(lab):
     return settled(lab)
 
 
-def test_a_first_scrape_is_no_drift_whatever_the_backend_has(lab):
+def test_a_first_scrape_is_no_drift_whatever_the_backend_has(lab) -> None:
     lab.notes = Notes()
     lab.compute.default_quota = {"cores": 99}
     look(lab)
@@ -61,7 +61,7 @@ def test_a_first_scrape_is_no_drift_whatever_the_backend_has(lab):
     assert lab.notes.found == []
 
 
-def test_drift_is_found_once_and_repaired(cloud, caplog):
+def test_drift_is_found_once_and_repaired(cloud, caplog) -> None:
     cloud.compute.quota["berlin"] = {"cores": 99, "ram": 0}
     assert look(cloud) is True
     assert cloud.service("drifted_at", "quota_desynced_at") == (cloud.now, cloud.now)
@@ -78,13 +78,13 @@ def test_drift_is_found_once_and_repaired(cloud, caplog):
     assert cloud.compute.quota["berlin"]["cores"] == 8
 
 
-def test_a_push_without_drift_repairs_nothing(cloud):
+def test_a_push_without_drift_repairs_nothing(cloud) -> None:
     cloud.set_quota("cores", 5)
     assert push(cloud) is True
     assert cloud.notes.repaired == []
 
 
-def test_drift_is_left_alone_and_shown_if_not_authoritative(make_lab, caplog):
+def test_drift_is_left_alone_and_shown_if_not_authoritative(make_lab, caplog) -> None:
     cloud = make_lab()
     cloud.discover().run()
     settled(cloud)
@@ -103,7 +103,7 @@ def test_drift_is_left_alone_and_shown_if_not_authoritative(make_lab, caplog):
     assert cloud.service("drifted_at") == (None,)
 
 
-def test_our_own_changes_are_no_drift(cloud):
+def test_our_own_changes_are_no_drift(cloud) -> None:
     """A quota that waits to be written, and one that is written while the backend is being asked."""
     cloud.set_quota("cores", 5)
     look(cloud)
@@ -136,7 +136,7 @@ def strict_cloud(make_lab):
     cloud.discover().run()
     set_quota = cloud.compute.set_quota
 
-    def refuse_below_usage(project, quotas):
+    def refuse_below_usage(project, quotas) -> None:
         used = sum(az.usage for az in cloud.compute.usage.get(project.name, {}).get("cores", {}).values())
         if quotas["cores"] < used:
             raise BackendError(f"quota {quotas['cores']} is below usage {used}")
@@ -146,11 +146,11 @@ def strict_cloud(make_lab):
     return cloud
 
 
-def use(cloud, cores):
+def use(cloud, cores) -> None:
     cloud.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(cores - 1), "az-two": AZUsage(1)}}
 
 
-def test_the_floor_follows_the_usage_down(strict_cloud):
+def test_the_floor_follows_the_usage_down(strict_cloud) -> None:
     cloud = strict_cloud
     use(cloud, 7)
     cloud.notes = Notes()
@@ -172,7 +172,7 @@ def test_the_floor_follows_the_usage_down(strict_cloud):
     assert cloud.quotas()["cores"] == (0, 0)
 
 
-def test_usage_that_grows_before_the_push_is_looked_at_again(strict_cloud):
+def test_usage_that_grows_before_the_push_is_looked_at_again(strict_cloud) -> None:
     cloud = strict_cloud
     use(cloud, 7)
     cloud.notes = Notes()
@@ -187,7 +187,7 @@ def test_usage_that_grows_before_the_push_is_looked_at_again(strict_cloud):
     assert cloud.quotas()["cores"] == (0, 9)
 
 
-def test_a_report_from_before_a_push_proves_no_drift(cloud, monkeypatch):
+def test_a_report_from_before_a_push_proves_no_drift(cloud, monkeypatch) -> None:
     """The quota is raised and written, in the same second, after the backend has made its report."""
     make_report = cloud.compute.report_usage
 

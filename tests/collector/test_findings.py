@@ -1,15 +1,17 @@
 """What a review found: each of these went wrong once."""
 
+from typing import Never
+
 from limes.actions.run_job import RunJob
 from limes.backends import AZUsage
 from limes.core.units import MAX_AMOUNT
 from tests.collector.lab import BERLIN, FRANCE, GERMANY, NoJitter, once
 
 
-def test_a_sync_during_a_scrape_comes_after_it(lab):
+def test_a_sync_during_a_scrape_comes_after_it(lab) -> None:
     """Else a user who asks again and again would take each scrape's lease away, and none would ever be recorded."""
 
-    def ask_again():
+    def ask_again() -> None:
         lab.discover().request_sync(GERMANY.id, BERLIN.id)
         others = [lab.scrape().run_next("compute") for _ in range(2)]  # the other collector takes other projects
         assert others == [True, True]
@@ -24,8 +26,8 @@ def test_a_sync_during_a_scrape_comes_after_it(lab):
     assert bool(lab.service("is_stale")[0]) is False
 
 
-def test_a_scrape_whose_collector_died_is_asked_for_again_after_its_lease(lab):
-    def die():
+def test_a_scrape_whose_collector_died_is_asked_for_again_after_its_lease(lab) -> None:
+    def die() -> Never:
         raise KeyboardInterrupt
 
     lab.discover().request_sync(GERMANY.id, BERLIN.id)
@@ -40,7 +42,7 @@ def test_a_scrape_whose_collector_died_is_asked_for_again_after_its_lease(lab):
     assert lab.service("scraped_at") == (lab.now,)
 
 
-def test_a_request_does_not_wait_for_one_slow_backend_after_the_other(lab):
+def test_a_request_does_not_wait_for_one_slow_backend_after_the_other(lab) -> None:
     lab.scrape_all()
     lab.scrape_all("volume")
     lab.set_quota("cores", 20)
@@ -53,14 +55,14 @@ def test_a_request_does_not_wait_for_one_slow_backend_after_the_other(lab):
     assert lab.volume.written == [("berlin", {"capacity": 5})]
 
 
-def test_usage_that_only_together_is_too_much(lab):
+def test_usage_that_only_together_is_too_much(lab) -> None:
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(MAX_AMOUNT), "az-two": AZUsage(1)}}
     lab.discover().request_sync(GERMANY.id, BERLIN.id)
     assert lab.scrape().run_next("compute") is True
     assert lab.rows("SELECT usage FROM project_resources ORDER BY usage DESC LIMIT 1") == [(MAX_AMOUNT,)]
 
 
-def test_a_vanished_domain_with_a_commitment_keeps_nothing_else(lab):
+def test_a_vanished_domain_with_a_commitment_keeps_nothing_else(lab) -> None:
     lab.scrape_all()
     lab.execute(
         "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
@@ -73,8 +75,8 @@ def test_a_vanished_domain_with_a_commitment_keeps_nothing_else(lab):
     assert sorted(row[0] for row in lab.rows("SELECT name FROM projects")) == ["berlin", "paris"]
 
 
-def test_a_bug_in_a_job_is_recorded_and_the_job_goes_on(lab):
-    def work():
+def test_a_bug_in_a_job_is_recorded_and_the_job_goes_on(lab) -> None:
+    def work() -> Never:
         raise ZeroDivisionError
 
     job = RunJob(lab.engine, lab.clock, NoJitter(), "broken", work, interval=60)

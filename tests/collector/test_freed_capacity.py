@@ -1,6 +1,7 @@
 """Whatever frees capacity confirms those that wait for it at once, without the job: less usage, vanished projects."""
 
 from dataclasses import replace
+from typing import Never
 
 import pytest
 
@@ -38,7 +39,7 @@ def statements(lab, action):
     return asked
 
 
-def use(lab, project, **usage):
+def use(lab, project, **usage) -> None:
     """Scrapes this usage of cores, by AZ."""
     lab.compute.usage[project] = {"cores": {az.replace("_", "-"): AZUsage(amount) for az, amount in usage.items()}}
     lab.execute("UPDATE project_services SET next_scrape_at = %s", lab.now + 60)
@@ -48,12 +49,12 @@ def use(lab, project, **usage):
     assert lab.scrape().run_next("compute")
 
 
-def wait(lab, number, amount, **fields):
+def wait(lab, number, amount, **fields) -> None:
     """One that waits for capacity."""
     add(lab, number, amount, status="pending", **fields)
 
 
-def test_less_usage(lab):
+def test_less_usage(lab) -> None:
     wait(lab, 1, 15, project="paris")
     wait(lab, 2, 5, project="paris", az="az-two")
     use(lab, "berlin", az_one=6)
@@ -65,7 +66,7 @@ def test_less_usage(lab):
     assert events(lab) == [("confirmed", 1), ("confirmed", 2)]
 
 
-def test_the_same_and_more_usage_asks_the_database_nothing(lab):
+def test_the_same_and_more_usage_asks_the_database_nothing(lab) -> None:
     same = statements(lab, lambda: use(lab, "berlin", az_one=10))
     more = statements(lab, lambda: use(lab, "berlin", az_one=12, az_two=1))
     less = statements(lab, lambda: use(lab, "berlin", az_one=12))
@@ -73,7 +74,7 @@ def test_the_same_and_more_usage_asks_the_database_nothing(lab):
     assert len([sql for sql in less if "commitment" in sql]) == 1  # nobody waits
 
 
-def test_less_usage_in_another_az_helps_where_the_whole_capacity_is_short(lab):
+def test_less_usage_in_another_az_helps_where_the_whole_capacity_is_short(lab) -> None:
     """25 are there overall, 8 of them in use in az-one, and 13 nobody knows where."""
     use(lab, "berlin", az_one=8)
     use(lab, "dresden", any=13)
@@ -84,7 +85,7 @@ def test_less_usage_in_another_az_helps_where_the_whole_capacity_is_short(lab):
     assert states(lab) == {1: "confirmed"}
 
 
-def test_less_usage_of_another_resource_locks_nothing(lab):
+def test_less_usage_of_another_resource_locks_nothing(lab) -> None:
     wait(lab, 1, 15, project="paris")
     lab.compute.usage["dresden"]["ram"] = {"any": AZUsage(5)}
     lab.execute("UPDATE project_services SET next_scrape_at = %s", lab.now)
@@ -95,7 +96,7 @@ def test_less_usage_of_another_resource_locks_nothing(lab):
     assert not [sql for sql in asked if "FROM resources WHERE id IN" in sql]
 
 
-def test_in_the_az_any_usage_counts_wherever_it_was(make_lab):
+def test_in_the_az_any_usage_counts_wherever_it_was(make_lab) -> None:
     lab = start(make_lab, replace(RULE, commitment_is_az_aware=False))
     wait(lab, 1, 14, project="paris", az="any")  # 25 are there, 15 are used
     use(lab, "dresden", az_two=2)
@@ -104,8 +105,8 @@ def test_in_the_az_any_usage_counts_wherever_it_was(make_lab):
     assert states(lab) == {1: "confirmed"}
 
 
-def test_the_scrape_stands_even_if_nobody_can_be_confirmed_now(lab, monkeypatch):
-    def fail(self, resource_id):
+def test_the_scrape_stands_even_if_nobody_can_be_confirmed_now(lab, monkeypatch) -> None:
+    def fail(self, resource_id) -> Never:
         raise Unavailable("the database is busy")
 
     wait(lab, 1, 15, project="paris")
@@ -117,12 +118,12 @@ def test_the_scrape_stands_even_if_nobody_can_be_confirmed_now(lab, monkeypatch)
     assert states(lab) == {1: "confirmed"}
 
 
-def vanish(lab, name):
+def vanish(lab, name) -> None:
     for domain, projects in lab.keystone.found.items():
         lab.keystone.found[domain] = [one for one in projects if one.name != name]
 
 
-def test_a_vanished_project(lab):
+def test_a_vanished_project(lab) -> None:
     wait(lab, 1, 15, project="paris")
     vanish(lab, "berlin")
     lab.discover().run()
@@ -130,7 +131,7 @@ def test_a_vanished_project(lab):
     assert states(lab) == {1: "confirmed"}
 
 
-def test_a_vanished_domain(lab):
+def test_a_vanished_domain(lab) -> None:
     wait(lab, 1, 15, project="paris")
     lab.keystone.found = {domain: found for domain, found in lab.keystone.found.items() if domain.name == "france"}
     lab.discover().run()
@@ -139,7 +140,7 @@ def test_a_vanished_domain(lab):
 
 
 @pytest.mark.parametrize("whole_domain", [False, True])
-def test_what_a_vanished_project_has_not_got_is_deleted(lab, whole_domain):
+def test_what_a_vanished_project_has_not_got_is_deleted(lab, whole_domain) -> None:
     wait(lab, 1, 15)
     add(lab, 2, 1, confirm_by=lab.now + 1000)
     wait(lab, 3, 15, project="paris")
@@ -155,7 +156,7 @@ def test_what_a_vanished_project_has_not_got_is_deleted(lab, whole_domain):
     assert sorted(name for (name,) in lab.rows("SELECT name FROM projects")) == left
 
 
-def test_a_vanished_project_goes_when_its_commitments_have_ended(lab):
+def test_a_vanished_project_goes_when_its_commitments_have_ended(lab) -> None:
     add(lab, 1, 1, status="confirmed", expires_at=lab.now + 10)
     add(lab, 2, 1, status="superseded")
     vanish(lab, "berlin")
@@ -170,7 +171,7 @@ def test_a_vanished_project_goes_when_its_commitments_have_ended(lab):
     assert events(lab) == [("expired", 1)]
 
 
-def test_what_has_ended_unconfirmed_is_told_as_such(lab):
+def test_what_has_ended_unconfirmed_is_told_as_such(lab) -> None:
     """Though no job has seen its end before the project vanishes."""
     add(lab, 1, 50, expires_at=lab.now + 10)
     add(lab, 2, 50, expires_at=lab.now + 11)

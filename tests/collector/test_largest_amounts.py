@@ -48,7 +48,7 @@ def cores_of(document):
 
 
 @pytest.mark.parametrize("number", BEYOND)
-def test_a_number_beyond_stops_nothing(lab, api, number):
+def test_a_number_beyond_stops_nothing(lab, api, number) -> None:
     """Quota: unlimited. Usage and capacity: the largest amount. Other resources and services: as ever."""
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(number, number)}, "ram": {"any": AZUsage(7)}}
     lab.compute.quota["berlin"] = {"cores": number, "ram": 5}
@@ -73,7 +73,7 @@ def test_a_number_beyond_stops_nothing(lab, api, number):
     assert [one["usage"] for one in cluster["per_availability_zone"] if one["name"] == "az-one"] == [MAX_AMOUNT]
 
 
-def test_sums_of_the_largest_amounts(lab, api):
+def test_sums_of_the_largest_amounts(lab, api) -> None:
     """All projects use and have all there is, in two AZs: each report, list and metric answers."""
     zones = {"az-one": AZUsage(MAX_AMOUNT, MAX_AMOUNT), "az-two": AZUsage(MAX_AMOUNT)}
     for project in ("berlin", "dresden", "paris"):
@@ -100,7 +100,7 @@ def test_sums_of_the_largest_amounts(lab, api):
     assert api.request("POST", f"{PROJECT}/simulate-put", json=body).status_code == 409
 
 
-def test_quotas_of_the_largest_amount(lab, api):
+def test_quotas_of_the_largest_amount(lab, api) -> None:
     lab.scrape_all()
     lab.scrape_all("volume")
 
@@ -125,7 +125,7 @@ def test_quotas_of_the_largest_amount(lab, api):
     assert "backend_quota" not in rescraped, "what was written is read as the same"
 
 
-def test_commitments_of_the_largest_amount(lab, api):
+def test_commitments_of_the_largest_amount(lab, api) -> None:
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(MAX_AMOUNT)}}
     full = {"az-one": AZCapacity(MAX_AMOUNT), "az-two": AZCapacity(MAX_AMOUNT)}
     lab.capacitors["nova"].capacity = {"compute": {"cores": full}, "volume": {"capacity": full}}

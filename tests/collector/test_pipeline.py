@@ -42,7 +42,7 @@ def resources(document, service="compute"):
     return {one["name"]: one for one in found["resources"]}
 
 
-def push_all(lab):
+def push_all(lab) -> None:
     while lab.push().run_next("compute") is not None:
         pass
 
@@ -52,7 +52,7 @@ def rescrape(lab):
     return lab.scrape().run_next("compute")
 
 
-def test_physical_usage_on_all_levels(lab, api):
+def test_physical_usage_on_all_levels(lab, api) -> None:
     """An AZ without physical usage counts with its usage; so does a project without."""
     assert resources(api.get(PROJECT)["project"])["ram"]["physical_usage"] == 150
     lab.compute.usage["dresden"] = {"ram": {"any": AZUsage(7)}}
@@ -64,7 +64,7 @@ def test_physical_usage_on_all_levels(lab, api):
     assert "physical_usage" not in cluster["cores"]
 
 
-def test_subresources_and_subcapacities_are_shown_on_request_only(lab, api):
+def test_subresources_and_subcapacities_are_shown_on_request_only(lab, api) -> None:
     assert "subresources" not in resources(api.get(PROJECT)["project"])["cores"]
     detail = resources(api.get(f"{PROJECT}?detail")["project"])
     assert detail["cores"]["subresources"] == [SERVER]
@@ -77,7 +77,7 @@ def test_subresources_and_subcapacities_are_shown_on_request_only(lab, api):
     assert "subresources" not in resources(api.get(f"{PROJECT}?detail")["project"])["cores"]
 
 
-def test_bursting_from_the_switch_to_the_backend_and_back(lab, api):
+def test_bursting_from_the_switch_to_the_backend_and_back(lab, api) -> None:
     push_all(lab)
     assert api.request("PUT", PROJECT, json={"project": {"bursting": {"enabled": True}}}).status_code == 202
     push_all(lab)
@@ -129,7 +129,7 @@ def with_cores(usage):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_bad_usage_report_is_refused_as_a_whole_and_the_last_good_one_stays(lab, api, report, message):
+def test_a_bad_usage_report_is_refused_as_a_whole_and_the_last_good_one_stays(lab, api, report, message) -> None:
     shown = api.get(f"{PROJECT}?detail")
     before = all_rows(lab.engine)
     lab.clock.advance(60)
@@ -156,7 +156,7 @@ def test_a_bad_usage_report_is_refused_as_a_whole_and_the_last_good_one_stays(la
         (5, "expected a mapping"),
     ],
 )
-def test_a_bad_capacity_report_is_refused_as_a_whole_and_the_last_good_one_stays(lab, api, cores, message):
+def test_a_bad_capacity_report_is_refused_as_a_whole_and_the_last_good_one_stays(lab, api, cores, message) -> None:
     shown = api.get("/v1/clusters/current?detail")
     before = all_rows(lab.engine)
     lab.clock.advance(900)
@@ -171,7 +171,7 @@ def test_a_bad_capacity_report_is_refused_as_a_whole_and_the_last_good_one_stays
     assert message in error
 
 
-def test_nonsense_in_an_error_can_be_stored_and_shown(lab, api):
+def test_nonsense_in_an_error_can_be_stored_and_shown(lab, api) -> None:
     """A backend may answer anything at all, and its words go into the database."""
     lab.compute.error = BackendError("500: \x00\x01 \ud800 \x1b[31mred\x1b[0m\nsecond line " + "x" * 100_000)
     assert rescrape(lab) is False
@@ -192,7 +192,7 @@ def test_nonsense_in_an_error_can_be_stored_and_shown(lab, api):
 @pytest.mark.parametrize(
     ("backend", "quota"), [(8, 8), (7, 0), (UNLIMITED, 0)], ids=["what it gives to all", "something else", "no limit"]
 )
-def test_what_a_backend_gives_to_every_new_project_is_approved(make_lab, backend, quota):
+def test_what_a_backend_gives_to_every_new_project_is_approved(make_lab, backend, quota) -> None:
     """And the domain's quota does not grow by it: that is shown as an inconsistency."""
     lab = make_lab()
     lab.discover().run()

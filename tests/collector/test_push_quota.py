@@ -1,6 +1,7 @@
 """Quota reaches the backends, whatever happens in between."""
 
 import threading
+from typing import Never
 
 import pytest
 
@@ -23,7 +24,7 @@ def scraped(lab):
     return lab
 
 
-def test_nothing_to_do(scraped):
+def test_nothing_to_do(scraped) -> None:
     before = all_rows(scraped.engine)
     assert scraped.push().run_next("compute") is None
     assert scraped.push().push_project(scraped.project_id(), ["compute", "volume"]) == []
@@ -32,7 +33,7 @@ def test_nothing_to_do(scraped):
     assert scraped.compute.written == []
 
 
-def test_the_complete_quota_of_the_service_is_written(scraped):
+def test_the_complete_quota_of_the_service_is_written(scraped) -> None:
     scraped.set_quota("cores", 20)
     before = all_rows(scraped.engine)
     assert scraped.push().run_next("compute") is True
@@ -44,7 +45,7 @@ def test_the_complete_quota_of_the_service_is_written(scraped):
     assert scraped.push().run_next("compute") is None
 
 
-def test_a_request_writes_only_the_services_that_it_changed(scraped):
+def test_a_request_writes_only_the_services_that_it_changed(scraped) -> None:
     scraped.set_quota("cores", 20)
     scraped.set_quota("capacity", 5)
     scraped.set_quota("cores", 7, project="dresden")
@@ -54,7 +55,7 @@ def test_a_request_writes_only_the_services_that_it_changed(scraped):
     assert scraped.service("next_push_at", project="dresden") == (scraped.now,)
 
 
-def test_bursting_projects_get_what_they_may_use(make_lab):
+def test_bursting_projects_get_what_they_may_use(make_lab) -> None:
     lab = make_lab(catalog_options={"burst_multiplier": 0.25})
     lab.discover().run()
     lab.scrape_all()
@@ -66,7 +67,7 @@ def test_bursting_projects_get_what_they_may_use(make_lab):
     assert lab.service(*MARK) == SYNCED
 
 
-def test_a_failed_write_is_tried_again_after_growing_pauses(scraped):
+def test_a_failed_write_is_tried_again_after_growing_pauses(scraped) -> None:
     scraped.set_quota("cores", 20)
     scraped.compute.error = BackendError("no answer")
     marked = scraped.now
@@ -81,7 +82,7 @@ def test_a_failed_write_is_tried_again_after_growing_pauses(scraped):
     assert scraped.service(*MARK) == SYNCED
 
 
-def test_a_request_gets_one_line_for_each_backend_that_failed(scraped):
+def test_a_request_gets_one_line_for_each_backend_that_failed(scraped) -> None:
     scraped.set_quota("cores", 20)
     scraped.set_quota("capacity", 5)
     scraped.compute.error = BackendError("no answer")
@@ -91,7 +92,7 @@ def test_a_request_gets_one_line_for_each_backend_that_failed(scraped):
     assert scraped.service(*MARK, service="volume") == SYNCED
 
 
-def test_a_change_during_a_write_is_written_afterwards(scraped):
+def test_a_change_during_a_write_is_written_afterwards(scraped) -> None:
     scraped.set_quota("cores", 20)
     scraped.compute.during = once(lambda: scraped.set_quota("cores", 30))
     assert scraped.push().run_next("compute") is True
@@ -102,12 +103,12 @@ def test_a_change_during_a_write_is_written_afterwards(scraped):
     assert scraped.service(*MARK) == SYNCED
 
 
-def test_nobody_writes_a_newer_quota_while_an_older_one_is_being_written(scraped, caplog):
+def test_nobody_writes_a_newer_quota_while_an_older_one_is_being_written(scraped, caplog) -> None:
     """Else the older one might land last."""
     scraped.set_quota("cores", 20)
     answers = []
 
-    def newer():
+    def newer() -> None:
         scraped.clock.advance(1)
         scraped.set_quota("cores", 30)
         answers.append(scraped.push().push_project(scraped.project_id(), ["compute"]))
@@ -124,7 +125,7 @@ def test_nobody_writes_a_newer_quota_while_an_older_one_is_being_written(scraped
     assert "lease" not in caplog.text, "nothing unusual has happened"
 
 
-def test_a_request_leaves_to_the_collector_what_that_is_just_writing(scraped):
+def test_a_request_leaves_to_the_collector_what_that_is_just_writing(scraped) -> None:
     scraped.set_quota("cores", 20)
     answers = []
     scraped.compute.during = once(
@@ -135,11 +136,11 @@ def test_a_request_leaves_to_the_collector_what_that_is_just_writing(scraped):
     assert scraped.compute.written == [("berlin", {"cores": 20, "ram": 0})]
 
 
-def test_a_slow_writer_that_overwrites_a_newer_quota_leaves_a_mark_behind(scraped):
+def test_a_slow_writer_that_overwrites_a_newer_quota_leaves_a_mark_behind(scraped) -> None:
     """The first writer is told 20, sleeps beyond its lease, and lands after the second one, which writes 30."""
     scraped.set_quota("cores", 20)
 
-    def meanwhile():
+    def meanwhile() -> None:
         scraped.set_quota("cores", 30)
         scraped.clock.advance(301)
         assert scraped.push().run_next("compute") is True
@@ -154,17 +155,17 @@ def test_a_slow_writer_that_overwrites_a_newer_quota_leaves_a_mark_behind(scrape
     assert scraped.service(*MARK) == SYNCED
 
 
-def test_a_slow_writer_makes_the_present_one_write_again(scraped):
+def test_a_slow_writer_makes_the_present_one_write_again(scraped) -> None:
     """The same, but the second writer is still at it when the first one comes back."""
     scraped.set_quota("cores", 20)
 
-    def second_writer():
+    def second_writer() -> None:
         scraped.set_quota("cores", 30)
         scraped.clock.advance(301)
         scraped.compute.during = once(lambda: None)
         claimed = []
 
-        def first_writer_comes_back():
+        def first_writer_comes_back() -> None:
             claimed.append(scraped.service("quota_desynced_at")[0])
             scraped.execute(
                 "UPDATE project_services SET quota_desynced_at = quota_desynced_at + 0.001"
@@ -185,11 +186,11 @@ def test_a_slow_writer_makes_the_present_one_write_again(scraped):
     assert scraped.service(*MARK) == SYNCED
 
 
-def test_a_writer_that_dies_loses_nothing(scraped):
+def test_a_writer_that_dies_loses_nothing(scraped) -> None:
     class Killed(BaseException):
         pass
 
-    def die():
+    def die() -> Never:
         raise Killed
 
     scraped.set_quota("cores", 20)
@@ -203,7 +204,7 @@ def test_a_writer_that_dies_loses_nothing(scraped):
     assert scraped.service(*MARK) == SYNCED
 
 
-def test_a_resource_that_was_never_scraped_is_scraped_before_it_is_written(scraped):
+def test_a_resource_that_was_never_scraped_is_scraped_before_it_is_written(scraped) -> None:
     """A new resource's backend quota may be one to approve, so nobody writes 0 into it unseen."""
     scraped.execute("DELETE FROM project_resources WHERE resource_id = (SELECT id FROM resources WHERE name = 'cores')")
     scraped.compute.quota["berlin"] = {"cores": 8, "ram": 0}
@@ -218,14 +219,14 @@ def test_a_resource_that_was_never_scraped_is_scraped_before_it_is_written(scrap
     assert scraped.compute.written == [("berlin", {"cores": 8, "ram": 64})]
 
 
-def test_a_project_that_vanishes_during_the_write(scraped):
+def test_a_project_that_vanishes_during_the_write(scraped) -> None:
     scraped.set_quota("cores", 20)
     scraped.compute.during = once(lambda: scraped.execute("DELETE FROM projects WHERE name = 'berlin'"))
     assert scraped.push().run_next("compute") is True
     assert scraped.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]
 
 
-def test_quota_that_somebody_changed_behind_our_back_is_put_right(scraped):
+def test_quota_that_somebody_changed_behind_our_back_is_put_right(scraped) -> None:
     scraped.set_quota("cores", 20)
     scraped.push().run_next("compute")
     scraped.compute.quota["berlin"]["cores"] = 99
@@ -237,13 +238,13 @@ def test_quota_that_somebody_changed_behind_our_back_is_put_right(scraped):
     assert scraped.quotas()["cores"] == (20, 20)
 
 
-def test_a_late_writer_between_write_and_record_is_written_over(scraped):
+def test_a_late_writer_between_write_and_record_is_written_over(scraped) -> None:
     """The first writer has lost its lease; its write arrives when the second one has written, and not yet noted so."""
     lab = scraped
     lab.set_quota("cores", 5)
     hangs, goes_on = threading.Event(), threading.Event()
 
-    def hang():
+    def hang() -> None:
         hangs.set()
         assert goes_on.wait(60)
 
@@ -255,7 +256,7 @@ def test_a_late_writer_between_write_and_record_is_written_over(scraped):
     lab.set_quota("cores", 6)
     write = lab.compute.set_quota
 
-    def write_and_be_late(project, quotas):
+    def write_and_be_late(project, quotas) -> None:
         write(project, quotas)
         lab.compute.set_quota = write
         goes_on.set()
@@ -271,11 +272,11 @@ def test_a_late_writer_between_write_and_record_is_written_over(scraped):
     assert lab.service("quota_desynced_at") == (None,)
 
 
-def test_a_late_failure_takes_nothing_from_the_present_writer(scraped):
+def test_a_late_failure_takes_nothing_from_the_present_writer(scraped) -> None:
     lab = scraped
     lab.set_quota("cores", 5)
 
-    def fail_late():
+    def fail_late() -> Never:
         lab.clock.advance(301)
         lab.compute.during = lambda: None
         claims = lab.engine.atomic(

@@ -11,7 +11,7 @@ from tests.support.rows import all_rows, changes
 PROJECT = "/v1/domains/d-germany/projects/p-berlin"
 
 
-def push_all(lab):
+def push_all(lab) -> None:
     while lab.push().run_next("compute") is not None:
         pass
 
@@ -36,7 +36,7 @@ def api(lab):
     return world
 
 
-def change_the_backend(lab):
+def change_the_backend(lab) -> None:
     """Somebody gives 50 cores past Limes, and a scrape that nobody asked for sees it."""
     lab.compute.quota["berlin"] = {"cores": 50, "ram": 0}
     lab.scrape_all()
@@ -54,7 +54,7 @@ def put(api, token="cloud-admin", quota=8, *more):
     return api.request("PUT", PROJECT, token, json=body)
 
 
-def test_a_sync(lab):
+def test_a_sync(lab) -> None:
     change_the_backend(lab)
     lab.clock.advance(60)
     lab.discover().request_sync("d-germany", "p-berlin")
@@ -65,7 +65,7 @@ def test_a_sync(lab):
     assert backend_quotas(lab) == [(50, 8)]
 
 
-def test_a_sync_that_is_the_first_to_see_it(lab):
+def test_a_sync_that_is_the_first_to_see_it(lab) -> None:
     lab.compute.quota["berlin"] = {"cores": 50, "ram": 0}
     lab.discover().request_sync("d-germany", "p-berlin")
     lab.scrape().run_next("compute")
@@ -74,7 +74,7 @@ def test_a_sync_that_is_the_first_to_see_it(lab):
     assert backend_quotas(lab) == [(50, 8)]
 
 
-def test_a_sync_of_a_backend_that_agrees_writes_nothing(lab):
+def test_a_sync_of_a_backend_that_agrees_writes_nothing(lab) -> None:
     lab.compute.written.clear()
     lab.discover().request_sync("d-germany", "p-berlin")
     lab.scrape().run_next("compute")
@@ -82,7 +82,7 @@ def test_a_sync_of_a_backend_that_agrees_writes_nothing(lab):
     assert (lab.compute.written, backend_quotas(lab)) == ([], [])
 
 
-def test_a_first_look_overwrites_nothing_that_is_left_alone(make_lab):
+def test_a_first_look_overwrites_nothing_that_is_left_alone(make_lab) -> None:
     lab = make_lab(authoritative=False)
     lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 77, "ram": 5}
@@ -93,7 +93,7 @@ def test_a_first_look_overwrites_nothing_that_is_left_alone(make_lab):
     assert lab.quotas()["cores"] == (0, 77)
 
 
-def test_the_same_quota_again(lab, api):
+def test_the_same_quota_again(lab, api) -> None:
     change_the_backend(lab)
     before, recorded = all_rows(lab.engine), backend_quotas(lab)
     answer = put(api)
@@ -108,14 +108,14 @@ def test_the_same_quota_again(lab, api):
     assert lab.service("quota_desynced_at", "drifted_at") == (None, None)
 
 
-def test_the_same_quota_where_the_backend_agrees(lab, api):
+def test_the_same_quota_where_the_backend_agrees(lab, api) -> None:
     before = all_rows(lab.engine)
     assert put(api).status_code == 202
     assert (api.pushed, changes(before, all_rows(lab.engine))) == ([], {})
 
 
 @pytest.mark.parametrize("lab", [False], indirect=True, ids=["left alone"])
-def test_who_may_not_set_quota_has_nothing_written(lab, api, monkeypatch):
+def test_who_may_not_set_quota_has_nothing_written(lab, api, monkeypatch) -> None:
     from limes.auth.context import Identity
     from tests.api import world
 

@@ -26,7 +26,7 @@ def nova(lab):
     return lab.capacitors["nova"]
 
 
-def test_a_scrape_writes_capacity(lab, nova):
+def test_a_scrape_writes_capacity(lab, nova) -> None:
     assert lab.scrape_capacity().run_next() == CapacityOutcome("nova", True)
     assert lab.rows(CAPACITY) == [
         ("capacity", "nova", "any", 7, None, "[]"),
@@ -37,7 +37,7 @@ def test_a_scrape_writes_capacity(lab, nova):
     assert lab.scrape_capacity().run_next() is None
 
 
-def test_a_later_scrape_replaces_it(lab, nova):
+def test_a_later_scrape_replaces_it(lab, nova) -> None:
     lab.scrape_capacity().run_next()
     lab.clock.advance(900)
     nova.capacity = {"compute": {"cores": {"az-two": AZCapacity(50)}}}
@@ -51,7 +51,7 @@ def test_a_later_scrape_replaces_it(lab, nova):
     assert lab.rows("SELECT COUNT(*) FROM az_resources") == [(0,)]
 
 
-def test_a_failed_scrape_keeps_the_capacity(lab, nova):
+def test_a_failed_scrape_keeps_the_capacity(lab, nova) -> None:
     lab.scrape_capacity().run_next()
     scraped_at = lab.now
     lab.clock.advance(900)
@@ -66,7 +66,7 @@ def test_a_failed_scrape_keeps_the_capacity(lab, nova):
     assert lab.rows(TIMES, "nova") == [(lab.now, lab.now, lab.now + 900, "")]
 
 
-def test_the_last_report_of_a_resource_counts(make_lab):
+def test_the_last_report_of_a_resource_counts(make_lab) -> None:
     lab = make_lab(capacitors={"one": FakeCapacitor(), "two": FakeCapacitor()})
     lab.capacitors["one"].capacity = {"compute": {"cores": {"any": AZCapacity(1)}, "ram": {"any": AZCapacity(2)}}}
     lab.capacitors["two"].capacity = {"compute": {"cores": {"az-one": AZCapacity(3)}}}
@@ -77,8 +77,8 @@ def test_the_last_report_of_a_resource_counts(make_lab):
     ]
 
 
-def test_a_scrape_that_outlived_its_lease_writes_nothing(lab, nova):
-    def another_collector_meanwhile():
+def test_a_scrape_that_outlived_its_lease_writes_nothing(lab, nova) -> None:
+    def another_collector_meanwhile() -> None:
         nova.during = lambda: None
         lab.clock.advance(301)
         nova.capacity["volume"]["capacity"]["any"] = AZCapacity(8)
@@ -90,7 +90,7 @@ def test_a_scrape_that_outlived_its_lease_writes_nothing(lab, nova):
     assert ("capacity", "nova", "any", 8, None, "[]") in lab.rows(CAPACITY)
 
 
-def test_only_configured_capacitors_are_asked(lab):
+def test_only_configured_capacitors_are_asked(lab) -> None:
     lab.execute("INSERT INTO capacitors (name, next_scrape_at, scrape_error) VALUES ('old', 0, '')")
     assert lab.scrape_capacity().run_next() == CapacityOutcome("nova", True)
     assert lab.scrape_capacity().run_next() is None

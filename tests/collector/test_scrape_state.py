@@ -14,7 +14,7 @@ class Counting(FakeService):
         return replace(super().report_usage(project), state=project.scrape_state + "I")
 
 
-def test_it_is_kept_for_each_project(make_lab):
+def test_it_is_kept_for_each_project(make_lab) -> None:
     lab = make_lab()
     lab.backends["compute"] = Counting(lab.catalog.services["compute"])
     lab.discover().run()
@@ -25,7 +25,7 @@ def test_it_is_kept_for_each_project(make_lab):
     assert {state for _, state in lab.rows(STATES)} == {"II", ""}
 
 
-def test_it_is_only_written_when_it_changes(make_lab):
+def test_it_is_only_written_when_it_changes(make_lab) -> None:
     lab = make_lab()
     lab.discover().run()
     lab.scrape_all()

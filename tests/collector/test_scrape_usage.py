@@ -1,6 +1,7 @@
 """What a scrape of a project's service writes."""
 
 from dataclasses import replace
+from typing import Never
 
 import pytest
 
@@ -25,7 +26,7 @@ def berlin_is_next(lab):
     return lab
 
 
-def test_first_scrape(berlin_is_next):
+def test_first_scrape(berlin_is_next) -> None:
     lab = berlin_is_next
     lab.compute.usage["berlin"] = {
         "cores": {"az-one": AZUsage(3), "az-nine": AZUsage(1)},
@@ -50,14 +51,14 @@ def test_first_scrape(berlin_is_next):
 
 
 @pytest.mark.parametrize(("backend", "quota"), [(8, 8), (7, 0), (9, 0), (0, 0), (UNLIMITED, 0)])
-def test_only_exactly_the_declared_initial_quota_is_approved(berlin_is_next, backend, quota):
+def test_only_exactly_the_declared_initial_quota_is_approved(berlin_is_next, backend, quota) -> None:
     lab = berlin_is_next
     lab.compute.quota["berlin"] = {"cores": backend}
     lab.scrape().run_next("compute")
     assert lab.quotas()["cores"][0] == quota
 
 
-def test_what_was_taken_away_is_not_approved_again(berlin_is_next):
+def test_what_was_taken_away_is_not_approved_again(berlin_is_next) -> None:
     lab = berlin_is_next
     lab.compute.quota["berlin"] = {"cores": 8}
     lab.scrape().run_next("compute")
@@ -67,7 +68,7 @@ def test_what_was_taken_away_is_not_approved_again(berlin_is_next):
     assert lab.quotas()["cores"] == (0, 8)
 
 
-def test_later_scrapes_replace_usage_and_keep_quota(berlin_is_next):
+def test_later_scrapes_replace_usage_and_keep_quota(berlin_is_next) -> None:
     lab = berlin_is_next
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(3), "az-two": AZUsage(4)}}
     lab.compute.quota["berlin"] = {"cores": 8, "ram": 0}
@@ -83,7 +84,7 @@ def test_later_scrapes_replace_usage_and_keep_quota(berlin_is_next):
     assert lab.service("quota_desynced_at", "next_push_at") == (lab.now, lab.now)
 
 
-def test_a_backend_quota_that_was_put_right_takes_the_mark_away(berlin_is_next):
+def test_a_backend_quota_that_was_put_right_takes_the_mark_away(berlin_is_next) -> None:
     lab = berlin_is_next
     lab.compute.quota["berlin"] = {"cores": 9}
     lab.scrape().run_next("compute")
@@ -94,14 +95,14 @@ def test_a_backend_quota_that_was_put_right_takes_the_mark_away(berlin_is_next):
     assert lab.service("quota_desynced_at", "next_push_at") == (None, None)
 
 
-def test_a_report_that_is_older_than_the_mark_does_not_take_it_away(berlin_is_next):
+def test_a_report_that_is_older_than_the_mark_does_not_take_it_away(berlin_is_next) -> None:
     """The backend had 0 when it was asked; then it was told 5, and since then it could not be told 0 again."""
     lab = berlin_is_next
     lab.scrape().run_next("compute")
     lab.clock.advance(10)
     lab.discover().request_sync("d-germany", "p-berlin")
 
-    def meanwhile():
+    def meanwhile() -> None:
         lab.set_quota("cores", 5)
         lab.clock.advance(1)
         lab.set_quota("cores", 0)
@@ -118,7 +119,7 @@ def test_a_report_that_is_older_than_the_mark_does_not_take_it_away(berlin_is_ne
     assert lab.service("quota_desynced_at", "next_push_at") == (lab.now, lab.now)
 
 
-def test_differing_backend_quota_is_only_reported_if_not_authoritative(make_lab):
+def test_differing_backend_quota_is_only_reported_if_not_authoritative(make_lab) -> None:
     lab = make_lab(authoritative=False)
     lab.discover().run()
     lab.compute.default_quota = {"cores": 9}
@@ -127,7 +128,7 @@ def test_differing_backend_quota_is_only_reported_if_not_authoritative(make_lab)
     assert lab.service("quota_desynced_at", "next_push_at") == (None, None)
 
 
-def test_a_failed_first_scrape_makes_nothing_up(berlin_is_next):
+def test_a_failed_first_scrape_makes_nothing_up(berlin_is_next) -> None:
     lab = berlin_is_next
     before = all_rows(lab.engine)
     lab.compute.error = BackendError("no answer")
@@ -138,7 +139,7 @@ def test_a_failed_first_scrape_makes_nothing_up(berlin_is_next):
     assert lab.service(*TIMES) == (None, lab.now, lab.now + 300, "no answer")
 
 
-def test_a_failed_scrape_keeps_the_old_figures_and_a_success_clears_the_error(berlin_is_next):
+def test_a_failed_scrape_keeps_the_old_figures_and_a_success_clears_the_error(berlin_is_next) -> None:
     lab = berlin_is_next
     lab.compute.usage["berlin"] = {"cores": {"any": AZUsage(5)}}
     lab.scrape().run_next("compute")
@@ -158,7 +159,7 @@ def test_a_failed_scrape_keeps_the_old_figures_and_a_success_clears_the_error(be
     assert lab.service(*TIMES) == (lab.now, lab.now, lab.now + 1800, "")
 
 
-def test_order_stale_ones_first_then_those_that_waited_longest(lab):
+def test_order_stale_ones_first_then_those_that_waited_longest(lab) -> None:
     for project, next_scrape_at in (("berlin", -10), ("dresden", -20), ("paris", 500)):
         lab.execute(
             "UPDATE project_services SET next_scrape_at = %s WHERE project_id = %s",
@@ -170,7 +171,7 @@ def test_order_stale_ones_first_then_those_that_waited_longest(lab):
     assert lab.compute.reports == ["paris", "dresden", "berlin"]
 
 
-def test_a_service_that_left_the_plugin_is_left_alone(lab):
+def test_a_service_that_left_the_plugin_is_left_alone(lab) -> None:
     lab.scrape_all()
     lab.execute("UPDATE resources SET is_known = %s WHERE name = 'ram'", False)
     before = all_rows(lab.engine)["project_resources"]
@@ -180,7 +181,7 @@ def test_a_service_that_left_the_plugin_is_left_alone(lab):
     assert all_rows(lab.engine)["project_resources"] == before
 
 
-def test_constraints_are_enforced(make_lab, caplog):
+def test_constraints_are_enforced(make_lab, caplog) -> None:
     constraints = {"germany/berlin": {("compute", "cores"): Constraint(minimum=20, maximum=30)}}
     lab = make_lab(constraints=ConstraintSet(projects=constraints))
     lab.discover().run()
@@ -196,7 +197,7 @@ def test_constraints_are_enforced(make_lab, caplog):
     assert "AUDIT: quota of germany/berlin, compute/cores: 50 -> 30, as its constraint demands" in caplog.text
 
 
-def test_the_wanted_quota_of_a_bursting_project_is_what_it_may_use(make_lab):
+def test_the_wanted_quota_of_a_bursting_project_is_what_it_may_use(make_lab) -> None:
     lab = make_lab(catalog_options={"burst_multiplier": 0.5})
     lab.discover().run()
     lab.execute("UPDATE projects SET has_bursting = %s WHERE name = 'berlin'", True)
@@ -210,18 +211,18 @@ def test_the_wanted_quota_of_a_bursting_project_is_what_it_may_use(make_lab):
     assert lab.service("next_push_at") == (None,)
 
 
-def test_sync_during_a_scrape_asks_for_another_one(berlin_is_next):
+def test_sync_during_a_scrape_asks_for_another_one(berlin_is_next) -> None:
     lab = berlin_is_next
     lab.compute.during = lambda: lab.discover().request_sync("d-germany", "p-berlin")
     assert lab.scrape().run_next("compute") is True
     assert lab.service("is_stale") == (True,)
 
 
-def test_a_scrape_that_outlived_its_lease_writes_nothing(berlin_is_next):
+def test_a_scrape_that_outlived_its_lease_writes_nothing(berlin_is_next) -> None:
     lab = berlin_is_next
     results = []
 
-    def another_collector_meanwhile():
+    def another_collector_meanwhile() -> None:
         lab.compute.during = lambda: None
         lab.clock.advance(301)
         lab.execute(
@@ -238,20 +239,20 @@ def test_a_scrape_that_outlived_its_lease_writes_nothing(berlin_is_next):
     assert lab.service(*TIMES) == (lab.now, lab.now, lab.now + 1800, "")
 
 
-def test_a_project_that_vanishes_during_its_scrape_leaves_nothing(berlin_is_next):
+def test_a_project_that_vanishes_during_its_scrape_leaves_nothing(berlin_is_next) -> None:
     lab = berlin_is_next
     lab.compute.during = lambda: lab.execute("DELETE FROM projects WHERE name = 'berlin'")
     assert lab.scrape().run_next("compute") is True
     assert lab.rows("SELECT COUNT(*) FROM project_resources") == [(0,)]
 
 
-def test_a_collector_that_dies_in_the_middle_costs_a_lease_and_nothing_else(berlin_is_next):
+def test_a_collector_that_dies_in_the_middle_costs_a_lease_and_nothing_else(berlin_is_next) -> None:
     lab = berlin_is_next
 
     class Killed(BaseException):
         pass
 
-    def die():
+    def die() -> Never:
         raise Killed
 
     lab.compute.during = die
@@ -265,7 +266,7 @@ def test_a_collector_that_dies_in_the_middle_costs_a_lease_and_nothing_else(berl
     assert lab.service("scraped_at") == (lab.now,)
 
 
-def test_next_times_are_spread(lab):
+def test_next_times_are_spread(lab) -> None:
     class Spread(NoJitter):
         def spread(self, seconds):
             return seconds * 1.07
@@ -276,7 +277,7 @@ def test_next_times_are_spread(lab):
     assert scraped == [(pytest.approx(lab.now + 1926),)]
 
 
-def test_which_quotas_the_backend_accepts(berlin_is_next):
+def test_which_quotas_the_backend_accepts(berlin_is_next) -> None:
     """They are kept as they were last reported, also where nothing else has changed."""
     lab = berlin_is_next
     bounds = (

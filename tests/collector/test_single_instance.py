@@ -19,7 +19,7 @@ sys.stdin.read()
 """
 
 
-def test_a_second_collector_is_refused_until_the_first_one_is_gone(tmp_path):
+def test_a_second_collector_is_refused_until_the_first_one_is_gone(tmp_path) -> None:
     url = f"sqlite:///{tmp_path / 'limes.db'}"
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -31,6 +31,6 @@ def test_a_second_collector_is_refused_until_the_first_one_is_gone(tmp_path):
     claim_sqlite_file(Engine(url))
 
 
-def test_on_postgresql_there_may_be_any_number(tmp_path):
+def test_on_postgresql_there_may_be_any_number(tmp_path) -> None:
     for _ in range(2):
         claim_sqlite_file(Engine("postgresql://somewhere/limes"))

@@ -50,7 +50,7 @@ def url(request, tmp_path):
 
 
 @pytest.mark.timeout(600)
-def test_all_or_nothing(url):
+def test_all_or_nothing(url) -> None:
     engine = Engine(url)
     make_world(engine)
     for _ in range(KILLS):
@@ -67,10 +67,10 @@ def test_all_or_nothing(url):
     engine.close()
 
 
-def check(engine):
+def check(engine) -> None:
     """No change without its line, no line without its change, and one event for each sink and line."""
 
-    def read():
+    def read() -> None:
         for name in ("cores", "ram"):
             steps = engine.rows("SELECT old, new FROM quota_history WHERE resource_name = %s ORDER BY number", [name])
             assert all(before[1] == after[0] for before, after in pairwise(steps))
@@ -99,7 +99,7 @@ class Recorder:
 
     name = "log"
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.got = []
 
     def deliver(self, events):
@@ -108,22 +108,22 @@ class Recorder:
 
 
 @pytest.mark.timeout(600)
-def test_order_while_many_write_and_several_deliver(url):
+def test_order_while_many_write_and_several_deliver(url) -> None:
     engine = Engine(url, pool_size=12)
     world = make_world(engine, sinks=("log",))
     sink, writing, errors = Recorder(), threading.Event(), []
 
-    def write(seed):
+    def write(seed) -> None:
         dice = random.Random(seed)
         for _ in range(25):
             assert put(world, dice.randint(31, 49), dice.choice([BERLIN, DRESDEN])) == 202
 
-    def deliver():
+    def deliver() -> None:
         action = DeliverEvents(engine, SystemClock(), NoJitter(), sink, interval=1e-4)
         while writing.is_set() or rows(engine, "SELECT 1 FROM audit_outbox WHERE delivered_at IS NULL LIMIT 1"):
             action.run_if_due()
 
-    def guarded(work, *arguments):
+    def guarded(work, *arguments) -> None:
         try:
             work(*arguments)
         except BaseException as error:

@@ -28,7 +28,7 @@ def lab(database_url_with: MigratedUrlFactory):
     engine.close()
 
 
-def drain(step):
+def drain(step) -> None:
     while step() is not None:
         pass
 
@@ -42,12 +42,12 @@ class Turmoil:
         self.wanted: dict[str, int] = {}
         self.lock = threading.Lock()
 
-    def come_and_go(self):
+    def come_and_go(self) -> None:
         for _ in range(ROUNDS):
             self.lab.keystone.found = {GERMANY: STAYING + self.chance.sample(LEAVING, 2)}
             self.lab.discover().run()
 
-    def sync_and_scrape(self):
+    def sync_and_scrape(self) -> None:
         for _ in range(ROUNDS):
             for town in self.chance.sample(TOWNS, 4):
                 try:
@@ -56,7 +56,7 @@ class Turmoil:
                     assert town in LEAVING
             drain(lambda: self.lab.scrape().run_next("compute"))
 
-    def set_quota(self):
+    def set_quota(self) -> None:
         ids = {name: id_ for id_, name in self.lab.rows("SELECT id, name FROM projects")}
         for number in range(ROUNDS):
             town = self.chance.choice(STAYING)
@@ -65,17 +65,17 @@ class Turmoil:
                 self.lab.set_quota("cores", number, project=town.name)
             assert self.lab.push().push_project(ids[town.name], ["compute"]) == []
 
-    def push(self):
+    def push(self) -> None:
         for _ in range(ROUNDS):
             drain(lambda: self.lab.push().run_next("compute"))
 
-    def scrape_capacity(self):
+    def scrape_capacity(self) -> None:
         for _ in range(ROUNDS):
             self.lab.execute("UPDATE capacitors SET next_scrape_at = %s", self.lab.now)
             drain(lambda: self.lab.scrape_capacity().run_next())
 
 
-def test_all_jobs_at_once(lab):
+def test_all_jobs_at_once(lab) -> None:
     """Projects come and go while their usage is scraped, their quota set and written, and capacity replaced."""
     lab.capacitors["nova"].capacity = {"compute": {"cores": {"az-one": AZCapacity(100)}}}
     lab.compute.usage = {town.name: {"cores": {"az-one": AZUsage(3)}} for town in TOWNS}

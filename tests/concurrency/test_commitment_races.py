@@ -70,7 +70,7 @@ class Race:
         self.world = world
         engine.atomic(self._fill)
 
-    def _fill(self):
+    def _fill(self) -> None:
         run = self.engine.execute
         run("DELETE FROM project_az_resources")
         run("INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"
@@ -100,7 +100,7 @@ class Race:
         """Does all at once; answers how often each outcome came: `done`, or the name of an error of ours."""
         outcomes: list[str] = []
 
-        def run(deed):
+        def run(deed) -> None:
             try:
                 deed()
                 outcomes.append("done")
@@ -118,7 +118,7 @@ def race(database_url_with: MigratedUrlFactory) -> Iterator[Race]:
     engine.close()
 
 
-def test_immediate_confirmations(race):
+def test_immediate_confirmations(race) -> None:
     """Each wants 7 of 100: 14 get them."""
     deeds = [
         functools.partial(race.commit, project, 7) for project, _ in itertools.product((BERLIN, PARIS), range(CLIENTS))
@@ -127,7 +127,7 @@ def test_immediate_confirmations(race):
     assert sum(race.live().values()) == 98
 
 
-def test_two_azs_and_usage_that_is_in_neither(race):
+def test_two_azs_and_usage_that_is_in_neither(race) -> None:
     """201 cores are there, 61 of them in use nobody knows where: 140 can be sold, though each AZ has room for its half.
 
     Each wants 10; in turn those in one AZ and those in the other.
@@ -143,7 +143,7 @@ def test_two_azs_and_usage_that_is_in_neither(race):
         race.engine.execute("DELETE FROM project_commitments")
 
 
-def test_the_job_in_many_places_and_new_ones_meanwhile(race):
+def test_the_job_in_many_places_and_new_ones_meanwhile(race) -> None:
     """16 wait for 10 each, and 100 are there; 16 others want them at once. Those that wait are served first."""
     race.engine.execute("UPDATE az_resources SET raw_capacity = 0")
     waiting = [race.commit(PARIS, 10, confirm_by=NOW + 10) for _ in range(CLIENTS)]
@@ -157,7 +157,7 @@ def test_the_job_in_many_places_and_new_ones_meanwhile(race):
     assert [uuid for (uuid,) in confirmed] == [one["uuid"] for one in waiting[:10]]  # each once, in their order
 
 
-def test_one_token_is_taken_once(race):
+def test_one_token_is_taken_once(race) -> None:
     for _ in range(5):
         made = race.commit(amount=5)
         token = race.cases.transfer.start(GERMANY, BERLIN, made["id"], 5, "unlisted", JANE).commitment.transfer_token
@@ -171,7 +171,7 @@ def test_one_token_is_taken_once(race):
     assert events == [(5,)]
 
 
-def test_of_all_that_can_become_of_a_commitment_one_thing_does(race):
+def test_of_all_that_can_become_of_a_commitment_one_thing_does(race) -> None:
     """Merged, deleted, split, converted, transferred: what is left adds up, whoever came first."""
     cases = race.cases
     for _ in range(6):
@@ -195,14 +195,14 @@ def test_of_all_that_can_become_of_a_commitment_one_thing_does(race):
     assert_events_add_up(race)
 
 
-def test_a_commitment_is_renewed_once(race):
+def test_a_commitment_is_renewed_once(race) -> None:
     made = race.commit(amount=4)
     outcomes = race.race(*[lambda: race.cases.reshape.renew(GERMANY, BERLIN, made["id"], JANE)] * CLIENTS)
     assert outcomes == {"done": 1, "Conflict": CLIENTS - 1}
     assert race.rows("SELECT status, amount FROM project_commitments ORDER BY id") == [("confirmed", 4), ("planned", 4)]
 
 
-def test_one_key_by_two_clients_with_different_wishes(race):
+def test_one_key_by_two_clients_with_different_wishes(race) -> None:
     """One of the two wins; whoever asks for the same gets the same answer, and the others are told."""
     for number in range(4):
         key = f"order-{number}"
@@ -217,7 +217,7 @@ def test_one_key_by_two_clients_with_different_wishes(race):
     assert race.rows("SELECT COUNT(*) FROM project_commitments") == [(4,)]
 
 
-def test_times_of_events_do_not_run_backwards(race):
+def test_times_of_events_do_not_run_backwards(race) -> None:
     cores = [functools.partial(race.commit, project, 1) for project in (BERLIN, DRESDEN, PARIS)] * 5
     volume = CommitmentRequest(("volume", "capacity"), "az-one", 1, "1 year")
     other = [lambda: race.cases.create.run(GERMANY, BERLIN, volume, JANE)] * CLIENTS
@@ -227,18 +227,18 @@ def test_times_of_events_do_not_run_backwards(race):
     assert times == sorted(times)
 
 
-def test_a_project_vanishes_while_it_commits(race):
+def test_a_project_vanishes_while_it_commits(race) -> None:
     """Either its commitment was there first and keeps it, or there is nothing left of both."""
 
-    def vanish():
-        def work():
+    def vanish() -> None:
+        def work() -> None:
             discovery.lock_projects(race.engine, [PARIS])
             if not discovery.committed_projects(race.engine, [PARIS]):
                 discovery.delete_projects(race.engine, [PARIS])
 
         race.engine.atomic(work)
 
-    def commit():
+    def commit() -> None:
         with contextlib.suppress(NotFound, NotReady):
             race.commit(PARIS, 1)
 
@@ -249,7 +249,7 @@ def test_a_project_vanishes_while_it_commits(race):
     assert left or not made
 
 
-def test_conversions_there_and_back(race):
+def test_conversions_there_and_back(race) -> None:
     """Both lock both resources, in one order: nobody waits in a circle."""
     there, back = Conversion(("volume", "capacity"), 1, 1), Conversion(("compute", "cores"), 1, 1)
     cores = [race.commit(amount=1)["id"] for _ in range(CLIENTS)]
@@ -265,7 +265,7 @@ def test_conversions_there_and_back(race):
     assert_events_add_up(race)
 
 
-def assert_events_add_up(race):
+def assert_events_add_up(race) -> None:
     """What was created and not superseded, deleted or expired is what is there."""
     total = 0
     for event, document in race.rows("SELECT event, document FROM commitment_events"):

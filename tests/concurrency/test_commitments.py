@@ -40,7 +40,7 @@ def claimed(world):
         return world.engine.rows(CLAIMED)[0][0] or 0
 
 
-def test_two_that_fit_only_alone(world):
+def test_two_that_fit_only_alone(world) -> None:
     """69 cores are left for both projects together. The original confirmed both."""
     for round_ in range(8):
         statuses: list[int] = []
@@ -53,7 +53,7 @@ def test_two_that_fit_only_alone(world):
         world.clock.advance(3600)
 
 
-def test_storm(world):
+def test_storm(world) -> None:
     """16 clients commit, split, transfer and merge; a watcher never sees more claimed than there is."""
     done = threading.Event()
     statuses: list[int] = []
@@ -61,7 +61,7 @@ def test_storm(world):
         Ledger(world.engine, world_catalog(world), world.clock, SystemIds(), world.commitments.create.ledger.change_log)
     )
 
-    def client(seed):
+    def client(seed) -> None:
         dice = random.Random(seed)
         for _ in range(8):
             project, other = dice.sample(["berlin", "dresden"], 2)
@@ -83,7 +83,7 @@ def test_storm(world):
                         shown = offered.json["commitment"]
                         statuses.append(take(world, shown["id"], shown["transfer_token"], other).status_code)
 
-    def watcher():
+    def watcher() -> None:
         while not done.is_set():
             assert world.engine.snapshot(lambda: claimed(world)) <= CAPACITY
 
@@ -112,10 +112,10 @@ def world_catalog(world):
     return Catalog(["az-one", "az-two"], SERVICES, behaviors=BEHAVIORS)
 
 
-def test_one_key_makes_one_commitment(world):
+def test_one_key_makes_one_commitment(world) -> None:
     found: list[tuple[int, int]] = []
 
-    def client():
+    def client() -> None:
         result = ask(world, "berlin", "new", amount=1, headers={"Idempotency-Key": "the-order"})
         found.append((result.status_code, result.json["commitment"]["id"]))
 
@@ -125,12 +125,12 @@ def test_one_key_makes_one_commitment(world):
     assert len(listed(world)) == 1
 
 
-def test_whoever_follows_the_events_misses_none(world):
+def test_whoever_follows_the_events_misses_none(world) -> None:
     """Commits come in another order than they began, and the reader reads all the time."""
     done = threading.Event()
     seen: list[int] = []
 
-    def reader():
+    def reader() -> None:
         since = 0
         while True:
             last_look = done.is_set()
@@ -140,7 +140,7 @@ def test_whoever_follows_the_events_misses_none(world):
             if last_look:
                 return
 
-    def client(seed):
+    def client(seed) -> None:
         dice = random.Random(seed)
         for _ in range(5):
             if dice.random() < 0.5:

@@ -28,7 +28,7 @@ def any_fleet(database_url: str, tmp_path: Path) -> Iterator[Fleet]:
         fleet.check_invariants()
 
 
-def test_what_fits_is_never_refused(any_fleet: Fleet):
+def test_what_fits_is_never_refused(any_fleet: Fleet) -> None:
     fleet = any_fleet
     for name in ("a", "b"):
         fleet.provider(name, VCPU=100, DISK_GB=1000)
@@ -39,7 +39,7 @@ def test_what_fits_is_never_refused(any_fleet: Fleet):
         assert fleet.generation(name) == 1 + 80
 
 
-def test_nothing_is_oversold(any_fleet: Fleet):
+def test_nothing_is_oversold(any_fleet: Fleet) -> None:
     fleet = any_fleet
     fleet.provider("a", VCPU=50)
     answers = at_once(lambda n: fleet.allocate(f"c{n}", None, a={"VCPU": 1}), 120)
@@ -49,7 +49,7 @@ def test_nothing_is_oversold(any_fleet: Fleet):
     assert fleet.usages("a") == {"VCPU": 50}
 
 
-def test_a_consumer_is_created_once(fleet: Fleet):
+def test_a_consumer_is_created_once(fleet: Fleet) -> None:
     fleet.provider("a", VCPU=100)
     for number in range(5):
         answers = at_once(lambda n, number=number: fleet.allocate(f"c{number}", None, a={"VCPU": 1 + n}), 16)
@@ -58,7 +58,7 @@ def test_a_consumer_is_created_once(fleet: Fleet):
         assert codes == {"placement.concurrent_update"}
 
 
-def test_no_update_of_a_consumer_is_lost(fleet: Fleet):
+def test_no_update_of_a_consumer_is_lost(fleet: Fleet) -> None:
     fleet.provider("a", VCPU=1000)
     fleet.allocate("c", None, a={"VCPU": 1})
     path = f"/allocations/{uuid_of('c')}"
@@ -75,7 +75,7 @@ def test_no_update_of_a_consumer_is_lost(fleet: Fleet):
     assert fleet.ok("GET", path)["consumer_generation"] == 33
 
 
-def test_moves_in_opposite_directions_neither_lose_nor_block(fleet: Fleet):
+def test_moves_in_opposite_directions_neither_lose_nor_block(fleet: Fleet) -> None:
     for name in ("a", "b"):
         fleet.provider(name, VCPU=64)
     for number in range(32):
@@ -97,7 +97,7 @@ def test_moves_in_opposite_directions_neither_lose_nor_block(fleet: Fleet):
     assert fleet.usages("a")["VCPU"] + fleet.usages("b")["VCPU"] == 64
 
 
-def test_a_generation_is_used_once_and_never_goes_back(fleet: Fleet):
+def test_a_generation_is_used_once_and_never_goes_back(fleet: Fleet) -> None:
     fleet.provider("a", VCPU=10)
     path = f"/resource_providers/{uuid_of('a')}/inventories/VCPU"
 
@@ -115,7 +115,7 @@ def test_a_generation_is_used_once_and_never_goes_back(fleet: Fleet):
     assert fleet.generation("a") == 1 + len(used)
 
 
-def test_inventory_is_not_lowered_away_under_an_allocation(fleet: Fleet):
+def test_inventory_is_not_lowered_away_under_an_allocation(fleet: Fleet) -> None:
     for number in range(20):
         name = f"p{number}"
         fleet.provider(name, VCPU=1)
@@ -132,7 +132,7 @@ def test_inventory_is_not_lowered_away_under_an_allocation(fleet: Fleet):
         assert found[1::2].count(204) <= 1
 
 
-def test_trees_keep_right_roots_while_they_are_moved_and_grow(fleet: Fleet):
+def test_trees_keep_right_roots_while_they_are_moved_and_grow(fleet: Fleet) -> None:
     for name in ("r", "s", "t"):
         fleet.provider(name)
         fleet.provider(f"{name}1", name)
@@ -152,7 +152,7 @@ def test_trees_keep_right_roots_while_they_are_moved_and_grow(fleet: Fleet):
     fleet.check_invariants()
 
 
-def test_names_stay_unique_and_the_slower_one_is_told_so(fleet: Fleet):
+def test_names_stay_unique_and_the_slower_one_is_told_so(fleet: Fleet) -> None:
     for number in range(8):
         fleet.provider(f"old{number}")
 
@@ -168,7 +168,7 @@ def test_names_stay_unique_and_the_slower_one_is_told_so(fleet: Fleet):
     assert len(set(names)) == len(names)
 
 
-def test_a_class_that_goes_while_inventory_of_it_comes(fleet: Fleet):
+def test_a_class_that_goes_while_inventory_of_it_comes(fleet: Fleet) -> None:
     fleet.provider("a")
     inventories = f"/resource_providers/{uuid_of('a')}/inventories"
 
@@ -188,7 +188,7 @@ def test_a_class_that_goes_while_inventory_of_it_comes(fleet: Fleet):
     assert [(what, status) for what, status in found if status not in allowed[what]] == []
 
 
-def test_a_trait_that_goes_while_it_comes(fleet: Fleet):
+def test_a_trait_that_goes_while_it_comes(fleet: Fleet) -> None:
     fleet.provider("a")
     mine = f"/resource_providers/{uuid_of('a')}/traits"
 
@@ -206,7 +206,7 @@ def test_a_trait_that_goes_while_it_comes(fleet: Fleet):
     assert [(what, status) for what, status in found if status not in allowed[what]] == []
 
 
-def test_a_project_never_gets_more_than_its_quota(fleet: Fleet):
+def test_a_project_never_gets_more_than_its_quota(fleet: Fleet) -> None:
     for name in ("a", "b", "c"):
         fleet.provider(name, VCPU=100)
     fleet.ok("PUT", "/quotas/project", {"quotas": {"VCPU": {"limit": 40}}})
@@ -217,7 +217,7 @@ def test_a_project_never_gets_more_than_its_quota(fleet: Fleet):
     assert fleet.ok("GET", "/quotas/project")["quotas"]["VCPU"] == {"limit": 40, "used": 40}
 
 
-def test_a_read_sees_every_write_that_was_acknowledged_on_whichever_worker(fleet: Fleet):
+def test_a_read_sees_every_write_that_was_acknowledged_on_whichever_worker(fleet: Fleet) -> None:
     for number in range(48):
         fleet.provider(f"p{number}", VCPU=1)
 

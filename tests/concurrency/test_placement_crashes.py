@@ -169,17 +169,17 @@ def check(fleet: Fleet, writer: Writer) -> None:
     }
 
 
-def test_workers_are_killed(fleet: Fleet):
+def test_workers_are_killed(fleet: Fleet) -> None:
     writer = run_with_disasters(fleet, lambda: kill_a_worker(fleet), 0.4)
     check(fleet, writer)
 
 
-def test_connections_to_the_database_are_ended(fleet: Fleet, own_postgres: PostgresServer):
+def test_connections_to_the_database_are_ended(fleet: Fleet, own_postgres: PostgresServer) -> None:
     writer = run_with_disasters(fleet, lambda: end_connections(own_postgres, signal.SIGTERM), 0.2)
     check(fleet, writer)
 
 
-def test_the_database_crashes_and_recovers(fleet: Fleet, own_postgres: PostgresServer):
+def test_the_database_crashes_and_recovers(fleet: Fleet, own_postgres: PostgresServer) -> None:
     writer = run_with_disasters(fleet, lambda: end_connections(own_postgres, signal.SIGKILL), 1.0)
     check(fleet, writer)
 
@@ -236,7 +236,7 @@ class _Unanswered(Exception):
 
 def test_generations_and_the_index_survive_killed_workers_and_a_crashed_database(
     fleet: Fleet, own_postgres: PostgresServer
-):
+) -> None:
     """No generation is given twice or goes back, and a write that was acknowledged is seen by the next read."""
     disasters = itertools.cycle(
         [lambda: kill_a_worker(fleet), lambda: end_connections(own_postgres, signal.SIGKILL)],
@@ -252,7 +252,7 @@ def test_generations_and_the_index_survive_killed_workers_and_a_crashed_database
     fleet.check_invariants()
 
 
-def test_numbers_that_are_given_out_again_after_a_crash(own_postgres: PostgresServer):
+def test_numbers_that_are_given_out_again_after_a_crash(own_postgres: PostgresServer) -> None:
     """PostgreSQL forgets the numbers of transactions that failed shortly before it crashed, and gives them out again."""
     url = durable_database(own_postgres)
     own_postgres.execute("ALTER SYSTEM SET wal_writer_delay = '10s'")  # what need not be on disk is not

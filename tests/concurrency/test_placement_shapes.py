@@ -43,7 +43,7 @@ def reshape(fleet: Fleet, source: str, target: str) -> bool:
     return answer.status_code == 204
 
 
-def test_allocations_that_come_while_inventory_moves_to_another_provider(fleet: Fleet):
+def test_allocations_that_come_while_inventory_moves_to_another_provider(fleet: Fleet) -> None:
     fleet.provider("root")
     fleet.provider("a", "root", VCPU=1000)
     fleet.provider("b", "root")
@@ -91,7 +91,7 @@ def test_allocations_that_come_while_inventory_moves_to_another_provider(fleet: 
         assert {uuid: one["resources"] for uuid, one in allocations.items()} == {uuid_of(other): {"VCPU": 1}}
 
 
-def test_candidates_show_whole_trees_while_these_are_moved(fleet: Fleet):
+def test_candidates_show_whole_trees_while_these_are_moved(fleet: Fleet) -> None:
     for root in ("r", "s"):
         fleet.provider(root)
     for number in range(6):
@@ -117,7 +117,7 @@ def test_candidates_show_whole_trees_while_these_are_moved(fleet: Fleet):
     at_once(act, 240)
 
 
-def test_limits_that_are_written_again_while_they_are_used_up(fleet: Fleet):
+def test_limits_that_are_written_again_while_they_are_used_up(fleet: Fleet) -> None:
     fleet.provider("a", VCPU=1000, DISK_GB=1000)
     limits = {"quotas": {"VCPU": {"limit": 40}, "DISK_GB": {"limit": 1000}}}
     fleet.ok("PUT", "/quotas/project", limits)
@@ -138,7 +138,7 @@ def test_limits_that_are_written_again_while_they_are_used_up(fleet: Fleet):
     assert fleet.ok("GET", "/quotas/project")["quotas"]["VCPU"] == {"limit": 40, "used": 40}
 
 
-def test_consumers_that_change_their_project_keep_within_both_limits(fleet: Fleet):
+def test_consumers_that_change_their_project_keep_within_both_limits(fleet: Fleet) -> None:
     fleet.provider("a", VCPU=1000)
     for project in ("p", "q"):
         fleet.ok("PUT", f"/quotas/{project}", {"quotas": {"VCPU": {"limit": 12}}})
@@ -158,7 +158,7 @@ def test_consumers_that_change_their_project_keep_within_both_limits(fleet: Flee
     at_once(act, 240)
 
 
-def test_old_clients_and_consumers_that_others_create_at_the_same_time(fleet: Fleet):
+def test_old_clients_and_consumers_that_others_create_at_the_same_time(fleet: Fleet) -> None:
     """Below 1.28 no client knows of generations, so the last one wins; with limits, too."""
     fleet.provider("a", VCPU=1000)
     for project in ("p", "q"):

@@ -23,12 +23,12 @@ def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
     engine.close()
 
 
-def at_once(*works):
+def at_once(*works) -> None:
     """Runs the works in threads that start together, and raises what any of them raised."""
     barrier = threading.Barrier(len(works))
     errors = []
 
-    def run(work):
+    def run(work) -> None:
         try:
             barrier.wait(timeout=200)
             work()
@@ -65,7 +65,7 @@ def quotas(world):
     return domain, projects
 
 
-def test_two_requests_that_fit_only_alone(world):
+def test_two_requests_that_fit_only_alone(world) -> None:
     """100 cores, 50 given: of two requests for 25 more + 26 more, exactly one is accepted. The original took both."""
     statuses: list[int] = []
     for _ in range(10):
@@ -80,12 +80,12 @@ def test_two_requests_that_fit_only_alone(world):
         put(world, f"/v1/domains/{GERMANY}/projects/{DRESDEN}", {"cores": 31})
 
 
-def test_storm(world):
+def test_storm(world) -> None:
     """Project and domain quotas move at random from 16 clients; a watcher never sees a domain oversold."""
     done = threading.Event()
     statuses: list[int] = []
 
-    def client(seed):
+    def client(seed) -> None:
         dice = random.Random(seed)
         for _ in range(12):
             if dice.random() < 0.3:
@@ -98,7 +98,7 @@ def test_storm(world):
                 dice.shuffle(names)
                 statuses.append(put(world, f"/v1/domains/{GERMANY}/projects/{project}", dict(names)))
 
-    def watcher():
+    def watcher() -> None:
         while not done.is_set():
             domain, projects = world.engine.snapshot(lambda: quotas(world))
             assert projects["cores"] <= domain["cores"]
@@ -119,7 +119,7 @@ def test_storm(world):
 
 
 @pytest.mark.parametrize("path", [f"/v1/domains/{GERMANY}", f"/v1/domains/{GERMANY}/projects/{BERLIN}"])
-def test_of_many_who_saw_the_same_exactly_one_wins(world, path):
+def test_of_many_who_saw_the_same_exactly_one_wins(world, path) -> None:
     """They change different resources, so that nothing but `If-Match` is between them, and each to a new value."""
     level = "project" if "/projects/" in path else "domain"
     refs = [("compute", "cores"), ("compute", "ram"), ("volume", "capacity")]
@@ -128,7 +128,7 @@ def test_of_many_who_saw_the_same_exactly_one_wins(world, path):
         tag = world.request("GET", path).headers["etag"]
         statuses = []
 
-        def change(client, turn=turn, tag=tag, statuses=statuses):
+        def change(client, turn=turn, tag=tag, statuses=statuses) -> None:
             service, name = refs[client % 3]
             quota = (6000 if level == "domain" else 2000) + turn * CLIENTS + client
             document = {level: {"services": [{"type": service, "resources": [{"name": name, "quota": quota}]}]}}

@@ -15,7 +15,7 @@ ONLY_POSTGRESQL = pytest.mark.parametrize(
 )
 
 
-def test_several_hosts():
+def test_several_hosts() -> None:
     address = parse_database_url("postgresql://limes:se%2Ccret@one:5433,two,[::1]:5434/limes?sslmode=require")
     assert address.options == {
         "host": "one,two,::1",
@@ -32,7 +32,7 @@ def test_several_hosts():
         parse_database_url("postgresql://one:x,two/limes")
 
 
-def test_one_host_is_taken_as_it_is():
+def test_one_host_is_taken_as_it_is() -> None:
     assert parse_database_url("postgresql://one/limes").options == {"host": "one", "port": 5432}
     assert parse_database_url("postgresql:///limes?host=/run/postgresql").options["host"] == "/run/postgresql"
 
@@ -40,7 +40,7 @@ def test_one_host_is_taken_as_it_is():
 @ONLY_POSTGRESQL
 @pytest.mark.parametrize("held", [True, False], ids=["held", "not-held"])
 @pytest.mark.parametrize("write", ["atomic", "execute"])
-def test_a_server_that_accepts_no_writes_any_more_is_left(engine: Engine, write: str, held: bool):
+def test_a_server_that_accepts_no_writes_any_more_is_left(engine: Engine, write: str, held: bool) -> None:
     """As a primary that has become a standby."""
     engine.execute("CREATE TABLE fruits (id INTEGER)")
     first = engine.rows("SELECT pg_backend_pid()")
@@ -60,7 +60,7 @@ def test_a_server_that_accepts_no_writes_any_more_is_left(engine: Engine, write:
 
 
 @ONLY_POSTGRESQL
-def test_a_commit_that_no_standby_has_confirmed_is_none(engine: Engine):
+def test_a_commit_that_no_standby_has_confirmed_is_none(engine: Engine) -> None:
     """PostgreSQL would call it a success when the waiting is cut short."""
     engine.execute("CREATE TABLE fruits (id INTEGER)")
 

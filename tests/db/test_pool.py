@@ -36,7 +36,7 @@ def backend(engine: Engine) -> int:
     return int(engine.rows("SELECT pg_backend_pid()")[0][0])
 
 
-def test_a_connection_is_used_again(postgres_url_factory: UrlFactory):
+def test_a_connection_is_used_again(postgres_url_factory: UrlFactory) -> None:
     engine = Engine(postgres_url_factory())
     with engine.connection():
         first = backend(engine)
@@ -47,7 +47,7 @@ def test_a_connection_is_used_again(postgres_url_factory: UrlFactory):
 
 def test_a_connection_that_lay_idle_is_asked_and_replaced(
     postgres_url_factory: UrlFactory, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     monkeypatch.setattr(pool, "TRUSTED_SECONDS", 0.0)
     monkeypatch.setattr(pool, "_has_something_to_read", lambda conn: False)
     url = postgres_url_factory()
@@ -59,7 +59,9 @@ def test_a_connection_that_lay_idle_is_asked_and_replaced(
 
 
 @pytest.mark.parametrize("seen", [True, False], ids=["the goodbye has arrived", "the goodbye is on its way"])
-def test_a_cut_connection_is_replaced(postgres_url_factory: UrlFactory, monkeypatch: pytest.MonkeyPatch, seen: bool):
+def test_a_cut_connection_is_replaced(
+    postgres_url_factory: UrlFactory, monkeypatch: pytest.MonkeyPatch, seen: bool
+) -> None:
     url = postgres_url_factory()
     engine = Engine(url)
     engine.execute("CREATE TABLE counters (value INTEGER)")
@@ -76,7 +78,9 @@ def test_a_cut_connection_is_replaced(postgres_url_factory: UrlFactory, monkeypa
     engine.close()
 
 
-def test_what_may_have_happened_is_not_done_again(postgres_url_factory: UrlFactory, monkeypatch: pytest.MonkeyPatch):
+def test_what_may_have_happened_is_not_done_again(
+    postgres_url_factory: UrlFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     url = postgres_url_factory()
     engine = Engine(url)
     engine.execute("CREATE TABLE counters (value INTEGER)")
@@ -96,7 +100,7 @@ def test_what_may_have_happened_is_not_done_again(postgres_url_factory: UrlFacto
     engine.close()
 
 
-def test_an_error_that_is_ours_is_raised_as_it_is(postgres_url_factory: UrlFactory):
+def test_an_error_that_is_ours_is_raised_as_it_is(postgres_url_factory: UrlFactory) -> None:
     engine = Engine(postgres_url_factory())
     engine.ping()
     with pytest.raises(peewee.ProgrammingError):
@@ -105,7 +109,7 @@ def test_an_error_that_is_ours_is_raised_as_it_is(postgres_url_factory: UrlFacto
     engine.close()
 
 
-def test_prepared_reads_answer_as_plain_ones(engine: Engine):
+def test_prepared_reads_answer_as_plain_ones(engine: Engine) -> None:
     engine.execute("CREATE TABLE words (id INTEGER, word TEXT)")
     engine.execute("INSERT INTO words VALUES (1, 'a'), (2, 'b')")
     words = Table("words", ["id", "word"])
@@ -120,7 +124,7 @@ def test_prepared_reads_answer_as_plain_ones(engine: Engine):
     assert engine.column(like_a) == [1]
 
 
-def test_prepared_reads_survive_cuts_and_poolers_that_forget(postgres_url_factory: UrlFactory):
+def test_prepared_reads_survive_cuts_and_poolers_that_forget(postgres_url_factory: UrlFactory) -> None:
     url = postgres_url_factory()
     engine = Engine(url)
     next_number = compiled(lambda p: peewee.Select(columns=[p.number.cast("INTEGER") + 1]), prepare=True)

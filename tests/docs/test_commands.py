@@ -109,7 +109,7 @@ def run_elsewhere(block: Block, shell: Shell, cloud: SampleCloud) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_commands(page: Path, cloud: SampleCloud):
+def test_commands(page: Path, cloud: SampleCloud) -> None:
     with Shell(cloud.folder, cloud.env) as shell:
         for block in filter(is_for_shell, blocks_of(page)):
             if "in another terminal" in block.marks:

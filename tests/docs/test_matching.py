@@ -34,16 +34,16 @@ OTHER = [
 
 
 @pytest.mark.parametrize(("shown", "real"), SAME)
-def test_the_same(shown, real):
+def test_the_same(shown, real) -> None:
     assert agrees(shown, real)
 
 
 @pytest.mark.parametrize(("shown", "real"), OTHER)
-def test_something_else(shown, real):
+def test_something_else(shown, real) -> None:
     assert not agrees(shown, real)
 
 
-def test_transcripts():
+def test_transcripts() -> None:
     text = "$ one \\\n  more\n$ two '\n> {}'\nout\n> put\n$ three\n"
     assert steps_of(text, 5) == [
         Step(5, "one \\\n  more", ""),

@@ -38,7 +38,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return output
 
 
-def test_every_page_is_in_the_site_and_in_its_search_index(site: Path):
+def test_every_page_is_in_the_site_and_in_its_search_index(site: Path) -> None:
     index = (site / "searchindex.js").read_text(encoding="utf-8")
     for page in DOCS.rglob("*.md"):
         name = page.relative_to(DOCS).with_suffix("")
@@ -47,7 +47,7 @@ def test_every_page_is_in_the_site_and_in_its_search_index(site: Path):
 
 
 @pytest.mark.browser
-def test_search_works_without_a_server_and_without_other_hosts(site: Path, browser: Browser):
+def test_search_works_without_a_server_and_without_other_hosts(site: Path, browser: Browser) -> None:
     asked: list[str] = []
     page = browser.new_page()
     page.on("request", lambda request: asked.append(request.url))
@@ -65,7 +65,7 @@ def reference(name: str) -> str:
     return (DOCS / "reference" / f"{name}.md").read_text(encoding="utf-8")
 
 
-def test_the_reference_has_everything_that_there_is(site: Path):
+def test_the_reference_has_everything_that_there_is(site: Path) -> None:
     """As other parts of Limes know it."""
     text = reference("api")
     assert [
@@ -87,7 +87,7 @@ def test_the_reference_has_everything_that_there_is(site: Path):
         assert f"\n## limes {name}\n" in text
 
 
-def test_every_link_of_the_readme_leads_somewhere():
+def test_every_link_of_the_readme_leads_somewhere() -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
@@ -101,7 +101,7 @@ missing-page
 """
 
 
-def test_what_is_wrong_fails_the_build(tmp_path: Path):
+def test_what_is_wrong_fails_the_build(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "index.md").write_text(f"# A\n{MISTAKES}")
@@ -114,7 +114,7 @@ def test_what_is_wrong_fails_the_build(tmp_path: Path):
         assert target in done.stderr
 
 
-def test_what_comes_from_another_host_is_found(tmp_path: Path):
+def test_what_comes_from_another_host_is_found(tmp_path: Path) -> None:
     pages = {
         "script": '<script src="https://example.com/a.js"></script>',
         "image": "<p><img alt='' src='//example.com/a.png'></p>",

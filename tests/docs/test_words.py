@@ -74,7 +74,7 @@ def command_exists(word: str) -> bool | None:
     return {one for one in said if one.startswith("--")} <= commands()[known[-1]]
 
 
-def test_commands_with_their_options():
+def test_commands_with_their_options() -> None:
     assert missing(command_exists) == []
 
 
@@ -107,7 +107,7 @@ def setting_exists(word: str) -> bool | None:
     return key[1] in settings() | error_codes()
 
 
-def test_settings():
+def test_settings() -> None:
     assert missing(setting_exists) == []
 
 
@@ -125,7 +125,7 @@ def variable_exists(word: str) -> bool | None:
     return name[1] in source()
 
 
-def test_variables():
+def test_variables() -> None:
     assert missing(variable_exists) == []
 
 
@@ -146,7 +146,7 @@ def metric_exists(word: str) -> bool | None:
     return f"| `{name[1]}` |" in (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
 
 
-def test_metrics():
+def test_metrics() -> None:
     assert missing(metric_exists) == []
 
 
@@ -163,7 +163,7 @@ def request_exists(word: str) -> bool | None:
     )
 
 
-def test_requests():
+def test_requests() -> None:
     assert missing(request_exists) == []
 
 
@@ -175,7 +175,7 @@ def file_exists(word: str) -> bool | None:
     return (ROOT / word).exists() or (ROOT / f"{word}.py").exists()
 
 
-def test_files():
+def test_files() -> None:
     assert missing(file_exists) == []
 
 
@@ -193,5 +193,5 @@ def test_files():
         (file_exists, "docs/no-such-page.md"),
     ],
 )
-def test_mistakes_are_found(exists: Callable[[str], bool | None], wrong: str):
+def test_mistakes_are_found(exists: Callable[[str], bool | None], wrong: str) -> None:
     assert exists(wrong) is False

@@ -22,7 +22,7 @@ def run(patient, capsys, monkeypatch):
     return run
 
 
-def test_all_is_well(run):
+def test_all_is_well(run) -> None:
     code, out, err = run()
     assert (code, err) == (0, "")
     assert "ok        configuration.file" in out
@@ -30,7 +30,7 @@ def test_all_is_well(run):
     assert "\x1b" not in out
 
 
-def test_a_warning(run, monkeypatch):
+def test_a_warning(run, monkeypatch) -> None:
     monkeypatch.setenv("LIMES_DB_PASWORD", "geheimnis")
     code, out, _ = run()
     assert code == 1
@@ -38,7 +38,7 @@ def test_a_warning(run, monkeypatch):
     assert "geheimnis" not in out
 
 
-def test_problems(run, patient):
+def test_problems(run, patient) -> None:
     patient.document["api"] = {"policy_file": "gone.yaml"}
     code, out, err = run("--json", "--only", "policy", "--only", "database")
     assert (code, err) == (2, "")
@@ -50,7 +50,7 @@ def test_problems(run, patient):
     assert bad["mend"].startswith("correct ")
 
 
-def test_a_configuration_that_cannot_be_read(run, patient):
+def test_a_configuration_that_cannot_be_read(run, patient) -> None:
     patient.document = {"availability_zones": []}
     code, out, err = run()
     assert (code, err) == (2, "")
@@ -58,11 +58,11 @@ def test_a_configuration_that_cannot_be_read(run, patient):
     assert "Traceback" not in out
 
 
-def test_the_names_of_the_checks():
+def test_the_names_of_the_checks() -> None:
     assert tuple(examination.CHECKS) == doctor.CHECKS
 
 
-def test_an_unknown_check(run, capsys):
+def test_an_unknown_check(run, capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         run("--only", "weather")
     assert "invalid choice: 'weather'" in capsys.readouterr().err

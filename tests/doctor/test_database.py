@@ -41,7 +41,7 @@ def role(postgres, patient):
     postgres.execute(f"DROP ROLE {name}")
 
 
-def test_all_is_well(patient):
+def test_all_is_well(patient) -> None:
     findings = patient.findings("database")
     assert {one.level for one in findings} == {Level.OK}, findings
     assert [one.check for one in findings][:4] == [
@@ -52,7 +52,7 @@ def test_all_is_well(patient):
     ]
 
 
-def test_looking_changes_nothing(patient):
+def test_looking_changes_nothing(patient) -> None:
     engine = Engine(patient.document["database"]["url"])
     before = engine.rows("SELECT * FROM limes_schema_migrations ORDER BY id")
     patient.examine()
@@ -60,7 +60,7 @@ def test_looking_changes_nothing(patient):
     engine.close()
 
 
-def test_no_migrations(patient, databases):
+def test_no_migrations(patient, databases) -> None:
     patient.document["database"]["url"] = databases.migrated()
     first, second = patient.findings("database.schema")
     assert (first.level, first.mend) == (Level.PROBLEM, "limes db upgrade")
@@ -69,7 +69,7 @@ def test_no_migrations(patient, databases):
     assert patient.findings("database.writable") == []
 
 
-def test_a_newer_schema(patient):
+def test_a_newer_schema(patient) -> None:
     engine = Engine(patient.document["database"]["url"])
     engine.execute("INSERT INTO limes_schema_migrations (name, applied) VALUES ('9999_future', CURRENT_TIMESTAMP)")
     engine.close()
@@ -77,7 +77,7 @@ def test_a_newer_schema(patient):
     assert levels["the Limes schema was made by a newer release (it has 9999_future)"] is Level.WARNING
 
 
-def test_placement_has_a_database_of_its_own(patient, databases):
+def test_placement_has_a_database_of_its_own(patient, databases) -> None:
     patient.document["placement"] = {"database_url": databases.migrated(placement_migrations)}
     patient.document["database"]["url"] = databases.migrated(limes_migrations)
     names = [one.check for one in patient.findings("database")]
@@ -85,7 +85,7 @@ def test_placement_has_a_database_of_its_own(patient, databases):
     assert {one.level for one in patient.findings("database")} == {Level.OK}
 
 
-def test_a_file_that_is_not_there_is_not_made(light_patient, tmp_path):
+def test_a_file_that_is_not_there_is_not_made(light_patient, tmp_path) -> None:
     level, message, mend = light_patient.ailment("database.connection")
     assert (level, mend) == ("problem", "limes db upgrade")
     assert message == f"there is no SQLite file {tmp_path}/limes.db"
@@ -94,7 +94,7 @@ def test_a_file_that_is_not_there_is_not_made(light_patient, tmp_path):
     assert light_patient.ailment("database.connection")[2] == f"mkdir -p {tmp_path}/folder; limes db upgrade"
 
 
-def test_a_file_that_is_no_database(light_patient, tmp_path):
+def test_a_file_that_is_no_database(light_patient, tmp_path) -> None:
     (tmp_path / "limes.db").write_text("x" * 5000)
     level, message, mend = light_patient.ailment("database.connection")
     assert level == "problem"
@@ -102,7 +102,7 @@ def test_a_file_that_is_no_database(light_patient, tmp_path):
     assert "restore it from a backup" in mend
 
 
-def test_a_file_that_somebody_keeps_locked(light_patient, tmp_path, monkeypatch):
+def test_a_file_that_somebody_keeps_locked(light_patient, tmp_path, monkeypatch) -> None:
     upgrade(light_patient)
     monkeypatch.setitem(SQLITE_PRAGMAS, "busy_timeout", 100)
     other = sqlite3.connect(tmp_path / "limes.db", isolation_level=None)
@@ -114,7 +114,7 @@ def test_a_file_that_somebody_keeps_locked(light_patient, tmp_path, monkeypatch)
     assert (level, message) == ("problem", "cannot be written: database is locked")
 
 
-def test_a_file_that_may_only_be_read(light_patient, tmp_path, monkeypatch):
+def test_a_file_that_may_only_be_read(light_patient, tmp_path, monkeypatch) -> None:
     upgrade(light_patient)
     monkeypatch.setitem(SQLITE_PRAGMAS, "query_only", 1)
     level, message, mend = light_patient.ailment("database.writable")
@@ -122,7 +122,7 @@ def test_a_file_that_may_only_be_read(light_patient, tmp_path, monkeypatch):
     assert f"write {tmp_path}/limes.db and its folder {tmp_path}" in mend
 
 
-def upgrade(patient):
+def upgrade(patient) -> None:
     """Brings the patient's SQLite file up."""
     engine = Engine(patient.document["database"]["url"])
     limes_migrations.upgrade(engine)
@@ -131,7 +131,7 @@ def upgrade(patient):
 
 
 @only_postgresql
-def test_a_wrong_password(patient, role):
+def test_a_wrong_password(patient, role) -> None:
     patient.document["database"]["password"] = "falsches-passwort"
     level, message, mend = patient.ailment("database.connection")
     assert level == "problem"
@@ -157,7 +157,7 @@ def test_a_wrong_password(patient, role):
         (lambda url: url + "?sslmode=require", "SSL", "sslmode=verify-full"),
     ],
 )
-def test_no_way_to_the_server(patient, change, message, mend):
+def test_no_way_to_the_server(patient, change, message, mend) -> None:
     patient.document["database"]["url"] = change(patient.document["database"]["url"])
     found = patient.ailment("database.connection")
     assert found[0] == "problem"
@@ -167,14 +167,14 @@ def test_no_way_to_the_server(patient, change, message, mend):
 
 
 @only_postgresql
-def test_a_database_that_takes_no_writes(patient, postgres):
+def test_a_database_that_takes_no_writes(patient, postgres) -> None:
     postgres.execute(f'ALTER DATABASE "{database_of(patient)}" SET default_transaction_read_only = on')
     level, message, _ = patient.ailment("database.writable")
     assert (level, message) == ("problem", "the database accepts no writes: it is a standby, or set to read-only")
 
 
 @only_postgresql
-def test_a_user_without_rights(patient, role, postgres):
+def test_a_user_without_rights(patient, role, postgres) -> None:
     found = patient.findings("database.schema")
     assert {one.level for one in found} == {Level.PROBLEM}
     assert "permission denied for table" in found[0].message
@@ -192,7 +192,7 @@ def test_a_user_without_rights(patient, role, postgres):
 
 
 @only_postgresql
-def test_too_few_connections(patient, role, postgres):
+def test_too_few_connections(patient, role, postgres) -> None:
     admin = Engine(patient.document["database"]["url"].replace(role, "postgres"))
     admin.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {role}")
     admin.close()
@@ -204,7 +204,7 @@ def test_too_few_connections(patient, role, postgres):
 
 
 @only_postgresql
-def test_others_use_the_connections(patient, postgres):
+def test_others_use_the_connections(patient, postgres) -> None:
     free = int(postgres.execute("SHOW max_connections")[0][0])
     patient.document["database"]["pool_size"] = 8
     patient.document["api"] = {"workers": (free - 24) // 8}
@@ -220,7 +220,7 @@ def test_others_use_the_connections(patient, postgres):
 
 
 @only_postgresql
-def test_threads_without_connections(patient):
+def test_threads_without_connections(patient) -> None:
     patient.document["api"] = {"threads": 32}
     assert patient.ailment("database.pool") == (
         "warning",
@@ -234,7 +234,7 @@ def test_threads_without_connections(patient):
     ("ahead", "level", "words"),
     [(3600, "problem", "3600 s ahead of"), (-3600, "problem", "behind"), (10, "warning", "")],
 )
-def test_a_clock_that_is_off(patient, ahead, level, words):
+def test_a_clock_that_is_off(patient, ahead, level, words) -> None:
     found = patient.ailment("database.clock", clock=LateClock(ahead))
     assert found[0] == level
     assert words in found[1]

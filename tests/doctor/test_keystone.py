@@ -25,7 +25,7 @@ def login(cloud_patient):
     return cloud_patient.document["identity"]["keystone"]
 
 
-def test_all_is_well(cloud_patient):
+def test_all_is_well(cloud_patient) -> None:
     found = cloud_patient.findings("keystone")
     assert {one.level for one in found} == {Level.OK}, found
     assert [one.check.partition(".")[2] for one in found] == [
@@ -41,7 +41,7 @@ def test_all_is_well(cloud_patient):
     assert backends["backends.service.storage"].message.startswith("service storage reports 1 resources of ")
 
 
-def test_a_wrong_password(cloud_patient, login):
+def test_a_wrong_password(cloud_patient, login) -> None:
     login["password"] = "falsches-passwort"
     level, message, mend = cloud_patient.ailment("keystone.login")
     assert level == "problem"
@@ -52,7 +52,7 @@ def test_a_wrong_password(cloud_patient, login):
     assert "falsches-passwort" not in str(cloud_patient.examine(only=["keystone", "backends"]))
 
 
-def test_no_password(cloud_patient, login):
+def test_no_password(cloud_patient, login) -> None:
     cloud_patient.document["identity"]["keystone"] = {}
     assert cloud_patient.ailment("keystone.login")[1].startswith("identity.keystone: neither cloud nor auth_url")
 
@@ -64,14 +64,14 @@ def test_no_password(cloud_patient, login):
         ("http://keystone.invalid/v3", "does not answer: failed to resolve"),
     ],
 )
-def test_no_keystone(cloud_patient, login, url, message):
+def test_no_keystone(cloud_patient, login, url, message) -> None:
     login["auth_url"] = url
     level, text, mend = cloud_patient.ailment("keystone")
     assert (level, text) == ("problem", f"Keystone at {url} {message}")
     assert "auth_url" in mend
 
 
-def test_something_else_answers(cloud_patient, login):
+def test_something_else_answers(cloud_patient, login) -> None:
     service = RecordedService({("GET", "/v3"): lambda request: (200, b"<html>Welcome to nginx</html>")})
     login["auth_url"] = f"{service.url}/v3"
     level, message, mend = cloud_patient.ailment("keystone")
@@ -80,7 +80,7 @@ def test_something_else_answers(cloud_patient, login):
     assert "auth_url" in mend
 
 
-def test_no_certificate_that_we_trust(cloud_patient, login, keystone):
+def test_no_certificate_that_we_trust(cloud_patient, login, keystone) -> None:
     login["auth_url"] = keystone.url.replace("http://", "https://")
     level, _, mend = cloud_patient.ailment("keystone")
     assert level == "problem"
@@ -88,7 +88,7 @@ def test_no_certificate_that_we_trust(cloud_patient, login, keystone):
 
 
 @pytest.mark.parametrize(("ahead", "level"), [(3600, "problem"), (-3600, "problem"), (10, "warning")])
-def test_a_clock_that_is_off(cloud_patient, ahead, level):
+def test_a_clock_that_is_off(cloud_patient, ahead, level) -> None:
     found = cloud_patient.ailment("keystone.clock", clock=LateClock(ahead))
     assert found[0] == level
     assert "Keystone's" in found[1]
@@ -97,14 +97,14 @@ def test_a_clock_that_is_off(cloud_patient, ahead, level):
 @pytest.mark.parametrize(
     ("user", "level", "role"), [("auditor", "problem", "service"), ("operator", "warning", "service")]
 )
-def test_roles_that_are_missing(cloud_patient, keystone, user, level, role):
+def test_roles_that_are_missing(cloud_patient, keystone, user, level, role) -> None:
     cloud_patient.document["identity"]["keystone"] = keystone.credentials(user) | {"region_name": REGION}
     found = cloud_patient.ailment("keystone.roles")
     assert found[0] == level
     assert found[2] == f"openstack role add --user USER --project PROJECT {role}"
 
 
-def test_a_region_that_is_none(cloud_patient, login):
+def test_a_region_that_is_none(cloud_patient, login) -> None:
     login["region_name"] = "west"
     level, message, mend = cloud_patient.ailment("keystone.catalog")
     assert level == "problem"
@@ -112,7 +112,7 @@ def test_a_region_that_is_none(cloud_patient, login):
     assert mend == "correct identity.keystone.region_name"
 
 
-def test_ours_are_not_in_the_catalog(cloud_patient, keystone):
+def test_ours_are_not_in_the_catalog(cloud_patient, keystone) -> None:
     service_id = keystone.ids.services["resources"]
     keystone.api.patch(f"/services/{service_id}", json={"service": {"enabled": False}})
     try:
@@ -131,7 +131,7 @@ class TestBackends:
         cloud_patient.document["capacitors"] = []
         return cloud_patient.ailment("backends.service.dns")
 
-    def test_not_in_the_catalog(self, cloud_patient):
+    def test_not_in_the_catalog(self, cloud_patient) -> None:
         level, message, mend = self.dns(cloud_patient)
         assert level == "problem"
         assert "there is no service of type 'dns' in Keystone's catalog" in message
@@ -145,7 +145,7 @@ class TestBackends:
             (400, "see the message; `limes plugin test`"),
         ],
     )
-    def test_an_answer_of_no_use(self, cloud_patient, status, mend):
+    def test_an_answer_of_no_use(self, cloud_patient, status, mend) -> None:
         service = RecordedService({("GET", ".*"): lambda request: (status, {"message": "no"})})
         cloud_patient.document["identity"]["endpoints"] = {"dns": f"{service.url}/v2"}
         cloud_patient.document["services"] = [
@@ -157,7 +157,7 @@ class TestBackends:
         assert str(status) in message
         assert found.startswith(mend)
 
-    def test_too_old(self, cloud_patient):
+    def test_too_old(self, cloud_patient) -> None:
         version = {"id": "v2.1", "status": "CURRENT", "version": "2.10", "min_version": "2.1"}
 
         def root(request):
@@ -173,7 +173,7 @@ class TestBackends:
         assert "goes up to 2.10, but at least" in message
         assert mend.startswith("upgrade the backend")
 
-    def test_down(self, cloud_patient):
+    def test_down(self, cloud_patient) -> None:
         cloud_patient.document["services"] = [
             {"service_type": "dns", "type": "dns", "params": {"endpoint": f"http://127.0.0.1:{free_port()}"}}
         ]
@@ -182,7 +182,7 @@ class TestBackends:
         assert "Unable to establish connection" in message
         assert mend.startswith("start the backend")
 
-    def test_hanging(self, cloud_patient):
+    def test_hanging(self, cloud_patient) -> None:
         import threading
 
         gate = threading.Event()
@@ -197,18 +197,18 @@ class TestBackends:
         assert level == "problem"
         assert mend.startswith("start the backend"), message
 
-    def test_a_project_of_ones_choice(self, cloud_patient, keystone):
+    def test_a_project_of_ones_choice(self, cloud_patient, keystone) -> None:
         found = cloud_patient.findings("backends", project=keystone.ids.projects["munich"])
         assert found[0].message == "discovery finds projects, such as south/munich"
         found = cloud_patient.findings("backends", project="nowhere")
         assert [one.level for one in found] == [Level.PROBLEM, Level.SKIPPED, Level.OK]
 
-    def test_no_project(self, cloud_patient):
+    def test_no_project(self, cloud_patient) -> None:
         cloud_patient.document["discovery"]["only_domains"] = "^nowhere$"
         level, _, mend = cloud_patient.ailment("backends.discovery")
         assert level == "warning"
         assert "only_domains" in mend
 
 
-def test_the_password_is_nowhere(cloud_patient):
+def test_the_password_is_nowhere(cloud_patient) -> None:
     assert PASSWORD not in str(cloud_patient.examine())

@@ -28,7 +28,7 @@ def engine(patient):
 
 
 @pytest.mark.usefixtures("engine")
-def test_usage_in_unknown_zones(patient):
+def test_usage_in_unknown_zones(patient) -> None:
     patient.document["resource_behavior"] = [{**RULE, "commitment_is_az_aware": True}]
     level, message, mend = patient.ailment("database.zones")
     assert (level, message) == (
@@ -40,12 +40,12 @@ def test_usage_in_unknown_zones(patient):
 
 
 @pytest.mark.usefixtures("engine")
-def test_where_commitments_are_for_no_zone(patient):
+def test_where_commitments_are_for_no_zone(patient) -> None:
     patient.document["resource_behavior"] = [RULE]
     assert patient.findings("database.zones") == []
 
 
-def test_all_usage_has_its_zone(patient, engine):
+def test_all_usage_has_its_zone(patient, engine) -> None:
     patient.document["resource_behavior"] = [{**RULE, "commitment_is_az_aware": True}]
     engine.execute("DELETE FROM project_az_resources WHERE az = 'any'")
     assert {one.level for one in patient.findings("database")} == {Level.OK}

@@ -34,13 +34,13 @@ def page(browser, keystone_cloud):
         yield watched.page
 
 
-def _sign_in(page, user, password=PASSWORD):
+def _sign_in(page, user, password=PASSWORD) -> None:
     page.get_by_label("User", exact=True).fill(user)
     page.get_by_label("Password", exact=True).last.fill(password)
     page.get_by_role("button", name="Sign in", exact=True).click()
 
 
-def test_a_wrong_password_then_the_right_one_then_a_scope(page, keystone):
+def test_a_wrong_password_then_the_right_one_then_a_scope(page, keystone) -> None:
     assert violations(page) == []
     expect(page.get_by_label("Domain")).to_have_value("north")
     _sign_in(page, "north-admin", "wrong")
@@ -59,7 +59,7 @@ def test_a_wrong_password_then_the_right_one_then_a_scope(page, keystone):
     assert kept == '[{},{},""]'
 
 
-def test_one_scope_needs_no_choice_and_an_ended_token_a_new_sign_in(page, keystone):
+def test_one_scope_needs_no_choice_and_an_ended_token_a_new_sign_in(page, keystone) -> None:
     page.goto(f"/ui/domains/{keystone.ids.domains['north']}/projects/{keystone.ids.projects['berlin']}/history")
     _sign_in(page, "berlin-admin")
     expect(page.get_by_role("heading", level=1)).to_have_text("History berlin")
@@ -72,7 +72,7 @@ def test_one_scope_needs_no_choice_and_an_ended_token_a_new_sign_in(page, keysto
     expect(page.get_by_role("heading", level=1)).to_have_text("berlin project")
 
 
-def test_an_application_credential(page, keystone):
+def test_an_application_credential(page, keystone) -> None:
     made = keystone.application_credential("berlin-admin", "berlin")
     page.get_by_role("radio", name="Application credential").check()
     page.get_by_label("Id of the credential").fill(made["id"])
@@ -85,7 +85,7 @@ def test_an_application_credential(page, keystone):
     expect(page.get_by_text("You have signed out.")).to_be_visible()
 
 
-def test_a_token(page, keystone):
+def test_a_token(page, keystone) -> None:
     page.get_by_role("radio", name="Token").check()
     page.get_by_label("Token", exact=True).last.fill(keystone.project_token("operator", "service"))
     page.get_by_role("button", name="Sign in", exact=True).click()

@@ -12,7 +12,7 @@ ERRORS = (
 FIGURES = "SELECT project_id, resource_id, quota, usage FROM project_resources ORDER BY 1, 2"
 
 
-def test_a_backend_hangs(house: FaultHouse, rounds, report):
+def test_a_backend_hangs(house: FaultHouse, rounds, report) -> None:
     """It starves no other one, and holds up nobody who sets quota."""
     slowest, accepted = 0.0, 0
     for number in range(rounds):
@@ -35,7 +35,7 @@ def test_a_backend_hangs(house: FaultHouse, rounds, report):
     report(hangs=rounds, accepted=accepted, slowest=round(slowest, 1))
 
 
-def test_a_backend_answers_nonsense(house: FaultHouse, rounds, report):
+def test_a_backend_answers_nonsense(house: FaultHouse, rounds, report) -> None:
     refused = 0
     for _ in range(rounds):
         house.check_recovery()
@@ -53,7 +53,7 @@ def test_a_backend_answers_nonsense(house: FaultHouse, rounds, report):
     report(reports_refused=refused)
 
 
-def test_a_backend_that_is_slow_delays_only_itself(house: FaultHouse, report):
+def test_a_backend_that_is_slow_delays_only_itself(house: FaultHouse, report) -> None:
     house.backend.delay = 1.0
     time.sleep(4)
     house.backend.delay = 0.0

@@ -18,7 +18,9 @@ def wait_for_lines(process: ServerProcess, text: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("jump", ["+3600", "-3600"])
-def test_a_clock_jumps(make_house: Callable[..., FaultHouse], cluster: PostgresCluster, jump, rounds, report, tmp_path):
+def test_a_clock_jumps(
+    make_house: Callable[..., FaultHouse], cluster: PostgresCluster, jump, rounds, report, tmp_path
+) -> None:
     library, clock = require(FAKETIME), tmp_path / "clock"
     clock.write_text("+0")
     house = make_house(cluster.url("postgres"))

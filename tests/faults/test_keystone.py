@@ -9,7 +9,7 @@ from tests.support.postgres_cluster import PostgresCluster
 
 def test_keystone_goes_away(
     make_house: Callable[..., FaultHouse], cluster: PostgresCluster, own_keystone: RealKeystone, rounds, report
-):
+) -> None:
     login = own_keystone.credentials("limes")
     house = make_house(
         cluster.url("postgres"),

@@ -39,7 +39,7 @@ def target(database_url_with):
 class Case:
     """An import that can be run again."""
 
-    def __init__(self, go_limes, target, zones=("az-one", "az-two"), services=SERVICES):
+    def __init__(self, go_limes, target, zones=("az-one", "az-two"), services=SERVICES) -> None:
         self.source = open_source(go_limes.url)
         self.target = target
         self.clock = FrozenClock()

@@ -37,7 +37,7 @@ def run(capsys, monkeypatch):
     return run
 
 
-def test_a_configuration_goes_to_standard_output_and_notes_beside_it(run):
+def test_a_configuration_goes_to_standard_output_and_notes_beside_it(run) -> None:
     code, out, err = run("--config-from", ORIGINAL)
     assert code == 0
     assert yaml.safe_load(out)["availability_zones"] == ["west-1", "west-2"]
@@ -45,7 +45,7 @@ def test_a_configuration_goes_to_standard_output_and_notes_beside_it(run):
     assert "What is wrong with the result as it stands: nothing" in err
 
 
-def test_a_configuration_goes_into_a_new_file_that_can_be_checked(run, tmp_path, capsys, monkeypatch):
+def test_a_configuration_goes_into_a_new_file_that_can_be_checked(run, tmp_path, capsys, monkeypatch) -> None:
     target = tmp_path / "limes.yaml"
     code, out, _ = run("--config-from", ORIGINAL, "--output", target)
     assert code == 0
@@ -59,7 +59,7 @@ def test_a_configuration_goes_into_a_new_file_that_can_be_checked(run, tmp_path,
     assert err == f"limes: --output: cannot write {target}: File exists\n"
 
 
-def test_a_configuration_as_json(run, tmp_path):
+def test_a_configuration_as_json(run, tmp_path) -> None:
     broken = yaml.safe_load(ORIGINAL.read_text()) | {"availability_zones": []}
     (tmp_path / "old.yaml").write_text(yaml.safe_dump(broken, default_flow_style=False))
     code, out, _ = run("--config-from", tmp_path / "old.yaml", "--json")
@@ -78,7 +78,7 @@ def test_a_configuration_as_json(run, tmp_path):
         (("--config-from", "gone.yaml"), "gone.yaml: cannot be read: No such file or directory"),
     ],
 )
-def test_what_cannot_be_done_is_said(run, arguments, problem):
+def test_what_cannot_be_done_is_said(run, arguments, problem) -> None:
     assert run(*arguments) == (1, "", f"limes: {problem}\n")
 
 
@@ -120,7 +120,7 @@ class TestDatabase:
         path.write_text(yaml.safe_dump(document))
         return path, document["database"]["url"]
 
-    def test_dry_run_and_then(self, run, source, config):
+    def test_dry_run_and_then(self, run, source, config) -> None:
         path, url = config
         code, out, err = run("--database", source.url, "--config", path)
         assert code == 1
@@ -142,7 +142,7 @@ class TestDatabase:
         assert out.rstrip().endswith("Everything is here already. Nothing was changed.")
         engine.close()
 
-    def test_a_collector_goes_on_from_there(self, run, source, config):
+    def test_a_collector_goes_on_from_there(self, run, source, config) -> None:
         """It finds the same projects, scrapes them, ends what is over, confirms what fits, and leaves quotas alone."""
         path, url = config
         source.run("UPDATE project_commitments SET created_at = NOW() - INTERVAL '9 days'")
@@ -167,12 +167,12 @@ class TestDatabase:
         assert (events.count("created"), events.count("expired"), events.count("confirmed")) == (4, 3, 1)
         engine.close()
 
-    def test_the_url_from_the_environment(self, run, source, config, monkeypatch):
+    def test_the_url_from_the_environment(self, run, source, config, monkeypatch) -> None:
         monkeypatch.setenv("LIMES_IMPORT_DATABASE_URL", source.url)
         code, out, _ = run("--database", "--config", config[0], "--skip-unknown")
         assert code == 0, out
 
-    def test_a_table_that_is_missing(self, run, source, config):
+    def test_a_table_that_is_missing(self, run, source, config) -> None:
         source.run("DROP TABLE project_rates")
         code, _, err = run("--database", source.url, "--config", config[0], "--skip-unknown")
         assert code == 1
@@ -190,7 +190,7 @@ class TestDatabase:
             ("", "--database: give the URL"),
         ],
     )
-    def test_mistakes(self, run, config, url, message):
+    def test_mistakes(self, run, config, url, message) -> None:
         code, _, err = run("--database", url, "--config", config[0])
         assert code == 1
         assert message in err

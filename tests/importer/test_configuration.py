@@ -26,7 +26,7 @@ def notes(original):
     return {note.path: (note.kind.value, note.text) for note in converted(original).notes}
 
 
-def test_the_result_can_be_used(original):
+def test_the_result_can_be_used(original) -> None:
     result = converted(original)
     assert result.problems == ()
     settings = parse(yaml.safe_load(yaml.safe_dump(result.document)), {}, ORIGINAL.parent)
@@ -44,7 +44,7 @@ def test_the_result_can_be_used(original):
     assert settings.services[0].rate_limits.global_[0].limit == 1000
 
 
-def test_params_that_are_said_in_another_way(original):
+def test_params_that_are_said_in_another_way(original) -> None:
     document = converted(original).document
     params = {one["service_type"]: one.get("params") for one in document["services"]}
     assert params["compute"] == {
@@ -63,7 +63,7 @@ def test_params_that_are_said_in_another_way(original):
 
 
 @pytest.mark.parametrize("wrong", [5, True, "x", [1], {"a": 1}])
-def test_params_that_make_no_sense_are_left_to_the_check_of_the_whole(original, wrong):
+def test_params_that_make_no_sense_are_left_to_the_check_of_the_whole(original, wrong) -> None:
     original["services"][0]["params"]["separate_instance_quotas"]["flavor_aliases"]["hana_small"] = wrong
     selection = original["capacitors"][0]["params"]["hypervisor_selection"]
     before = dict(selection)
@@ -77,7 +77,7 @@ def test_params_that_make_no_sense_are_left_to_the_check_of_the_whole(original, 
     assert any("excluded_traits" in problem for problem in problems)
 
 
-def test_everything_that_has_no_counterpart_is_named(original):
+def test_everything_that_has_no_counterpart_is_named(original) -> None:
     found = notes(original)
     dropped = {path for path, (kind, _) in found.items() if kind == "dropped"}
     assert dropped == {
@@ -103,7 +103,7 @@ def test_everything_that_has_no_counterpart_is_named(original):
     assert found["capacitors[0].params.pooled_ram_resource"][0] == "changed"
 
 
-def test_no_value_gets_lost_without_a_note(original):
+def test_no_value_gets_lost_without_a_note(original) -> None:
     """Each leaf of the original is in ours, or below a path that a note names."""
     result = converted(original)
     kept = set(leaves(result.document))
@@ -131,7 +131,7 @@ def paths(value, path=""):
         yield path, value
 
 
-def test_what_the_original_does_not_know(original):
+def test_what_the_original_does_not_know(original) -> None:
     original["surprise"] = 1
     original["services"][0]["params"]["surprise"] = 2
     original["services"][1] |= {"type": "nowhere", "more": 3}
@@ -142,7 +142,7 @@ def test_what_the_original_does_not_know(original):
     assert "network (type nowhere): the original has no such plugin, either" in found["services[1]"][1]
 
 
-def test_mistakes_of_the_original_are_said(original):
+def test_mistakes_of_the_original_are_said(original) -> None:
     original["availability_zones"] = []
     original["capacitors"][0]["params"]["hypervisor_selection"] = {}
     problems = converted(original).problems
@@ -151,11 +151,11 @@ def test_mistakes_of_the_original_are_said(original):
 
 
 @pytest.mark.parametrize("document", [None, [], {"availability_zones": []}, {"liquids": {}}])
-def test_something_else(document):
+def test_something_else(document) -> None:
     with pytest.raises(ConfigError, match="expected the YAML file of a Go Limes of 2024"):
         convert(document, Path(), backend_problems)
 
 
-def test_the_original_is_not_changed(original):
+def test_the_original_is_not_changed(original) -> None:
     converted(original)
     assert original == read_yaml(ORIGINAL)

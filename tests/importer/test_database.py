@@ -29,7 +29,7 @@ def commitments(world, project, domain=GERMANY):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_reports_show_the_same_numbers(go_limes, target, database_url_with, version):
+def test_reports_show_the_same_numbers(go_limes, target, database_url_with, version) -> None:
     source = go_limes(version)
     source.run("DELETE FROM project_commitments")
     case = Case(source, target)
@@ -52,7 +52,7 @@ def test_reports_show_the_same_numbers(go_limes, target, database_url_with, vers
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_commitments_keep_number_state_and_times(go_limes, target, version):
+def test_commitments_keep_number_state_and_times(go_limes, target, version) -> None:
     case = Case(go_limes(version), target)
     assert case.run().applied
     rows = {
@@ -93,7 +93,7 @@ def test_commitments_keep_number_state_and_times(go_limes, target, version):
     assert (new.status_code, new.json["commitment"]["id"]) == (201, 10), "numbers go on"
 
 
-def test_commitments_without_uuid_get_the_same_one_each_time(go_limes, target, database_url_with):
+def test_commitments_without_uuid_get_the_same_one_each_time(go_limes, target, database_url_with) -> None:
     source = go_limes(37)
     Case(source, target).run()
     engine = Engine(database_url_with(limes_migrations))
@@ -104,7 +104,7 @@ def test_commitments_without_uuid_get_the_same_one_each_time(go_limes, target, d
     engine.close()
 
 
-def test_a_dry_run_leaves_nothing(go_limes, target):
+def test_a_dry_run_leaves_nothing(go_limes, target) -> None:
     before = all_rows(target)
     outcome = Case(go_limes(), target).run(apply=False)
     assert outcome.is_good
@@ -112,7 +112,7 @@ def test_a_dry_run_leaves_nothing(go_limes, target):
     assert all_rows(target) == before
 
 
-def test_a_second_import_finds_everything_there(go_limes, target):
+def test_a_second_import_finds_everything_there(go_limes, target) -> None:
     source = go_limes()
     assert Case(source, target).run().applied
     before = all_rows(target)
@@ -121,7 +121,7 @@ def test_a_second_import_finds_everything_there(go_limes, target):
     assert all_rows(target) == before
 
 
-def test_a_target_with_other_data_is_left_alone(go_limes, target):
+def test_a_target_with_other_data_is_left_alone(go_limes, target) -> None:
     source = go_limes()
     Case(source, target).run()
     target.execute("UPDATE project_resources SET quota = quota + 1 WHERE quota = 20")
@@ -135,7 +135,7 @@ def test_a_target_with_other_data_is_left_alone(go_limes, target):
     assert all_rows(target) == before
 
 
-def test_a_failure_in_the_middle_leaves_nothing(go_limes, target):
+def test_a_failure_in_the_middle_leaves_nothing(go_limes, target) -> None:
     source = go_limes()
     source.run("UPDATE project_commitments SET amount = 0 WHERE id = 8")
     before = all_rows(target)
@@ -146,7 +146,7 @@ def test_a_failure_in_the_middle_leaves_nothing(go_limes, target):
     assert Case(source, target).run().applied
 
 
-def test_what_differs_afterwards_is_not_kept(go_limes, target, monkeypatch):
+def test_what_differs_afterwards_is_not_kept(go_limes, target, monkeypatch) -> None:
     monkeypatch.setattr("limes.importer.target.Target.write_usages", lambda self, rows: list(rows))
     before = all_rows(target)
     outcome = Case(go_limes(), target).run()

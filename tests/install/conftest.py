@@ -114,7 +114,7 @@ def installation(wheel, tmp_path_factory):
     return Installation(folder / "limes")
 
 
-def _run(*command):
+def _run(*command) -> None:
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=300, check=False, env=env)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

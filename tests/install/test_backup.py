@@ -67,7 +67,7 @@ def rows_of(url):
 
 @pytest.mark.postgresql
 @pytest.mark.parametrize("databases", ["postgresql"], indirect=True)
-def test_postgresql(postgres, database_url_with, tmp_path):
+def test_postgresql(postgres, database_url_with, tmp_path) -> None:
     url = database_url_with(limes_migrations, placement_migrations)
     before = filled(url)
     env = {"PGHOST": "127.0.0.1", "PGPORT": str(postgres.port), "PGUSER": "postgres"}
@@ -98,7 +98,7 @@ def test_postgresql(postgres, database_url_with, tmp_path):
         postgres.execute("DROP ROLE limes")
 
 
-def test_sqlite_while_somebody_writes(tmp_path):
+def test_sqlite_while_somebody_writes(tmp_path) -> None:
     (tmp_path / "var").mkdir()
     url = f"sqlite:///{tmp_path}/var/limes.db"
     engine = Engine(url)

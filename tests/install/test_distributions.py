@@ -18,7 +18,7 @@ def files(*folders):
                 yield name
 
 
-def test_the_wheel_has_every_file_of_the_packages(wheel):
+def test_the_wheel_has_every_file_of_the_packages(wheel) -> None:
     with zipfile.ZipFile(wheel) as archive:
         shipped = {name for name in archive.namelist() if not name.startswith("limes-")}
     assert shipped == set(files("limes", "plugins/limes_plugins", "plugins/limes_osc"))
@@ -27,7 +27,7 @@ def test_the_wheel_has_every_file_of_the_packages(wheel):
     assert "limes/db/migrations/0001_initial.py" in shipped
 
 
-def test_the_wheel_has_what_an_installation_begins_with(wheel):
+def test_the_wheel_has_what_an_installation_begins_with(wheel) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = [name.partition(".data/data/share/limes/")[2] for name in archive.namelist()]
     shipped = {name for name in names if name}
@@ -36,7 +36,7 @@ def test_the_wheel_has_what_an_installation_begins_with(wheel):
     assert {Path(name).name for name in shipped} == {*kept, "README.md", "requirements.lock"}
 
 
-def test_the_sdist_has_what_one_needs_to_read_and_to_test_it(distributions):
+def test_the_sdist_has_what_one_needs_to_read_and_to_test_it(distributions) -> None:
     (path,) = distributions.glob("*.tar.gz")
     with tarfile.open(path) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -56,7 +56,7 @@ def test_the_sdist_has_what_one_needs_to_read_and_to_test_it(distributions):
     assert not [name for name in names if "node_modules" in name or "__pycache__" in name]
 
 
-def test_the_metadata(wheel):
+def test_the_metadata(wheel) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     with zipfile.ZipFile(wheel) as archive:
         (path,) = (name for name in archive.namelist() if name.endswith("dist-info/METADATA"))

@@ -19,7 +19,7 @@ from tests.support.processes import ServerProcess, free_port, http_answers
 ROOT = Path(__file__).parents[2]
 
 
-def test_it_is_the_installed_one(installation):
+def test_it_is_the_installed_one(installation) -> None:
     code = "import limes, limes_plugins; print(limes.__file__, limes_plugins.__file__)"
     found = subprocess.run(
         [installation.bin("python"), "-c", code],
@@ -31,13 +31,13 @@ def test_it_is_the_installed_one(installation):
     assert [path.startswith(str(installation.folder)) for path in found.stdout.split()] == [True, True]
 
 
-def test_the_version(installation):
+def test_the_version(installation) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert installation.run("--version").stdout == f"limes {__version__}\n"
     assert project["version"] == __version__
 
 
-def test_plugins_are_found(installation):
+def test_plugins_are_found(installation) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     found = json.loads(installation.run("plugin", "list", "--json").stdout)["plugins"]
     assert {one["name"] for one in found} == set(project["entry-points"]["limes.backends"])
@@ -45,7 +45,7 @@ def test_plugins_are_found(installation):
 
 
 @pytest.mark.parametrize("name", ["limes.yaml", "quickstart.yaml"])
-def test_the_examples_can_be_used(installation, name):
+def test_the_examples_can_be_used(installation, name) -> None:
     checked = subprocess.run(
         [installation.bin("limes"), "config", "check", "--config", installation.share / name],
         env={**installation.env, "LIMES_IDENTITY_PASSWORD": "x", "LIMES_AUDIT_RABBITMQ_PASSWORD": "x"},
@@ -71,7 +71,7 @@ def lab(installation, tmp_path):
     return tmp_path, yaml.safe_load(text)
 
 
-def test_all_three_processes_serve(installation, lab):
+def test_all_three_processes_serve(installation, lab) -> None:
     folder, document = lab
     api, placement = (f"http://{document[name]['listen']}" for name in ("api", "placement"))
     command = [installation.bin("limes"), "serve", "--config", "quickstart.yaml"]
@@ -92,7 +92,7 @@ def only(env):
     return {**dict.fromkeys(("PYTHONPATH", "LIMES_CONFIG"), ""), **env}
 
 
-def test_an_upgraded_api_tells_systemd_that_it_listens(installation, lab):
+def test_an_upgraded_api_tells_systemd_that_it_listens(installation, lab) -> None:
     folder, document = lab
     upgraded = installation.run("db", "upgrade", "--config", "quickstart.yaml", cwd=folder)
     assert upgraded.returncode == 0, upgraded.stderr

@@ -17,7 +17,7 @@ DOCUMENTS = [document for file in sorted(FOLDER.glob("*.yaml")) for document in 
 WORKLOADS = [one for one in DOCUMENTS if one["kind"] in ("Deployment", "Job")]
 
 
-def name(document):
+def name(document) -> str:
     return f"{document['kind']}/{document['metadata']['name']}"
 
 
@@ -35,7 +35,7 @@ def container(workload):
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
-def test_kubernetes_understands_them(document):
+def test_kubernetes_understands_them(document) -> None:
     if document["kind"] == "ServiceMonitor":  # of the Prometheus operator, for which there is no schema here
         assert document["apiVersion"] == "monitoring.coreos.com/v1"
         return
@@ -50,7 +50,7 @@ def settings():
 
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=name)
-def test_pods_run_what_there_is_without_privileges(workload):
+def test_pods_run_what_there_is_without_privileges(workload) -> None:
     one = container(workload)
     assert build_parser().parse_args(one["args"]).run
     assert one["image"].endswith(f":{__version__}")
@@ -66,7 +66,7 @@ def test_pods_run_what_there_is_without_privileges(workload):
 
 
 @pytest.mark.parametrize("process", ["api", "placement", "collector"])
-def test_ports_probes_and_services_fit_the_configuration(process, settings):
+def test_ports_probes_and_services_fit_the_configuration(process, settings) -> None:
     deployment = of_kind("Deployment")[f"limes-{process}"]
     port = int(getattr(settings, process).listen.rpartition(":")[2])
     one = container(deployment)
@@ -84,7 +84,7 @@ def test_ports_probes_and_services_fit_the_configuration(process, settings):
     assert budget["selector"]["matchLabels"].items() <= labels.items()
 
 
-def test_prometheus_finds_all_services():
+def test_prometheus_finds_all_services() -> None:
     monitor = of_kind("ServiceMonitor")["limes"]["spec"]
     for service in of_kind("Service").values():
         assert monitor["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()

@@ -37,17 +37,17 @@ def applies(requirement):
     return requirement.marker is None or requirement.marker.evaluate({**default_environment(), "extra": ""})
 
 
-def test_it_has_nothing_but_pinned_versions_with_hashes():
+def test_it_has_nothing_but_pinned_versions_with_hashes() -> None:
     text = re.sub(r"^#.*\n", "", LOCK.read_text(), flags=re.MULTILINE)
     assert ENTRY.sub("", text) == ""
     assert len(entries()) > 40
 
 
-def test_it_names_no_index():
+def test_it_names_no_index() -> None:
     assert not re.search(r"https?:|file:|--(?:extra-)?index-url|--find-links", LOCK.read_text())
 
 
-def test_it_agrees_with_pyproject():
+def test_it_agrees_with_pyproject() -> None:
     locked, document = entries(), project()
     for text in (*document["project"]["dependencies"], *document["build-system"]["requires"]):
         wanted = Requirement(text)
@@ -56,7 +56,7 @@ def test_it_agrees_with_pyproject():
         assert wanted.specifier.contains(version(pinned)), f"{wanted} does not allow {pinned}: run `make lock`"
 
 
-def test_it_has_what_these_need_in_turn():
+def test_it_has_what_these_need_in_turn() -> None:
     locked = entries()
     for name in locked:
         try:
@@ -67,7 +67,7 @@ def test_it_has_what_these_need_in_turn():
             assert not applies(wanted) or canonicalize_name(wanted.name) in locked, f"{name} needs {wanted}"
 
 
-def test_what_may_break_us_has_an_upper_bound():
+def test_what_may_break_us_has_an_upper_bound() -> None:
     """os-traits and os-resource-classes are lists of names that only grow."""
     free = {"os-traits", "os-resource-classes"}
     for text in project()["project"]["dependencies"]:
@@ -83,17 +83,17 @@ def pip_install(file):
     return subprocess.run(command, capture_output=True, text=True, timeout=120).stderr
 
 
-def test_pip_reads_all_of_it():
+def test_pip_reads_all_of_it() -> None:
     first = next(iter(entries().values()))
     assert f"ERROR: No matching distribution found for {first.name}=={version(first)}" in pip_install(LOCK)
 
 
-def test_pip_would_say_if_it_could_not(tmp_path):
+def test_pip_would_say_if_it_could_not(tmp_path) -> None:
     file = tmp_path / "requirements.lock"
     file.write_text(f"{LOCK.read_text()}attrs = 1\n")
     assert "Invalid requirement: 'attrs = 1'" in pip_install(file)
 
 
 @pytest.mark.parametrize("option", ["--require-hashes -r requirements.lock", "--no-deps --no-build-isolation ."])
-def test_the_container_is_made_with_it(option):
+def test_the_container_is_made_with_it(option) -> None:
     assert option in (ROOT / "config" / "Containerfile").read_text()

@@ -27,12 +27,12 @@ def run(*command):
     return subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=120)
 
 
-def test_systemd_understands_them(units):
+def test_systemd_understands_them(units) -> None:
     verified = run("systemd-analyze", "verify", "--man=no", *units)
     assert (verified.returncode, verified.stdout + verified.stderr) == (0, "")
 
 
-def test_they_are_closed(units):
+def test_they_are_closed(units) -> None:
     for unit in units:
         judged = run("systemd-analyze", "security", "--offline=yes", "--threshold=20", "--no-pager", unit)
         assert judged.returncode == 0, judged.stdout[-500:]
@@ -48,13 +48,13 @@ def read(unit):
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
-def test_they_run_commands_that_there_are(unit):
+def test_they_run_commands_that_there_are(unit) -> None:
     program, *arguments = read(unit)["Service"]["ExecStart"].split()
     assert program == "/opt/limes/bin/limes"
     assert build_parser().parse_args(arguments).run
 
 
-def test_all_of_them_are_hardened_alike():
+def test_all_of_them_are_hardened_alike() -> None:
     """Where they differ is what they start, and how."""
     own = {"ExecStart", "ExecReload", "Type", "NotifyAccess", "TimeoutStartSec", "TimeoutStopSec"}
     own |= {"KillMode", "Restart", "RestartSec"}

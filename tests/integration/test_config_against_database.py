@@ -71,13 +71,13 @@ def check(world, tmp_path, capsys):
     return run
 
 
-def test_nothing_is_dropped(check):
+def test_nothing_is_dropped(check) -> None:
     code, out, errors = check(WHOLE)
     assert (code, errors) == (0, "")
     assert out.splitlines()[1:] == ["It drops nothing that is in the database."]
 
 
-def test_a_service(check):
+def test_a_service(check) -> None:
     code, out, _ = check({"compute": WHOLE["compute"]})
     assert code == 3
     assert out.splitlines()[1:4] == [
@@ -89,7 +89,7 @@ def test_a_service(check):
     assert len(out.splitlines()) == 5
 
 
-def test_a_service_with_commitments_is_kept_until_they_end(check):
+def test_a_service_with_commitments_is_kept_until_they_end(check) -> None:
     code, out, _ = check({"volume": WHOLE["volume"]}, ["az-one", "az-two"], "--json")
     assert code == 3
     [service] = json.loads(out)["dropped"]["services"]
@@ -102,7 +102,7 @@ def test_a_service_with_commitments_is_kept_until_they_end(check):
     }  # fmt: skip
 
 
-def test_a_resource_and_a_zone(check):
+def test_a_resource_and_a_zone(check) -> None:
     resources = {name: one for name, one in WHOLE["compute"]["resources"].items() if name != "ram"}
     code, out, _ = check(WHOLE | {"compute": {"area": "compute", "resources": resources}}, ["az-one"])
     assert code == 3
@@ -115,7 +115,7 @@ def test_a_resource_and_a_zone(check):
     ]
 
 
-def test_what_is_missing_already_is_said_but_is_no_reason_to_stop(world, check):
+def test_what_is_missing_already_is_said_but_is_no_reason_to_stop(world, check) -> None:
     catalog = Catalog(["az-one", "az-two"], [ServiceDef("compute", "compute", SERVICES[0].resources)])
     SyncCatalog(world.engine, catalog, ["inventory"], world.clock, grace=86400).run(prune=True)
     code, out, _ = check({"compute": WHOLE["compute"]})
@@ -128,7 +128,7 @@ def test_what_is_missing_already_is_said_but_is_no_reason_to_stop(world, check):
     ]
 
 
-def test_a_configuration_that_is_wrong_is_not_compared(check):
+def test_a_configuration_that_is_wrong_is_not_compared(check) -> None:
     code, out, errors = check({"compute": {"area": "compute", "resources": {}}})
     assert (code, out) == (1, "")
     assert "services[0].params.resources" in errors

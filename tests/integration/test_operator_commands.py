@@ -22,7 +22,7 @@ SHOP = "1a000000000000000000000000000001"
 class Shell:
     """Runs `limes` with the quickstart's cloud, whose Placement does not run, on a database of its own."""
 
-    def __init__(self, folder):
+    def __init__(self, folder) -> None:
         self.folder = folder
         text = (ROOT / "config" / "quickstart.yaml").read_text()
         for port in ("8080", "8778", "8081"):
@@ -36,10 +36,10 @@ class Shell:
         placement_migrations.upgrade(engine)
         engine.close()
 
-    def configure(self):
+    def configure(self) -> None:
         (self.folder / "limes.yaml").write_text(yaml.safe_dump(self.document))
 
-    def without_placement(self):
+    def without_placement(self) -> None:
         for key in ("services", "capacitors"):
             self.document[key] = [entry for entry in self.document[key] if entry["type"] != "placement"]
         self.document["resource_behavior"] = []
@@ -88,7 +88,7 @@ def shell(tmp_path):
     return Shell(tmp_path)
 
 
-def test_once_does_all_that_is_due_and_fails_if_something_does(shell):
+def test_once_does_all_that_is_due_and_fails_if_something_does(shell) -> None:
     once = shell("collect", "--once", "--json")
     assert once.returncode == 1
     outcomes = {(one["task"], one["about"]): one for one in json.loads(once.stdout)["outcomes"]}
@@ -111,7 +111,7 @@ def test_once_does_all_that_is_due_and_fails_if_something_does(shell):
     assert any(line.startswith("service compute: the last scrape failed in") for line in report["problems"])
 
 
-def test_a_second_run_has_nothing_to_do(shell):
+def test_a_second_run_has_nothing_to_do(shell) -> None:
     shell.without_placement()
     first = shell("collect", "--once")
     assert first.returncode == 0, first.stderr
@@ -125,7 +125,7 @@ def test_a_second_run_has_nothing_to_do(shell):
     assert "resource_scrapes" not in second.stdout
 
 
-def test_colours_only_on_terminals_and_not_with_no_color(shell):
+def test_colours_only_on_terminals_and_not_with_no_color(shell) -> None:
     """Programs that read a pipe get no escape sequences; people who do not want colours get none."""
     shell("collect", "--once")
     assert "\x1b[" not in shell("status").stdout
@@ -136,7 +136,7 @@ def test_colours_only_on_terminals_and_not_with_no_color(shell):
     assert "the last scrape failed in" in plain
 
 
-def test_progress_is_shown_on_terminals(shell):
+def test_progress_is_shown_on_terminals(shell) -> None:
     shell.without_placement()
     seen = shell.on_a_terminal("collect", "--once")
     assert "tasks" in seen
@@ -144,7 +144,7 @@ def test_progress_is_shown_on_terminals(shell):
     assert "tasks" not in shell("collect", "--once").stderr
 
 
-def test_a_plugin_is_tried_out(shell):
+def test_a_plugin_is_tried_out(shell) -> None:
     tried = shell("plugin", "test", "object-store", "--project", SHOP)
     assert tried.returncode == 0, tried.stderr
     assert "object-store in acme/shop" in tried.stdout
@@ -164,7 +164,7 @@ def test_a_plugin_is_tried_out(shell):
         (("collect", "--json"), "limes: --json is for --once"),
     ],
 )
-def test_mistakes_are_one_line_and_exit_code_1(shell, arguments, message):
+def test_mistakes_are_one_line_and_exit_code_1(shell, arguments, message) -> None:
     result = shell(*arguments)
     assert result.returncode == 1
     assert result.stdout == ""

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(900)
 
 
 @pytest.fixture
-def queue():
+def queue() -> str:
     return f"limes-{uuid.uuid4()}"
 
 
@@ -38,7 +38,7 @@ def impatient_sink(rabbitmq, queue):
     return RabbitMQSink(f"amqp://guest@127.0.0.1:{rabbitmq.port}/", queue, password="guest", timeout=3)
 
 
-def deliver_at_last(sink, number):
+def deliver_at_last(sink, number) -> None:
     deadline = time.monotonic() + 100
     while (delivery := sink.deliver(events(number))).delivered != (number,):
         assert time.monotonic() < deadline, delivery
@@ -52,7 +52,7 @@ def bodies(rabbitmq, queue):
     return [json.loads(body)["n"] for _, body in rabbitmq.take_all(queue)]
 
 
-def test_messages(rabbitmq, queue, sink):
+def test_messages(rabbitmq, queue, sink) -> None:
     assert sink.deliver(events(1, 2)).delivered == (1, 2)
     (first, body), (second, _) = rabbitmq.take_all(queue)
     assert body == b'{"n": 1}'
@@ -60,7 +60,7 @@ def test_messages(rabbitmq, queue, sink):
     assert second.message_id == "id-2"
 
 
-def test_a_broker_is_tried_out_without_leaving_anything(rabbitmq, queue, sink):
+def test_a_broker_is_tried_out_without_leaving_anything(rabbitmq, queue, sink) -> None:
     assert sink.try_out() is None
     url = f"amqp://guest@127.0.0.1:{rabbitmq.port}/"
     assert RabbitMQSink(url, queue).try_out() is None, "the broker's own user has a known password"
@@ -69,7 +69,7 @@ def test_a_broker_is_tried_out_without_leaving_anything(rabbitmq, queue, sink):
     assert sink.deliver(events(1)).delivered == (1,), "it had to make the queue, as nobody else has"
 
 
-def test_what_was_confirmed_outlives_a_restart(rabbitmq, queue, sink):
+def test_what_was_confirmed_outlives_a_restart(rabbitmq, queue, sink) -> None:
     assert sink.deliver(events(1)).error is None
     rabbitmq.process.stop()
     down = sink.deliver(events(2))
@@ -80,7 +80,7 @@ def test_what_was_confirmed_outlives_a_restart(rabbitmq, queue, sink):
     assert bodies(rabbitmq, queue) == [1, 2]
 
 
-def test_a_restart_in_the_middle_loses_nothing(rabbitmq, queue, sink):
+def test_a_restart_in_the_middle_loses_nothing(rabbitmq, queue, sink) -> None:
     """The broker is killed while it takes messages; the rest is delivered afterwards, and each was confirmed once."""
     wanted = events(*range(4000))
     killer = threading.Timer(0.3, rabbitmq.process.signal, args=[signal.SIGKILL])
@@ -99,7 +99,7 @@ def test_a_restart_in_the_middle_loses_nothing(rabbitmq, queue, sink):
     assert got == sorted(got)
 
 
-def test_a_full_queue_refuses(rabbitmq, queue, sink):
+def test_a_full_queue_refuses(rabbitmq, queue, sink) -> None:
     with rabbitmq.channel() as channel:
         channel.queue_declare(queue, durable=True, arguments={"x-max-length": 1, "x-overflow": "reject-publish"})
     mixed = [*events(1, 2, 3), *events(4, stream="paris")]
@@ -110,14 +110,14 @@ def test_a_full_queue_refuses(rabbitmq, queue, sink):
     assert sink.deliver(events(2)).delivered == (2,)
 
 
-def test_a_queue_of_the_operator_is_taken_as_it_is(rabbitmq, queue, sink):
+def test_a_queue_of_the_operator_is_taken_as_it_is(rabbitmq, queue, sink) -> None:
     with rabbitmq.channel() as channel:
         channel.queue_declare(queue, durable=True, arguments={"x-queue-type": "quorum"})
     assert sink.deliver(events(1)).delivered == (1,)
     assert bodies(rabbitmq, queue) == [1]
 
 
-def test_a_wrong_password_is_in_no_message(rabbitmq, queue, caplog):
+def test_a_wrong_password_is_in_no_message(rabbitmq, queue, caplog) -> None:
     caplog.set_level(logging.DEBUG, "limes")
     sink = RabbitMQSink(f"amqp://guest@127.0.0.1:{rabbitmq.port}/", queue, password="s3cret", timeout=30)
     error = sink.deliver(events(1)).error
@@ -125,7 +125,7 @@ def test_a_wrong_password_is_in_no_message(rabbitmq, queue, caplog):
     assert "s3cret" not in error + caplog.text + repr(sink)
 
 
-def test_a_broker_that_hangs(rabbitmq, impatient_sink):
+def test_a_broker_that_hangs(rabbitmq, impatient_sink) -> None:
     rabbitmq.pause()
     try:
         delivery = impatient_sink.deliver(events(1))
@@ -136,11 +136,11 @@ def test_a_broker_that_hangs(rabbitmq, impatient_sink):
     deliver_at_last(impatient_sink, 1)
 
 
-def in_queue(queue, what):
+def in_queue(queue, what) -> str:
     return f'{{ok, Q}} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"{queue}">>)), sys:{what}(amqqueue:get_pid(Q)).'
 
 
-def test_a_queue_that_does_not_confirm(rabbitmq, queue, impatient_sink):
+def test_a_queue_that_does_not_confirm(rabbitmq, queue, impatient_sink) -> None:
     """The connection is fine, with heartbeats and all, but the answer never comes."""
     deliver_at_last(impatient_sink, 1)
     rabbitmq.evaluate(in_queue(queue, "suspend"))
@@ -156,7 +156,7 @@ def test_a_queue_that_does_not_confirm(rabbitmq, queue, impatient_sink):
     assert set(bodies(rabbitmq, queue)) == {1, 2}
 
 
-def test_from_a_put_to_the_queue(rabbitmq, queue, sink, tmp_path):
+def test_from_a_put_to_the_queue(rabbitmq, queue, sink, tmp_path) -> None:
     """The whole way, with an outage in between: in order, all of them, and the request does not notice."""
     url = f"sqlite:///{tmp_path}/limes.db"
     engine = Engine(url)
@@ -188,7 +188,7 @@ def test_from_a_put_to_the_queue(rabbitmq, queue, sink, tmp_path):
     assert [content["newQuota"] for content in contents] == [21, 22, 23, 24]
 
 
-def test_tls(rabbitmq, queue):
+def test_tls(rabbitmq, queue) -> None:
     require(OPENSSL)
     url = f"amqps://guest@127.0.0.1:{rabbitmq.tls_port}/"
     trusting = RabbitMQSink(url, queue, password="guest", cacert=rabbitmq.certificate, timeout=30)

@@ -40,7 +40,7 @@ def slow_limes():
     service.close()
 
 
-def test_quotas_wait_until_all_projects_are_found(slow_limes, tmp_path):
+def test_quotas_wait_until_all_projects_are_found(slow_limes, tmp_path) -> None:
     settings = load(ROOT / "config" / "quickstart.yaml", {})
     listen = slow_limes.url.removeprefix("http://")
     settings = settings.model_copy(update={"api": settings.api.model_copy(update={"listen": listen})})

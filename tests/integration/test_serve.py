@@ -108,14 +108,14 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         serve.process.kill()
 
 
-def eventually(check, what, timeout=200.0):
+def eventually(check, what, timeout=200.0) -> None:
     deadline = time.monotonic() + timeout
     while not check():
         assert time.monotonic() < deadline, what
         time.sleep(0.3)
 
 
-def test_the_tour(serve: Serve):
+def test_the_tour(serve: Serve) -> None:
     printed = serve.start()
     assert serve.api in printed
     assert serve.placement in printed
@@ -190,7 +190,7 @@ def test_the_tour(serve: Serve):
     assert "Traceback" not in logs
 
 
-def test_a_port_that_is_taken(serve: Serve):
+def test_a_port_that_is_taken(serve: Serve) -> None:
     import socket
 
     with socket.socket() as taken:

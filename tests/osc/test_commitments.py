@@ -22,7 +22,7 @@ def dresden(login: Login) -> User:
     return login("dresden-admin")
 
 
-def test_create(cloud: Cloud, berlin: User):
+def test_create(cloud: Cloud, berlin: User) -> None:
     made = berlin.json(f"commitment create {CORES}")
     uuid, number = made.pop("UUID"), made.pop("ID")
     assert made == {
@@ -49,7 +49,7 @@ def test_create(cloud: Cloud, berlin: User):
     assert berlin.json("commitment list --resource ram") == []
 
 
-def test_a_commitment_beyond_the_quota(berlin: User):
+def test_a_commitment_beyond_the_quota(berlin: User) -> None:
     said = (
         "warning: the project's commitments to compute/cores add up to 21, but its quota is 20:"
         " what is beyond it cannot be used before the quota is raised\n"
@@ -61,14 +61,14 @@ def test_a_commitment_beyond_the_quota(berlin: User):
         assert outcome.json
 
 
-def test_an_idempotent_command(berlin: User):
+def test_an_idempotent_command(berlin: User) -> None:
     first = berlin.json(f"commitment create {CORES} --idempotency-key order-1")
     again = berlin.json(f"commitment create {CORES} --idempotency-key order-1")
     assert again == first
     assert len(berlin.json("commitment list")) == 1
 
 
-def test_units_and_plans_for_later(berlin: User):
+def test_units_and_plans_for_later(berlin: User) -> None:
     made = berlin.json("commitment create compute/ram 1.5GiB --duration '2 years' --confirm-by 2026-02-01")
     assert (made["Amount"], made["Unit"], made["AZ"], made["Status"]) == (1536, "MiB", "any", "planned")
     assert (made["Confirm By"], made["Expires At"]) == ("2026-02-01T00:00:00Z", "2028-02-01T00:00:00Z")
@@ -100,13 +100,13 @@ def test_units_and_plans_for_later(berlin: User):
         ("event list", "the roles of this token do not allow it"),
     ],
 )
-def test_what_is_refused(cloud: Cloud, berlin: User, command: str, problem: str):
+def test_what_is_refused(cloud: Cloud, berlin: User, command: str, problem: str) -> None:
     before = all_rows(cloud.engine)
     assert problem in berlin.refused(f"commitment {command}")
     assert all_rows(cloud.engine) == before
 
 
-def test_asking_first(cloud: Cloud, berlin: User):
+def test_asking_first(cloud: Cloud, berlin: User) -> None:
     before = all_rows(cloud.engine)
     assert berlin.json(f"commitment can-confirm {CORES}") == {"Result": True}
     much = "compute/cores 9999 --az az-one --duration '1 hour'"
@@ -123,7 +123,7 @@ def test_asking_first(cloud: Cloud, berlin: User):
     assert changes(before, all_rows(cloud.engine)) == {}
 
 
-def test_a_plan_says_what_blocks(cloud: Cloud, berlin: User, dresden: User):
+def test_a_plan_says_what_blocks(cloud: Cloud, berlin: User, dresden: User) -> None:
     dresden.must("commitment create compute/cores 60 --az az-one --duration '1 hour'")
     plan = berlin.json("commitment plan compute/cores 120 --az az-one --duration '1 year'")
     assert plan["Blocked By"] == [{"amount": 60, "availability_zone": "az-one", "expires_at": HOUR}]
@@ -132,7 +132,7 @@ def test_a_plan_says_what_blocks(cloud: Cloud, berlin: User, dresden: User):
     assert f"| 60 in az-one until {HOUR} |" in table
 
 
-def test_transfer(cloud: Cloud, berlin: User, dresden: User):
+def test_transfer(cloud: Cloud, berlin: User, dresden: User) -> None:
     made = cloud.commit()
     offered = berlin.json(f"commitment transfer start {made['id']} --amount 4")
     assert (offered["Amount"], offered["Transfer Status"]) == (4, "unlisted")
@@ -147,7 +147,7 @@ def test_transfer(cloud: Cloud, berlin: User, dresden: User):
     assert (ended["Status"], ended["Superseded At"]) == ("superseded", "2026-01-01T00:00:00Z")
 
 
-def test_public_offers_and_their_withdrawal(cloud: Cloud, berlin: User, dresden: User):
+def test_public_offers_and_their_withdrawal(cloud: Cloud, berlin: User, dresden: User) -> None:
     made = cloud.commit()
     token = berlin.json(f"commitment transfer start {made['id']} --public")["Transfer Token"]
     [offer] = dresden.json("commitment offer list --resource compute/cores")
@@ -158,7 +158,7 @@ def test_public_offers_and_their_withdrawal(cloud: Cloud, berlin: User, dresden:
     assert dresden.json("commitment offer list") == []
 
 
-def test_tokens_are_not_in_the_log(cloud: Cloud, berlin: User, dresden: User):
+def test_tokens_are_not_in_the_log(cloud: Cloud, berlin: User, dresden: User) -> None:
     made = cloud.commit()
     command = f"--debug limes commitment transfer start {made['id']} -f value -c 'Transfer Token'"
     outcome = berlin.client.run(command, berlin.env)
@@ -173,7 +173,7 @@ def test_tokens_are_not_in_the_log(cloud: Cloud, berlin: User, dresden: User):
     assert token not in accepted.errors
 
 
-def test_changes(cloud: Cloud, berlin: User):
+def test_changes(cloud: Cloud, berlin: User) -> None:
     one, two = cloud.commit(), cloud.commit(amount=5)
     merged = berlin.json(f"commitment merge {one['id']} {two['id']}")
     assert (merged["Amount"], merged["Status"]) == (15, "confirmed")
@@ -186,7 +186,7 @@ def test_changes(cloud: Cloud, berlin: User):
     assert "it may only end later" in berlin.refused(f"commitment set {merged['ID']} --duration '1 hour'")
 
 
-def test_conversion(cloud: Cloud, berlin: User):
+def test_conversion(cloud: Cloud, berlin: User) -> None:
     cloud.add_capacity()
     made = cloud.commit(duration="1 year")
     [rate] = berlin.json("commitment conversion list compute/cores")
@@ -205,7 +205,7 @@ def test_conversion(cloud: Cloud, berlin: User):
     assert (found["Service"], found["Resource"], found["Amount"], found["Unit"]) == ("volume", "capacity", 4, "GiB")
 
 
-def test_delete(cloud: Cloud, login: Login):
+def test_delete(cloud: Cloud, login: Login) -> None:
     admin = login("cloud-admin", OS_LIMES_DOMAIN="germany", OS_LIMES_PROJECT="berlin")
     confirmed, planned = cloud.commit(), cloud.commit(confirm_by=NOW + 600)
     said = admin.refused(f"commitment delete {confirmed['id']} {planned['id']}")
@@ -214,7 +214,7 @@ def test_delete(cloud: Cloud, login: Login):
     assert [one["ID"] for one in admin.json("commitment list")] == [confirmed["id"]]
 
 
-def test_events(cloud: Cloud, login: Login):
+def test_events(cloud: Cloud, login: Login) -> None:
     made = cloud.commit()
     cloud.post(f"{made['id']}/start-transfer", amount=10, transfer_status="public")
     admin = login("cloud-admin")
@@ -227,7 +227,7 @@ def test_events(cloud: Cloud, login: Login):
     assert [one["Event"] for one in after] == ["transfer_started"]
 
 
-def test_utilisation(cloud: Cloud, berlin: User):
+def test_utilisation(cloud: Cloud, berlin: User) -> None:
     for day, used in ((20452, 4), (20453, 6)):
         cloud.engine.execute(
             "INSERT INTO commitment_use (project_id, resource_id, az, day, looks, usage_sum, usage_min, usage_max,"

@@ -34,7 +34,7 @@ class Proxy(BaseAdapter):
         ({}, {}),
     ],
 )
-def test_the_condition(headers: dict[str, str], condition: dict[str, str]):
+def test_the_condition(headers: dict[str, str], condition: dict[str, str]) -> None:
     session = requests.Session()
     session.mount("http://", Proxy(headers))
     limes = LimesClient(Session(session=session), "http://limes.example.com")

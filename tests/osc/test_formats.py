@@ -67,7 +67,7 @@ NEW = {"ID", "UUID", "Transfer Token", "Number", "Related", "Request ID"}
 """Fields that are others with each run."""
 
 
-def test_all_are_here():
+def test_all_are_here() -> None:
     shown = {name for name, one in COMMANDS.items() if issubclass(one.load(), LimesLister | LimesShowOne)}
     assert set(SHOWN) == shown
 
@@ -113,7 +113,7 @@ def stable(document: Any) -> Any:
 
 
 @pytest.mark.parametrize("command", SHOWN)
-def test_formats(cloud: Cloud, login: Login, command: str):
+def test_formats(cloud: Cloud, login: Login, command: str) -> None:
     story = Story(cloud, login("cloud-admin"), command)
     document = json.loads(story.run("json"))
     assert bool(document) == (command not in EMPTY)
@@ -132,7 +132,7 @@ def test_formats(cloud: Cloud, login: Login, command: str):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help(openstack: OpenStackClient, command: str):
+def test_help(openstack: OpenStackClient, command: str) -> None:
     said = " ".join(openstack.run(f"{command} --help", {}).out.split())
     assert f"usage: openstack {command}" in said
     assert COMMANDS[command].load().__doc__ in said
@@ -147,7 +147,7 @@ echo "${COMPREPLY[@]}"
 """
 
 
-def test_completion_in_bash(openstack: OpenStackClient, tmp_path: Path):
+def test_completion_in_bash(openstack: OpenStackClient, tmp_path: Path) -> None:
     script = tmp_path / "openstack.bash"
     script.write_text(openstack.run("complete", {}).out)
 
@@ -165,7 +165,7 @@ def test_completion_in_bash(openstack: OpenStackClient, tmp_path: Path):
     assert "--per-az" in offered("limes", "project", "show", "--per")
 
 
-def test_every_command_is_in_the_docs():
+def test_every_command_is_in_the_docs() -> None:
     page = (ROOT / "docs" / "openstack-client.md").read_text()
     assert [name for name in COMMANDS if f"`{name}" not in page] == []
     assert [
@@ -173,6 +173,6 @@ def test_every_command_is_in_the_docs():
     ] == []
 
 
-def test_declared_and_installed_commands_are_the_same():
+def test_declared_and_installed_commands_are_the_same() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["openstack.limes.v1"]
     assert declared == {one.name: one.value for one in COMMANDS.values()}, "run: pip install -e ."

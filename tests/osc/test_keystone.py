@@ -97,7 +97,9 @@ def of_domain(keystone: RealKeystone) -> dict[str, str]:
     }
 
 
-def test_each_level_by_its_own_admin(in_clouds_yaml: Callable[..., User], keystone: RealKeystone, operator: User):
+def test_each_level_by_its_own_admin(
+    in_clouds_yaml: Callable[..., User], keystone: RealKeystone, operator: User
+) -> None:
     # names in other domains than the operator's own
     operator.must("domain set north --set compute/cores=100 --set compute/ram=1TiB")
     assert operator.must(f"domain show north {CORES}") == "100\n"
@@ -122,7 +124,7 @@ def test_each_level_by_its_own_admin(in_clouds_yaml: Callable[..., User], keysto
     assert "('dresden' was taken for an ID, as this user may not look up projects by name)" in said
 
 
-def test_os_variables(limes: Limes, keystone: RealKeystone, openstack: OpenStackClient):
+def test_os_variables(limes: Limes, keystone: RealKeystone, openstack: OpenStackClient) -> None:
     login = keystone.credentials("auditor")
     env = {f"OS_{key.upper()}": value for key, value in login.items()}
     auditor = User(openstack, {**env, "OS_REGION_NAME": REGION, "OS_IDENTITY_API_VERSION": "3"})
@@ -131,7 +133,7 @@ def test_os_variables(limes: Limes, keystone: RealKeystone, openstack: OpenStack
     assert auditor.run("scrape error list").status == 0
 
 
-def test_an_application_credential(in_clouds_yaml: Callable[..., User], keystone: RealKeystone):
+def test_an_application_credential(in_clouds_yaml: Callable[..., User], keystone: RealKeystone) -> None:
     made = keystone.application_credential("berlin-admin", "berlin")
     auth = {"application_credential_id": made["id"], "application_credential_secret": made["secret"]}
     admin = in_clouds_yaml(auth, auth_type="v3applicationcredential")
@@ -139,7 +141,7 @@ def test_an_application_credential(in_clouds_yaml: Callable[..., User], keystone
     admin.must("project sync")
 
 
-def test_where_limes_is(in_clouds_yaml: Callable[..., User], keystone: RealKeystone, limes: Limes):
+def test_where_limes_is(in_clouds_yaml: Callable[..., User], keystone: RealKeystone, limes: Limes) -> None:
     auth = keystone.credentials("operator")
     elsewhere = in_clouds_yaml(auth, region_name="nowhere")
     assert "where is Limes? Keystone's catalog has no service of type 'resources'" in elsewhere.refused("cluster show")
@@ -150,12 +152,12 @@ def test_where_limes_is(in_clouds_yaml: Callable[..., User], keystone: RealKeyst
     )
 
 
-def test_names_that_are_none(operator: User):
+def test_names_that_are_none(operator: User) -> None:
     assert operator.refused("domain show nope") == "there is no domain 'nope'\n"
     assert operator.refused("project show nope") == "there is no project 'nope'\n"
 
 
-def test_what_is_new_in_keystone(operator: User, keystone: RealKeystone):
+def test_what_is_new_in_keystone(operator: User, keystone: RealKeystone) -> None:
     assert operator.json("project discover --domain north") == []
     bonn = keystone.create_project("bonn", "north")
     assert operator.json("project discover --domain north") == [{"Project ID": bonn}]
@@ -163,7 +165,7 @@ def test_what_is_new_in_keystone(operator: User, keystone: RealKeystone):
     keystone.delete_project("bonn")
 
 
-def test_a_backend_that_cannot_be_told(operator: User, limes: Limes):
+def test_a_backend_that_cannot_be_told(operator: User, limes: Limes) -> None:
     operator.must("domain set south --set compute/cores=10")
     limes.backend.unlink(missing_ok=True)
     limes.backend.mkdir()

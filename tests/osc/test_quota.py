@@ -37,7 +37,7 @@ def admin(login: Login) -> User:
         ("cores", "+1%", "20 (unchanged)", 20),
     ],
 )
-def test_what_can_be_asked_for(admin: User, resource: str, wish: str, shown: str, new: int):
+def test_what_can_be_asked_for(admin: User, resource: str, wish: str, shown: str, new: int) -> None:
     said = admin.must(f"project set {BERLIN_IN_GERMANY} --set 'compute/{resource}={wish}'")
     assert said == f"compute/{resource}: {shown}\n"
     assert quota(admin, f"compute/{resource}") == new
@@ -60,19 +60,19 @@ def test_what_can_be_asked_for(admin: User, resource: str, wish: str, shown: str
         ("compute/nope=1", "compute/nope: there is no such resource here"),
     ],
 )
-def test_what_cannot_be_asked_for(cloud: Cloud, admin: User, wish: str, problem: str):
+def test_what_cannot_be_asked_for(cloud: Cloud, admin: User, wish: str, problem: str) -> None:
     before = all_rows(cloud.engine)
     assert problem in admin.refused(f"project set {BERLIN_IN_GERMANY} --set volume/capacity=9GiB --set {wish}")
     assert all_rows(cloud.engine) == before
 
 
-def test_nothing_and_twice(admin: User):
+def test_nothing_and_twice(admin: User) -> None:
     assert "which quotas?" in admin.refused(f"project set {BERLIN_IN_GERMANY}")
     twice = "--set compute/cores=1 --set compute/cores=2"
     assert "compute/cores is set twice" in admin.refused(f"project set {BERLIN_IN_GERMANY} {twice}")
 
 
-def test_a_refusal_says_what_would_be_acceptable(cloud: Cloud, admin: User):
+def test_a_refusal_says_what_would_be_acceptable(cloud: Cloud, admin: User) -> None:
     before = all_rows(cloud.engine)
     said = admin.refused(
         f"project set {BERLIN_IN_GERMANY} --set compute/cores=90 --set compute/ram=100MiB --set volume/capacity=9GiB"
@@ -88,7 +88,7 @@ def test_a_refusal_says_what_would_be_acceptable(cloud: Cloud, admin: User):
     assert all_rows(cloud.engine) == before
 
 
-def test_simulate(cloud: Cloud, admin: User):
+def test_simulate(cloud: Cloud, admin: User) -> None:
     before = all_rows(cloud.engine)
     outcome = admin.run(f"project simulate {BERLIN_IN_GERMANY} --set compute/cores=90 --set compute/ram=+1GiB -f json")
     assert outcome.status == 1
@@ -121,7 +121,7 @@ def test_simulate(cloud: Cloud, admin: User):
     assert all_rows(cloud.engine) == before
 
 
-def test_domains(login: Login, admin: User):
+def test_domains(login: Login, admin: User) -> None:
     cloud_admin = login("cloud-admin")
     said = cloud_admin.must("domain set germany --set compute/cores=+10% --set compute/ram=+1GiB --yes")
     assert said == "compute/cores: 100 -> 110 (+10)\ncompute/ram: 4 GiB -> 5 GiB (+1 GiB)\n"
@@ -132,7 +132,7 @@ def test_domains(login: Login, admin: User):
     assert "compute/cores: 110 -> 500 (+390)\n    refused: " in refused
 
 
-def test_roles(login: Login):
+def test_roles(login: Login) -> None:
     for token in ("berlin-member", "berlin-admin"):
         said = login(token).refused(f"project set {BERLIN_IN_GERMANY} --set compute/cores=40")
         assert "user is not allowed to raise" in said
@@ -141,7 +141,7 @@ def test_roles(login: Login):
     assert "the roles of this token do not allow it (GET /v1/domains/uuid-for-germany/" in said
 
 
-def test_somebody_else_was_faster(login: Login, admin: User):
+def test_somebody_else_was_faster(login: Login, admin: User) -> None:
     at_work = admin.at_terminal(f"project set {BERLIN_IN_GERMANY} --set compute/cores=+10")
     at_work.wait_for_question()
     login("cloud-admin").must(f"project set {BERLIN_IN_GERMANY} --set compute/cores=21")
@@ -153,7 +153,7 @@ def test_somebody_else_was_faster(login: Login, admin: User):
 
 
 @pytest.mark.parametrize(("answer", "new"), [("y\n", 30), ("\n", 20)])
-def test_the_question(admin: User, answer: str, new: int):
+def test_the_question(admin: User, answer: str, new: int) -> None:
     at_work = admin.at_terminal(f"project set {BERLIN_IN_GERMANY} --set compute/cores=30")
     at_work.wait_for_question()
     outcome = at_work.answer(answer)
@@ -161,13 +161,13 @@ def test_the_question(admin: User, answer: str, new: int):
     assert (outcome.status, "nothing was changed" in outcome.errors) == ((0, False) if new == 30 else (1, True))
 
 
-def test_no_question_with_yes(admin: User):
+def test_no_question_with_yes(admin: User) -> None:
     outcome = admin.at_terminal(f"project set {BERLIN_IN_GERMANY} --set compute/cores=30 --yes").wait()
     assert (outcome.status, "[y/N]" in outcome.errors) == (0, False)
     assert quota(admin, "compute/cores") == 30
 
 
-def test_bursting(admin: User):
+def test_bursting(admin: User) -> None:
     switch = f"project set {BERLIN_IN_GERMANY}"
     assert admin.must(f"{switch} --enable-bursting") == "bursting: disabled -> enabled\n"
     assert admin.must(f"{switch} --enable-bursting") == "bursting: enabled (unchanged)\n"
@@ -180,12 +180,12 @@ def test_bursting(admin: User):
     assert "cannot be set in the same request" in both
 
 
-def test_a_project_that_was_not_scraped_yet(login: Login):
+def test_a_project_that_was_not_scraped_yet(login: Login) -> None:
     said = login("cloud-admin").refused("project set paris --set compute/cores=1")
     assert said == "compute/cores: nothing is known yet: try again in a few seconds\n"
 
 
-def test_a_domain_quota_beyond_the_capacity(login: Login):
+def test_a_domain_quota_beyond_the_capacity(login: Login) -> None:
     """201 cores, overcommitted to 301; france has 50."""
     admin = login("cloud-admin")
     said = (

@@ -11,7 +11,7 @@ def cells(table: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if "|" in line]
 
 
-def test_a_project_for_people(login: Login):
+def test_a_project_for_people(login: Login) -> None:
     table = cells(login("cloud-admin").must("project show berlin --domain germany"))
     assert table == [
         ["Service", "Resource", "Quota", "Usage", "Physical Usage", "Backend Quota"],
@@ -22,7 +22,7 @@ def test_a_project_for_people(login: Login):
     ]
 
 
-def test_a_project_for_programs(login: Login):
+def test_a_project_for_programs(login: Login) -> None:
     found = login("cloud-admin").json(f"project show {BERLIN} --resource compute/ram")
     assert found == [
         {
@@ -39,7 +39,7 @@ def test_a_project_for_programs(login: Login):
     ]
 
 
-def test_the_unit_that_one_asks_for(login: Login):
+def test_the_unit_that_one_asks_for(login: Login) -> None:
     admin = login("cloud-admin")
     [ram] = admin.json("project show berlin --resource ram --unit gib")
     assert (ram["Quota"], ram["Usage"], ram["Unit"]) == (1, 0.5, "GiB")
@@ -51,7 +51,7 @@ def test_the_unit_that_one_asks_for(login: Login):
     assert "'GB' is not a unit (there are: B, KiB," in admin.refused("project show berlin --unit GB")
 
 
-def test_filters(login: Login):
+def test_filters(login: Login) -> None:
     admin = login("cloud-admin")
 
     def shown(options: str) -> list[str]:
@@ -66,7 +66,7 @@ def test_filters(login: Login):
     assert shown("--resource nope") == []
 
 
-def test_columns_and_sorting_by_size(login: Login):
+def test_columns_and_sorting_by_size(login: Login) -> None:
     admin = login("cloud-admin")
     value = admin.must("project show berlin -f value -c Resource -c Usage -c Unit --service compute")
     assert value.splitlines() == ["cores 5 ", "gpus 1 ", "ram 512 MiB"]
@@ -77,7 +77,7 @@ def test_columns_and_sorting_by_size(login: Login):
     assert [one["Unit"] for one in sizes][-2:] == ["MiB", "GiB"]
 
 
-def test_availability_zones(login: Login):
+def test_availability_zones(login: Login) -> None:
     admin = login("cloud-admin")
     found = admin.json("project show berlin --resource cores --per-az")
     assert [(one["AZ"], one["Usage"]) for one in found] == [("az-one", 2), ("az-two", 3)]
@@ -88,7 +88,7 @@ def test_availability_zones(login: Login):
     ]
 
 
-def test_details_and_long(login: Login):
+def test_details_and_long(login: Login) -> None:
     admin = login("cloud-admin")
     [gpus] = admin.json("project show berlin --resource gpus --detail --long")
     assert gpus["Subresources"] == [{"id": "gpu-1"}]
@@ -100,7 +100,7 @@ def test_details_and_long(login: Login):
     assert table[1][-1] == "1"
 
 
-def test_lists(login: Login):
+def test_lists(login: Login) -> None:
     admin = login("cloud-admin")
     domains = admin.json("domain list --resource cores")
     assert [(one["Domain Name"], one["Quota"], one["Projects Quota"]) for one in domains] == [
@@ -120,12 +120,12 @@ def test_lists(login: Login):
     assert "marker goes with limit only" in admin.refused("domain list --marker x")
 
 
-def test_the_domain_shows_unlimited_backends(login: Login):
+def test_the_domain_shows_unlimited_backends(login: Login) -> None:
     table = cells(login("germany-admin").must(f"domain show {GERMANY} --resource capacity"))
     assert table[1][table[0].index("Backend Quota")] == "unlimited"
 
 
-def test_why_figures_are_old(login: Login, running_cloud):
+def test_why_figures_are_old(login: Login, running_cloud) -> None:
     fail = "UPDATE project_services SET scrape_error = 'secret', failing_since = 0 WHERE project_id = 1 AND service_id = {}"
     service = "(SELECT id FROM services WHERE type = 'volume')"
     running_cloud.engine.atomic(lambda: running_cloud.engine.execute(fail.format(service), []))

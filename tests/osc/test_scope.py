@@ -8,7 +8,7 @@ from tests.osc.client import OpenStackClient, User
 from tests.osc.conftest import Cloud, Login
 
 
-def test_domains_by_name_and_id(login: Login):
+def test_domains_by_name_and_id(login: Login) -> None:
     admin = login("cloud-admin")
     quotas = "--resource cores -f value -c Quota"
     assert admin.must(f"domain show germany {quotas}") == admin.must(f"domain show {GERMANY} {quotas}") == "100\n"
@@ -18,7 +18,7 @@ def test_domains_by_name_and_id(login: Login):
     assert admin.refused("domain show") == "which domain? Name one, or set OS_LIMES_DOMAIN: the token has none\n"
 
 
-def test_projects_by_name_and_id(login: Login):
+def test_projects_by_name_and_id(login: Login) -> None:
     admin = login("cloud-admin")
     usage = "--resource cores -f value -c Usage"
     for project in ("dresden", DRESDEN, "--domain germany dresden", f"--domain {GERMANY} {DRESDEN}"):
@@ -29,14 +29,14 @@ def test_projects_by_name_and_id(login: Login):
     assert admin.refused("project show") == "which project? Name one, or set OS_LIMES_PROJECT: the token has none\n"
 
 
-def test_one_name_in_two_domains(cloud: Cloud, login: Login):
+def test_one_name_in_two_domains(cloud: Cloud, login: Login) -> None:
     cloud.engine.execute("UPDATE projects SET name = 'berlin' WHERE uuid = %s", [PARIS])
     admin = login("cloud-admin")
     assert "there are several projects 'berlin': name a domain with --domain" in admin.refused("project show berlin")
     assert admin.json("project show berlin --domain germany --resource cores")[0]["Usage"] == 5
 
 
-def test_what_the_token_is_for(login: Login):
+def test_what_the_token_is_for(login: Login) -> None:
     berlin = login("berlin-admin")
     assert berlin.json("project show --resource cores")[0]["Usage"] == 5
     assert berlin.json(f"project show {BERLIN} --domain {GERMANY} --resource cores")[0]["Usage"] == 5
@@ -50,13 +50,13 @@ def test_what_the_token_is_for(login: Login):
     assert "| Domain Name | germany " in germany.must("identity show")
 
 
-def test_a_domain_admin_finds_projects_by_name(login: Login):
+def test_a_domain_admin_finds_projects_by_name(login: Login) -> None:
     admin = login("germany-admin")
     assert admin.json("project show dresden --resource cores")[0]["Usage"] == 31
     assert admin.refused("project show paris") == "there is no project 'paris'\n"
 
 
-def test_who_may_look_up_nothing_gives_ids(login: Login):
+def test_who_may_look_up_nothing_gives_ids(login: Login) -> None:
     member = login("berlin-member", OS_LIMES_DOMAIN=GERMANY)
     assert member.json(f"project show {BERLIN} --resource cores")[0]["Usage"] == 5
     said = member.refused("project show berlin")
@@ -66,12 +66,12 @@ def test_who_may_look_up_nothing_gives_ids(login: Login):
     assert "('berlin' was taken for an ID, as this user may not look up projects by name)" in said
 
 
-def test_ids_with_anything_in_them(login: Login):
+def test_ids_with_anything_in_them(login: Login) -> None:
     said = login("berlin-member").refused("project show ../../clusters/current?")
     assert "(GET /v1/domains/uuid-for-germany/projects/..%2F..%2Fclusters%2Fcurrent%3F: HTTP 404)" in said
 
 
-def test_wrong_roles(login: Login):
+def test_wrong_roles(login: Login) -> None:
     member = login("berlin-member")
     for command in (
         "domain list",
@@ -96,7 +96,7 @@ def test_wrong_roles(login: Login):
         assert "Forbidden\nthe roles of this token do not allow it (" in outcome.errors
 
 
-def test_tokens_and_addresses_that_are_none(cloud: Cloud, login: Login, openstack: OpenStackClient):
+def test_tokens_and_addresses_that_are_none(cloud: Cloud, login: Login, openstack: OpenStackClient) -> None:
     said = login("nobody-knows-it").refused("cluster show")
     assert "the token is not accepted (GET /v1/clusters/current: HTTP 401)" in said
     other = login("cloud-admin", OS_LIMES_ENDPOINT="http://127.0.0.1:9")
@@ -117,7 +117,7 @@ class Older(BaseHTTPRequestHandler):
         """Says nothing."""
 
 
-def test_a_limes_that_does_not_say_what_tokens_are_for(openstack: OpenStackClient):
+def test_a_limes_that_does_not_say_what_tokens_are_for(openstack: OpenStackClient) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), Older) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         env = {"OS_AUTH_TYPE": "admin_token", "OS_ENDPOINT": f"http://127.0.0.1:{server.server_port}", "OS_TOKEN": "x"}
@@ -127,7 +127,7 @@ def test_a_limes_that_does_not_say_what_tokens_are_for(openstack: OpenStackClien
         server.shutdown()
 
 
-def test_sample_tokens_in_clouds_yaml(cloud: Cloud, openstack: OpenStackClient):
+def test_sample_tokens_in_clouds_yaml(cloud: Cloud, openstack: OpenStackClient) -> None:
     (openstack.home / "clouds.yaml").write_text(
         f"""
 clouds:

@@ -15,7 +15,7 @@ HEX = DASHED.replace("-", "")
 
 
 @pytest.mark.parametrize("spelling", [HEX, DASHED, DASHED.upper(), HEX.upper(), f"{HEX[:8]}-{HEX[8:]}"])
-def test_aggregates_stay_as_they_were_put(world: World, upstream_placement: UpstreamPlacement, spelling: str):
+def test_aggregates_stay_as_they_were_put(world: World, upstream_placement: UpstreamPlacement, spelling: str) -> None:
     """Two spellings of a UUID are two aggregates, for upstream and so for us."""
     name = f"{spelling}-{world.engine.dialect}"
     uuid = str(uuid5(NAMESPACE_DNS, name))
@@ -47,7 +47,7 @@ def test_aggregates_stay_as_they_were_put(world: World, upstream_placement: Upst
     assert answers[1][1]["aggregates"] == [spelling]
 
 
-def test_aggregates_in_longer_forms_are_answered_in_the_usual_one(world: World):
+def test_aggregates_in_longer_forms_are_answered_in_the_usual_one(world: World) -> None:
     world.provider("a")
     body = {"resource_provider_generation": 0, "aggregates": [f"urn:uuid:{DASHED.upper()}", f"{{{DASHED}}}"]}
     assert world.ok("PUT", f"{A}/aggregates", body)["aggregates"] == [DASHED]

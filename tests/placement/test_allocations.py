@@ -10,7 +10,7 @@ from tests.placement.world import World, all_rows, changes, claim, stamps, uuid_
 C, D = uuid_of("c"), uuid_of("d")
 
 
-def test_the_first_write_makes_the_consumer(world: World):
+def test_the_first_write_makes_the_consumer(world: World) -> None:
     world.provider("a", VCPU=8)
     assert world.changed_by("PUT", f"/allocations/{C}", claim(None, a={"VCPU": 3})) == {
         "providers": ([("a", 1, None, "a")], [("a", 2, None, "a")]),
@@ -26,7 +26,7 @@ def test_the_first_write_makes_the_consumer(world: World):
     }
 
 
-def test_a_move_stamps_both_providers_and_counts_up_the_one_that_gains(world: World):
+def test_a_move_stamps_both_providers_and_counts_up_the_one_that_gains(world: World) -> None:
     world.provider("a", VCPU=8)
     world.provider("b", VCPU=8)
     world.allocate("c", None, a={"VCPU": 3})
@@ -41,7 +41,7 @@ def test_a_move_stamps_both_providers_and_counts_up_the_one_that_gains(world: Wo
     assert all(new[name] > old[name] for name in "ab")
 
 
-def test_last_modified_of_a_provider_tells_of_the_generation_that_a_write_gives_it(world: World):
+def test_last_modified_of_a_provider_tells_of_the_generation_that_a_write_gives_it(world: World) -> None:
     provider = f"/resource_providers/{world.provider('a', VCPU=8)}"
     before = {path: world.call("GET", path).headers["last-modified"] for path in (provider, "/resource_providers")}
     world.clock.advance(seconds=60)
@@ -51,7 +51,7 @@ def test_last_modified_of_a_provider_tells_of_the_generation_that_a_write_gives_
         assert parsedate_to_datetime(new) - parsedate_to_datetime(old) == timedelta(seconds=60)
 
 
-def test_emptying_removes_the_consumer_so_that_null_is_right_again(world: World):
+def test_emptying_removes_the_consumer_so_that_null_is_right_again(world: World) -> None:
     world.provider("a", VCPU=8)
     world.allocate("c", None, a={"VCPU": 3})
     assert world.changed_by("PUT", f"/allocations/{C}", claim(1)) == {
@@ -64,7 +64,7 @@ def test_emptying_removes_the_consumer_so_that_null_is_right_again(world: World)
     assert world.allocate("c", None, a={"VCPU": 1}).status_code == 204
 
 
-def test_delete_takes_everything_and_stamps(world: World):
+def test_delete_takes_everything_and_stamps(world: World) -> None:
     world.provider("a", VCPU=8)
     world.allocate("c", None, a={"VCPU": 3})
     old = stamps(world.engine)
@@ -83,7 +83,7 @@ def test_delete_takes_everything_and_stamps(world: World):
         (True, 2, "expected 1 but got 2"),
     ],
 )
-def test_a_stale_consumer_generation_is_a_conflict(world: World, existing: bool, sent: int | None, words: str):
+def test_a_stale_consumer_generation_is_a_conflict(world: World, existing: bool, sent: int | None, words: str) -> None:
     world.provider("a", VCPU=8)
     if existing:
         world.allocate("c", None, a={"VCPU": 3})
@@ -104,7 +104,7 @@ def test_a_stale_consumer_generation_is_a_conflict(world: World, existing: bool,
         ("a", {}, 400, "JSON does not validate"),
     ],
 )
-def test_what_does_not_fit(world: World, provider: str, resources: dict[str, int], status: int, words: str):
+def test_what_does_not_fit(world: World, provider: str, resources: dict[str, int], status: int, words: str) -> None:
     world.provider("a", VCPU=8, DISK_GB=100)
     body = {"resource_provider_generation": 1, "total": 100, "min_unit": 10, "step_size": 10, "max_unit": 50}
     world.ok("PUT", f"/resource_providers/{uuid_of('a')}/inventories/DISK_GB", body)
@@ -112,7 +112,7 @@ def test_what_does_not_fit(world: World, provider: str, resources: dict[str, int
     assert words in error["detail"]
 
 
-def test_a_write_of_several_consumers_is_judged_as_one(world: World):
+def test_a_write_of_several_consumers_is_judged_as_one(world: World) -> None:
     world.provider("a", VCPU=8)
     world.allocate("c", None, a={"VCPU": 8})
     both = {C: claim(1, a={"VCPU": 2}), D: claim(None, a={"VCPU": 6})}
@@ -125,7 +125,7 @@ def test_a_write_of_several_consumers_is_judged_as_one(world: World):
     assert world.call("POST", "/allocations", swapped).status_code == 204
 
 
-def test_a_consumer_named_twice_is_refused(world: World):
+def test_a_consumer_named_twice_is_refused(world: World) -> None:
     world.provider("a", VCPU=8)
     name = "aaaaaaaa-0000-4000-8000-000000000000"
     twice = {name: claim(None, a={"VCPU": 1}), name.upper(): claim(None, a={"VCPU": 2})}
@@ -134,7 +134,7 @@ def test_a_consumer_named_twice_is_refused(world: World):
     assert "Malformed consumer_uuid" in world.refused(400, "POST", "/allocations", nonsense)["detail"]
 
 
-def test_a_provider_named_in_two_notations_is_refused(world: World):
+def test_a_provider_named_in_two_notations_is_refused(world: World) -> None:
     world.provider("a", VCPU=8)
     body = claim(None, a={"VCPU": 1})
     moved = uuid_of("a").replace("-", "", 1) + "-"
@@ -142,7 +142,7 @@ def test_a_provider_named_in_two_notations_is_refused(world: World):
     assert "named twice" in world.refused(400, "PUT", f"/allocations/{C}", body)["detail"]
 
 
-def test_mappings_are_ignored(world: World):
+def test_mappings_are_ignored(world: World) -> None:
     """The reference bounds neither the length of a suffix nor what else is in it."""
     world.provider("a", VCPU=8)
     for number, suffix in enumerate(("", "1", "_NET" * 40, "a.b")):
@@ -157,7 +157,7 @@ def test_mappings_are_ignored(world: World):
     world.ok("PUT", f"/allocations/{C}", body | {"mappings": {"": [uuid_of("a")]}}, version="1.34")
 
 
-def test_where_inventory_was_lowered_below_use_nothing_that_makes_it_better_is_refused(world: World):
+def test_where_inventory_was_lowered_below_use_nothing_that_makes_it_better_is_refused(world: World) -> None:
     world.provider("a", VCPU=8)
     world.allocate("c", None, a={"VCPU": 5})
     world.allocate("d", None, a={"VCPU": 3})
@@ -167,7 +167,7 @@ def test_where_inventory_was_lowered_below_use_nothing_that_makes_it_better_is_r
     world.refused(409, "PUT", f"/allocations/{C}", claim(3, a={"VCPU": 5}))
 
 
-def test_old_forms_of_the_body(world: World):
+def test_old_forms_of_the_body(world: World) -> None:
     world.provider("a", VCPU=8)
     entry = {"resource_provider": {"uuid": uuid_of("a")}, "resources": {"VCPU": 1}}
     nobody = world.settings.incomplete_consumer_project_id
@@ -187,7 +187,7 @@ def test_old_forms_of_the_body(world: World):
     )
 
 
-def test_usages(world: World):
+def test_usages(world: World) -> None:
     world.provider("a", VCPU=8, DISK_GB=8)
     world.allocate("c", None, a={"VCPU": 3})
     world.ok("PUT", f"/allocations/{D}", claim(None, user="v", kind="MIGRATION", a={"VCPU": 1, "DISK_GB": 2}))
@@ -223,7 +223,7 @@ def reshape_body(
     }
 
 
-def test_the_reshaper_moves_inventory_with_its_allocations(world: World):
+def test_the_reshaper_moves_inventory_with_its_allocations(world: World) -> None:
     world.provider("a", VCPU=8, DISK_GB=8)
     world.provider("b", "a")
     world.allocate("c", None, a={"VCPU": 3, "DISK_GB": 1})
@@ -239,7 +239,7 @@ def test_the_reshaper_moves_inventory_with_its_allocations(world: World):
     assert changed["providers"][1] == [("a", 5, None, "a"), ("b", 3, "a", "a")]
 
 
-def test_a_reshape_that_fails_leaves_no_trace(world: World):
+def test_a_reshape_that_fails_leaves_no_trace(world: World) -> None:
     world.provider("a", VCPU=8)
     world.provider("b", "a")
     world.allocate("c", None, a={"VCPU": 3})
@@ -260,7 +260,7 @@ def test_a_reshape_that_fails_leaves_no_trace(world: World):
     assert changes(before, all_rows(world.engine)) == {}
 
 
-def test_no_number_stands_for_any_generation(world: World):
+def test_no_number_stands_for_any_generation(world: World) -> None:
     world.provider("a", VCPU=8)
     assert world.allocate("c", None, a={"VCPU": 1}).status_code == 204
     for generation in (-1, 0, 2, -(2**63), 2**63):

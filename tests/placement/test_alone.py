@@ -31,7 +31,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("own", ["", ', database_url: "sqlite:///own.db"'])
-def test_all_that_the_placement_needs_works(config: Path, capsys: pytest.CaptureFixture[str], own: str):
+def test_all_that_the_placement_needs_works(config: Path, capsys: pytest.CaptureFixture[str], own: str) -> None:
     config.write_text(CONFIG.replace('"127.0.0.1:0"', '"127.0.0.1:0"' + own))
     assert main(["config", "check"]) == 0
     assert "fine, for `limes placement` alone" in capsys.readouterr().out
@@ -45,7 +45,7 @@ def test_all_that_the_placement_needs_works(config: Path, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize("process", ["api", "liquid"])
-def test_the_limes_half_says_what_it_lacks(config: Path, process: str):
+def test_the_limes_half_says_what_it_lacks(config: Path, process: str) -> None:
     with pytest.raises(ConfigError) as caught:
         check_http_process(process)
     assert [one.partition(":")[0] for one in caught.value.problems] == ["availability_zones", "services"]
@@ -60,7 +60,7 @@ def test_the_limes_half_says_what_it_lacks(config: Path, process: str):
         CONFIG + "availability_zones: [az-one]\nservices: []\n",
     ],
 )
-def test_a_file_for_both_halves_has_to_be_whole(config: Path, capsys: pytest.CaptureFixture[str], text: str):
+def test_a_file_for_both_halves_has_to_be_whole(config: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
     config.write_text(text)
     assert main(["config", "check"]) == 1
     assert "services: " in capsys.readouterr().err

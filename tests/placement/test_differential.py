@@ -85,7 +85,7 @@ def headers_of(step: Step, version: int) -> dict[str, str]:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("databases", "version"), VERSIONS, indirect=["databases"])
-def test_the_same_story(world: World, upstream_placement: UpstreamPlacement, version: int):
+def test_the_same_story(world: World, upstream_placement: UpstreamPlacement, version: int) -> None:
     story = Story(version, f"{world.engine.dialect}")
     differences = []
     with requests.Session() as session:

@@ -25,7 +25,7 @@ def path_of(template: str) -> str:
 
 
 @pytest.mark.parametrize("template", ROUTES)
-def test_what_the_table_does_not_have_is_405_with_allow(world: World, template: str):
+def test_what_the_table_does_not_have_is_405_with_allow(world: World, template: str) -> None:
     for method in METHODS:
         if method not in ROUTES[template]:
             answer = world.call(method, path_of(template))
@@ -35,7 +35,7 @@ def test_what_the_table_does_not_have_is_405_with_allow(world: World, template: 
 
 
 @pytest.mark.parametrize("template", ROUTES)
-def test_each_operation_begins_with_its_microversion(world: World, template: str):
+def test_each_operation_begins_with_its_microversion(world: World, template: str) -> None:
     for method, operation in ROUTES[template].items():
         if operation.since:
             answer = world.call(method, path_of(template), version=f"1.{operation.since - 1}")
@@ -47,7 +47,7 @@ def test_each_operation_begins_with_its_microversion(world: World, template: str
             assert answer.status_code == 403, (method, answer.text)
 
 
-def test_errors_have_a_code_from_1_23_and_a_request_id(world: World):
+def test_errors_have_a_code_from_1_23_and_a_request_id(world: World) -> None:
     error = world.refused(404, "GET", "/resource_providers/x", version="1.23")
     assert error["code"] == "placement.undefined_code"
     assert error["request_id"].startswith("req-")
@@ -57,7 +57,7 @@ def test_errors_have_a_code_from_1_23_and_a_request_id(world: World):
     world.refused(404, "GET", "/resource_providers/")
 
 
-def test_errors_come_as_the_client_accepts_them(world: World):
+def test_errors_come_as_the_client_accepts_them(world: World) -> None:
     html = world.call("GET", "/nothing/<b>", accept="text/html")
     assert html.headers["content-type"].startswith("text/html")
     assert "The resource could not be found" in html.text
@@ -73,7 +73,7 @@ def test_errors_come_as_the_client_accepts_them(world: World):
     "accept",
     ["APPLICATION/JSON", "Application/Json;Q=0.5", "APPLICATION/*", "application/json,", ", application/json ,"],
 )
-def test_media_types_have_no_case_and_lists_may_have_gaps(world: World, accept: str):
+def test_media_types_have_no_case_and_lists_may_have_gaps(world: World, accept: str) -> None:
     assert world.call("GET", "/resource_providers", accept=accept).json == {"resource_providers": []}
     missing = world.call("GET", "/nothing", accept=accept)
     assert (missing.status_code, missing.headers["content-type"]) == (404, "application/json")
@@ -81,18 +81,18 @@ def test_media_types_have_no_case_and_lists_may_have_gaps(world: World, accept: 
     assert (refused.status_code, refused.headers["content-type"]) == (406, "text/plain; charset=utf-8")
 
 
-def test_html_in_any_case(world: World):
+def test_html_in_any_case(world: World) -> None:
     for accept in ("TEXT/HTML", "Text/*", "text/html,"):
         assert world.call("GET", "/nothing", accept=accept).headers["content-type"].startswith("text/html")
 
 
-def test_an_accept_header_that_cannot_be_read_refuses_nothing(world: World):
+def test_an_accept_header_that_cannot_be_read_refuses_nothing(world: World) -> None:
     assert world.call("GET", "/resource_providers", accept="garbage").json == {"resource_providers": []}
     error = world.call("GET", "/nothing", accept="garbage")
     assert (error.status_code, error.headers["content-type"].split(";")[0]) == (404, "text/html")
 
 
-def test_401_names_its_challenge(world: World):
+def test_401_names_its_challenge(world: World) -> None:
     answer = world.call("GET", "/traits", token=None)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"]
@@ -113,7 +113,7 @@ def test_401_names_its_challenge(world: World):
         ("placement 1." + "9" * 5000, 400, "invalid version string: 1.99"),
     ],
 )
-def test_versions_that_do_not_exist(world: World, header: str, status: int, words: str):
+def test_versions_that_do_not_exist(world: World, header: str, status: int, words: str) -> None:
     answer = world.call("GET", "/", openstack_api_version=header)
     error = answer.json["errors"][0]
     assert (answer.status_code, words in error["detail"]) == (status, True)
@@ -131,20 +131,20 @@ def test_versions_that_do_not_exist(world: World, header: str, status: int, word
         ("PLACEMENT  1.7 ", "1.7"),
     ],
 )
-def test_the_version_that_a_header_asks_for(world: World, header: str, version: str):
+def test_the_version_that_a_header_asks_for(world: World, header: str, version: str) -> None:
     answer = world.call("GET", "/", openstack_api_version=header)
     assert answer.headers["openstack-api-version"] == f"placement {version}"
     assert "openstack-api-version" in answer.headers["vary"]
 
 
-def test_cache_headers_from_1_15(world: World):
+def test_cache_headers_from_1_15(world: World) -> None:
     new, old = (world.call("GET", "/traits", version=version) for version in ("1.15", "1.14"))
     assert (new.headers["cache-control"], new.headers["last-modified"][-3:]) == ("no-cache", "GMT")
     assert "cache-control" not in old.headers
     assert "last-modified" not in old.headers
 
 
-def test_bodies_that_cannot_be_read(world: World):
+def test_bodies_that_cannot_be_read(world: World) -> None:
     path = "/resource_classes"
     assert "Malformed JSON:" in world.refused(400, "POST", path, b'{"a": ')["detail"]
     assert "Malformed JSON:" in world.refused(400, "POST", path, b"\xff")["detail"]
@@ -156,7 +156,7 @@ def test_bodies_that_cannot_be_read(world: World):
     assert "The media type None is not supported, use application/json" in error["detail"]
 
 
-def test_numbers_that_json_knows_but_the_database_does_not(world: World):
+def test_numbers_that_json_knows_but_the_database_does_not(world: World) -> None:
     world.provider("a", VCPU=8)
     for amount, status in (
         *((n, 409) for n in (2**31, 2**63, 2**70)),
@@ -169,20 +169,20 @@ def test_numbers_that_json_knows_but_the_database_does_not(world: World):
     world.refused(409, "PUT", f"/resource_providers/{uuid_of('a')}/inventories", generation)
 
 
-def test_text_that_is_hostile_to_a_database(world: World):
+def test_text_that_is_hostile_to_a_database(world: World) -> None:
     for name in ("a' OR 1=1 --", "%s%%", "\u0000", "\U0001f600", "x" * 200):
         answer = world.call("POST", "/resource_providers", {"name": name})
         assert answer.status_code in (200, 400), answer.text
     world.refused(400, "POST", "/resource_providers", {"name": "x" * 201})
 
 
-def test_bounds(placement_engine: Engine):
+def test_bounds(placement_engine: Engine) -> None:
     world = World(placement_engine, bounds={"max_body_size": 2000, "max_query_size": 300})
     assert "2000 bytes" in world.refused(413, "POST", "/resource_classes", {"name": "x" * 3000})["detail"]
     assert "300 bytes" in world.refused(414, "GET", "/traits?name=" + "x" * 400)["detail"]
 
 
-def test_bodies_of_great_width_or_depth_are_refused_before_they_are_looked_at(world: World):
+def test_bodies_of_great_width_or_depth_are_refused_before_they_are_looked_at(world: World) -> None:
     traits = f"/resource_providers/{world.provider('a')}/traits"
     wide = {"traits": ["CUSTOM_A", 1] * 1000, "resource_provider_generation": 0}
     assert "a list may have at most 1000 entries" in world.refused(400, "PUT", traits, wide)["detail"]
@@ -196,7 +196,7 @@ def test_bodies_of_great_width_or_depth_are_refused_before_they_are_looked_at(wo
     assert len(world.refused(400, "POST", "/resource_classes", long)["detail"]) < 5000
 
 
-def test_of_many_mistakes_only_some_are_looked_at(monkeypatch: pytest.MonkeyPatch):
+def test_of_many_mistakes_only_some_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[Any] = []
 
     def best(errors: Iterable[Any]) -> Any:
@@ -210,7 +210,7 @@ def test_of_many_mistakes_only_some_are_looked_at(monkeypatch: pytest.MonkeyPatc
     assert len(looked_at) == 100
 
 
-def test_an_unexpected_failure_says_nothing_but_the_request_id(world: World, caplog: pytest.LogCaptureFixture):
+def test_an_unexpected_failure_says_nothing_but_the_request_id(world: World, caplog: pytest.LogCaptureFixture) -> None:
     with world.engine.connection():
         world.engine.execute("ALTER TABLE placement_resource_classes RENAME COLUMN updated TO secret")
     answer = world.call("GET", "/resource_classes")
@@ -222,7 +222,7 @@ def test_an_unexpected_failure_says_nothing_but_the_request_id(world: World, cap
     assert "updated" in caplog.text
 
 
-def test_a_prefix_is_part_of_links_and_locations(placement_engine: Engine):
+def test_a_prefix_is_part_of_links_and_locations(placement_engine: Engine) -> None:
     world = World(placement_engine, prefix="/placement")
     body = {"name": "a", "uuid": uuid_of("a")}
     for path in ("/placement/resource_providers", "/resource_providers"):
@@ -238,7 +238,7 @@ def test_a_prefix_is_part_of_links_and_locations(placement_engine: Engine):
 ORIGIN = "http://valid.example.com"
 
 
-def test_cors_is_off_by_default_and_answers_preflights_when_it_is_on(world: World):
+def test_cors_is_off_by_default_and_answers_preflights_when_it_is_on(world: World) -> None:
     preflight = {
         "origin": ORIGIN,
         "access_control_request_method": "GET",
@@ -258,7 +258,7 @@ def test_cors_is_off_by_default_and_answers_preflights_when_it_is_on(world: Worl
     assert "access-control-allow-headers" not in answer.headers
 
 
-def test_with_an_origin_alone_a_page_can_do_all_that_a_client_does(placement_engine: Engine):
+def test_with_an_origin_alone_a_page_can_do_all_that_a_client_does(placement_engine: Engine) -> None:
     world = World(placement_engine, cors={"allowed_origin": [ORIGIN]})
     for method in ("GET", "PUT", "POST", "DELETE"):
         asked = "x-auth-token,openstack-api-version,content-type"
@@ -273,12 +273,12 @@ def test_with_an_origin_alone_a_page_can_do_all_that_a_client_does(placement_eng
     assert (refused.status_code, refused.headers["access-control-allow-origin"]) == (401, ORIGIN)
 
 
-def test_operational_paths_need_no_token(world: World):
+def test_operational_paths_need_no_token(world: World) -> None:
     assert world.call("GET", "/healthcheck", token=None).text == "ok\n"
     assert "httpmux_response_duration_seconds_count" in world.call("GET", "/metrics", token=None).text
 
 
-def test_a_semicolon_separates_parameters_everywhere(world: World):
+def test_a_semicolon_separates_parameters_everywhere(world: World) -> None:
     assert world.ok("GET", "/usages?project_id=a&;") == {"usages": {}}
     assert world.ok("GET", "/traits?associated=false;name=in:HW_NUMA_ROOT,HW_X") == {"traits": ["HW_NUMA_ROOT"]}
     assert world.ok("GET", "/resource_providers?name=a;uuid=" + uuid_of("a")) == {"resource_providers": []}

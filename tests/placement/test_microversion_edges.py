@@ -66,7 +66,7 @@ def statuses(world: World, since: int, method: str, path: str, body: Any = None)
     return below, at
 
 
-def test_routes(world: World):
+def test_routes(world: World) -> None:
     world.provider("a", VCPU=8)
     for since, method, path in ROUTES:
         below, at = statuses(world, since, method, path, {} if method == "POST" else None)
@@ -75,7 +75,7 @@ def test_routes(world: World):
     assert statuses(world, 5, "DELETE", f"/resource_providers/{A}/inventories") == (405, 204)
 
 
-def test_parameters(world: World):
+def test_parameters(world: World) -> None:
     world.provider("a", VCPU=8)
     found = {(since, path): statuses(world, since, "GET", path) for since, path in PARAMETERS}
     assert found == {(since, path): (400, 200) for since, path in PARAMETERS}
@@ -116,7 +116,7 @@ def bodies() -> list[tuple[int, str, str, Any, tuple[int, int]]]:
     ]
 
 
-def test_bodies(world: World):
+def test_bodies(world: World) -> None:
     world.provider("a", VCPU=8)
     for since, method, path, body, expected in bodies():
         found = statuses(world, since, method, path, body)
@@ -163,14 +163,14 @@ def used(world: World) -> World:
     return world
 
 
-def test_answers(used: World):
+def test_answers(used: World) -> None:
     for since, path, field in ANSWERS:
         below, at = (used.call("GET", path, version=version_of(one)).json for one in (since - 1, since))
         assert (has(below, field), has(at, field)) == (False, True), (since, path, field)
 
 
 @pytest.mark.parametrize("path", ["/resource_providers", f"/resource_providers/{A}/usages", ALLOCATIONS, "/traits"])
-def test_times_of_change(used: World, path: str):
+def test_times_of_change(used: World, path: str) -> None:
     below, at = (used.call("GET", path, version=version).headers for version in ("1.14", "1.15"))
     assert {"last-modified", "cache-control"}.isdisjoint(below)
     assert at["cache-control"] == "no-cache"

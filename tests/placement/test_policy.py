@@ -23,12 +23,12 @@ def allowed(policy: PlacementPolicy, rule: str, *roles: str, **identity: str) ->
     return True
 
 
-def test_each_operation_has_a_rule():
+def test_each_operation_has_a_rule() -> None:
     assert set(OPERATIONS) <= {rule.name for rule in rules(True)}
 
 
 @pytest.mark.parametrize("rule", OPERATIONS)
-def test_the_newer_defaults(rule: str):
+def test_the_newer_defaults(rule: str) -> None:
     policy = PlacementPolicy()
     special = {"placement:reshaper:reshape": {"service"}, "placement:usages": {"admin", "service", "reader"}}
     expected = special.get(rule, {"admin", "service"})
@@ -39,28 +39,28 @@ def test_the_newer_defaults(rule: str):
 
 
 @pytest.mark.parametrize("rule", OPERATIONS)
-def test_the_older_defaults(rule: str):
+def test_the_older_defaults(rule: str) -> None:
     policy = PlacementPolicy(enforce_new_defaults=False)
     found = {role for role in ("admin", "service", "member", "reader") if allowed(policy, rule, role)}
     assert found == {"admin", "service"} | ({"reader"} if rule == "placement:usages" else set())
 
 
 @pytest.mark.parametrize("rule", OPERATIONS)
-def test_nobody_may_do_anything_scoped_to_the_system_or_a_domain(rule: str):
+def test_nobody_may_do_anything_scoped_to_the_system_or_a_domain(rule: str) -> None:
     policy = PlacementPolicy(enforce_new_defaults=False)
     assert not allowed(policy, rule, "admin", system_scope="all")
     assert not allowed(policy, rule, "admin", domain_id="d")
 
 
 @pytest.mark.parametrize("newer", [True, False])
-def test_readers_see_the_usages_of_their_own_project_only(newer: bool):
+def test_readers_see_the_usages_of_their_own_project_only(newer: bool) -> None:
     policy = PlacementPolicy(enforce_new_defaults=newer)
     policy.check("placement:usages", Identity(user_id="u", project_id="p", roles=("reader",)), "p")
     with pytest.raises(Forbidden):
         policy.check("placement:usages", Identity(user_id="u", project_id="p", roles=("reader",)), "q")
 
 
-def test_a_decision_is_remembered_for_this_identity_and_target_only():
+def test_a_decision_is_remembered_for_this_identity_and_target_only() -> None:
     policy = PlacementPolicy()
     for project, roles, target, expected in (
         ("p", ("reader",), "p", True),
@@ -78,7 +78,7 @@ def test_a_decision_is_remembered_for_this_identity_and_target_only():
         assert found is expected
 
 
-def test_a_file_overrides_rules(placement_engine: Engine, tmp_path: Path):
+def test_a_file_overrides_rules(placement_engine: Engine, tmp_path: Path) -> None:
     policy_file = tmp_path / "policy.yaml"
     policy_file.write_text('"placement:traits:list": "role:auditor"\n')
     world = World(placement_engine, policy_file)
@@ -88,7 +88,7 @@ def test_a_file_overrides_rules(placement_engine: Engine, tmp_path: Path):
     world.ok("GET", "/resource_classes")
 
 
-def test_a_reader_cannot_smuggle_in_another_project(world: World):
+def test_a_reader_cannot_smuggle_in_another_project(world: World) -> None:
     reader = {"token": "u:mine", "x_roles": "reader"}
     world.ok("GET", "/usages?project_id=mine", **reader)
     world.ok("GET", "/usages?project_id=other&project_id=mine", **reader)
@@ -99,12 +99,12 @@ def test_a_reader_cannot_smuggle_in_another_project(world: World):
         world.refused(400, "GET", f"/usages{query}")
 
 
-def test_a_broken_file_stops_the_start(tmp_path: Path):
+def test_a_broken_file_stops_the_start(tmp_path: Path) -> None:
     with pytest.raises(ConfigError):
         PlacementPolicy(tmp_path / "missing.yaml")
 
 
-def test_noauth_says_who_it_believes():
+def test_noauth_says_who_it_believes() -> None:
     noauth = NoAuthAuthenticator("127.0.0.1:8778")
     assert noauth.authenticate({"HTTP_X_AUTH_TOKEN": "admin"}).roles == ("admin",)
     user = noauth.authenticate({"HTTP_X_AUTH_TOKEN": "user:project:x", "HTTP_X_ROLES": "a, b"})
@@ -116,7 +116,7 @@ def test_noauth_says_who_it_believes():
 
 
 @pytest.mark.parametrize("listen", ["0.0.0.0:8778", "10.0.0.1:8778", "[::]:8778"])
-def test_noauth_listens_on_the_loopback_only_unless_it_is_meant(listen: str):
+def test_noauth_listens_on_the_loopback_only_unless_it_is_meant(listen: str) -> None:
     with pytest.raises(ConfigError, match="noauth believes everybody"):
         NoAuthAuthenticator(listen)
     NoAuthAuthenticator(listen, allow_remote=True)

@@ -7,7 +7,7 @@ from tests.placement.world import World, all_rows, changes, stamps, uuid_of
 A = f"/resource_providers/{uuid_of('a')}"
 
 
-def test_put_of_all_inventories_replaces_them(world: World):
+def test_put_of_all_inventories_replaces_them(world: World) -> None:
     world.provider("a", VCPU=8, DISK_GB=100)
     body = {
         "resource_provider_generation": 1,
@@ -23,7 +23,7 @@ def test_put_of_all_inventories_replaces_them(world: World):
 
 
 @pytest.mark.parametrize("generation", [0, 2, -1, 2**31, 2**63, -(2**70)])
-def test_a_stale_generation_is_a_conflict_everywhere(world: World, generation: int):
+def test_a_stale_generation_is_a_conflict_everywhere(world: World, generation: int) -> None:
     world.provider("a", VCPU=8)
     stale = {"resource_provider_generation": generation}
     for path, body in (
@@ -36,7 +36,7 @@ def test_a_stale_generation_is_a_conflict_everywhere(world: World, generation: i
         assert error["code"] == "placement.concurrent_update"
 
 
-def test_errors_of_inventories(world: World):
+def test_errors_of_inventories(world: World) -> None:
     world.provider("a", VCPU=8)
     post = f"{A}/inventories"
     error = world.refused(409, "POST", post, {"resource_class": "VCPU", "total": 1})
@@ -63,7 +63,7 @@ def test_errors_of_inventories(world: World):
     ("version", "reserved", "message"),
     [("1.25", 4, "greater than or equal to total"), ("1.26", 5, "greater than total")],
 )
-def test_reserved_has_to_leave_something_below_1_26(world: World, version: str, reserved: int, message: str):
+def test_reserved_has_to_leave_something_below_1_26(world: World, version: str, reserved: int, message: str) -> None:
     world.provider("a")
     body = {"resource_class": "VCPU", "total": 4, "reserved": reserved}
     assert message in world.refused(400, "POST", f"{A}/inventories", body, version=version)["detail"]
@@ -71,7 +71,7 @@ def test_reserved_has_to_leave_something_below_1_26(world: World, version: str, 
         world.ok("POST", f"{A}/inventories", body | {"reserved": 4}, version=version)
 
 
-def test_inventory_in_use_cannot_go_but_may_shrink(world: World):
+def test_inventory_in_use_cannot_go_but_may_shrink(world: World) -> None:
     world.provider("a", VCPU=8, DISK_GB=8, MEMORY_MB=1)
     assert world.allocate("c", None, a={"VCPU": 4, "DISK_GB": 4}).status_code == 204
     generation = world.generation("a")
@@ -88,7 +88,7 @@ def test_inventory_in_use_cannot_go_but_may_shrink(world: World):
     assert set(changed) == {"inventories", "providers"}
 
 
-def test_deleting_no_inventories_still_counts(world: World):
+def test_deleting_no_inventories_still_counts(world: World) -> None:
     world.provider("a")
     assert world.changed_by("DELETE", f"{A}/inventories") == {
         "providers": ([("a", 0, None, "a")], [("a", 1, None, "a")])
@@ -97,7 +97,7 @@ def test_deleting_no_inventories_still_counts(world: World):
     assert (result.status_code, result.headers["allow"]) == (405, "GET, POST, PUT")
 
 
-def test_traits_of_a_provider(world: World):
+def test_traits_of_a_provider(world: World) -> None:
     world.provider("a")
     world.ok("PUT", "/traits/CUSTOM_T")
     body = {"resource_provider_generation": 0, "traits": ["CUSTOM_T", "HW_CPU_X86_AVX"]}
@@ -117,7 +117,7 @@ def test_traits_of_a_provider(world: World):
     assert world.changed_by("DELETE", "/traits/CUSTOM_T") == {"traits": ([("CUSTOM_T",)], [])}
 
 
-def test_traits_themselves(world: World):
+def test_traits_themselves(world: World) -> None:
     assert world.call("PUT", "/traits/CUSTOM_T").status_code == 201
     assert world.call("PUT", "/traits/CUSTOM_T").status_code == 204
     assert world.call("GET", "/traits/CUSTOM_T").status_code == 204
@@ -134,7 +134,7 @@ def test_traits_themselves(world: World):
     world.refused(404, "DELETE", "/traits/CUSTOM_NO")
 
 
-def test_aggregates_guard_the_generation_from_1_19(world: World):
+def test_aggregates_guard_the_generation_from_1_19(world: World) -> None:
     world.provider("a")
     one, two = uuid_of("1"), uuid_of("2")
     old = stamps(world.engine)
@@ -149,13 +149,13 @@ def test_aggregates_guard_the_generation_from_1_19(world: World):
     }
 
 
-def test_names_end_where_the_line_ends(world: World):
+def test_names_end_where_the_line_ends(world: World) -> None:
     world.refused(400, "PUT", "/resource_classes/CUSTOM_A\n")
     world.refused(400, "PUT", "/traits/CUSTOM_A\n")
     world.refused(400, "POST", "/resource_classes", {"name": "CUSTOM_A\n"})
 
 
-def test_resource_classes(world: World):
+def test_resource_classes(world: World) -> None:
     assert world.call("PUT", "/resource_classes/CUSTOM_X", version="1.7").status_code == 201
     assert world.call("PUT", "/resource_classes/CUSTOM_X", version="1.7").status_code == 204
     assert world.call("POST", "/resource_classes", {"name": "CUSTOM_Y"}).status_code == 201

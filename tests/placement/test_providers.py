@@ -9,7 +9,7 @@ def parent_body(name: str, parent: str | None) -> dict[str, str | None]:
     return {"name": name, "parent_provider_uuid": uuid_of(parent) if parent else None}
 
 
-def test_create_adds_one_row_and_answers_where_it_is(world: World):
+def test_create_adds_one_row_and_answers_where_it_is(world: World) -> None:
     before = all_rows(world.engine)
     answer = world.call("POST", "/resource_providers", {"name": "a", "uuid": uuid_of("a").replace("-", "")})
     assert answer.status_code == 200
@@ -18,7 +18,7 @@ def test_create_adds_one_row_and_answers_where_it_is(world: World):
     assert all_rows(world.engine)["providers"] - before["providers"] == {("a", 0, None, "a"): 1}
 
 
-def test_below_1_20_create_answers_without_a_body_or_a_type(world: World):
+def test_below_1_20_create_answers_without_a_body_or_a_type(world: World) -> None:
     answer = world.call("POST", "/resource_providers", {"name": "a"}, version="1.19")
     assert (answer.status_code, answer.text) == (201, "")
     assert "content-type" not in answer.headers
@@ -27,13 +27,13 @@ def test_below_1_20_create_answers_without_a_body_or_a_type(world: World):
 @pytest.mark.parametrize(
     ("version", "links", "keys"), [("1.0", 3, 4), ("1.1", 4, 4), ("1.6", 5, 4), ("1.11", 6, 4), ("1.14", 6, 6)]
 )
-def test_a_provider_has_more_to_show_with_each_version(world: World, version: str, links: int, keys: int):
+def test_a_provider_has_more_to_show_with_each_version(world: World, version: str, links: int, keys: int) -> None:
     world.provider("a")
     document = world.ok("GET", f"/resource_providers/{uuid_of('a')}", version=version)
     assert (len(document["links"]), len(document)) == (links, keys)
 
 
-def test_names_and_uuids_are_unique(world: World):
+def test_names_and_uuids_are_unique(world: World) -> None:
     world.provider("a")
     world.provider("b")
     error = world.refused(409, "POST", "/resource_providers", {"name": "a"})
@@ -45,13 +45,13 @@ def test_names_and_uuids_are_unique(world: World):
     assert error["code"] == "placement.duplicate_name"
 
 
-def test_rename_leaves_the_generation_alone(world: World):
+def test_rename_leaves_the_generation_alone(world: World) -> None:
     world.provider("a", VCPU=1)
     changed = world.changed_by("PUT", f"/resource_providers/{uuid_of('a')}", {"name": "b"})
     assert changed["providers"] == ([("a", 1, None, "a")], [("b", 1, None, "b")])
 
 
-def test_a_move_takes_all_descendants_to_the_new_root(world: World):
+def test_a_move_takes_all_descendants_to_the_new_root(world: World) -> None:
     for name, parent in (("r", None), ("a", "r"), ("b", "a"), ("c", "b"), ("s", None), ("d", "s")):
         world.provider(name, parent)
     before = stamps(world.engine)
@@ -68,7 +68,7 @@ def test_a_move_takes_all_descendants_to_the_new_root(world: World):
     assert changed["providers"][1] == [("b", 0, None, "b"), ("c", 0, "b", "b")]
 
 
-def test_what_cannot_be_moved(world: World):
+def test_what_cannot_be_moved(world: World) -> None:
     for name, parent in (("r", None), ("a", "r"), ("b", "a")):
         world.provider(name, parent)
     url = f"/resource_providers/{uuid_of('a')}"
@@ -87,14 +87,14 @@ def test_what_cannot_be_moved(world: World):
     assert f"No resource provider with uuid {uuid_of('x')} found" in error["detail"]
 
 
-def test_below_1_37_a_root_may_get_a_parent(world: World):
+def test_below_1_37_a_root_may_get_a_parent(world: World) -> None:
     world.provider("r")
     world.provider("a")
     world.ok("PUT", f"/resource_providers/{uuid_of('a')}", parent_body("a", "r"), version="1.14")
     assert all_rows(world.engine)["providers"][("a", 0, "r", "r")] == 1
 
 
-def test_creating_below_what_does_not_exist(world: World):
+def test_creating_below_what_does_not_exist(world: World) -> None:
     error = world.refused(400, "POST", "/resource_providers", parent_body("a", "x"))
     assert "parent provider UUID does not exist" in error["detail"]
     body = {"name": "a", "uuid": uuid_of("a"), "parent_provider_uuid": uuid_of("a")}
@@ -105,7 +105,7 @@ def test_creating_below_what_does_not_exist(world: World):
     )
 
 
-def test_delete_takes_the_provider_with_all_that_is_its_own(world: World):
+def test_delete_takes_the_provider_with_all_that_is_its_own(world: World) -> None:
     world.provider("a", VCPU=1)
     world.ok("PUT", f"/resource_providers/{uuid_of('a')}/aggregates", [uuid_of("agg")], version="1.1")
     body = {"resource_provider_generation": 1, "traits": ["HW_CPU_X86_AVX"]}
@@ -123,7 +123,7 @@ def test_delete_takes_the_provider_with_all_that_is_its_own(world: World):
     assert "found for delete" in error["detail"]
 
 
-def test_what_cannot_be_deleted(world: World):
+def test_what_cannot_be_deleted(world: World) -> None:
     world.provider("r")
     world.provider("a", "r", VCPU=1)
     error = world.refused(409, "DELETE", f"/resource_providers/{uuid_of('r')}")

@@ -33,7 +33,7 @@ def wait_until_done_or_held_up(engine: Engine, request: Future[Any], held_up: in
         time.sleep(0.01)
 
 
-def test_a_first_limit_counts_what_is_just_being_written(world: World):
+def test_a_first_limit_counts_what_is_just_being_written(world: World) -> None:
     world.provider("a", VCPU=80)
     world.provider("b", VCPU=80)
     written, may_commit = threading.Event(), threading.Event()

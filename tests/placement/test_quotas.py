@@ -10,7 +10,7 @@ def limits(**values: int | None) -> dict[str, object]:
     return {"quotas": {name: {"limit": limit} for name, limit in values.items()}}
 
 
-def test_put_replaces_the_limits_and_get_counts_the_use(world: World):
+def test_put_replaces_the_limits_and_get_counts_the_use(world: World) -> None:
     world.provider("a", VCPU=8, DISK_GB=8)
     world.allocate("c", None, a={"VCPU": 3, "DISK_GB": 2})
     assert world.changed_by("PUT", Q, limits(VCPU=2, MEMORY_MB=None)) == {
@@ -30,7 +30,7 @@ def test_put_replaces_the_limits_and_get_counts_the_use(world: World):
     assert world.refused(404, "DELETE", Q)["detail"].endswith("No quotas for project 'project'")
 
 
-def test_bad_limits_are_refused(world: World):
+def test_bad_limits_are_refused(world: World) -> None:
     assert "No such resource class CUSTOM_NO" in world.refused(400, "PUT", Q, limits(CUSTOM_NO=1))["detail"]
     negative = world.refused(400, "PUT", Q, limits(VCPU=-1))["detail"]
     assert "-1 is less than the minimum of 0" in negative
@@ -41,7 +41,7 @@ def test_bad_limits_are_refused(world: World):
     world.refused(403, "PUT", Q, limits(VCPU=1), token="user")
 
 
-def test_what_would_exceed_a_limit_is_refused_and_named(world: World):
+def test_what_would_exceed_a_limit_is_refused_and_named(world: World) -> None:
     world.provider("a", VCPU=80, DISK_GB=80)
     world.ok("PUT", Q, limits(VCPU=5, DISK_GB=None))
     assert world.allocate("c", None, a={"VCPU": 4, "DISK_GB": 70}).status_code == 204
@@ -57,7 +57,7 @@ def test_what_would_exceed_a_limit_is_refused_and_named(world: World):
     world.refused(409, "PUT", f"/allocations/{uuid_of('e')}", taken)
 
 
-def test_what_does_not_raise_the_total_always_passes(world: World):
+def test_what_does_not_raise_the_total_always_passes(world: World) -> None:
     world.provider("a", VCPU=80)
     world.provider("b", VCPU=80)
     world.allocate("c", None, a={"VCPU": 9})
@@ -70,7 +70,7 @@ def test_what_does_not_raise_the_total_always_passes(world: World):
     world.ok("PUT", f"/allocations/{D}", claim(1, project="other", a={"VCPU": 30}))
 
 
-def test_a_reshape_passes_unless_it_raises_the_total(world: World):
+def test_a_reshape_passes_unless_it_raises_the_total(world: World) -> None:
     service = {"token": "s", "x_roles": "service"}
     world.provider("a", VCPU=80)
     world.provider("b", "a")
@@ -89,11 +89,11 @@ def test_a_reshape_passes_unless_it_raises_the_total(world: World):
     assert changed["allocations"] == ([(C, "a", "VCPU", 9)], [(C, "b", "VCPU", 9)])
 
 
-def test_a_class_with_a_limit_can_be_deleted_with_it(world: World):
+def test_a_class_with_a_limit_can_be_deleted_with_it(world: World) -> None:
     world.ok("PUT", "/resource_classes/CUSTOM_X")
     world.ok("PUT", Q, limits(CUSTOM_X=1))
     assert set(world.changed_by("DELETE", "/resource_classes/CUSTOM_X")) == {"classes", "quotas"}
 
 
-def test_the_version_document_announces_the_extension(world: World):
+def test_the_version_document_announces_the_extension(world: World) -> None:
     assert world.ok("GET", "/")["versions"][0]["extensions"] == ["quotas", "usage_groups"]

@@ -124,7 +124,7 @@ def wipe(call: Callable[[str, str], Any]) -> None:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("databases", "seed"), STORIES, indirect=["databases"])
-def test_the_same_answers(world: World, empty_upstream: UpstreamPlacement, seed: int):
+def test_the_same_answers(world: World, empty_upstream: UpstreamPlacement, seed: int) -> None:
     with requests.Session() as session:
         session.trust_env = False
         pair = Pair(world, empty_upstream, session)

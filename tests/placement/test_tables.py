@@ -30,14 +30,14 @@ def add(engine: Engine, name: str) -> int:
     return engine.atomic(work)
 
 
-def test_a_provider_without_a_root_cannot_be_committed(tables: Engine):
+def test_a_provider_without_a_root_cannot_be_committed(tables: Engine) -> None:
     with pytest.raises(peewee.IntegrityError):
         tables.atomic(lambda: tables.rows(INSERT, ["u", "n", None, 0]))
     with tables.connection():
         assert tables.rows("SELECT * FROM placement_providers") == []
 
 
-def test_an_allocation_without_inventory_cannot_be(tables: Engine):
+def test_an_allocation_without_inventory_cannot_be(tables: Engine) -> None:
     provider = add(tables, "p")
 
     def work() -> None:
@@ -49,7 +49,7 @@ def test_an_allocation_without_inventory_cannot_be(tables: Engine):
         tables.atomic(work)
 
 
-def test_custom_names_get_ids_above_the_standard_ones(tables: Engine):
+def test_custom_names_get_ids_above_the_standard_ones(tables: Engine) -> None:
     with tables.connection():
         for table, first in (("placement_resource_classes", 10_000), ("placement_traits", 100_000)):
             assert tables.rows(f"INSERT INTO {table} (name, updated) VALUES ('A', 0) RETURNING id") == [(first,)]
@@ -64,7 +64,7 @@ def stamp(engine: Engine) -> int:
     return engine.atomic(work)
 
 
-def test_stamps_grow_and_ids_are_not_used_again(tables: Engine):
+def test_stamps_grow_and_ids_are_not_used_again(tables: Engine) -> None:
     first, second = stamp(tables), stamp(tables)
     assert second > first
     provider = add(tables, "p")
@@ -79,7 +79,7 @@ def test_stamps_grow_and_ids_are_not_used_again(tables: Engine):
         assert tables.rows("SELECT provider_id, deleted_at FROM placement_provider_tombstones") == [(provider, 5.0)]
 
 
-def test_stamps_of_another_server_are_repaired(tables: Engine):
+def test_stamps_of_another_server_are_repaired(tables: Engine) -> None:
     provider = add(tables, "p")
     with tables.connection():
         tables.execute("UPDATE placement_providers SET changed = %s", [2**60])

@@ -58,7 +58,7 @@ def of(group: dict[str, Any], key: str) -> tuple[Any, ...]:
     return (group["project_id"], group["consumer_type"], group[key], group["resources"])
 
 
-def test_by_provider(cloud: World):
+def test_by_provider(cloud: World) -> None:
     found = groups(cloud, "resource_provider")
     assert sorted(of(group, "resource_provider_uuid") for group in found) == sorted(
         [
@@ -76,7 +76,7 @@ def test_by_provider(cloud: World):
     assert roots[uuid_of("host2")] == uuid_of("host2")
 
 
-def test_by_tree_and_by_aggregate_children_count_where_their_root_is(cloud: World):
+def test_by_tree_and_by_aggregate_children_count_where_their_root_is(cloud: World) -> None:
     trees = [of(group, "root_provider_uuid") for group in groups(cloud, "root_provider", project_id="alpha")]
     assert ("alpha", "INSTANCE", uuid_of("host1"), {"VCPU": 4, "MEMORY_MB": 8}) in trees
     assert len(trees) == 5
@@ -94,13 +94,13 @@ def test_by_tree_and_by_aggregate_children_count_where_their_root_is(cloud: Worl
     )
 
 
-def test_an_aggregate_that_a_child_shares_with_its_root_counts_once(cloud: World):
+def test_an_aggregate_that_a_child_shares_with_its_root_counts_once(cloud: World) -> None:
     member(cloud, "numa", ONE, TWO)
     found = {group["aggregate_uuid"]: group["resources"] for group in groups(cloud, "aggregate", project_id="beta")}
     assert found == {ONE: {"VCPU": 5}, TWO: {"VCPU": 5}}
 
 
-def test_by_consumer(cloud: World):
+def test_by_consumer(cloud: World) -> None:
     found = groups(cloud, "consumer", project_id="alpha")
     assert {
         "project_id": "alpha",
@@ -120,7 +120,7 @@ def test_by_consumer(cloud: World):
 
 @pytest.mark.parametrize("group_by", ["resource_provider", "root_provider", "consumer"])
 @pytest.mark.parametrize("project", ["alpha", "beta"])
-def test_the_sums_are_those_of_usages(cloud: World, group_by: str, project: str):
+def test_the_sums_are_those_of_usages(cloud: World, group_by: str, project: str) -> None:
     sums: dict[str, Counter[str]] = {}
     for group in groups(cloud, group_by, project_id=project):
         sums.setdefault(group["consumer_type"], Counter()).update(group["resources"])
@@ -128,7 +128,7 @@ def test_the_sums_are_those_of_usages(cloud: World, group_by: str, project: str)
     assert sums == {type_: {k: v for k, v in used.items() if k != "consumer_count"} for type_, used in usages.items()}
 
 
-def test_only_some_classes_and_aggregates(cloud: World):
+def test_only_some_classes_and_aggregates(cloud: World) -> None:
     cores = groups(cloud, "aggregate", resource_classes="VCPU,PCPU", member_of=ONE)
     assert {(group["project_id"], group["consumer_type"]): group["resources"] for group in cores} == {
         ("alpha", "INSTANCE"): {"VCPU": 4},
@@ -140,7 +140,7 @@ def test_only_some_classes_and_aggregates(cloud: World):
     assert groups(cloud, "resource_provider", project_id="nobody") == []
 
 
-def test_pages_have_whole_projects(cloud: World):
+def test_pages_have_whole_projects(cloud: World) -> None:
     for number in range(5):
         body = claim(None, f"p{number}", host2={"VCPU": 1})
         cloud.ok("PUT", f"/allocations/{uuid_of(f'x{number}')}", body)
@@ -168,11 +168,11 @@ def test_pages_have_whole_projects(cloud: World):
         ("group_by=consumer&user_id=me", "Additional properties are not allowed ('user_id' was unexpected)"),
     ],
 )
-def test_bad_queries(world: World, query: str, problem: str):
+def test_bad_queries(world: World, query: str, problem: str) -> None:
     assert problem in world.refused(400, "GET", f"/usage_groups?{query}")["detail"]
 
 
-def test_an_answer_that_is_too_large_is_refused_with_a_way_out(placement_engine: Engine):
+def test_an_answer_that_is_too_large_is_refused_with_a_way_out(placement_engine: Engine) -> None:
     world = World(placement_engine, bounds={"max_usage_groups": 100})
     world.provider("host", VCPU=1000)
     consumers = {uuid_of(f"c{number}"): claim(None, f"p{number}", host={"VCPU": 1}) for number in range(101)}
@@ -182,7 +182,7 @@ def test_an_answer_that_is_too_large_is_refused_with_a_way_out(placement_engine:
     assert len(groups(world, "consumer", limit="100")) == 100
 
 
-def test_operators_and_services_may_see_it_and_nobody_else(cloud: World):
+def test_operators_and_services_may_see_it_and_nobody_else(cloud: World) -> None:
     path = "/usage_groups?group_by=aggregate&project_id=alpha"
     for roles, status in (("admin", 200), ("service", 200), ("reader", 403), ("member,manager", 403)):
         assert cloud.call("GET", path, token="u:alpha", x_roles=roles).status_code == status
@@ -190,7 +190,7 @@ def test_operators_and_services_may_see_it_and_nobody_else(cloud: World):
     assert cloud.call("POST", path, {}).status_code == 405
 
 
-def test_unknown_to_no_microversion(cloud: World):
+def test_unknown_to_no_microversion(cloud: World) -> None:
     found = groups(cloud, "root_provider")
     for version in ("1.0", "1.29", "1.39"):
         answer = cloud.call("GET", "/usage_groups?group_by=root_provider", version=version)
@@ -221,7 +221,7 @@ def mover(cloud: World) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("mover")
-def test_what_moves_meanwhile_is_neither_lost_nor_counted_twice(cloud: World):
+def test_what_moves_meanwhile_is_neither_lost_nor_counted_twice(cloud: World) -> None:
     seen = set()
     for turn in range(400):
         found = groups(cloud, GROUPINGS[turn % 4], project_id="gamma")

@@ -25,23 +25,23 @@ def rules():
     return [rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]]
 
 
-def test_the_rules_are_well_formed():
+def test_the_rules_are_well_formed() -> None:
     assert f"{len(rules())} rules found" in promtool("check", "rules", ALERTS)
 
 
-def test_the_example_configuration_is_well_formed(tmp_path):
+def test_the_example_configuration_is_well_formed(tmp_path) -> None:
     shutil.copy(ALERTS, tmp_path)
     shutil.copy(CONFIG / "prometheus" / "scrape.yaml", tmp_path)
     promtool("check", "config", tmp_path / "scrape.yaml")
 
 
-def test_the_rules_fire_when_they_should_and_only_then(tmp_path):
+def test_the_rules_fire_when_they_should_and_only_then(tmp_path) -> None:
     shutil.copy(ALERTS, tmp_path)
     shutil.copy(TESTS, tmp_path)
     promtool("test", "rules", tmp_path / TESTS.name)
 
 
-def test_every_alert_is_tested_and_says_what_to_do():
+def test_every_alert_is_tested_and_says_what_to_do() -> None:
     disaster = yaml.safe_load(TESTS.read_text())["tests"][1]
     fired = {sample["labels"].split('"')[1] for sample in disaster["promql_expr_test"][0]["exp_samples"]}
     assert fired == {rule["alert"] for rule in rules()}
@@ -50,7 +50,7 @@ def test_every_alert_is_tested_and_says_what_to_do():
         assert rule["labels"]["severity"] in ("critical", "warning", "info")
 
 
-def test_the_dashboard_is_what_grafana_imports():
+def test_the_dashboard_is_what_grafana_imports() -> None:
     dashboard = json.loads((CONFIG / "grafana" / "limes.json").read_text())
     assert dashboard["uid"] == "limes"
     panels = dashboard["panels"]

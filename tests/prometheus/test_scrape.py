@@ -72,13 +72,13 @@ def dashboard_queries():
             yield panel["title"], expression
 
 
-def test_all_targets_are_up(busy_cloud, prometheus):
+def test_all_targets_are_up(busy_cloud, prometheus) -> None:
     prometheus.wait_for('count(up{job=~"limes-.+"} == 1) == 3')
     targets = prometheus.get("targets")["activeTargets"]
     assert [(target["labels"]["job"], target["lastError"]) for target in targets if target["lastError"]] == []
 
 
-def test_every_metric_of_rules_and_dashboard_is_scraped(busy_cloud, prometheus):
+def test_every_metric_of_rules_and_dashboard_is_scraped(busy_cloud, prometheus) -> None:
     names = {name for rule in rules() for name in OUR_NAME.findall(rule["expr"])}
     names |= {name for _, expression in dashboard_queries() for name in OUR_NAME.findall(expression)}
     assert len(names) > 30
@@ -86,7 +86,7 @@ def test_every_metric_of_rules_and_dashboard_is_scraped(busy_cloud, prometheus):
         assert prometheus.wait_for(f'count({{__name__="{name}"}})'), name
 
 
-def test_rules_and_dashboard_can_be_evaluated(busy_cloud, prometheus):
+def test_rules_and_dashboard_can_be_evaluated(busy_cloud, prometheus) -> None:
     prometheus.wait_for('count(up{job=~"limes-.+"} == 1) == 3')
     eventually(lambda: all(group["lastEvaluation"] > "0002" for group in prometheus.get("rules")["groups"]))
     states = [
@@ -100,7 +100,7 @@ def test_rules_and_dashboard_can_be_evaluated(busy_cloud, prometheus):
         assert prometheus.query(expression) is not None, title
 
 
-def test_panels_without_conditions_show_something(busy_cloud, prometheus):
+def test_panels_without_conditions_show_something(busy_cloud, prometheus) -> None:
     """Nearly all: only what nobody reports here, and rates of what has just begun, may be empty."""
     prometheus.wait_for('limes_project_committed_per_az{state="active"}')
     deadline = time.monotonic() + 200  # a rate needs two scrapes, some of them of what comes with the first request
@@ -112,7 +112,7 @@ def test_panels_without_conditions_show_something(busy_cloud, prometheus):
         time.sleep(1)
 
 
-def test_drift_is_seen_repaired_and_counted(busy_cloud, prometheus):
+def test_drift_is_seen_repaired_and_counted(busy_cloud, prometheus) -> None:
     place = f"/quotas/{SHOP}"
     eventually(lambda: busy_cloud.call("GET", place, job="limes-placement").json()["quotas"]["VCPU"]["limit"] == 20)
     prometheus.wait_for('limes_quota_drift_found_total{service_type="compute"} == 1')
@@ -120,7 +120,7 @@ def test_drift_is_seen_repaired_and_counted(busy_cloud, prometheus):
     prometheus.wait_for('limes_quota_drifted_projects{service="compute"} == 0')
 
 
-def test_figures_are_those_of_the_api(busy_cloud, prometheus):
+def test_figures_are_those_of_the_api(busy_cloud, prometheus) -> None:
     labels = f'project="shop",project_id="{SHOP}",domain="acme",domain_id="{ACME}",service="compute",resource="cores"'
     prometheus.wait_for(f"limes_project_quota{{{labels}}} == 20")
     prometheus.wait_for(f'limes_domain_quota{{domain="acme",domain_id="{ACME}",resource="cores"}} == 50')
@@ -143,7 +143,7 @@ def workers(cloud):
         return [int(pid) for pid in children.read().split()]
 
 
-def test_workers_are_counted_together_and_one_that_dies_takes_nothing_away(busy_cloud):
+def test_workers_are_counted_together_and_one_that_dies_takes_nothing_away(busy_cloud) -> None:
     (before,) = requests_counted(busy_cloud)
     for _ in range(20):
         assert busy_cloud.call("POST", f"{PROJECT}/sync").status_code == 202

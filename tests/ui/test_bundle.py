@@ -25,7 +25,7 @@ def _sources() -> list[str]:
     return [path.relative_to(FRONTEND).as_posix() for path in below if ".test." not in path.name]
 
 
-def test_the_bundle_was_built_of_these_sources():
+def test_the_bundle_was_built_of_these_sources() -> None:
     manifest = json.loads((STATIC / "manifest.json").read_text())
     top = [name for name in manifest["sources"] if "/" not in name]
     assert manifest["sources"] == _hashes(FRONTEND, [*top, *_sources()]), _REBUILD
@@ -33,7 +33,7 @@ def test_the_bundle_was_built_of_these_sources():
     assert manifest["built"] == _hashes(STATIC, [name for name in built if name != "manifest.json"]), _REBUILD
 
 
-def test_the_first_page_is_small(dashboard):
+def test_the_first_page_is_small(dashboard) -> None:
     page = dashboard.simulate_get("/ui", headers={"Accept-Encoding": "gzip"})
     names = [name for name in json.loads((STATIC / "manifest.json").read_text())["built"] if "index" in name]
     sizes = [
@@ -51,7 +51,7 @@ def _packages() -> None:
 
 
 @pytest.mark.usefixtures("_packages")
-def test_building_again_gives_the_same(tmp_path):
+def test_building_again_gives_the_same(tmp_path) -> None:
     copy = tmp_path / "ui" / "frontend"
     shutil.copytree(FRONTEND, copy, ignore=shutil.ignore_patterns("node_modules"))
     (copy / "node_modules").symlink_to(FRONTEND / "node_modules")
@@ -61,7 +61,7 @@ def test_building_again_gives_the_same(tmp_path):
 
 
 @pytest.mark.usefixtures("_packages")
-def test_the_types_are_those_of_the_api(tmp_path):
+def test_the_types_are_those_of_the_api(tmp_path) -> None:
     (tmp_path / "openapi.json").write_text(json.dumps(schemas()))
     program = FRONTEND / "node_modules/.bin/openapi-typescript"
     options = [
@@ -78,5 +78,5 @@ def test_the_types_are_those_of_the_api(tmp_path):
 
 
 @pytest.mark.usefixtures("_packages")
-def test_what_typescript_functions_compute():
+def test_what_typescript_functions_compute() -> None:
     npm("test")

@@ -36,12 +36,12 @@ def client(engine):
 
 @pytest.mark.parametrize("path", ["/ui", "/ui/", "/ui/domains/x/projects/y"])
 @pytest.mark.parametrize("token", [None, "expired", "keystone-is-down"])
-def test_the_page_needs_no_token(client, path, token):
+def test_the_page_needs_no_token(client, path, token) -> None:
     headers = {"X-Auth-Token": token} if token else {}
     assert client.simulate_get(path, headers=headers).headers["content-type"] == "text/html; charset=utf-8"
 
 
-def test_the_session_needs_no_token_of_the_api(client):
+def test_the_session_needs_no_token_of_the_api(client) -> None:
     headers = {"X-Limes-Dashboard": "1"}
     assert client.simulate_get("/ui/session", headers=headers).json["session"] is None
     body = {"method": "token", "token": "bert"}
@@ -50,7 +50,7 @@ def test_the_session_needs_no_token_of_the_api(client):
 
 
 @pytest.mark.parametrize("path", ["/ui", "/ui/session", "/ui/session/scopes"])
-def test_pages_of_other_origins_learn_nothing(client, path):
+def test_pages_of_other_origins_learn_nothing(client, path) -> None:
     preflight = OTHER_ORIGIN | {"Access-Control-Request-Method": "POST"}
     for answer in (
         client.simulate_options(path, headers=preflight),
@@ -61,21 +61,21 @@ def test_pages_of_other_origins_learn_nothing(client, path):
 
 
 @pytest.mark.parametrize("path", ["/uix", "/ui2/session", "/v1/ui"])
-def test_what_only_begins_like_it_is_none_of_it(client, path):
+def test_what_only_begins_like_it_is_none_of_it(client, path) -> None:
     assert client.simulate_get(path).status_code == 401
 
 
-def test_without_it_there_is_no_such_address(engine):
+def test_without_it_there_is_no_such_address(engine) -> None:
     client = make_world(engine).client
     assert client.simulate_get("/ui").status_code == 401
     assert client.simulate_get("/ui", headers={"X-Auth-Token": "cloud-admin"}).status_code == 404
 
 
-def test_it_is_there_unless_the_configuration_says_otherwise():
+def test_it_is_there_unless_the_configuration_says_otherwise() -> None:
     assert Settings.model_fields["ui"].default.enabled
 
 
-def test_a_nul_is_in_no_address(client):
+def test_a_nul_is_in_no_address(client) -> None:
     assert client.simulate_get("/ui/a%00b").status_code == 404
 
 
@@ -95,13 +95,13 @@ HEADERS = ("content-security-policy", "x-content-type-options", "referrer-policy
         ("OPTIONS", "/ui/session", 200),
     ],
 )
-def test_all_answers_carry_the_security_headers(client, method, path, status):
+def test_all_answers_carry_the_security_headers(client, method, path, status) -> None:
     answer = client.simulate_request(method, path)
     assert answer.status_code == status
     assert [name for name in HEADERS if name not in answer.headers] == []
 
 
-def test_those_of_the_api_do_not(client):
+def test_those_of_the_api_do_not(client) -> None:
     assert "content-security-policy" not in client.simulate_get("/v1/nothing").headers
 
 
@@ -147,7 +147,7 @@ NONSENSE = (
         "Transfer-Token",
     ],
 )
-def test_headers_of_nonsense_fail_nowhere(client, header):
+def test_headers_of_nonsense_fail_nowhere(client, header) -> None:
     for value in NONSENSE:
         for method, path in (
             ("GET", "/ui"),

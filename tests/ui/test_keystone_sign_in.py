@@ -57,12 +57,12 @@ def _is_good(keystone, token):
     return keystone.api.get("/auth/tokens", headers=headers, raise_exc=False).status_code == 200
 
 
-def test_the_page_asks_for_a_password(client):
+def test_the_page_asks_for_a_password(client) -> None:
     answer = client.simulate_get("/ui/session", headers=OWN)
     assert answer.json == {"session": None, "sign_in": {"method": "keystone", "user_domain": "north"}, "title": "T"}
 
 
-def test_a_user_with_one_scope_gets_it(client, keystone):
+def test_a_user_with_one_scope_gets_it(client, keystone) -> None:
     answer = _password(client, "berlin-member")
     session = answer.json["session"]
     assert (answer.status_code, session["roles"], session["is_ours"]) == (200, ["member", "reader"], True)
@@ -73,7 +73,7 @@ def test_a_user_with_one_scope_gets_it(client, keystone):
     assert answer.headers["set-cookie"].startswith(f"limes-session=ours|{session['token']}|")
 
 
-def test_a_user_with_several_scopes_chooses(client, keystone):
+def test_a_user_with_several_scopes_chooses(client, keystone) -> None:
     first = _password(client, "north-admin").json
     assert first["session"]["scope"] is None
     north = {"id": keystone.ids.domains["north"], "name": "north"}
@@ -91,7 +91,7 @@ def test_a_user_with_several_scopes_chooses(client, keystone):
     assert answer.headers["set-cookie"].startswith(f"limes-session=ours|{chosen['token']}|{unscoped};")
 
 
-def test_switching_goes_by_the_first_token_and_signing_out_revokes_them_all(client, keystone):
+def test_switching_goes_by_the_first_token_and_signing_out_revokes_them_all(client, keystone) -> None:
     north, berlin = keystone.ids.domains["north"], keystone.ids.projects["berlin"]
     body = {"method": "scope", "scope": {"project": berlin}}
     root = keystone.unscoped_token("north-admin")
@@ -109,7 +109,7 @@ def test_switching_goes_by_the_first_token_and_signing_out_revokes_them_all(clie
     assert not any(_is_good(keystone, one) for one in (root, first["token"], second["token"], mine["token"]))
 
 
-def test_the_system_is_a_scope(client):
+def test_the_system_is_a_scope(client) -> None:
     first = _password(client, "operator", "Default").json
     assert {"system": "all"} in first["scopes"]
     chosen = _post(client, first["session"]["token"], method="scope", scope={"system": "all"}).json["session"]
@@ -120,14 +120,14 @@ def test_the_system_is_a_scope(client):
     ("user", "domain", "password"),
     [("north-admin", "north", "wrong"), ("nobody", "north", PASSWORD), ("north-admin", "south", PASSWORD)],
 )
-def test_wrong_credentials_and_no_trace_of_them(client, caplog, user, domain, password):
+def test_wrong_credentials_and_no_trace_of_them(client, caplog, user, domain, password) -> None:
     caplog.set_level("DEBUG")
     answer = _password(client, user, domain, password)
     assert (answer.status_code, answer.text) == (401, "user, domain or password is wrong\n")
     assert password not in caplog.text
 
 
-def test_no_password_and_no_token_is_logged(client, caplog):
+def test_no_password_and_no_token_is_logged(client, caplog) -> None:
     caplog.set_level("DEBUG")
     caplog.set_level("DEBUG", logger="keystoneauth")  # which limes.logs keeps quiet, if another test has set it up
     session = _password(client, "berlin-member").json["session"]
@@ -136,13 +136,13 @@ def test_no_password_and_no_token_is_logged(client, caplog):
     assert session["token"] not in caplog.text
 
 
-def test_a_scope_that_is_not_theirs(client, keystone):
+def test_a_scope_that_is_not_theirs(client, keystone) -> None:
     token = keystone.project_token("berlin-member", "berlin")
     answer = _post(client, token, method="scope", scope={"domain": keystone.ids.domains["south"]})
     assert (answer.status_code, answer.text) == (403, "Keystone gives no token for this scope; perhaps sign in again\n")
 
 
-def test_an_application_credential(client, keystone):
+def test_an_application_credential(client, keystone) -> None:
     made = keystone.application_credential("berlin-admin", "berlin")
     session = _post(client, method="application_credential", id=made["id"], secret=made["secret"]).json["session"]
     assert (session["scope"]["project"]["name"], session["can_switch_scope"]) == ("berlin", False)
@@ -150,14 +150,14 @@ def test_an_application_credential(client, keystone):
     assert refused.status_code == 401
 
 
-def test_a_token_that_was_brought_along(client, keystone):
+def test_a_token_that_was_brought_along(client, keystone) -> None:
     token = keystone.domain_token("north-admin", "north")
     session = _post(client, method="token", token=token).json["session"]
     assert (session["is_ours"], session["scope"]["domain"]["name"]) == (False, "north")
     assert _post(client, method="token", token=keystone.revoked_token("berlin-member", "berlin")).status_code == 401
 
 
-def test_signing_out_revokes(client, keystone):
+def test_signing_out_revokes(client, keystone) -> None:
     token = _password(client, "berlin-member").json["session"]["token"]
     for _ in range(2):  # the second time it is gone already
         answer = client.simulate_delete("/ui/session", headers=OWN | {"X-Auth-Token": token})
@@ -167,7 +167,7 @@ def test_signing_out_revokes(client, keystone):
     assert client.simulate_get("/ui/session", headers=OWN, cookies=cookies).json["session"] is None
 
 
-def test_a_second_factor(client, keystone):
+def test_a_second_factor(client, keystone) -> None:
     secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     user = keystone.ids.users["berlin-viewer"]
     blob = {"blob": secret, "type": "totp", "user_id": user}
@@ -184,7 +184,7 @@ def test_a_second_factor(client, keystone):
         keystone.api.patch(f"/users/{user}", json={"user": {"options": off}})
 
 
-def _passcode(secret):
+def _passcode(secret) -> str:
     """RFC 6238, for this half minute."""
     counter = struct.pack(">Q", int(time.time()) // 30)
     digest = hmac.digest(base64.b32decode(secret), counter, "sha1")
@@ -192,7 +192,7 @@ def _passcode(secret):
     return f"{(int.from_bytes(digest[start : start + 4]) & 0x7FFFFFFF) % 10**6:06}"
 
 
-def test_without_keystone_nobody_gets_in():
+def test_without_keystone_nobody_gets_in() -> None:
     login = {"username": "limes", "password": "p", "user_domain_id": "default", "project_name": "service"}
     client = _client(login | {"auth_url": "http://127.0.0.1:9/v3", "project_domain_id": "default"})
     answer = _password(client, "berlin-member")
@@ -200,7 +200,7 @@ def test_without_keystone_nobody_gets_in():
     assert answer.headers["retry-after"] == "5"
 
 
-def test_answers_that_make_no_sense(monkeypatch, client):
+def test_answers_that_make_no_sense(monkeypatch, client) -> None:
     nonsense = SimpleNamespace(json=lambda: {"domains": "none"})
     monkeypatch.setattr("keystoneauth1.session.Session.get", lambda *_, **__: nonsense)
     answer = client.simulate_get("/ui/session/scopes", headers=OWN | {"X-Auth-Token": "x"})

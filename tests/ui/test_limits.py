@@ -17,7 +17,7 @@ BODY = {"method": "token", "token": "bert"}
 class BusyDoor(SampleSignInMethod):
     """While somebody is on the way in, somebody else knocks."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(SAMPLE)
         self.client = None
         self.others = []
@@ -27,7 +27,7 @@ class BusyDoor(SampleSignInMethod):
         return super().sign_in(request)
 
 
-def test_threads_of_the_api_do_not_all_wait_for_keystone(clock):
+def test_threads_of_the_api_do_not_all_wait_for_keystone(clock) -> None:
     method, app = BusyDoor(), falcon.App()
     PlainErrors().install(app)
     session = SessionEndpoint(method, SampleIdentities(SAMPLE), Throttle(clock), title="T", at_once=1)

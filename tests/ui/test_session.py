@@ -20,7 +20,7 @@ def _cookie(answer):
     return answer.headers["set-cookie"]
 
 
-def test_without_a_cookie_nobody_is_signed_in(dashboard):
+def test_without_a_cookie_nobody_is_signed_in(dashboard) -> None:
     answer = dashboard.simulate_get("/ui/session", headers=OWN)
     assert (answer.status_code, answer.json["session"], answer.json["title"]) == (200, None, "Test")
     identities = answer.json["sign_in"]["identities"]
@@ -30,7 +30,7 @@ def test_without_a_cookie_nobody_is_signed_in(dashboard):
     assert answer.headers["cache-control"] == "no-store"
 
 
-def test_a_token_becomes_a_session_and_a_cookie_that_gives_it_back(dashboard):
+def test_a_token_becomes_a_session_and_a_cookie_that_gives_it_back(dashboard) -> None:
     answer = _sign_in(dashboard)
     session = answer.json["session"]
     assert (answer.status_code, session["token"], session["roles"]) == (200, "bert", ["member"])
@@ -40,11 +40,11 @@ def test_a_token_becomes_a_session_and_a_cookie_that_gives_it_back(dashboard):
     assert again.json["session"] == session
 
 
-def test_behind_https_the_cookie_is_for_https_only(dashboard):
+def test_behind_https_the_cookie_is_for_https_only(dashboard) -> None:
     assert "; Secure" in _cookie(_sign_in(dashboard, **{"X-Forwarded-Proto": "https"}))
 
 
-def test_a_cookie_that_is_good_for_nothing_is_dropped(dashboard):
+def test_a_cookie_that_is_good_for_nothing_is_dropped(dashboard) -> None:
     for value in ("brought|somebody|somebody", "garbage", "ours||", "theirs|bert|bert"):
         answer = dashboard.simulate_get("/ui/session", headers=OWN, cookies={"limes-session": value})
         assert answer.json["session"] is None
@@ -53,13 +53,13 @@ def test_a_cookie_that_is_good_for_nothing_is_dropped(dashboard):
     assert "Path=/ui/session" in _cookie(answer)
 
 
-def test_a_wrong_token(dashboard):
+def test_a_wrong_token(dashboard) -> None:
     answer = _sign_in(dashboard, "nobody")
     assert (answer.status_code, answer.text) == (401, "the token is none of the sample's\n")
     assert "set-cookie" not in answer.headers
 
 
-def test_who_fails_too_often_has_to_wait(dashboard, clock):
+def test_who_fails_too_often_has_to_wait(dashboard, clock) -> None:
     for _ in range(50):
         assert _sign_in(dashboard, "nobody").status_code == 401
     refused = _sign_in(dashboard, "bert")
@@ -81,7 +81,7 @@ def test_who_fails_too_often_has_to_wait(dashboard, clock):
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
-def test_other_pages_are_refused(dashboard, method, headers):
+def test_other_pages_are_refused(dashboard, method, headers) -> None:
     given = {key: value for key, value in (OWN | headers).items() if value is not None}
     body = json.dumps({"method": "token", "token": "bert"})
     answer = dashboard.simulate_request(
@@ -104,11 +104,11 @@ def test_other_pages_are_refused(dashboard, method, headers):
         {"Origin": "http://a", "Sec-Fetch-Site": "same-origin"},
     ],
 )
-def test_our_own_page_is_served(dashboard, headers):
+def test_our_own_page_is_served(dashboard, headers) -> None:
     assert _sign_in(dashboard, **headers).status_code == 200
 
 
-def test_another_scope(dashboard):
+def test_another_scope(dashboard) -> None:
     headers = OWN | {"X-Auth-Token": "anna-domain"}
     scopes = dashboard.simulate_get("/ui/session/scopes", headers=headers).json["scopes"]
     assert [next(iter(scope)) for scope in scopes] == ["domain", "project", "system"]
@@ -122,13 +122,13 @@ def test_another_scope(dashboard):
     assert dashboard.simulate_post("/ui/session", headers=bert, json=system).status_code == 403
 
 
-def test_scopes_need_a_token(dashboard):
+def test_scopes_need_a_token(dashboard) -> None:
     assert dashboard.simulate_get("/ui/session/scopes", headers=OWN).status_code == 401
     answer = dashboard.simulate_post("/ui/session", headers=OWN, json={"method": "scope", "scope": SHOP})
     assert answer.status_code == 400
 
 
-def test_signing_out_drops_the_cookie(dashboard):
+def test_signing_out_drops_the_cookie(dashboard) -> None:
     answer = dashboard.simulate_delete("/ui/session", headers=OWN, cookies={"limes-session": "brought|bert|bert"})
     assert (answer.status_code, answer.text) == (204, "")
     assert "Path=/ui/session" in _cookie(answer)
@@ -152,13 +152,13 @@ def test_signing_out_drops_the_cookie(dashboard):
         (b"x" * 33000, "the body is too large: the limit is 32768 bytes\n"),
     ],
 )
-def test_bodies_that_make_no_sense(dashboard, body, text):
+def test_bodies_that_make_no_sense(dashboard, body, text) -> None:
     headers = OWN | {"Content-Type": "application/json"}
     answer = dashboard.simulate_post("/ui/session", headers=headers, body=body)
     assert (answer.status_code, answer.text) == (400, text)
 
 
-def test_only_json_is_read(dashboard):
+def test_only_json_is_read(dashboard) -> None:
     body = "method=token&token=bert"
     answer = dashboard.simulate_post(
         "/ui/session", headers=OWN | {"Content-Type": "application/x-www-form-urlencoded"}, body=body

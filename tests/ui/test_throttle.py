@@ -31,17 +31,17 @@ def fail(throttle, times, account, address, clock=None):
     return waited
 
 
-def succeed(throttle, account, address):
+def succeed(throttle, account, address) -> None:
     with throttle.attempt(account, address):
         pass
 
 
-def test_the_cost_grows_and_has_a_cap(throttle, clock):
+def test_the_cost_grows_and_has_a_cap(throttle, clock) -> None:
     fail(throttle, 5, "anna", HOME)
     assert fail(throttle, 24, "anna", HOME, clock) == [2, 3, 5, 9, 17, 33, 65, 129, 257, 301, 301, 301]
 
 
-def test_200_failures_behind_one_proxy_lock_nobody_out(throttle, clock):
+def test_200_failures_behind_one_proxy_lock_nobody_out(throttle, clock) -> None:
     succeed(throttle, "known/anna", PROXY)
     for number in range(200):
         fail(throttle, 2, f"made-up {number}", PROXY, clock)
@@ -54,7 +54,7 @@ def test_200_failures_behind_one_proxy_lock_nobody_out(throttle, clock):
     succeed(throttle, "never/seen-elsewhere", HOME)
 
 
-def test_what_others_guess_of_an_account_does_not_touch_its_owner(throttle, clock):
+def test_what_others_guess_of_an_account_does_not_touch_its_owner(throttle, clock) -> None:
     succeed(throttle, "anna", HOME)
     for number in range(300):
         fail(throttle, 1, "anna", f"203.0.113.{number % 250}", clock)
@@ -63,7 +63,7 @@ def test_what_others_guess_of_an_account_does_not_touch_its_owner(throttle, cloc
     succeed(throttle, "anna", HOME)
 
 
-def test_an_account_is_guessed_slowly_from_many_addresses(throttle, clock):
+def test_an_account_is_guessed_slowly_from_many_addresses(throttle, clock) -> None:
     waited = [fail(throttle, 1, "anna", f"203.0.113.{number}", clock) for number in range(60)]
     assert waited[:20] == [[]] * 20
     assert max(seconds for each in waited for seconds in each) == 61
@@ -72,21 +72,21 @@ def test_an_account_is_guessed_slowly_from_many_addresses(throttle, clock):
 @pytest.mark.parametrize(
     "spelling", ["default/anna", "Default/ANNA", " default / anna", "default/an\uff4ea", "\uff24efault/Anna "]
 )
-def test_spellings_are_one_account(throttle, spelling):
+def test_spellings_are_one_account(throttle, spelling) -> None:
     fail(throttle, 5, "Default/anna", HOME)
     with pytest.raises(falcon.HTTPTooManyRequests):
         succeed(throttle, spelling, HOME)
     succeed(throttle, "other/anna", HOME)
 
 
-def test_one_network_of_ipv6_is_one_client(throttle):
+def test_one_network_of_ipv6_is_one_client(throttle) -> None:
     fail(throttle, 5, "anna", "2001:db8::1")
     with pytest.raises(falcon.HTTPTooManyRequests):
         succeed(throttle, "anna", "2001:db8::ffff:1")
     succeed(throttle, "anna", "2001:db8:0:1::1")
 
 
-def test_success_clears_what_failed_before(throttle):
+def test_success_clears_what_failed_before(throttle) -> None:
     fail(throttle, 4, "anna", HOME)
     succeed(throttle, "anna", HOME)
     fail(throttle, 5, "anna", HOME)
@@ -94,14 +94,14 @@ def test_success_clears_what_failed_before(throttle):
         succeed(throttle, "anna", HOME)
 
 
-def test_what_is_not_the_credentials_fault_does_not_count(throttle):
+def test_what_is_not_the_credentials_fault_does_not_count(throttle) -> None:
     for _ in range(100):
         with pytest.raises(Unavailable), throttle.attempt("anna", HOME):
             raise Unavailable("Keystone is away")
     succeed(throttle, "anna", HOME)
 
 
-def test_tokens_count_apart_from_accounts(throttle):
+def test_tokens_count_apart_from_accounts(throttle) -> None:
     fail(throttle, 50, None, PROXY)
     with pytest.raises(falcon.HTTPTooManyRequests):
         succeed(throttle, None, PROXY)
@@ -109,11 +109,11 @@ def test_tokens_count_apart_from_accounts(throttle):
     succeed(throttle, None, HOME)
 
 
-def test_many_at_once_gain_nothing(throttle):
+def test_many_at_once_gain_nothing(throttle) -> None:
     """Each counts as failed from its begin."""
     inside, entered, may_end = [], threading.Barrier(21), threading.Event()
 
-    def guess():
+    def guess() -> None:
         try:
             with throttle.attempt("anna", HOME):
                 inside.append(1)
@@ -135,13 +135,13 @@ def test_many_at_once_gain_nothing(throttle):
     assert len(inside) == 5
 
 
-def test_failures_are_forgotten(throttle, clock):
+def test_failures_are_forgotten(throttle, clock) -> None:
     fail(throttle, 5, "anna", HOME)
     clock.advance(900)
     fail(throttle, 5, "anna", HOME)
 
 
-def test_memory_is_bounded(throttle, clock):
+def test_memory_is_bounded(throttle, clock) -> None:
     for number in range(11_000):
         with pytest.raises(Unauthorized), throttle.attempt(f"account {number}", f"address {number}"):
             raise Unauthorized("wrong")

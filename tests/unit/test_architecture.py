@@ -25,11 +25,11 @@ def packages():
                 yield prefix + path.name
 
 
-def test_every_package_is_on_one_floor():
+def test_every_package_is_on_one_floor() -> None:
     assert sorted(package for floor in floors() for package in floor) == sorted(packages())
 
 
-def test_the_page_shows_the_same_floors():
+def test_the_page_shows_the_same_floors() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text()
     shown = [set() for _ in floors()]
     for row in ROW.finditer(page):

@@ -13,7 +13,7 @@ from limes.web.operation import operations_of
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_configuration_page_is_made_from_the_models():
+def test_the_configuration_page_is_made_from_the_models() -> None:
     assert (ROOT / "docs" / "configuration.md").read_text() == render_page(), (
         "run: limes config options > docs/configuration.md"
     )
@@ -29,7 +29,7 @@ def _models(model, seen):
             yield from _models(inner, seen)
 
 
-def test_every_setting_says_what_it_means():
+def test_every_setting_says_what_it_means() -> None:
     silent = [
         f"{model.__name__}.{name}"
         for model in _models(Settings, set())
@@ -39,17 +39,17 @@ def test_every_setting_says_what_it_means():
     assert silent == []
 
 
-def test_the_example_shows_every_section():
+def test_the_example_shows_every_section() -> None:
     example = yaml.safe_load((ROOT / "config" / "limes.yaml").read_text())
     assert set(example) == set(Settings.model_fields)
 
 
-def test_every_route_is_in_the_api_reference():
+def test_every_route_is_in_the_api_reference() -> None:
     page = (ROOT / "docs" / "limes-api.md").read_text()
     table = operations_of(ROUTES)
     assert [f"{method} {path}" for method, path, _ in table if f"`{method} {path}`" not in page] == []
 
 
-def test_every_policy_rule_says_what_it_is_for():
+def test_every_policy_rule_says_what_it_is_for() -> None:
     assert [rule.name for rule in RULES if len(rule.description) < 10] == []
     assert len({rule.name for rule in RULES}) == len(RULES)

@@ -8,13 +8,13 @@ from limes.liquid.version import derived_version, kept_version
 ONE, OTHER = {"resources": {"a": {}}}, {"resources": {"b": {}}}
 
 
-def test_it_grows_with_each_change(tmp_path):
+def test_it_grows_with_each_change(tmp_path) -> None:
     file = tmp_path / "storage.json"
     assert [kept_version(one, file) for one in (ONE, ONE, OTHER, OTHER, ONE)] == [1, 1, 2, 2, 3]
     assert [one.name for one in tmp_path.iterdir()] == ["storage.json"]
 
 
-def test_without_a_file_it_differs():
+def test_without_a_file_it_differs() -> None:
     assert derived_version(ONE) == derived_version(dict(ONE)) != derived_version(OTHER)
 
 
@@ -26,7 +26,7 @@ def test_without_a_file_it_differs():
         ('{"version": "x", "info": {}}', "expected what `limes liquid` has written there"),
     ],
 )
-def test_a_file_of_others_is_refused(tmp_path, content, message):
+def test_a_file_of_others_is_refused(tmp_path, content, message) -> None:
     file = tmp_path / "storage.json"
     file.write_text(content)
     with pytest.raises(StartupError, match=f"liquid.version_folder: .*storage.json: {message}"):
@@ -34,6 +34,6 @@ def test_a_file_of_others_is_refused(tmp_path, content, message):
     assert file.read_text() == content
 
 
-def test_a_folder_that_is_not_there(tmp_path):
+def test_a_folder_that_is_not_there(tmp_path) -> None:
     with pytest.raises(StartupError, match="No such file or directory"):
         kept_version(ONE, tmp_path / "nowhere" / "storage.json")

@@ -21,7 +21,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 MODULES = (limes.web.metrics, limes.api.lowpriv_metrics, limes.placement.index.index)
 
 
-def describe(name, kind, labels, help_text):
+def describe(name, kind, labels, help_text) -> str:
     shown = ", ".join(f"`{label}`" for label in labels) or "-"
     return f"| `{name}` | {kind} | {shown} | {help_text} |"
 
@@ -62,11 +62,11 @@ def rows(tmp_path):
     return found
 
 
-def test_the_page_has_exactly_what_there_is(rows):
+def test_the_page_has_exactly_what_there_is(rows) -> None:
     page = {line for line in PAGE.read_text().splitlines() if re.match(r"\| `(limes|httpmux|go_sql)_", line)}
     assert sorted(rows - page) == [], "put these rows into docs/metrics.md"
     assert sorted(page - rows) == [], "there is nothing like that any more"
 
 
-def test_every_metric_says_what_it_means(rows):
+def test_every_metric_says_what_it_means(rows) -> None:
     assert [row for row in rows if len(row.split("|")[-2].strip()) < 10] == []

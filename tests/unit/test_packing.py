@@ -35,30 +35,30 @@ def hosts(count, cores=10, **more):
         ([], {"big": AZDemand(0, 5)}, {}, {"big": 0, "small": 0}),
     ],
 )
-def test_what_fits(rooms, demand, others, expected):
+def test_what_fits(rooms, demand, others, expected) -> None:
     assert pack(rooms, [SMALL, BIG], demand, others) == expected
 
 
-def test_the_rest_is_shared_out_in_proportion_to_the_demand():
+def test_the_rest_is_shared_out_in_proportion_to_the_demand() -> None:
     same = [PackedFlavor(name, {"VCPU": 1}) for name in ("a", "b")]
     counts = pack([Room({"VCPU": 1000})], same, {"a": AZDemand(30), "b": AZDemand(10)}, {})
     assert sum(counts.values()) == 1000
     assert 2 < counts["a"] / counts["b"] < 4
 
 
-def test_disks_count_where_a_host_has_some():
+def test_disks_count_where_a_host_has_some() -> None:
     flavor = PackedFlavor("f", {"VCPU": 1, "DISK_GB": 50})
     rooms = [Room({"VCPU": 10, "DISK_GB": 100}), Room({"VCPU": 3})]
     assert pack(rooms, [flavor], {}, {}) == {"f": 2 + 3}
 
 
-def test_traits_decide_which_hosts_will_do():
+def test_traits_decide_which_hosts_will_do() -> None:
     flavor = PackedFlavor("f", {"VCPU": 1}, frozenset({"CUSTOM_GPU"}), frozenset({"CUSTOM_OLD"}))
     rooms = [Room({"VCPU": 1}, traits) for traits in ((), ("CUSTOM_GPU",), ("CUSTOM_GPU", "CUSTOM_OLD"))]
     assert pack(rooms, [flavor], {}, {}) == {"f": 1}
 
 
-def test_a_class_that_a_host_does_not_have():
+def test_a_class_that_a_host_does_not_have() -> None:
     flavor = PackedFlavor("bm", {"CUSTOM_BM": 1})
     assert pack([Room({"VCPU": 10}), Room({"CUSTOM_BM": 1})], [flavor], {}, {}) == {"bm": 1}
 
@@ -71,7 +71,7 @@ amounts = st.integers(0, 40)
     flavors=st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9)), min_size=1, max_size=4),
     demands=st.lists(st.tuples(st.integers(0, 3), amounts, amounts), min_size=4, max_size=4),
 )
-def test_nothing_is_given_out_twice(rooms, flavors, demands):
+def test_nothing_is_given_out_twice(rooms, flavors, demands) -> None:
     found = [Room({"VCPU": cores, "MEMORY_MB": ram}) for cores, ram in rooms]
     packed = [
         PackedFlavor(str(number), {"VCPU": cores} | ({"MEMORY_MB": ram} if ram else {}))

@@ -19,11 +19,11 @@ def _difference(url, migrated):
     return diff
 
 
-def test_the_migrations_make_what_the_models_describe(database_url_with):
+def test_the_migrations_make_what_the_models_describe(database_url_with) -> None:
     assert not _difference(database_url_with(limes_migrations), models.MODELS)
 
 
-def test_the_migrations_of_placement_make_what_its_models_describe(database_url_with):
+def test_the_migrations_of_placement_make_what_its_models_describe(database_url_with) -> None:
     url = database_url_with(placement_migrations)
     expected = placement_models.SQLITE_MODELS if url.startswith("sqlite") else placement_models.MODELS
     difference = _difference(url, expected)

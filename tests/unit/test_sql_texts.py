@@ -15,12 +15,12 @@ def reason(place: str) -> bool:
     return any("# SQL text: " in text for text in lines[max(0, int(line) - 1 - NEAR) : int(line)])
 
 
-def test_there_are_few_sql_texts():
+def test_there_are_few_sql_texts() -> None:
     texts = sql_texts()
     assert len(texts) <= MOST, texts
 
 
-def test_each_says_why():
+def test_each_says_why() -> None:
     assert [place for place in sql_texts() if not reason(place)] == []
 
 
@@ -35,12 +35,12 @@ def test_each_says_why():
         'LOCK = "SET lock_timeout = 0"',
     ],
 )
-def test_what_counts(source):
+def test_what_counts(source) -> None:
     assert len(sql_lines(source)) == 1
 
 
 @pytest.mark.parametrize(
     "source", ['on_delete = "SET NULL"', 'text = "With care"', "engine.rows(_TRAITS)", "Trait.select(Trait.id)"]
 )
-def test_what_does_not(source):
+def test_what_does_not(source) -> None:
     assert sql_lines(source) == []

@@ -9,7 +9,7 @@ from limes.urls import hosts_of, split_url
 SEVERAL = "postgresql://me:old@one:5432,two,[::1]:5434/limes?sslmode=require"
 
 
-def test_several_hosts():
+def test_several_hosts() -> None:
     parts = split_url(SEVERAL)
     assert (parts.scheme, parts.username, parts.password, parts.hostname, parts.port) == (
         "postgresql",
@@ -32,16 +32,16 @@ def test_several_hosts():
         ("nonsense", [""]),
     ],
 )
-def test_others_are_as_python_reads_them(url, hosts):
+def test_others_are_as_python_reads_them(url, hosts) -> None:
     from urllib.parse import urlsplit
 
     assert split_url(url) == urlsplit(url)
     assert hosts_of(url) == hosts
 
 
-def test_a_password_is_replaced_and_the_hosts_are_kept():
+def test_a_password_is_replaced_and_the_hosts_are_kept() -> None:
     assert url_with_password(SEVERAL, "new") == SEVERAL.replace("old", "new")
 
 
-def test_the_password_of_such_a_url_is_known_as_a_secret():
+def test_the_password_of_such_a_url_is_known_as_a_secret() -> None:
     assert "old" in list(_of_url(SEVERAL))

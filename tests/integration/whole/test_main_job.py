@@ -65,7 +65,9 @@ def resources(document: dict, service: str = "compute") -> dict:
 
 
 @pytest.mark.timeout(400)
-def test_from_the_first_look_to_a_reconciled_backend(house: House, keystone: RealKeystone, nova: PlacementClient):
+def test_from_the_first_look_to_a_reconciled_backend(
+    house: House, keystone: RealKeystone, nova: PlacementClient
+) -> None:
     operator = keystone.project_token("operator", "service")
     north_admin = keystone.domain_token("north-admin", "north")
     member = keystone.project_token("berlin-member", "berlin")
@@ -136,7 +138,7 @@ def test_from_the_first_look_to_a_reconciled_backend(house: House, keystone: Rea
     eventually("and seen to be", lambda: "backend_quota" not in berlin_now()["cores"])
 
 
-def test_a_new_project_is_found_and_a_vanished_one_forgotten(house: House, keystone: RealKeystone):
+def test_a_new_project_is_found_and_a_vanished_one_forgotten(house: House, keystone: RealKeystone) -> None:
     operator = keystone.project_token("operator", "service")
     north = keystone.ids.domains["north"]
     eventually("north is known", lambda: house.request("GET", f"/v1/domains/{north}", operator).status_code == 200)
@@ -156,7 +158,7 @@ def test_a_new_project_is_found_and_a_vanished_one_forgotten(house: House, keyst
     )
 
 
-def test_our_own_placement_takes_keystones_tokens(house: House, keystone: RealKeystone):
+def test_our_own_placement_takes_keystones_tokens(house: House, keystone: RealKeystone) -> None:
     headers = {"X-Auth-Token": keystone.project_token("limes", "service")}
     assert requests.get(f"{house.placement_url}/resource_providers", headers=headers, timeout=200).status_code == 200
     assert requests.get(f"{house.placement_url}/resource_providers", timeout=200).status_code == 401
@@ -164,7 +166,7 @@ def test_our_own_placement_takes_keystones_tokens(house: House, keystone: RealKe
     assert requests.get(f"{house.placement_url}/resource_providers", headers=headers, timeout=200).status_code == 403
 
 
-def test_each_process_is_healthy_measured_and_stops_cleanly(house: House):
+def test_each_process_is_healthy_measured_and_stops_cleanly(house: House) -> None:
     for url in (house.api_url, house.placement_url, house.collector_url):
         assert requests.get(f"{url}/healthcheck", timeout=200).text == "ok\n"
         metrics = requests.get(f"{url}/metrics", timeout=200)
@@ -187,7 +189,9 @@ def test_each_process_is_healthy_measured_and_stops_cleanly(house: House):
     ],
     ids=["database", "keystone", "no-file", "bad-value"],
 )
-def test_what_stops_a_start_is_one_clear_line(idle_house: House, process: str, env: dict[str, str], message: str):
+def test_what_stops_a_start_is_one_clear_line(
+    idle_house: House, process: str, env: dict[str, str], message: str
+) -> None:
     result = idle_house.command(process, **env)
     assert result.returncode == 1
     assert message in result.stderr
@@ -195,7 +199,7 @@ def test_what_stops_a_start_is_one_clear_line(idle_house: House, process: str, e
     assert "secret" not in result.stderr
 
 
-def test_a_schema_that_is_behind_stops_a_start(idle_house: House, postgres_url_factory: Callable[[], str]):
+def test_a_schema_that_is_behind_stops_a_start(idle_house: House, postgres_url_factory: Callable[[], str]) -> None:
     for process in ("api", "placement", "collect"):
         result = idle_house.command(process, LIMES_DATABASE_URL=postgres_url_factory())
         assert result.returncode == 1

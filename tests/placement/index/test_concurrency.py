@@ -24,7 +24,7 @@ def prepared(url, providers):
     engine = Engine(url, pool_size=32)
     writer = Writer(engine)
 
-    def prepare():
+    def prepare() -> None:
         writer.name("resource_classes", "VCPU")
         for name in providers:
             writer.provider(name)
@@ -36,7 +36,7 @@ def prepared(url, providers):
 
 
 @pytest.mark.postgresql
-def test_a_transaction_that_commits_late_is_seen(postgres_url_factory):
+def test_a_transaction_that_commits_late_is_seen(postgres_url_factory) -> None:
     url = postgres_url_factory()
     engine, late = Engine(url), Engine(url)
     placement_migrations.upgrade(engine)
@@ -55,7 +55,7 @@ def test_a_transaction_that_commits_late_is_seen(postgres_url_factory):
 
 
 @pytest.mark.postgresql
-def test_an_open_transaction_does_not_make_polls_longer(postgres_url_factory):
+def test_an_open_transaction_does_not_make_polls_longer(postgres_url_factory) -> None:
     url = postgres_url_factory()
     engine, late = Engine(url), Engine(url)
     placement_migrations.upgrade(engine)
@@ -70,21 +70,21 @@ def test_an_open_transaction_does_not_make_polls_longer(postgres_url_factory):
     late.close()
 
 
-def test_every_acknowledged_write_is_seen_at_once(url):
+def test_every_acknowledged_write_is_seen_at_once(url) -> None:
     names = [f"cn{number}" for number in range(6)]
     engine = prepared(url, names)
     indexes = [ProviderIndex(engine, SystemClock()) for _ in range(3)]
     done = {name: 0 for name in names}
     locks = {name: threading.Lock() for name in names}
 
-    def work(seed):
+    def work(seed) -> None:
         rng = random.Random(seed)
         for step in range(25):
             # two providers in an order that differs, so that stamps and commits come in all orders
             chosen = rng.sample(names, 2)
             with locks[min(chosen)], locks[max(chosen)]:
 
-                def change(chosen=chosen, step=step):
+                def change(chosen=chosen, step=step) -> None:
                     for name in sorted(chosen):
                         Writer(engine).use(name, "VCPU", 1, f"c-{seed}-{step}")
 

@@ -1,6 +1,7 @@
 """The index follows the database: each kind of change, on both databases."""
 
 import os
+from typing import Never
 
 import pytest
 
@@ -44,7 +45,7 @@ def write(engine):
     """`write("inventory", "cn", {...})` does one method of the writer in a transaction of its own."""
     writer = Writer(engine)
 
-    def run(method, *args):
+    def run(method, *args) -> None:
         with engine.connection():
             engine.atomic(lambda: getattr(writer, method)(*args))
 
@@ -55,12 +56,12 @@ def write(engine):
     return run
 
 
-def test_an_empty_database(index):
+def test_an_empty_database(index) -> None:
     assert describe(index.current()) == []
     assert index.current().traits == {}
 
 
-def test_each_kind_of_change_is_seen(index, write):
+def test_each_kind_of_change_is_seen(index, write) -> None:
     write("provider", "cn")
     assert describe(index.current()) == ["cn"]
     write("inventory", "cn", {"VCPU": 8})
@@ -79,7 +80,7 @@ def test_each_kind_of_change_is_seen(index, write):
     assert describe(index.current())[1:] == []
 
 
-def test_new_names_are_known_at_once(index, write):
+def test_new_names_are_known_at_once(index, write) -> None:
     assert list(index.current().traits) == ["CUSTOM_B", "CUSTOM_A"]
     write("name", "traits", "CUSTOM_C")
     write("name", "resource_classes", "CUSTOM_X")
@@ -89,7 +90,7 @@ def test_new_names_are_known_at_once(index, write):
     assert describe(index.current()) == ["cn CUSTOM_X=0/1"]
 
 
-def test_a_class_that_is_renamed(index, write, engine):
+def test_a_class_that_is_renamed(index, write, engine) -> None:
     write("name", "resource_classes", "CUSTOM_X")
     write("provider", "cn")
     write("inventory", "cn", {"CUSTOM_X": 1})
@@ -99,20 +100,20 @@ def test_a_class_that_is_renamed(index, write, engine):
     assert "CUSTOM_X" not in index.current().classes
 
 
-def test_names_that_go(index, write, engine):
+def test_names_that_go(index, write, engine) -> None:
     write("remove_trait", "CUSTOM_A")
     assert list(index.current().traits) == ["CUSTOM_B"]
     write("remove_trait", "CUSTOM_B")
     assert list(index.current().traits) == []
 
 
-def test_nothing_new_gives_the_same_cloud(index, write):
+def test_nothing_new_gives_the_same_cloud(index, write) -> None:
     write("provider", "cn")
     cloud = index.current()
     assert index.current() is cloud
 
 
-def test_an_older_cloud_stays_as_it_was(index, write):
+def test_an_older_cloud_stays_as_it_was(index, write) -> None:
     write("provider", "cn")
     write("inventory", "cn", {"VCPU": 8})
     before = index.current()
@@ -122,7 +123,7 @@ def test_an_older_cloud_stays_as_it_was(index, write):
     assert describe(before) == ["cn VCPU=0/8"]
 
 
-def test_a_root_becomes_a_child(index, write):
+def test_a_root_becomes_a_child(index, write) -> None:
     write("provider", "a")
     write("provider", "b")
     assert describe(index.current()) == ["a", "b"]
@@ -132,11 +133,11 @@ def test_a_root_becomes_a_child(index, write):
     assert cloud.tree_of("uuid-a") is cloud.tree_of("uuid-b")
 
 
-def test_a_failed_transaction_leaves_no_trace(index, write, engine):
+def test_a_failed_transaction_leaves_no_trace(index, write, engine) -> None:
     write("provider", "cn")
     before = index.current()
 
-    def fail():
+    def fail() -> Never:
         Writer(engine).provider("ghost")
         raise RuntimeError
 
@@ -147,8 +148,8 @@ def test_a_failed_transaction_leaves_no_trace(index, write, engine):
     assert describe(index.current()) == ["cn", "next"]
 
 
-def test_all_of_a_transaction_or_nothing(index, write, engine):
-    def both():
+def test_all_of_a_transaction_or_nothing(index, write, engine) -> None:
+    def both() -> None:
         Writer(engine).provider("a")
         Writer(engine).provider("b", "a")
         Writer(engine).inventory("b", {"VCPU": 2})
@@ -158,8 +159,8 @@ def test_all_of_a_transaction_or_nothing(index, write, engine):
     assert describe(index.current()) == ["a", "uuid-a > b VCPU=0/2"]
 
 
-def test_many_providers_at_once(index, write, engine):
-    def many():
+def test_many_providers_at_once(index, write, engine) -> None:
+    def many() -> None:
         for number in range(2500):
             Writer(engine).provider(f"cn{number}")
 
@@ -170,7 +171,7 @@ def test_many_providers_at_once(index, write, engine):
     assert describe(index.current()) == ["first", *(f"cn{number}" for number in range(2500))]
 
 
-def test_a_long_silence_starts_afresh(index, write, engine, clock):
+def test_a_long_silence_starts_afresh(index, write, engine, clock) -> None:
     write("provider", "a")
     write("provider", "b")
     index.current()
@@ -181,7 +182,7 @@ def test_a_long_silence_starts_afresh(index, write, engine, clock):
     assert describe(index.current()) == ["b"]
 
 
-def test_a_database_that_was_reset_underneath(index, write, engine):
+def test_a_database_that_was_reset_underneath(index, write, engine) -> None:
     write("provider", "a")
     index.current()
     tables = ("placement_provider_tombstones", "placement_providers")
@@ -196,7 +197,7 @@ def test_a_database_that_was_reset_underneath(index, write, engine):
     assert describe(index.current()) == ["b"]
 
 
-def test_a_forked_child_follows_on_its_own(index, write, engine):
+def test_a_forked_child_follows_on_its_own(index, write, engine) -> None:
     write("provider", "a")
     index.current()
     # taken when the parent forks, as another thread of the parent could have it

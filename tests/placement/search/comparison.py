@@ -53,7 +53,7 @@ def summaries(document):
     return document["provider_summaries"]
 
 
-def check_candidates(sharing, query, theirs, ours):
+def check_candidates(sharing, query, theirs, ours) -> None:
     """Raises AssertionError where the documents differ for another reason. `sharing`: the UUIDs that share."""
     if any(found != asked_for(query) for found in sums_of(theirs)):
         return

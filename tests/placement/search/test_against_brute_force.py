@@ -8,7 +8,7 @@ from tests.placement.search.clouds import cloud_of
 from tests.placement.search.strategies import clouds, device_trees, requests, tied_requests
 
 
-def assert_same_as_trying_everything(nodes, request):
+def assert_same_as_trying_everything(nodes, request) -> None:
     found = search(request, cloud_of(*nodes))
     ours = [
         tuple(
@@ -27,11 +27,11 @@ def assert_same_as_trying_everything(nodes, request):
 
 @settings(max_examples=400, deadline=None)
 @given(clouds(), requests())
-def test_the_same_as_trying_everything(nodes, request):
+def test_the_same_as_trying_everything(nodes, request) -> None:
     assert_same_as_trying_everything(nodes, request)
 
 
 @settings(max_examples=400, deadline=None)
 @given(device_trees(), tied_requests())
-def test_subtrees_of_devices_the_same_as_trying_everything(nodes, request):
+def test_subtrees_of_devices_the_same_as_trying_everything(nodes, request) -> None:
     assert_same_as_trying_everything(nodes, request)

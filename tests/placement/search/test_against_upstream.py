@@ -32,7 +32,7 @@ def empty_upstream(upstream_placement_factory):
 
 
 @pytest.mark.parametrize("seed", range(100, 107))
-def test_the_same_answers(seed, empty_upstream, placement_url):
+def test_the_same_answers(seed, empty_upstream, placement_url) -> None:
     cloud = RandomCloud(seed)
     sharing = {one.uuid for one in cloud.providers if SHARES in one.traits}
     upstream, ours = http_client(empty_upstream.url), http_client(placement_url)

@@ -7,7 +7,7 @@ from tests.placement.search.clouds import cloud_of, find, node, providers_of, sp
 SHARES = "MISC_SHARES_VIA_AGGREGATE"
 
 
-def expect(cloud, query, *candidates, minor=39):
+def expect(cloud, query, *candidates, minor=39) -> None:
     assert sorted(spelled(find(cloud, query, minor))) == sorted(candidates)
 
 
@@ -47,19 +47,19 @@ class TestOneProvider:
             ("resources=VCPU:1&root_required=HW_SSE,!HW_AVX", "free"),
         ],
     )
-    def test_which_providers(self, query, names):
+    def test_which_providers(self, query, names) -> None:
         expect(self.cloud, query, *(f"VCPU={name}" for name in names.split()))
 
-    def test_several_classes(self):
+    def test_several_classes(self) -> None:
         expect(self.cloud, "resources=VCPU:5,MEMORY_MB:64", "VCPU,MEMORY_MB=free")
 
-    def test_groups_add_up_on_one_provider(self):
+    def test_groups_add_up_on_one_provider(self) -> None:
         query = "resources1=VCPU:{}&resources2=VCPU:{}&group_policy=none"
         expect(self.cloud, query.format(2, 2), "1=free 2=free", "1=half 2=half")
         expect(self.cloud, query.format(3, 2), "1=free 2=free")
         expect(self.cloud, query.format(5, 4))
 
-    def test_isolated_groups_need_two_providers(self):
+    def test_isolated_groups_need_two_providers(self) -> None:
         expect(self.cloud, "resources1=VCPU:1&resources2=VCPU:1&group_policy=isolate")
         expect(self.cloud, "resources=VCPU:5&resources1=VCPU:1&group_policy=isolate", "VCPU=free 1=free")
 
@@ -70,10 +70,10 @@ class TestUnits:
     @pytest.mark.parametrize(
         ("amount", "fits"), [(1, False), (2, False), (4, True), (6, False), (8, True), (16, True), (20, False)]
     )
-    def test_shape_of_one_group(self, amount, fits):
+    def test_shape_of_one_group(self, amount, fits) -> None:
         expect(self.cloud, f"resources=VCPU:{amount}", *(["VCPU=cn"] if fits else []))
 
-    def test_max_unit_bounds_the_sum_of_all_groups(self):
+    def test_max_unit_bounds_the_sum_of_all_groups(self) -> None:
         query = "resources1=VCPU:{}&resources2=VCPU:8&group_policy=none"
         expect(self.cloud, query.format(8), "1=cn 2=cn")
         expect(self.cloud, query.format(12))
@@ -93,7 +93,7 @@ class TestTree:
         node("pf1", "numa1", SRIOV_NET_VF=2, traits=["HW_SSD"]),
     )
 
-    def test_the_unsuffixed_group_spreads_over_the_tree(self):
+    def test_the_unsuffixed_group_spreads_over_the_tree(self) -> None:
         expect(
             self.cloud,
             "resources=VCPU:1,MEMORY_MB:1,DISK_GB:1",
@@ -103,29 +103,29 @@ class TestTree:
             "VCPU,MEMORY_MB=numa1 DISK_GB=cn",
         )
 
-    def test_below_1_29_a_tree_gives_one_provider(self):
+    def test_below_1_29_a_tree_gives_one_provider(self) -> None:
         expect(self.cloud, "resources=VCPU:1,DISK_GB:1", minor=28)
         expect(self.cloud, "resources=VCPU:1,MEMORY_MB:1", *(f"VCPU,MEMORY_MB=numa{n}" for n in (0, 1)), minor=28)
 
-    def test_a_suffixed_group_comes_from_one_provider(self):
+    def test_a_suffixed_group_comes_from_one_provider(self) -> None:
         expect(self.cloud, "resources1=VCPU:1,MEMORY_MB:1", "1=numa0", "1=numa1")
         expect(self.cloud, "resources1=VCPU:1,DISK_GB:1")
 
-    def test_required_traits_are_gathered_from_the_providers_of_a_candidate(self):
+    def test_required_traits_are_gathered_from_the_providers_of_a_candidate(self) -> None:
         query = "resources=VCPU:1,MEMORY_MB:1&required={}"
         expect(self.cloud, query.format("HW_SSE,HW_AVX"), "VCPU=numa0 MEMORY_MB=numa1", "VCPU=numa1 MEMORY_MB=numa0")
         expect(self.cloud, query.format("HW_SSE,!HW_AVX"), "VCPU,MEMORY_MB=numa0")
         # cn has the trait but gives nothing
         expect(self.cloud, query.format("CUSTOM_A"))
 
-    def test_aggregates_of_the_root_span_the_tree_for_the_unsuffixed_group_only(self):
+    def test_aggregates_of_the_root_span_the_tree_for_the_unsuffixed_group_only(self) -> None:
         expect(self.cloud, "resources=VCPU:1&member_of=@zone", "VCPU=numa0", "VCPU=numa1")
         expect(self.cloud, "resources=VCPU:1&member_of=!@zone")
         expect(self.cloud, "resources1=VCPU:1&member_of1=@zone")
         expect(self.cloud, "resources1=VCPU:1&member_of1=@fast", "1=numa1")
         expect(self.cloud, "resources1=VCPU:1&member_of1=!@zone", "1=numa0", "1=numa1")
 
-    def test_same_subtree(self):
+    def test_same_subtree(self) -> None:
         query = "resources1=VCPU:1&resources2=SRIOV_NET_VF:1&group_policy=none"
         crossed = [f"1=numa{n} 2=pf{m}" for n in (0, 1) for m in (0, 1)]
         expect(self.cloud, query, *crossed)
@@ -141,26 +141,26 @@ class TestTree:
             "1=pf1 2=pf0 3=cn",
         )
 
-    def test_siblings_are_no_subtree_though_their_parent_could_serve_as_well(self):
+    def test_siblings_are_no_subtree_though_their_parent_could_serve_as_well(self) -> None:
         cloud = cloud_of(node("cn", VCPU=1, DISK_GB=1), node("left", "cn", VCPU=1), node("right", "cn", DISK_GB=1))
         query = "resources1=VCPU:1&resources2=DISK_GB:1&same_subtree=1,2&group_policy=none"
         expect(cloud, query, "1=cn 2=cn", "1=cn 2=right", "1=left 2=cn")
 
-    def test_a_provider_is_in_its_own_subtree(self):
+    def test_a_provider_is_in_its_own_subtree(self) -> None:
         query = "resources1=VCPU:1&resources2=MEMORY_MB:1&same_subtree=1,2&group_policy="
         expect(self.cloud, query + "none", "1=numa0 2=numa0", "1=numa1 2=numa1")
         expect(self.cloud, query + "isolate")
 
-    def test_isolate_counts_groups_without_resources(self):
+    def test_isolate_counts_groups_without_resources(self) -> None:
         query = "resources1=VCPU:1&required2=HW_SSE&same_subtree=1,2&group_policy="
         expect(self.cloud, query + "none", "1=numa0 2=numa0")
         expect(self.cloud, query + "isolate")
 
-    def test_root_required(self):
+    def test_root_required(self) -> None:
         expect(self.cloud, "resources1=VCPU:1&root_required=CUSTOM_A", "1=numa0", "1=numa1")
         expect(self.cloud, "resources1=VCPU:1&root_required=HW_SSE")
 
-    def test_suffixed_group_in_tree(self):
+    def test_suffixed_group_in_tree(self) -> None:
         expect(self.cloud, "resources1=VCPU:1&in_tree1=@pf0", "1=numa0", "1=numa1")
 
 
@@ -175,7 +175,7 @@ class TestSharing:
         node("numa", "deep", VCPU=2, aggregates=["disks"]),
     )
 
-    def test_a_tree_uses_what_is_shared_with_any_member_of_it(self):
+    def test_a_tree_uses_what_is_shared_with_any_member_of_it(self) -> None:
         expect(
             self.cloud,
             "resources=VCPU:1,DISK_GB:1",
@@ -185,25 +185,25 @@ class TestSharing:
             "VCPU=numa DISK_GB=ss",
         )
 
-    def test_sharing_works_below_1_29(self):
+    def test_sharing_works_below_1_29(self) -> None:
         expect(self.cloud, "resources=VCPU:4,DISK_GB:20", "VCPU=cn1 DISK_GB=ss", "VCPU=cn2 DISK_GB=ss", minor=10)
 
-    def test_what_only_a_sharing_provider_serves_is_one_candidate(self):
+    def test_what_only_a_sharing_provider_serves_is_one_candidate(self) -> None:
         expect(self.cloud, "resources=DISK_GB:1", "DISK_GB=cn2", "DISK_GB=ss")
         expect(self.cloud, "resources1=DISK_GB:20", "1=ss")
 
-    def test_groups(self):
+    def test_groups(self) -> None:
         query = "resources=VCPU:4&resources1=DISK_GB:20"
         expect(self.cloud, query, "VCPU=cn1 1=ss", "VCPU=cn2 1=ss")
         expect(self.cloud, query + "&required1=HW_SSD", "VCPU=cn1 1=ss", "VCPU=cn2 1=ss")
         expect(self.cloud, query + "&required1=!HW_SSD")
         expect(self.cloud, query + "&in_tree1=@ss", "VCPU=cn1 1=ss", "VCPU=cn2 1=ss")
 
-    def test_in_tree_drops_sharing_providers_outside_the_tree(self):
+    def test_in_tree_drops_sharing_providers_outside_the_tree(self) -> None:
         expect(self.cloud, "resources=VCPU:1,DISK_GB:1&in_tree=@cn2", "VCPU,DISK_GB=cn2")
         expect(self.cloud, "resources=VCPU:1,DISK_GB:1&in_tree=@cn1")
 
-    def test_aggregates_of_the_anchor_do_not_count_for_the_sharing_provider(self):
+    def test_aggregates_of_the_anchor_do_not_count_for_the_sharing_provider(self) -> None:
         cloud = cloud_of(
             node("cn", VCPU=4, aggregates=["rack", "zone"]),
             node("ss", DISK_GB=1000, traits=[SHARES], aggregates=["rack"]),
@@ -211,13 +211,13 @@ class TestSharing:
         expect(cloud, "resources=VCPU:1,DISK_GB:1&member_of=@rack", "VCPU=cn DISK_GB=ss")
         expect(cloud, "resources=VCPU:1,DISK_GB:1&member_of=@zone")
 
-    def test_root_required_looks_at_the_anchor(self):
+    def test_root_required_looks_at_the_anchor(self) -> None:
         expect(
             self.cloud, "resources=VCPU:4,DISK_GB:20&root_required=!HW_SSD", *(f"VCPU=cn{n} DISK_GB=ss" for n in (1, 2))
         )
 
 
-def test_the_largest_inventory_is_known_through_all_changes():
+def test_the_largest_inventory_is_known_through_all_changes() -> None:
     cloud = cloud_of(node("cn", VCPU=4))
     expect(cloud, "resources=VCPU:5")
     expect(cloud, "resources=DISK_GB:1")
@@ -238,25 +238,25 @@ class TestHowMany:
     cloud = cloud_of(*hosts)
     two = "resources1=CUSTOM_GPU:1&resources2=CUSTOM_GPU:1&group_policy=none"
 
-    def test_all_roots_have_their_turn(self):
+    def test_all_roots_have_their_turn(self) -> None:
         first = spelled(find(self.cloud, self.two + "&limit=5"))
         assert first == [f"1=gpu{n}0 2=gpu{n}1" for n in range(5)]
         assert len(find(self.cloud, self.two).candidates) == 5 * 4 * 3
 
-    def test_the_order_is_the_same_each_time(self):
+    def test_the_order_is_the_same_each_time(self) -> None:
         everything = spelled(find(self.cloud, self.two))
         assert spelled(find(self.cloud, self.two)) == everything
         assert spelled(find(self.cloud, self.two + "&limit=17")) == everything[:17]
         assert len(set(everything)) == len(everything)
 
-    def test_the_bound_on_generated_candidates(self):
+    def test_the_bound_on_generated_candidates(self) -> None:
         cut = find(self.cloud, self.two, max_candidates=7)
         assert len(cut.candidates) == 7
         assert not cut.complete
         assert find(self.cloud, self.two + "&limit=7", max_candidates=7).complete
         assert find(self.cloud, self.two).complete
 
-    def test_wide_candidates_are_fewer_so_that_the_answer_is_bounded(self):
+    def test_wide_candidates_are_fewer_so_that_the_answer_is_bounded(self) -> None:
         cloud = cloud_of(node("cn"), *(node(f"g{m}", "cn", CUSTOM_GPU=20) for m in range(9)))
         for groups, expected in ((10, 100), (11, 90), (20, 50)):
             wanted = "&".join(f"resources{n}=CUSTOM_GPU:1" for n in range(groups)) + "&group_policy=none"
@@ -265,13 +265,13 @@ class TestHowMany:
             assert (len(found.candidates), found.complete) == (expected, False)
             assert len(find(cloud, f"{wanted}&limit=7", max_candidates=100).candidates) == 7
 
-    def test_more_groups_than_devices_is_seen_at_once(self):
+    def test_more_groups_than_devices_is_seen_at_once(self) -> None:
         groups = "&".join(f"resources{n}=CUSTOM_GPU:1" for n in range(1, 6))
         for policy in ("none", "isolate"):
             found = find(self.cloud, f"{groups}&group_policy={policy}", max_candidates=100)
             assert (found.candidates, found.complete) == ([], True)
 
-    def test_a_long_search_without_result_ends(self):
+    def test_a_long_search_without_result_ends(self) -> None:
         # fourteen devices that hold seven each, and fourteen groups of four: each device takes one, which is found at
         # once; one group more cannot fit, which no count of the whole can tell
         cloud = cloud_of(node("cn"), *(node(f"g{m}", "cn", CUSTOM_GPU=7) for m in range(14)))
@@ -279,7 +279,7 @@ class TestHowMany:
         found = find(cloud, groups + "&group_policy=none", max_candidates=1000)
         assert (found.candidates, found.complete) == ([], False)
 
-    def test_what_is_sifted_out_in_many_trees_does_not_end_the_search(self):
+    def test_what_is_sifted_out_in_many_trees_does_not_end_the_search(self) -> None:
         hosts = []
         for n in range(60):
             hosts += [node(f"cn{n}"), node(f"l{n}", f"cn{n}", VCPU=1, CUSTOM_GPU=1), node(f"r{n}", f"cn{n}", VCPU=1)]

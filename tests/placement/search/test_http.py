@@ -23,7 +23,7 @@ SETTINGS = {"listen": "127.0.0.1:8778", "enforce_new_defaults": False}
 class Api:
     """A client of one app, at one microversion."""
 
-    def __init__(self, deps, minor=39):
+    def __init__(self, deps, minor=39) -> None:
         self.deps = deps
         self.headers = {"x-auth-token": "admin", "openstack-api-version": f"placement 1.{minor}"}
         self._app = create_app(deps)
@@ -43,7 +43,7 @@ class Api:
     def get(self, path):
         return self.ask("GET", path).json
 
-    def provider(self, name, parent=None, **totals):
+    def provider(self, name, parent=None, **totals) -> None:
         body = {"uuid": identity(name), "name": name, "parent_provider_uuid": identity(parent) if parent else None}
         self.ask("POST", "/resource_providers", body)
         inventories = {key: {"total": total} for key, total in totals.items()}
@@ -72,7 +72,7 @@ def another_worker(api):
     return Api(replace(api.deps, index=ProviderIndex(api.deps.engine, SystemClock()), answers=AnswerMemory()))
 
 
-def test_what_is_remembered_is_of_the_same_question(api):
+def test_what_is_remembered_is_of_the_same_question(api) -> None:
     for number in range(3):
         api.provider(f"cn{number}", VCPU=4, MEMORY_MB=16 * number + 1)
     for minor in (16, 17, 28, 29, 33, 34, 39):
@@ -82,7 +82,7 @@ def test_what_is_remembered_is_of_the_same_question(api):
             assert [Api(api.deps, minor).get(path) for _ in range(2)] == [fresh, fresh]
 
 
-def test_every_worker_sees_each_write_at_once(api):
+def test_every_worker_sees_each_write_at_once(api) -> None:
     other = another_worker(api)
     assert other.candidates("resources=VCPU:1") == []
     api.provider("cn", VCPU=4)
@@ -111,7 +111,7 @@ def devices(api):
     return "&".join(f"resources{number}=VGPU:1" for number in range(1, 6)) + "&group_policy=none"
 
 
-def test_the_bound_on_candidates_is_logged(api, caplog):
+def test_the_bound_on_candidates_is_logged(api, caplog) -> None:
     bounded = with_settings(api, bounds={"max_candidates": 1000})
     query = devices(api)
     with caplog.at_level(logging.WARNING, "limes.placement"):
@@ -127,14 +127,14 @@ def test_the_bound_on_candidates_is_logged(api, caplog):
 class Ticking(SystemClock):
     """A second passes each time that somebody looks."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.seconds = itertools.count()
 
     def monotonic(self):
         return float(next(self.seconds))
 
 
-def test_a_search_ends_in_time_and_says_so(api, caplog):
+def test_a_search_ends_in_time_and_says_so(api, caplog) -> None:
     query = f"/allocation_candidates?{devices(api)}"
     assert "x-limes-incomplete" not in api.ask("GET", query).headers
     hasty = with_settings(api, bounds={"search_seconds": 20})
@@ -150,7 +150,7 @@ def test_a_search_ends_in_time_and_says_so(api, caplog):
     assert "x-limes-incomplete" not in hasty.ask("GET", f"{query}&limit=100").headers
 
 
-def test_a_search_that_found_nothing_in_time_is_not_an_answer(api):
+def test_a_search_that_found_nothing_in_time_is_not_an_answer(api) -> None:
     query = f"/allocation_candidates?{devices(api)}"
     hasty = with_settings(api, bounds={"search_seconds": 0.5})
     hasty = Api(replace(hasty.deps, clock=Ticking(), answers=AnswerMemory()))
@@ -158,7 +158,7 @@ def test_a_search_that_found_nothing_in_time_is_not_an_answer(api):
     assert "stopped before it found any (placement.bounds.search_seconds is 0.5)" in refused.text
 
 
-def test_random_order_where_it_is_asked_for(api):
+def test_random_order_where_it_is_asked_for(api) -> None:
     query = devices(api)
     shuffled = with_settings(api, randomize_allocation_candidates=True)
     whole = api.candidates(query)
@@ -188,19 +188,19 @@ def test_random_order_where_it_is_asked_for(api):
         ),
     ],
 )
-def test_what_is_refused(api, query, code, text):
+def test_what_is_refused(api, query, code, text) -> None:
     for _ in range(2):
         [error] = api.ask("GET", f"/allocation_candidates?{query}", expect=400).json["errors"]
         assert error["code"] == code
         assert text in error["detail"]
 
 
-def test_a_limit_of_any_length(api):
+def test_a_limit_of_any_length(api) -> None:
     api.provider("cn", VCPU=4)
     assert len(api.candidates("resources=VCPU:1&limit=" + "9" * 5000)) == 1
 
 
-def test_headers(api):
+def test_headers(api) -> None:
     api.provider("cn", VCPU=4)
     for path in ("/allocation_candidates?resources=VCPU:1", "/resource_providers"):
         headers = api.ask("GET", path).headers
@@ -211,7 +211,7 @@ def test_headers(api):
     assert "last-modified" not in old.ask("GET", "/resource_providers").headers
 
 
-def test_the_list_says_the_same_as_each_provider(api):
+def test_the_list_says_the_same_as_each_provider(api) -> None:
     api.provider("cn", VCPU=4)
     api.provider("child", "cn")
     for minor in (0, 1, 6, 11, 14, 39):
@@ -220,7 +220,7 @@ def test_the_list_says_the_same_as_each_provider(api):
         assert listed == [client.get(f"/resource_providers/{identity(name)}") for name in ("cn", "child")]
 
 
-def test_every_kind_of_write_reaches_the_index(api):
+def test_every_kind_of_write_reaches_the_index(api) -> None:
     """After each write an index that follows holds what one that starts afresh reads."""
     index = api.deps.index
     cn, other, child = map(identity, ("cn", "other", "child"))

@@ -50,14 +50,14 @@ def with_use(cloud: Cloud, name: str, used: int) -> Cloud:
 
 
 class TestTreesThatStayed:
-    def test_are_not_looked_at_again(self, looked_at):
+    def test_are_not_looked_at_again(self, looked_at) -> None:
         cloud, memory = cloud_of(*hosts(5)), AnswerMemory()
         first = find(cloud, QUERY, memory=memory.of("query"))
         assert looked_at == [f"cn{n}" for n in range(5)]
         assert find(cloud, QUERY, memory=memory.of("query")).candidates == first.candidates
         assert len(looked_at) == 5
 
-    def test_only_the_tree_that_changed_is_looked_at(self, looked_at):
+    def test_only_the_tree_that_changed_is_looked_at(self, looked_at) -> None:
         cloud, memory = cloud_of(*hosts(5)), AnswerMemory()
         before = find(cloud, QUERY, memory=memory.of("query")).candidates
         looked_at.clear()
@@ -68,14 +68,14 @@ class TestTreesThatStayed:
         assert len(find(free, QUERY, memory=memory.of("query")).candidates) == 5
         assert find(cloud, QUERY, memory=memory.of("query")).candidates == before, "somebody still has the old cloud"
 
-    def test_another_query_looks_for_itself(self, looked_at):
+    def test_another_query_looks_for_itself(self, looked_at) -> None:
         cloud, memory = with_use(cloud_of(*hosts(5)), "cell3", 6), AnswerMemory()
         assert len(find(cloud, QUERY, memory=memory.of("query")).candidates) == 5
         more = find(cloud, "resources=DISK_GB:10,VCPU:3", memory=memory.of("another")).candidates
         assert [cell.name for _, cell in more] == ["cell0", "cell1", "cell2", "cell4"]
         assert looked_at == [f"cn{n}" for n in range(5)] * 2
 
-    def test_a_tree_that_may_use_what_others_share_is_looked_at_each_time(self, looked_at):
+    def test_a_tree_that_may_use_what_others_share_is_looked_at_each_time(self, looked_at) -> None:
         nodes = [node("cn", VCPU=8, aggregates=["a"]), node("cell", "cn"), node("far", DISK_GB=100)]
         share = node("nfs", DISK_GB=100, aggregates=["a"], traits=["MISC_SHARES_VIA_AGGREGATE"])
         memory = AnswerMemory()
@@ -86,7 +86,7 @@ class TestTreesThatStayed:
         assert looked_at == ["cn", "cn", "cn"]
 
 
-def test_threads_that_meet_leave_the_memory_in_order():
+def test_threads_that_meet_leave_the_memory_in_order() -> None:
     memory, failures = AnswerMemory().of("query"), []
 
     def run(seed: int) -> None:
@@ -112,7 +112,7 @@ def test_threads_that_meet_leave_the_memory_in_order():
 
 
 class TestSize:
-    def test_the_oldest_queries_are_forgotten(self, looked_at):
+    def test_the_oldest_queries_are_forgotten(self, looked_at) -> None:
         cloud, memory = cloud_of(*hosts(5)), AnswerMemory(most=2 * 12_980 + 6_500)  # 12,980 for each query
         for name in ("one", "two", "three", "one", "four"):
             find(cloud, QUERY, memory=memory.of(name))
@@ -122,7 +122,7 @@ class TestSize:
             find(cloud, QUERY, memory=memory.of(name))
         assert len(looked_at) == 5, "three is older than one"
 
-    def test_queries_that_find_nothing_are_forgotten_too(self, looked_at):
+    def test_queries_that_find_nothing_are_forgotten_too(self, looked_at) -> None:
         cloud, memory = cloud_of(*hosts(5)), AnswerMemory()
         first = memory.of("one")
         find(cloud, QUERY, memory=first)
@@ -133,7 +133,7 @@ class TestSize:
             find(cloud, "resources=VCPU:100", memory=memory.of(number))
         assert memory.of("one") is not first
 
-    def test_what_a_changed_tree_gave_before_does_not_pile_up(self):
+    def test_what_a_changed_tree_gave_before_does_not_pile_up(self) -> None:
         cloud, memory = cloud_of(*hosts(5)), AnswerMemory()
         sizes = set()
         for used in range(7):
@@ -148,14 +148,14 @@ class TestSize:
             sizes.add(kept.bytes)
         assert sizes == {texts + 12_980}
 
-    def test_trees_that_are_gone_are_not_kept_alive(self):
+    def test_trees_that_are_gone_are_not_kept_alive(self) -> None:
         cloud, memory = cloud_of(*hosts(5)), AnswerMemory()
         find(cloud, QUERY, memory=memory.of("query"))
         old = weakref.ref(cloud.trees[1])
         cloud = with_use(cloud, "cell0", 1)
         assert old() is None
 
-    def test_a_tree_that_has_grown_is_forgotten(self):
+    def test_a_tree_that_has_grown_is_forgotten(self) -> None:
         memory = AnswerMemory().of("query")
         two = "resources1=CUSTOM_GPU:1&resources2=CUSTOM_GPU:1&group_policy=none"
         for count, found in ((4, 12), (5, 20)):
@@ -163,7 +163,7 @@ class TestSize:
             assert len(find(cloud, two, memory=memory).candidates) == found
         assert (memory.bytes, memory.trees, memory.texts) == (0, {}, {})
 
-    def test_trees_that_are_gone_make_room_for_others(self, looked_at):
+    def test_trees_that_are_gone_make_room_for_others(self, looked_at) -> None:
         cloud, memory = cloud_of(*hosts(60)), AnswerMemory(most=100_000)  # enough for 29 hosts
         find(cloud, QUERY, memory=memory.of("query"))
         cloud = cloud.replace(gone=range(1, 81))
@@ -172,7 +172,7 @@ class TestSize:
             assert len(find(cloud, QUERY, memory=memory.of("query")).candidates) == 20
         assert looked_at == [f"cn{n}" for n in range(40, 60)]
 
-    def test_the_json_of_wide_candidates_is_kept_as_far_as_there_is_room(self):
+    def test_the_json_of_wide_candidates_is_kept_as_far_as_there_is_room(self) -> None:
         cloud, memory = cloud_of(*hosts(20)), AnswerMemory(most=40_000).of("query")
         groups = "&".join(f"resources_{'x' * 50}{n}=DISK_GB:1" for n in range(20))
         for _ in range(2):
@@ -180,7 +180,7 @@ class TestSize:
             assert render(found, cloud, 39, memory) == render(found, cloud, 39)
         assert 38_000 < memory.bytes <= 40_000
 
-    def test_three_quarters_of_it_are_for_candidates(self):
+    def test_three_quarters_of_it_are_for_candidates(self) -> None:
         cloud, memory = cloud_of(*hosts(50)), AnswerMemory(most=100_000)
         for _ in range(2):
             kept = memory.of("query")
@@ -189,7 +189,7 @@ class TestSize:
         assert len(found.candidates) == 50
         assert 75_000 < kept.bytes < 95_000
 
-    def test_trees_with_many_candidates_are_not_kept(self):
+    def test_trees_with_many_candidates_are_not_kept(self) -> None:
         cloud = cloud_of(node("cn"), *(node(f"gpu{n}", "cn", CUSTOM_GPU=1) for n in range(5)))
         memory = AnswerMemory()
         two = "resources1=CUSTOM_GPU:1&resources2=CUSTOM_GPU:1&group_policy=none"
@@ -226,7 +226,7 @@ def providers_in(state):
 
 @settings(max_examples=300, deadline=None)
 @given(stories(), st.lists(requests(), min_size=1, max_size=2), st.sampled_from([39, 33, 28, 11]), st.randoms())
-def test_with_memory_and_without_the_same(states, wanted, minor, chance: random.Random):
+def test_with_memory_and_without_the_same(states, wanted, minor, chance: random.Random) -> None:
     memory = AnswerMemory()
     cloud = Cloud(dict.fromkeys(TRAITS), dict.fromkeys(CLASSES))
     before, known = [], {}

@@ -18,7 +18,7 @@ def body(query, minor):
     return json.loads(render(find(CLOUD, query, minor), CLOUD, minor))
 
 
-def test_a_list_at_first():
+def test_a_list_at_first() -> None:
     assert body("resources=VCPU:1,MEMORY_MB:2", 10) == {
         "allocation_requests": [
             {"allocations": [{"resource_provider": {"uuid": NUMA}, "resources": {"VCPU": 1, "MEMORY_MB": 2}}]}
@@ -29,12 +29,12 @@ def test_a_list_at_first():
     }
 
 
-def test_a_dict_from_1_12():
+def test_a_dict_from_1_12() -> None:
     [request] = body("resources=VCPU:1,MEMORY_MB:2", 12)["allocation_requests"]
     assert request == {"allocations": {NUMA: {"resources": {"VCPU": 1, "MEMORY_MB": 2}}}}
 
 
-def test_summaries_grow_with_the_versions():
+def test_summaries_grow_with_the_versions() -> None:
     query = "resources=DISK_GB:10"
     disk = {"DISK_GB": {"capacity": 100, "used": 5}}
     cores = {"VCPU": {"capacity": 4, "used": 0}, "MEMORY_MB": {"capacity": 16, "used": 0}}
@@ -53,7 +53,7 @@ def test_summaries_grow_with_the_versions():
     }
 
 
-def test_all_classes_from_1_27():
+def test_all_classes_from_1_27() -> None:
     assert list(body("resources=VCPU:1,MEMORY_MB:1", 26)["provider_summaries"][NUMA]["resources"]) == [
         "VCPU",
         "MEMORY_MB",
@@ -62,7 +62,7 @@ def test_all_classes_from_1_27():
     assert list(body("resources1=VCPU:1", 27)["provider_summaries"][NUMA]["resources"]) == ["VCPU", "MEMORY_MB"]
 
 
-def test_mappings_from_1_34():
+def test_mappings_from_1_34() -> None:
     query = "resources=DISK_GB:1,VCPU:1&resources_x=VCPU:2&required_y=HW_SSE&same_subtree=_x,_y&group_policy=none"
     [request] = body(query, 36)["allocation_requests"]
     assert request == {
@@ -72,5 +72,5 @@ def test_mappings_from_1_34():
     assert "mappings" not in body("resources=VCPU:1", 33)["allocation_requests"][0]
 
 
-def test_nothing_found():
+def test_nothing_found() -> None:
     assert body("resources=VCPU:100", 39) == {"allocation_requests": [], "provider_summaries": {}}

@@ -92,7 +92,7 @@ REFUSED_WITH_CODE = [
 
 
 @pytest.mark.parametrize(("minor", "query", "text"), REFUSED)
-def test_refused(minor, query, text):
+def test_refused(minor, query, text) -> None:
     with pytest.raises(QueryError) as caught:
         read(query, minor)
     assert text in str(caught.value)
@@ -100,14 +100,14 @@ def test_refused(minor, query, text):
 
 
 @pytest.mark.parametrize(("minor", "query", "code", "text"), REFUSED_WITH_CODE)
-def test_refused_with_a_code_of_its_own(minor, query, code, text):
+def test_refused_with_a_code_of_its_own(minor, query, code, text) -> None:
     with pytest.raises(QueryError) as caught:
         read(query, minor)
     assert text in str(caught.value)
     assert caught.value.code == code
 
 
-def test_values_are_stripped():
+def test_values_are_stripped() -> None:
     assert parse_resources("DISK_GB: 10 ,VCPU:1") == {"DISK_GB": 10, "VCPU": 1}
     traits = groups("resources=VCPU:1&required=%20HW_SSE%20,%20!HW_AVX")[""].traits
     assert traits.required == (frozenset({"HW_SSE"}),)
@@ -117,7 +117,7 @@ def test_values_are_stripped():
     )
 
 
-def test_which_of_repeated_parameters_counts():
+def test_which_of_repeated_parameters_counts() -> None:
     assert read("resources=VCPU:1&limit=3&limit=5").limit == 3
     assert read("resources1=VCPU:1&resources2=VCPU:1&group_policy=isolate&group_policy=none").isolate
     repeated = "resources=VCPU:1&required=HW_SSE&required=HW_AVX"
@@ -127,12 +127,12 @@ def test_which_of_repeated_parameters_counts():
     assert both == (frozenset({A}), frozenset({A, B}))
 
 
-def test_the_unsuffixed_group_comes_first():
+def test_the_unsuffixed_group_comes_first() -> None:
     request = read("resources_b=VCPU:2&resources_a=VCPU:3&resources=VCPU:1&group_policy=none")
     assert [group.suffix for group in request.groups] == ["", "_b", "_a"]
 
 
-def test_semicolons_separate_and_keys_may_be_bare():
+def test_semicolons_separate_and_keys_may_be_bare() -> None:
     assert parse_pairs("a=1;b=2&c") == [("a", "1"), ("b", "2"), ("c", "")]
 
 
@@ -147,7 +147,7 @@ def test_semicolons_separate_and_keys_may_be_bare():
         ("", None),
     ],
 )
-def test_normal_uuid(text, normal):
+def test_normal_uuid(text, normal) -> None:
     assert normal_uuid(text) == normal
 
 
@@ -160,13 +160,13 @@ def test_normal_uuid(text, normal):
         (f"resources=VCPU:1&member_of=in:{A},{B}", Bounds(aggregates=1), "asks for 2 aggregates; at most 1 are"),
     ],
 )
-def test_bounds_are_named(query, bounds, text):
+def test_bounds_are_named(query, bounds, text) -> None:
     with pytest.raises(QueryError) as caught:
         read(query + "&group_policy=none", 39, bounds)
     assert text in str(caught.value)
     assert caught.value.code == BAD_VALUE
 
 
-def test_too_many_parameters():
+def test_too_many_parameters() -> None:
     with pytest.raises(QueryError, match=f"at most {MAX_PARAMETERS}"):
         parse_pairs("a=1&" * (MAX_PARAMETERS + 1))

@@ -35,7 +35,7 @@ def each():
 
 
 @each()
-def test_it_has_help(parser, line):
+def test_it_has_help(parser, line) -> None:
     assert line
     assert len(line) > 10
     assert not line.endswith(".")
@@ -44,7 +44,7 @@ def test_it_has_help(parser, line):
 
 
 @each()
-def test_its_exit_codes_are_documented(parser, line):
+def test_its_exit_codes_are_documented(parser, line) -> None:
     (text,) = re.findall(r"Exit codes: .*", " ".join(parser.format_help().split()))
     codes = {int(code) for code in re.findall(r"(?:^|[:;] )(\d+): ", text)}
     assert {0, 1, 2, 130} <= codes
@@ -53,24 +53,24 @@ def test_its_exit_codes_are_documented(parser, line):
 
 
 @each()
-def test_it_speaks_json_if_it_shows_something(parser, line):
+def test_it_speaks_json_if_it_shows_something(parser, line) -> None:
     options = {option for action in parser._actions for option in action.option_strings}
     assert ("--json" in options) is (parser.prog not in SILENT), parser.prog
 
 
 @each()
-def test_its_groups_have_help(parser, line):
+def test_its_groups_have_help(parser, line) -> None:
     for name in parser.prog.split()[1:-1]:
         assert re.search(rf"^ +{name} +\S", build_parser().format_help(), re.MULTILINE)
 
 
-def test_the_version(capsys):
+def test_the_version(capsys) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert re.fullmatch(r"limes \d+\.\d+\.\d+\n", capsys.readouterr().out)
 
 
-def test_a_wrong_command_line(capsys):
+def test_a_wrong_command_line(capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["weather"])
     assert "invalid choice: 'weather'" in capsys.readouterr().err
@@ -87,7 +87,7 @@ def test_a_wrong_command_line(capsys):
         (("doctor", "--only", "policy"), {"worst", "version", "config", "findings"}),
     ],
 )
-def test_documents(capsys, tmp_path, monkeypatch, arguments, keys):
+def test_documents(capsys, tmp_path, monkeypatch, arguments, keys) -> None:
     """JSON alone is on standard output."""
     from tests.unit.composition.test_check import ROOT
 
@@ -105,7 +105,7 @@ def test_documents(capsys, tmp_path, monkeypatch, arguments, keys):
 
 
 @pytest.mark.parametrize("what", ["policy", "options"])
-def test_lists_of_the_configuration(capsys, what):
+def test_lists_of_the_configuration(capsys, what) -> None:
     assert main(["config", what, "--json"]) == 0
     entries = json.loads(capsys.readouterr().out)
     assert len(entries) > 30
@@ -113,7 +113,7 @@ def test_lists_of_the_configuration(capsys, what):
     assert {"policy": "name", "options": "key"}[what] in entries[0]
 
 
-def test_problems_of_the_configuration_as_json(capsys, tmp_path, monkeypatch):
+def test_problems_of_the_configuration_as_json(capsys, tmp_path, monkeypatch) -> None:
     path = tmp_path / "limes.yaml"
     path.write_text("surprise: 1\n")
     monkeypatch.setenv("LIMES_CONFIG", os.fspath(path))
@@ -123,7 +123,7 @@ def test_problems_of_the_configuration_as_json(capsys, tmp_path, monkeypatch):
     assert captured.err == ""
 
 
-def test_migrations_as_json_and_as_a_table(capsys, tmp_path, monkeypatch):
+def test_migrations_as_json_and_as_a_table(capsys, tmp_path, monkeypatch) -> None:
     from tests.unit.composition.test_check import ROOT
 
     monkeypatch.chdir(tmp_path)

@@ -8,7 +8,7 @@ import pytest
 
 
 @pytest.mark.parametrize("command", ["config policy", "config options", "completion zsh"])
-def test_output_that_nobody_reads(command):
+def test_output_that_nobody_reads(command) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer) as nobody:

@@ -41,27 +41,27 @@ def complete(capsys, tmp_path):
     return complete
 
 
-def test_bash_completes_commands(complete):
+def test_bash_completes_commands(complete) -> None:
     assert {"serve", "doctor", "db", "plugin", "import-limes", "completion"} <= complete("limes ")
     assert complete("limes d") == {"db", "doctor"}
     assert complete("limes db u") == {"upgrade"}
     assert {"audit", "import"} <= complete("limes placement ")
 
 
-def test_bash_completes_options_and_choices(complete):
+def test_bash_completes_options_and_choices(complete) -> None:
     assert complete("limes doctor --js") == {"--json"}
     assert complete("limes doctor --only ") >= {"database", "keystone"}
     assert complete("limes config policy ") == {"limes", "placement"}
     assert complete("limes completion z") == {"zsh"}
 
 
-def test_bash_completes_files(complete, tmp_path):
+def test_bash_completes_files(complete, tmp_path) -> None:
     (tmp_path / "limes.yaml").touch()
     assert "limes.yaml" in complete("limes db upgrade --config lim")
 
 
 @pytest.mark.parametrize(("shell", "check"), [("zsh", ["-n"]), ("fish", ["--no-execute"]), ("bash", ["-n"])])
-def test_shells_understand_their_scripts(capsys, tmp_path, shell, check):
+def test_shells_understand_their_scripts(capsys, tmp_path, shell, check) -> None:
     text = script(capsys, shell)
     for command in ("doctor", "import-limes", "scan-capacity"):
         assert command in text
@@ -73,7 +73,7 @@ def test_shells_understand_their_scripts(capsys, tmp_path, shell, check):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_an_unknown_shell(capsys):
+def test_an_unknown_shell(capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["completion", "tcsh"])
     assert "invalid choice: 'tcsh'" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from limes.cli import main
         (["placement", "audit"], "usage: limes placement audit [-h]"),
     ],
 )
-def test_an_action_of_placement_may_be_left_out(capsys, command, usage):
+def test_an_action_of_placement_may_be_left_out(capsys, command, usage) -> None:
     with pytest.raises(SystemExit):
         main([*command, "--help"])
     assert capsys.readouterr().out.startswith(usage)

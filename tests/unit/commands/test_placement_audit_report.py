@@ -10,7 +10,7 @@ FINDINGS = Findings(ORPHANS, (Excess("r1", "node", "VCPU", 5, 4),), ("c3",))
 REPORT = Report(FINDINGS, {"c1": Outcome.DELETED, "c22": Outcome.CHANGED, "c3": Outcome.DELETED})
 
 
-def test_tables():
+def test_tables() -> None:
     assert as_text(REPORT).splitlines() == [
         "Consumers of vanished projects:",
         "  CONSUMER  TYPE      PROJECT  RESOURCES             OUTCOME",
@@ -29,7 +29,7 @@ def test_tables():
     ]
 
 
-def test_json():
+def test_json() -> None:
     document = json.loads(as_json(REPORT))
     assert [one["outcome"] for one in document["orphans"]] == ["deleted", "left alone, for it has changed meanwhile"]
     assert document["orphans"][0]["resources"] == {"VCPU": 2, "MEMORY_MB": 64}
@@ -38,7 +38,7 @@ def test_json():
     assert document["left"] == 2
 
 
-def test_nothing_found():
+def test_nothing_found() -> None:
     report = Report(Findings((), (), ()), {})
     assert as_text(report) == (
         "0 consumers of 0 vanished projects, 0 consumers without allocations, 0 inventories over capacity; 0 left."

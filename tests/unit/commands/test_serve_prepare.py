@@ -13,7 +13,7 @@ from limes.errors import StartupError
 def config(tmp_path, monkeypatch):
     """Writes a configuration with these parts and makes it ours."""
 
-    def write(**parts):
+    def write(**parts) -> None:
         path = tmp_path / "limes.yaml"
         base = {
             "availability_zones": ["az-one"],
@@ -35,14 +35,14 @@ def config(tmp_path, monkeypatch):
     return write
 
 
-def test_the_folder_of_the_database_cannot_be_made(config, tmp_path):
+def test_the_folder_of_the_database_cannot_be_made(config, tmp_path) -> None:
     (tmp_path / "file").write_text("no folder")
     config(database={"url": f"sqlite:///{tmp_path}/file/limes.db"})
     with pytest.raises(StartupError, match=r"^database.url: cannot make the folder .*/file: File exists$"):
         prepare()
 
 
-def test_an_ipv6_address_is_as_good_as_another(config, tmp_path):
+def test_an_ipv6_address_is_as_good_as_another(config, tmp_path) -> None:
     url = f"sqlite:///{tmp_path}/limes.db"
     with socket.socket(socket.AF_INET6) as taken:
         try:

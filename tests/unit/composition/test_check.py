@@ -30,13 +30,13 @@ def run(capsys, *arguments):
 
 
 @pytest.fixture(autouse=True)
-def _environment(monkeypatch):
+def _environment(monkeypatch) -> None:
     monkeypatch.setenv("LIMES_CONFIG", "")
     monkeypatch.setenv("LIMES_IDENTITY_PASSWORD", "secret")
     monkeypatch.setenv("LIMES_DB_PASSWORD", "secret")
 
 
-def test_everything_at_once(tmp_path, capsys):
+def test_everything_at_once(tmp_path, capsys) -> None:
     path = tmp_path / "limes.yaml"
     path.write_text(BROKEN)
     code, _, errors = run(capsys, "config", "check", "--config", str(path))
@@ -54,7 +54,7 @@ def test_everything_at_once(tmp_path, capsys):
     assert "Traceback" not in errors
 
 
-def test_problems_that_only_the_whole_shows(tmp_path, capsys):
+def test_problems_that_only_the_whole_shows(tmp_path, capsys) -> None:
     (tmp_path / "constraints.yaml").write_text("domains: {acme: {storage: {capacity: should be 5}}}")
     path = tmp_path / "limes.yaml"
     path.write_text(
@@ -95,7 +95,7 @@ services:
 """
 
 
-def test_services_that_only_their_backends_know(tmp_path, capsys, monkeypatch):
+def test_services_that_only_their_backends_know(tmp_path, capsys, monkeypatch) -> None:
     """`liquid` has to ask for what there is, if it has no file of it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "two.json").write_text('{"version": "new"}')
@@ -108,13 +108,13 @@ def test_services_that_only_their_backends_know(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "services"), [("limes.yaml", 7), ("quickstart.yaml", 2)])
-def test_the_examples_are_fine(capsys, name, services):
+def test_the_examples_are_fine(capsys, name, services) -> None:
     code, out, errors = run(capsys, "config", "check", "--config", str(ROOT / "config" / name))
     assert (code, errors) == (0, "")
     assert out.startswith(f"The configuration is fine: {services} services")
 
 
-def test_the_example_policies_change_nothing():
+def test_the_example_policies_change_nothing() -> None:
     from limes.api.policy import RULES
     from limes.auth.policy import Policy
     from limes.placement.policy import PlacementPolicy
@@ -136,7 +136,7 @@ resource_behavior:
 """
 
 
-def test_commitments_for_one_zone_without_usage_by_zone(tmp_path, capsys):
+def test_commitments_for_one_zone_without_usage_by_zone(tmp_path, capsys) -> None:
     path = tmp_path / "limes.yaml"
     path.write_text(ZONELESS.replace("AWARE", "true"))
     code, out, _ = run(capsys, "config", "check", "--config", str(path))
@@ -151,20 +151,20 @@ def test_commitments_for_one_zone_without_usage_by_zone(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("api", ["limes", "placement"])
-def test_every_policy_rule_is_printed(capsys, api):
+def test_every_policy_rule_is_printed(capsys, api) -> None:
     code, out, _ = run(capsys, "config", "policy", api)
     assert code == 0
     wanted = {"limes": '#"project:raise": "rule:domain_editor"', "placement": '#"placement:reshaper:reshape": '}[api]
     assert wanted in out
 
 
-def test_plugins_are_listed(capsys):
+def test_plugins_are_listed(capsys) -> None:
     code, out, _ = run(capsys, "plugin", "list")
     assert code == 0
     assert {line.split()[0] for line in out.splitlines() if line.strip()} >= {"placement", "static", "manual", "list"}
 
 
-def test_trying_out_a_backend(tmp_path, capsys, monkeypatch):
+def test_trying_out_a_backend(tmp_path, capsys, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     config = ("--config", str(ROOT / "config" / "quickstart.yaml"))
     shop = "1a000000000000000000000000000001"

@@ -45,7 +45,7 @@ RULES = st.builds(
 )
 
 
-def check(judge, present):
+def check(judge, present) -> None:
     found = bounds(present, judge)
     acceptable = [quota for quota in (*range(TOP + 1), MAX_AMOUNT) if judge(quota) is None]
     assert (found.minimum.quota, found.maximum.quota) == (min(acceptable), max(acceptable))
@@ -63,10 +63,10 @@ def check(judge, present):
     st.builds(ProjectFigures, *[SMALL] * 5, st.none() | st.integers(0, 8), st.none() | st.integers(8, 20), SMALL),
     RULES,
 )
-def test_projects(figures, rules):
+def test_projects(figures, rules) -> None:
     check(partial(judge_project, figures=figures, rules=rules), figures.quota)
 
 
 @given(st.builds(DomainFigures, *[SMALL] * 4, st.booleans()), RULES)
-def test_domains(figures, rules):
+def test_domains(figures, rules) -> None:
     check(partial(judge_domain, figures=figures, rules=rules), figures.quota)

@@ -25,11 +25,11 @@ def rule(resource=".*", scope=None, **kwargs):
     return BehaviorRule(re.compile(resource), re.compile(scope) if scope else None, **kwargs)
 
 
-def test_alphabetical_order():
+def test_alphabetical_order() -> None:
     assert catalog().refs() == [CORES, ("compute", "ram"), ("storage", "capacity")]
 
 
-def test_merge_of_several_matches():
+def test_merge_of_several_matches() -> None:
     found = catalog(
         rule(max_burst_multiplier=0.5, overcommit_factor=2, min_nonzero_project_quota=5, annotations={"a": 1, "b": 1}),
         rule("compute/.*", max_burst_multiplier=0.25, overcommit_factor=3, annotations={"b": 2}),
@@ -49,7 +49,7 @@ def test_merge_of_several_matches():
     assert found.commitment_durations == ("1 year", "2 years")
 
 
-def test_scopes_match_domains_and_projects_and_are_ignored_for_the_cluster():
+def test_scopes_match_domains_and_projects_and_are_ignored_for_the_cluster() -> None:
     subject = catalog(rule(scope="germany/.*", annotations={"in": "germany"}))
     assert subject.behavior(CORES, "germany/berlin").annotations == {"in": "germany"}
     assert subject.behavior(CORES, "germany").annotations == {}
@@ -59,11 +59,11 @@ def test_scopes_match_domains_and_projects_and_are_ignored_for_the_cluster():
     assert subject.behavior(CORES, "germany/berlin").annotations == {}, "whole names"
 
 
-def test_no_bursting_without_a_cluster_wide_multiplier():
+def test_no_bursting_without_a_cluster_wide_multiplier() -> None:
     assert catalog(rule(max_burst_multiplier=0.5)).behavior(CORES).burst_multiplier == 0
 
 
-def test_first_distribution_wins():
+def test_first_distribution_wins() -> None:
     subject = catalog(
         distributions=[
             DistributionRule(re.compile("compute/r"), strict_domain_quota_limit=True),
@@ -75,7 +75,7 @@ def test_first_distribution_wins():
     assert not subject.distribution(("compute", "ram")).strict_domain_quota_limit
 
 
-def test_azs():
+def test_azs() -> None:
     subject = catalog()
     assert [subject.az_of(az) for az in ("az-one", "elsewhere", ANY_AZ)] == ["az-one", UNKNOWN_AZ, ANY_AZ]
     assert sorted(["unknown", "az-two", "any", "az-one"], key=subject.az_order) == [
@@ -86,7 +86,7 @@ def test_azs():
     ]
 
 
-def test_selection():
+def test_selection() -> None:
     subject = catalog()
     assert select(subject).refs == subject.refs()
     assert select(subject, services=["compute"], resources=["ram"]).refs == [("compute", "ram")]
@@ -95,7 +95,7 @@ def test_selection():
     assert select(subject, services=[""]).services == {}
 
 
-def test_projects_with_the_same_rules_share_one_behavior():
+def test_projects_with_the_same_rules_share_one_behavior() -> None:
     """There may be thousands of them, and each is remembered."""
     found = catalog(rule(overcommit_factor=2), rule("compute/.*", "acme/.*", min_nonzero_project_quota=5))
     special = {id(found.behavior(CORES, f"acme/{number}")) for number in range(100)}

@@ -31,7 +31,7 @@ def committed_by(commitments):
 class Cloud(RuleBasedStateMachine):
     """Random lives: never oversold by what we do, amounts conserved, no transition that there is not."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.now = 0.0
         self.all: dict[int, Commitment] = {}
@@ -42,7 +42,7 @@ class Cloud(RuleBasedStateMachine):
         capacity=st.tuples(*[st.integers(0, 100)] * 2),
         usage=st.dictionaries(st.tuples(st.sampled_from([*AZS, "any", "unknown"]), projects), st.integers(0, 40)),
     )
-    def begin(self, capacity, usage):
+    def begin(self, capacity, usage) -> None:
         self.capacity, self.usage = dict(zip(AZS, capacity, strict=True)), usage
 
     @property
@@ -59,18 +59,18 @@ class Cloud(RuleBasedStateMachine):
         claimed = self.tally.claims.claimed
         return {**{az: claimed.get(az, 0) for az in AZS}, "": sum(claimed.values())}
 
-    def assert_not_oversold(self, before):
+    def assert_not_oversold(self, before) -> None:
         """Nothing that was done since has made too many claims, or more than the too many that there were."""
         bounds = dict(self.capacity)
         if self.claimed[""] > sum(self.claimed[az] for az in AZS):  # something is used nobody knows where
             bounds[""] = sum(self.capacity.values())
         assert all(amount <= max(bounds[az], before[az]) for az, amount in self.claimed.items() if az in bounds)
 
-    def store(self, commitment):
+    def store(self, commitment) -> None:
         number = len(self.all) + 1
         self.all[number] = replace(commitment, id=number, uuid=f"u{number}")
 
-    def write(self, commitment):
+    def write(self, commitment) -> None:
         before = self.all[commitment.id]
         allowed = {
             Status.PLANNED: {Status.PENDING, Status.EXPIRED, Status.SUPERSEDED},
@@ -82,7 +82,7 @@ class Cloud(RuleBasedStateMachine):
         assert commitment.status is before.status or commitment.status in allowed[before.status]
         self.all[commitment.id] = commitment
 
-    def reshape(self, reshaped):
+    def reshape(self, reshaped) -> None:
         for old in reshaped.old:
             self.write(old)
         for new in reshaped.new:
@@ -92,7 +92,7 @@ class Cloud(RuleBasedStateMachine):
         return data.draw(st.sampled_from([one for one in self.live if condition(one)]))
 
     @rule(project=projects, az=azs, amount=st.integers(1, 60), days=st.integers(1, 30))
-    def commit_now(self, project, az, amount, days):
+    def commit_now(self, project, az, amount, days) -> None:
         before = self.claimed
         if self.tally.allows(az, project, amount):
             end = life.end_of(self.now, f"{days} days")
@@ -102,7 +102,7 @@ class Cloud(RuleBasedStateMachine):
             self.assert_not_oversold(before)
 
     @rule(project=projects, az=azs, amount=st.integers(1, 60), wait=st.integers(1, 10))
-    def commit_later(self, project, az, amount, wait):
+    def commit_later(self, project, az, amount, wait) -> None:
         start = self.now + wait * DAY
         self.store(
             make(
@@ -119,7 +119,7 @@ class Cloud(RuleBasedStateMachine):
         self.promised += amount
 
     @rule(days=st.integers(0, 12))
-    def time_passes(self, days):
+    def time_passes(self, days) -> None:
         self.now += days * DAY
         for one in self.live:
             moved = life.advance(one, self.now)
@@ -133,16 +133,16 @@ class Cloud(RuleBasedStateMachine):
             assert one.status is not Status.PENDING or not self.tally.allows(one.az, one.project_id, one.amount)
 
     @rule(az=azs, capacity=st.integers(0, 150))
-    def capacity_changes(self, az, capacity):
+    def capacity_changes(self, az, capacity) -> None:
         self.capacity[az] = capacity
 
     @rule(project=projects, az=st.sampled_from([*AZS, "any", "unknown"]), usage=st.integers(0, 60))
-    def usage_changes(self, project, az, usage):
+    def usage_changes(self, project, az, usage) -> None:
         self.usage[az, project] = usage
 
     @precondition(lambda self: any(one.amount > 1 for one in self.live))
     @rule(data=st.data())
-    def split(self, data):
+    def split(self, data) -> None:
         one = self.pick(data, lambda one: one.amount > 1)
         claimed = self.claimed
         self.reshape(reshaping.split(one, data.draw(st.integers(1, one.amount - 1)), self.now, ("", "")))
@@ -150,7 +150,7 @@ class Cloud(RuleBasedStateMachine):
 
     @precondition(lambda self: any(one.is_confirmed for one in self.live))
     @rule(data=st.data(), receiver=projects)
-    def transfer(self, data, receiver):
+    def transfer(self, data, receiver) -> None:
         one = life.offer(self.pick(data, lambda one: one.is_confirmed), "public", "token")
         self.write(one)
         before = self.claimed
@@ -159,7 +159,7 @@ class Cloud(RuleBasedStateMachine):
             self.assert_not_oversold(before)
 
     @rule()
-    def merge(self):
+    def merge(self) -> None:
         claimed = self.claimed
         for project, az in itertools.product(PROJECTS, AZS):
             own = [one for one in self.live if (one.project_id, one.az) == (project, az) and one.is_confirmed]
@@ -169,13 +169,13 @@ class Cloud(RuleBasedStateMachine):
 
     @precondition(lambda self: any(not one.is_confirmed for one in self.live))
     @rule(data=st.data())
-    def delete(self, data):
+    def delete(self, data) -> None:
         one = self.pick(data, lambda one: not one.is_confirmed)
         self.promised -= one.amount
         self.all[one.id] = replace(one, status=Status.EXPIRED)
 
     @invariant()
-    def amounts_are_conserved(self):
+    def amounts_are_conserved(self) -> None:
         assert sum(one.amount for one in self.live) == self.promised
         for one in self.all.values():
             assert one.amount > 0

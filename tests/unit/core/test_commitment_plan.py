@@ -68,7 +68,7 @@ def same(plan, other):
     st.integers(1, 50),
     st.integers(-1, 12),
 )
-def test_as_the_slow_one(drawn, capacity, usage, amount, earliest):
+def test_as_the_slow_one(drawn, capacity, usage, amount, earliest) -> None:
     live = [
         make(
             id=number,
@@ -88,7 +88,7 @@ def test_as_the_slow_one(drawn, capacity, usage, amount, earliest):
     assert same(plan, slow_plan(by_az, usage, live, want, 0.0))
 
 
-def test_what_blocks_in_another_az():
+def test_what_blocks_in_another_az() -> None:
     """30 are left overall, as 10 are used nobody knows where, and 60 are committed to in the other AZ."""
     live = [make(id=1, az="az-two", amount=60, expires_at=5.0), make(id=2, az="az-one", amount=10, expires_at=9.0)]
     capacity, usage = dict.fromkeys(AZS, 55), {("any", 3): 10}
@@ -102,13 +102,13 @@ def test_what_blocks_in_another_az():
     assert plan(56) == Plan(None, 30, tuple(live), 1, 10)
 
 
-def test_what_ends_in_another_az_blocks_nothing_where_the_az_itself_is_full():
+def test_what_ends_in_another_az_blocks_nothing_where_the_az_itself_is_full() -> None:
     live = [make(id=1, az="az-two", amount=5, expires_at=5.0), make(id=2, az="az-one", amount=10, expires_at=9.0)]
     tally = tally_of(dict.fromkeys(AZS, 10), committed_by(live), {})
     assert make_plan(tally, live, Want("az-one", 2, 1), 0.0) == Plan(9.0, 0, (live[1],), 0)
 
 
-def test_thousands_of_commitments_are_no_burden():
+def test_thousands_of_commitments_are_no_burden() -> None:
     """3,000 that end one after the other, and we need them all to end: each is looked at a few times, not 3,000."""
     looks = 0
 

@@ -72,7 +72,7 @@ def in_one(amounts):
         (100, {}, {1: 60, 2: 60}, 3, 1, False),
     ],
 )
-def test_can_confirm(capacity, committed, usage, project, amount, fits):
+def test_can_confirm(capacity, committed, usage, project, amount, fits) -> None:
     tally = tally_of({"az-one": capacity}, in_one(committed), in_one(usage))
     assert tally.allows("az-one", project, amount) is fits
     assert (tally.committable_by("az-one", project) >= amount) is fits
@@ -101,20 +101,20 @@ def test_can_confirm(capacity, committed, usage, project, amount, fits):
         ((10, 10), {}, {("any", 2): 30, ("one", 1): 5}, "one", 1, 6, False),
     ],
 )
-def test_usage_in_unknown_azs_is_never_sold(capacity, committed, usage, az, project, amount, fits):
+def test_usage_in_unknown_azs_is_never_sold(capacity, committed, usage, az, project, amount, fits) -> None:
     tally = tally_of(dict(zip(("one", "two"), capacity, strict=True)), committed, usage)
     assert tally.allows(az, project, amount) is fits
     assert (tally.committable_by(az, project) >= amount) is fits
     assert (tally.missing(az, project, amount) == 0) is fits
 
 
-def test_whether_unknown_azs_are_the_reason():
+def test_whether_unknown_azs_are_the_reason() -> None:
     assert tally_of({"one": 10, "two": 10}, {("two", 1): 8}, {("any", 2): 5}).claims.holds_back("one")
     assert not tally_of({"one": 10, "two": 10}, {("one", 1): 9}, {("any", 2): 5}).claims.holds_back("one")
     assert not tally_of({"one": 10, "two": 10}, {("two", 1): 15}, {}).claims.holds_back("one")
 
 
-def test_where_commitments_are_for_no_az_everything_counts_together():
+def test_where_commitments_are_for_no_az_everything_counts_together() -> None:
     claims = Claims({"any": 100}, 100, {"any": 30}, is_pooled=True)
     tally = Tally(Balance(claims, {("any", 1): 30}, {("any", 1): 10}))
     assert tally.committable_by("any", 1) == tally.committable_by("any", 2) == 70
@@ -132,11 +132,11 @@ def test_where_commitments_are_for_no_az_everything_counts_together():
         (5, {1: 10}, {}, True),  # capacity has shrunk; this makes nothing worse
     ],
 )
-def test_moves(capacity, committed, usage, fits):
+def test_moves(capacity, committed, usage, fits) -> None:
     assert tally_of({"az-one": capacity}, in_one(committed), in_one(usage)).allows_move("az-one", 1, 2, 10) is fits
 
 
-def test_a_move_that_claims_no_more_is_fine_whatever_is_used_elsewhere():
+def test_a_move_that_claims_no_more_is_fine_whatever_is_used_elsewhere() -> None:
     full = tally_of({"one": 10, "two": 10}, {("one", 1): 5}, {("any", 3): 30})
     assert full.allows_move("one", 1, 2, 5)
     covered = tally_of({"one": 20, "two": 0}, {("one", 1): 5}, {("one", 1): 5, ("any", 3): 12})
@@ -144,7 +144,7 @@ def test_a_move_that_claims_no_more_is_fine_whatever_is_used_elsewhere():
     assert covered.allows_move("one", 1, 1, 5)
 
 
-def test_first_come_first_served():
+def test_first_come_first_served() -> None:
     pending = [
         make(id=1, amount=5, created_at=3.0),
         make(id=2, amount=50, created_at=1.0, confirm_by=9.0),
@@ -156,7 +156,7 @@ def test_first_come_first_served():
     assert [one.id for one in chosen] == [4, 2, 5]  # 3 does not fit and blocks nobody; nothing is left for 1
 
 
-def test_first_come_first_served_over_all_azs():
+def test_first_come_first_served_over_all_azs() -> None:
     pending = [make(id=1, amount=30, az="one", created_at=2.0), make(id=2, amount=30, az="two", created_at=1.0)]
     chosen = tally_of({"one": 30, "two": 30}, {}, {("any", 9): 20}).confirm_in_turn(pending)
     assert [one.id for one in chosen] == [2]  # 40 are left for both
@@ -179,23 +179,23 @@ def test_first_come_first_served_over_all_azs():
         (Status.EXPIRED, 0.0, Status.EXPIRED),
     ],
 )
-def test_time_passes(status, now, becomes):
+def test_time_passes(status, now, becomes) -> None:
     assert life.advance(make(status=status, confirm_by=5.0, expires_at=20.0), now).status is becomes
 
 
-def test_an_expired_commitment_is_not_offered_any_more():
+def test_an_expired_commitment_is_not_offered_any_more() -> None:
     ended = life.advance(make(transfer_status="public", transfer_token="t"), 10 * DAY)
     assert (ended.status, ended.transfer_status, ended.transfer_token) == (Status.EXPIRED, "", None)
 
 
 @pytest.mark.parametrize("status", [Status.PLANNED, Status.CONFIRMED, Status.SUPERSEDED, Status.EXPIRED])
-def test_only_pending_ones_are_confirmed(status):
+def test_only_pending_ones_are_confirmed(status) -> None:
     with pytest.raises(Conflict, match=f"is {status}"):
         life.confirm(make(status=status), 1.0)
 
 
 @pytest.mark.parametrize("status", [Status.SUPERSEDED, Status.EXPIRED])
-def test_nothing_is_made_of_what_has_ended(status):
+def test_nothing_is_made_of_what_has_ended(status) -> None:
     ended = make(status=status)
     deeds = [
         lambda: reshaping.supersede(ended, 1.0),
@@ -211,7 +211,7 @@ def test_nothing_is_made_of_what_has_ended(status):
             deed()
 
 
-def test_split():
+def test_split() -> None:
     made = make(transfer_status="public", transfer_token="t", confirm_by=3.0)
     parts = reshaping.split(made, 4, 7.0, ("a", "b"))
     assert [(one.status, one.superseded_at, one.transfer_token) for one in parts.old] == [
@@ -229,7 +229,7 @@ def test_split():
             reshaping.split(made, amount, 7.0, ("a", "b"))
 
 
-def test_merge():
+def test_merge() -> None:
     merged = reshaping.merge([make(), make(id=2, amount=5, expires_at=20 * DAY, duration="20 days")], 7.0, "m")
     assert [one.status for one in merged.old] == [Status.SUPERSEDED] * 2
     (new,) = merged.new
@@ -248,12 +248,12 @@ def test_merge():
         [make(id=2, transfer_status="unlisted", transfer_token="t")],
     ],
 )
-def test_what_does_not_merge(others):
+def test_what_does_not_merge(others) -> None:
     with pytest.raises((Conflict, Unprocessable)):
         reshaping.merge([make(), *others], 7.0, "m")
 
 
-def test_renewal():
+def test_renewal() -> None:
     made = make(duration="1 year", expires_at=FEBRUARY_29)
     renewed = reshaping.renew(made, FEBRUARY_29 - DAY, "r", 90 * DAY)
     assert (renewed.status, renewed.confirm_by, renewed.confirmed_at) == (Status.PLANNED, FEBRUARY_29, None)
@@ -267,7 +267,7 @@ def test_renewal():
         reshaping.renew(replace(made, status=Status.PLANNED), FEBRUARY_29 - DAY, "r", 90 * DAY)
 
 
-def test_another_duration_counts_from_the_same_start():
+def test_another_duration_counts_from_the_same_start() -> None:
     made = make(created_at=5 * DAY, confirmed_at=DAY, expires_at=11 * DAY)  # a part that was split off on day 5
     assert reshaping.change_duration(made, "20 days", 6 * DAY).expires_at == 21 * DAY
     with pytest.raises(Unprocessable, match="would end the commitment earlier"):
@@ -283,5 +283,5 @@ def test_another_duration_counts_from_the_same_start():
         (FEBRUARY_29 + 0.5, "1 day", FEBRUARY_29 + DAY + 0.5),
     ],
 )
-def test_the_calendar(start, duration, end):
+def test_the_calendar(start, duration, end) -> None:
     assert life.end_of(start, duration) == end

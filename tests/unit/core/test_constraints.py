@@ -36,7 +36,7 @@ CATALOG = Catalog(
         ("at most 5, at most 8", Unit.COUNT, None, Constraint(None, 5)),
     ],
 )
-def test_parse(text, unit, projects, expected):
+def test_parse(text, unit, projects, expected) -> None:
     assert parse_constraint(text, unit, projects) == expected
 
 
@@ -53,7 +53,7 @@ def test_parse(text, unit, projects, expected):
         ("", Unit.COUNT, None),
     ],
 )
-def test_parse_refuses(text, unit, projects):
+def test_parse_refuses(text, unit, projects) -> None:
     with pytest.raises(UnitError):
         parse_constraint(text, unit, projects)
 
@@ -62,17 +62,17 @@ def test_parse_refuses(text, unit, projects):
     ("constraint", "value", "nearest"),
     [(Constraint(5, 10), 4, 5), (Constraint(5, 10), 7, 7), (Constraint(5, 10), 11, 10), (Constraint(), 4, 4)],
 )
-def test_nearest_value(constraint, value, nearest):
+def test_nearest_value(constraint, value, nearest) -> None:
     assert constraint.apply_to(value) == nearest
     assert constraint.allows(value) == (value == nearest)
 
 
-def test_render():
+def test_render() -> None:
     assert Constraint(1, 1).render(Unit.MIB) == "exactly 1 MiB"
     assert Constraint(1, 2).render(Unit.COUNT) == "at least 1, at most 2"
 
 
-def test_file():
+def test_file() -> None:
     constraints = parse_constraint_set(
         {
             "domains": {"germany": {"compute": {"cores": "at least 10 more than project constraints"}}},
@@ -88,7 +88,7 @@ def test_file():
     assert constraints.for_project(("compute", "ram"), "germany", "dresden") is None
 
 
-def test_file_with_every_problem_at_once():
+def test_file_with_every_problem_at_once() -> None:
     with pytest.raises(ConfigError) as caught:
         parse_constraint_set(
             {

@@ -114,7 +114,7 @@ def domain(quota=100, projects=60, others=300, capacity=1000, strict=False):
         (10, project(low=15), rules(), Refusal(INVALID, "not acceptable for this project", 15, None)),
     ],
 )
-def test_project(new, figures, how, expected):
+def test_project(new, figures, how, expected) -> None:
     assert judge_project(new, figures, how) == expected
 
 
@@ -175,7 +175,7 @@ def test_project(new, figures, how, expected):
         (61, domain(), rules(minimum=1000), None),
     ],
 )
-def test_domain(new, figures, how, expected):
+def test_domain(new, figures, how, expected) -> None:
     assert judge_domain(new, figures, how) == expected
 
 
@@ -183,7 +183,7 @@ amounts = st.integers(0, 200)
 
 
 @given(new=amounts, quota=amounts, usage=amounts, others=amounts, domain_quota=amounts)
-def test_no_accepted_project_quota_makes_the_domain_worse(new, quota, usage, others, domain_quota):
+def test_no_accepted_project_quota_makes_the_domain_worse(new, quota, usage, others, domain_quota) -> None:
     figures = ProjectFigures(quota, usage, others + quota, domain_quota, 1000)
     if judge_project(new, figures, rules()) is None:
         assert others + new <= max(domain_quota, others + quota)
@@ -191,7 +191,7 @@ def test_no_accepted_project_quota_makes_the_domain_worse(new, quota, usage, oth
 
 
 @given(new=amounts, quota=amounts, usage=amounts, others=amounts, domain_quota=amounts)
-def test_the_bounds_of_a_refusal_are_acceptable(new, quota, usage, others, domain_quota):
+def test_the_bounds_of_a_refusal_are_acceptable(new, quota, usage, others, domain_quota) -> None:
     figures = ProjectFigures(quota, usage, others + quota, domain_quota, 1000)
     refusal = judge_project(new, figures, rules())
     if refusal is not None and refusal.minimum is not None and refusal.minimum <= quota:

@@ -15,15 +15,15 @@ from limes.core.units import Unit, UnitError
     ("quota", "multiplier", "usable"),
     [(20, 0.2, 24), (5, 0.1, 5), (10, 0.1, 11), (100, 0, 100), (3, 1.1, 6), (30, 0.7, 51)],
 )
-def test_usable_quota(quota, multiplier, usable):
+def test_usable_quota(quota, multiplier, usable) -> None:
     assert usable_quota(quota, multiplier) == usable
 
 
-def test_burst_usage():
+def test_burst_usage() -> None:
     assert (burst_usage(12, 10), burst_usage(8, 10)) == (2, 0)
 
 
-def test_overcommit_floors_each_az_and_the_total_on_its_own():
+def test_overcommit_floors_each_az_and_the_total_on_its_own() -> None:
     assert [effective(raw, 1.5) for raw in (100, 101)] == [150, 151]
     assert effective_total([100, 101], 1.5) == 301
     assert effective(7, 0) == 7
@@ -38,24 +38,24 @@ def test_overcommit_floors_each_az_and_the_total_on_its_own():
         ("until 80% of cluster capacity is assigned", Unit.COUNT, LowPrivLimit(until_percent_assigned=80)),
     ],
 )
-def test_parse_lowpriv_limit(text, unit, limit):
+def test_parse_lowpriv_limit(text, unit, limit) -> None:
     assert parse_lowpriv_limit(text, unit, for_domains=True) == limit
 
 
 @pytest.mark.parametrize(
     "text", ["101% of cluster capacity", "10", "many", "x% of cluster capacity", "1.2.3% of cluster capacity"]
 )
-def test_parse_lowpriv_limit_refuses(text):
+def test_parse_lowpriv_limit_refuses(text) -> None:
     with pytest.raises(UnitError):
         parse_lowpriv_limit(text, Unit.MIB, for_domains=True)
 
 
-def test_until_is_for_domains_only():
+def test_until_is_for_domains_only() -> None:
     with pytest.raises(UnitError):
         parse_lowpriv_limit("until 80% of cluster capacity is assigned", Unit.MIB, for_domains=False)
 
 
-def test_lowpriv_limits_floor():
+def test_lowpriv_limits_floor() -> None:
     assert LowPrivLimit(percent_of_capacity=0.1).evaluate(1999, 0) == 1
     assert LowPrivLimit(until_percent_assigned=50).evaluate(101, 20) == 30
     assert LowPrivLimit(until_percent_assigned=50).evaluate(100, 70) == 0
@@ -71,12 +71,12 @@ def test_lowpriv_limits_floor():
         ("2 years", "2 years"),
     ],
 )
-def test_durations_have_one_form(text, canonical):
+def test_durations_have_one_form(text, canonical) -> None:
     assert str(parse_duration(text)) == canonical
 
 
 @pytest.mark.parametrize("text", ["", "year", "0 days", "-1 year", "1 fortnight", "1 year 3 months", "99999 years"])
-def test_what_is_no_duration(text):
+def test_what_is_no_duration(text) -> None:
     with pytest.raises(DurationError):
         parse_duration(text)
 
@@ -91,6 +91,6 @@ def test_what_is_no_duration(text):
         ("2026-03-28", "1 day", "2026-03-29"),
     ],
 )
-def test_durations_follow_the_calendar(start, text, end):
+def test_durations_follow_the_calendar(start, text, end) -> None:
     started = datetime.fromisoformat(start).replace(tzinfo=UTC)
     assert parse_duration(text).after(started) == datetime.fromisoformat(end).replace(tzinfo=UTC)

@@ -17,7 +17,7 @@ from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, parse_value
         (1, "PiB", Unit.BYTES, 2**50),
     ],
 )
-def test_convert(value, source, target, expected):
+def test_convert(value, source, target, expected) -> None:
     assert convert(value, source, target) == expected
 
 
@@ -32,7 +32,7 @@ def test_convert(value, source, target, expected):
         (8, "EiB", Unit.BYTES, f"value of 8 EiB is too large: the maximum is {2**63 - 2} B"),
     ],
 )
-def test_convert_refuses(value, source, target, message):
+def test_convert_refuses(value, source, target, message) -> None:
     if message is None:
         # the original wrapped at 64 bits and stored 0
         assert convert(value, source, target) == 16 * 2**40
@@ -43,7 +43,7 @@ def test_convert_refuses(value, source, target, message):
 
 
 @given(st.integers(0, MAX_AMOUNT), st.sampled_from(list(Unit)[1:]), st.sampled_from(list(Unit)[1:]))
-def test_conversion_is_exact_both_ways(value, source, target):
+def test_conversion_is_exact_both_ways(value, source, target) -> None:
     try:
         converted = convert(value, source.value, target)
     except UnitError:
@@ -55,7 +55,7 @@ def test_conversion_is_exact_both_ways(value, source, target):
 
 
 @pytest.mark.parametrize("text", ["10 GiB", "10GiB", " 10  GiB "])
-def test_parse_value_with_unit(text):
+def test_parse_value_with_unit(text) -> None:
     assert parse_value(text, Unit.MIB) == 10240
 
 
@@ -63,6 +63,6 @@ def test_parse_value_with_unit(text):
     ("text", "unit"),
     [("10", Unit.MIB), ("10 GiB", Unit.COUNT), ("-1", Unit.COUNT), ("x", Unit.BYTES), ("1.5 GiB", Unit.MIB)],
 )
-def test_parse_value_refuses(text, unit):
+def test_parse_value_refuses(text, unit) -> None:
     with pytest.raises(UnitError):
         parse_value(text, unit)

@@ -15,7 +15,7 @@ def named_in(path):
     return set(re.findall(r"\bLIMES_[A-Z_]*[A-Z]\b(?!_)", path.read_text()))
 
 
-def test_what_the_sources_name_is_known_and_the_other_way_round():
+def test_what_the_sources_name_is_known_and_the_other_way_round() -> None:
     sources = [*(ROOT / "limes").rglob("*.py"), *(ROOT / "plugins").rglob("*.py"), ROOT / "config" / "Containerfile"]
     named = set().union(*map(named_in, sources))
     assert named - KNOWN_VARIABLES == set()

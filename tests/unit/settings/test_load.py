@@ -20,7 +20,7 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-def test_defaults_are_the_originals(tmp_path):
+def test_defaults_are_the_originals(tmp_path) -> None:
     settings = load(write(tmp_path, MINIMAL), {})
     assert settings.discovery.method == "list"
     assert (settings.collector.scrape_interval, settings.collector.scrape_retry) == (1800, 300)
@@ -29,7 +29,7 @@ def test_defaults_are_the_originals(tmp_path):
     assert settings.api.listen.startswith("127.0.0.1:")
 
 
-def test_annotations_are_texts(tmp_path):
+def test_annotations_are_texts(tmp_path) -> None:
     text = """
 availability_zones: [az-one]
 services: [{service_type: a, type: static}]
@@ -48,7 +48,7 @@ resource_behavior:
     }
 
 
-def test_every_problem_at_once(tmp_path):
+def test_every_problem_at_once(tmp_path) -> None:
     text = """
 availability_zones: [az-one]
 services:
@@ -79,7 +79,7 @@ surprise: 1
     ]
 
 
-def test_names_that_are_given_twice_or_reserved():
+def test_names_that_are_given_twice_or_reserved() -> None:
     with pytest.raises(ConfigError) as caught:
         parse(
             {
@@ -105,18 +105,18 @@ def test_names_that_are_given_twice_or_reserved():
         ("", ": expected a mapping of section names to sections"),
     ],
 )
-def test_what_is_no_configuration(tmp_path, text, problem):
+def test_what_is_no_configuration(tmp_path, text, problem) -> None:
     with pytest.raises(ConfigError) as caught:
         load(write(tmp_path, text), {})
     assert problem in str(caught.value)
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_a_file_that_is_not_there(tmp_path) -> None:
     with pytest.raises(ConfigError, match="cannot be read: No such file or directory"):
         load(tmp_path / "nowhere.yaml", {})
 
 
-def test_the_environment_goes_before_the_file(tmp_path):
+def test_the_environment_goes_before_the_file(tmp_path) -> None:
     settings = load(
         write(tmp_path, MINIMAL + "api: {listen: '127.0.0.1:1'}\n"),
         {
@@ -136,12 +136,12 @@ def test_the_environment_goes_before_the_file(tmp_path):
     assert "secret" not in repr(settings)
 
 
-def test_the_originals_database_variables(tmp_path):
+def test_the_originals_database_variables(tmp_path) -> None:
     environ = {"LIMES_DB_HOSTNAME": "db", "LIMES_DB_USERNAME": "me", "LIMES_DB_CONNECTION_OPTIONS": "sslmode=disable"}
     assert load(write(tmp_path, MINIMAL), environ).database.url == "postgresql://me@db:5432/limes?sslmode=disable"
 
 
-def test_password_in_the_url():
+def test_password_in_the_url() -> None:
     assert url_with_password("postgresql://me@db:5432/limes", "a/b@c") == "postgresql://me:a%2Fb%40c@db:5432/limes"
     assert url_with_password("postgresql://me:old@db/limes?sslmode=disable", "new") == (
         "postgresql://me:new@db/limes?sslmode=disable"
@@ -149,7 +149,7 @@ def test_password_in_the_url():
     assert url_with_password("sqlite:///x.db", None) == "sqlite:///x.db"
 
 
-def test_the_originals_audit_variables(tmp_path):
+def test_the_originals_audit_variables(tmp_path) -> None:
     path = write(tmp_path, MINIMAL)
     environ = {
         "LIMES_AUDIT_ENABLE": "true",
@@ -173,7 +173,7 @@ def test_the_originals_audit_variables(tmp_path):
     ("text", "sinks"),
     [("none", ()), ("log", ("log",)), ("[log, rabbitmq]", ("log", "rabbitmq")), ("[]", ()), ("[none]", ())],
 )
-def test_sinks(tmp_path, text, sinks):
+def test_sinks(tmp_path, text, sinks) -> None:
     assert load(write(tmp_path, f"{MINIMAL}audit: {{sinks: {text}}}\n"), {}).audit.sinks == sinks
 
 
@@ -185,7 +185,7 @@ def test_sinks(tmp_path, text, sinks):
         ("rabbitmq: {url: 'https://mq'}", "audit.rabbitmq.url: String should match pattern"),
     ],
 )
-def test_audit_problems(tmp_path, text, problem):
+def test_audit_problems(tmp_path, text, problem) -> None:
     with pytest.raises(ConfigError) as caught:
         load(write(tmp_path, f"{MINIMAL}audit: {{{text}}}\n"), {})
     (found,) = caught.value.problems

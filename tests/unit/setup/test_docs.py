@@ -3,7 +3,7 @@
 from tests.setup.needs import ALL, CHECKOUT, COMPILER, UWSGI
 
 
-def test_everything_is_in_the_table():
+def test_everything_is_in_the_table() -> None:
     page = (CHECKOUT / "docs" / "testing.md").read_text()
     section = page.partition("## What a machine needs")[2].partition("\n## ")[0]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line.startswith("| ")]

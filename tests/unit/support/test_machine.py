@@ -12,26 +12,26 @@ STORY = "a unicorn is missing; not tested: rides on it; to have it: apt-get inst
 
 
 @pytest.fixture(autouse=True)
-def _no_ci(monkeypatch):
+def _no_ci(monkeypatch) -> None:
     for name in ("CI", "LIMES_REQUIRE_REAL"):
         monkeypatch.delenv(name, raising=False)
 
 
-def test_the_test_is_skipped():
+def test_the_test_is_skipped() -> None:
     with pytest.raises(machine.Missing) as raised:
         machine.require(NEED)
     assert raised.value.msg == STORY
 
 
 @pytest.mark.parametrize("variable", ["CI", "LIMES_REQUIRE_REAL"])
-def test_the_test_fails(monkeypatch, variable):
+def test_the_test_fails(monkeypatch, variable) -> None:
     monkeypatch.setenv(variable, "1")
     with pytest.raises(pytest.fail.Exception) as raised:
         machine.require(NEED)
     assert raised.value.msg == STORY
 
 
-def test_all_such_tests_are_one_line():
+def test_all_such_tests_are_one_line() -> None:
     reports = [SimpleNamespace(longrepr=(f"test_{number}.py", number, "Skipped: ...")) for number in (1, 2)]
     for report in reports:
         machine.in_one_line(report, machine.Missing(STORY))
@@ -41,7 +41,7 @@ def test_all_such_tests_are_one_line():
     assert other.longrepr == ("test.py", 3, "Skipped: no")
 
 
-def test_what_is_no_test_ends_with_a_line(monkeypatch, capsys):
+def test_what_is_no_test_ends_with_a_line(monkeypatch, capsys) -> None:
     assert machine.must_stop() is None
     assert machine.must_stop(NEED) == 0
     assert capsys.readouterr().err == STORY + "\n"

@@ -1,5 +1,7 @@
 """The tables of the three APIs: each operation has a rule that exists, and what follows from the table is right."""
 
+from typing import Never
+
 import falcon
 import falcon.testing
 import pytest
@@ -25,7 +27,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize(("table", "rules", "without_rule"), TABLES.values(), ids=TABLES)
-def test_each_operation_has_a_rule_that_exists(table, rules, without_rule):
+def test_each_operation_has_a_rule_that_exists(table, rules, without_rule) -> None:
     known = {rule.name for rule in rules}
     operations = list(operations_of(table))
     named = {name for _, _, operation in operations for name in (operation.rule, *operation.also)}
@@ -36,7 +38,7 @@ def test_each_operation_has_a_rule_that_exists(table, rules, without_rule):
 
 
 class HalfOpenCall(Call[str]):
-    def authorize(self):
+    def authorize(self) -> Never:
         raise Forbidden(f"no {self.rule}")
 
 
@@ -64,14 +66,14 @@ def client() -> falcon.testing.TestClient:
     return falcon.testing.TestClient(app)
 
 
-def test_a_handler_is_asked_only_after_the_rule(client):
+def test_a_handler_is_asked_only_after_the_rule(client) -> None:
     assert client.simulate_get("/open").json == {"deps": "deps"}
     assert client.simulate_get("/rooms/red").text == "red\n"
     refused = client.simulate_put("/rooms/red")
     assert (refused.status_code, refused.text) == (403, "no room:paint\n")
 
 
-def test_what_the_table_does_not_have(client):
+def test_what_the_table_does_not_have(client) -> None:
     assert client.simulate_get("/rooms").status_code == 404
     for method in ("DELETE", "PATCH", "FROBNICATE"):
         refused = client.simulate_request(method, "/rooms/red")
@@ -80,7 +82,7 @@ def test_what_the_table_does_not_have(client):
     assert client.simulate_head("/rooms/red").status_code == 200
 
 
-def test_what_follows_from_a_table():
+def test_what_follows_from_a_table() -> None:
     assert public_paths(TABLE) == {"/open"}
     rules = [Rule("room:show", "@", ""), Rule("room:list", "@", ""), Rule("helper", "@", "")]
     requests = {rule.name: rule.operations for rule in document_rules(rules, TABLE)}
