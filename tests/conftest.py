@@ -1,7 +1,7 @@
 """Fixtures for all tests. The work is done in `tests/support/`."""
 
 import logging
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.rabbitmq import RabbitMQ, rabbitmq_server
 from tests.support.real import RealVenv
 from tests.support.scheduling import OneWorkerForTheCloud
-from tests.support.upstream_placement import UpstreamPlacement, start_upstream_placement
+from tests.support.upstream_placement import PlacementFactory, UpstreamPlacement, start_upstream_placement
 
 settings.load_profile("ci")
 """Each run tries the same examples, however slow the machine is; `--hypothesis-profile=default` goes looking for others."""
@@ -198,9 +198,6 @@ def own_keystone(keystone: RealKeystone, tmp_path: Path) -> Iterator[RealKeyston
         copy = RealKeystone(server, keystone.ids)
         copy.set_endpoint("identity", server.url)
         yield copy
-
-
-PlacementFactory = Callable[..., UpstreamPlacement]
 
 
 @pytest.fixture(scope="session")

@@ -6,10 +6,11 @@ from collections import defaultdict
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.core.catalog import BehaviorRule
+from limes.core.commitments.commitment import Commitment
 from limes.core.commitments.rules import CommitmentRules
 from limes.db.queries import commitments as queries
 from limes.system import SystemIds
-from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 from tests.support.clock import FrozenClock
 
 CORES, VOLUME = ("compute", "cores"), ("volume", "capacity")
@@ -29,7 +30,7 @@ UNKNOWN = ("any", "unknown")
 class Cloud:
     """The database of `world`, with no commitments in it, and the use cases with a clock of their own."""
 
-    def __init__(self, world) -> None:
+    def __init__(self, world: World) -> None:
         self.engine, self.clock = world.engine, FrozenClock()
         ledger = world.commitments.create.ledger
         self.cases = CommitmentUseCases.build(
@@ -58,14 +59,14 @@ class Cloud:
                 )
 
     @property
-    def now(self):
+    def now(self) -> int:
         """Seconds since the epoch."""
         return int(self.ledger.now())
 
-    def stored(self):
+    def stored(self) -> dict[int, Commitment]:
         """All commitments, by number."""
 
-        def read():
+        def read() -> dict[int, Commitment]:
             return {
                 commitment.id: commitment
                 for project in PROJECTS
@@ -74,7 +75,7 @@ class Cloud:
 
         return self.engine.snapshot(read)
 
-    def figures(self):
+    def figures(self) -> dict[int, tuple[dict[str, int], dict[tuple[str, int], int]]]:
         """By resource: capacity by AZ, and usage by AZ and project."""
         usage: defaultdict[int, dict[tuple[str, int], int]] = defaultdict(dict)
         capacity: defaultdict[int, dict[str, int]] = defaultdict(dict)
@@ -87,12 +88,12 @@ class Cloud:
                 capacity[resource][az] = amount
         return {resource: (by_az, usage[resource]) for resource, by_az in capacity.items()}
 
-    def last_event(self):
+    def last_event(self) -> int:
         """The number of the last change."""
         with self.engine.connection():
             return self.engine.rows("SELECT last FROM commitment_event_counter")[0][0]
 
-    def worth(self, commitments):
+    def worth(self, commitments: dict[int, Commitment]) -> int:
         """What those that live are worth together."""
         return sum(
             WORTH[self.ref_of(commitment)] * commitment.amount
@@ -100,6 +101,6 @@ class Cloud:
             if commitment.is_live
         )
 
-    def ref_of(self, commitment):
+    def ref_of(self, commitment: Commitment) -> tuple[str, str]:
         """The resource of a commitment."""
         return next(ref for ref, id_ in self.ids.items() if id_ == commitment.resource_id)

@@ -3,10 +3,10 @@
 from collections import Counter, defaultdict
 from contextlib import suppress
 
-from limes.core.commitments.commitment import Status
+from limes.core.commitments.commitment import Commitment, Status
 from limes.core.selection import select
 from limes.errors import LimesError
-from tests.api.commitment_cloud import AZS, PROJECTS, UNKNOWN
+from tests.api.commitment_cloud import AZS, PROJECTS, UNKNOWN, Cloud
 
 ALLOWED = {
     Status.PLANNED: {Status.PENDING, Status.CONFIRMED, Status.EXPIRED, Status.SUPERSEDED},
@@ -18,7 +18,7 @@ ALLOWED = {
 """Planned to confirmed is two steps, which may be made at once."""
 
 
-def check_transitions(before, after) -> None:
+def check_transitions(before: dict[int, Commitment], after) -> None:
     """No transition that there is not, and nothing changes that must not."""
     for number, commitment in after.items():
         old = before.get(number)
@@ -36,7 +36,7 @@ def check_transitions(before, after) -> None:
         assert not commitment.transfer_status or commitment.is_confirmed
 
 
-def check_capacity(cloud, before, after) -> None:
+def check_capacity(cloud: Cloud, before: dict[int, Commitment], after) -> None:
     """Never oversold, neither in an AZ nor over all of them, and nobody waits for what is there.
 
     With the usage and capacity of now; counted by hand. Usage in unknown AZs has no capacity there, and counts overall.
@@ -58,7 +58,7 @@ def check_capacity(cloud, before, after) -> None:
                 assert increase > max(0, room)
 
 
-def check_lists(cloud, after) -> None:
+def check_lists(cloud: Cloud, after) -> None:
     """Lists agree with the rows."""
     live = {commitment.id for commitment in after.values() if commitment.is_live and commitment.expires_at > cloud.now}
     everything = select(cloud.ledger.catalog)
@@ -80,7 +80,7 @@ def check_lists(cloud, after) -> None:
                 assert cloud.cases.read.by_token(commitment.transfer_token).commitment.id == commitment.id
 
 
-def _committed(resource, commitments):
+def _committed(resource, commitments: dict[int, Commitment]) -> Counter[tuple[str, int]]:
     """What is confirmed, by AZ and project."""
     committed: Counter[tuple[str, int]] = Counter()
     for commitment in commitments.values():
@@ -89,7 +89,7 @@ def _committed(resource, commitments):
     return committed
 
 
-def _claims(resource, usage, commitments):
+def _claims(resource, usage, commitments: dict[int, Commitment]) -> defaultdict[str, Counter[int]]:
     """By AZ and project: what is committed to or used, whichever is more. In unknown AZs what is used."""
     committed = _committed(resource, commitments)
     claims: defaultdict[str, Counter[int]] = defaultdict(Counter)
@@ -98,5 +98,5 @@ def _claims(resource, usage, commitments):
     return claims
 
 
-def _overall(claims):
+def _overall(claims: defaultdict[str, Counter[int]]):
     return sum(amount for by_project in claims.values() for amount in by_project.values())

@@ -1,13 +1,15 @@
 """Help with tests about quota: the paths of a domain and a project, request bodies, and what a request has changed."""
 
-from tests.api.world import BERLIN, GERMANY
+from typing import Any
+
+from tests.api.world import BERLIN, GERMANY, World
 from tests.support.rows import all_rows, changes
 
 DOMAIN = f"/v1/domains/{GERMANY}"
 PROJECT = f"{DOMAIN}/projects/{BERLIN}"
 
 
-def body(level, **services):
+def body(level: str, **services: Any) -> dict[str, Any]:
     """`body("project", compute={"cores": 30, "ram": (1, "GiB")})`"""
     return {
         level: {
@@ -27,13 +29,24 @@ def body(level, **services):
     }
 
 
-def request_quotas(world, path, quotas, token="cloud-admin", *, service="compute", method="PUT", **options):
+def request_quotas(
+    world: World,
+    path: str,
+    quotas: dict[str, Any],
+    token: str = "cloud-admin",
+    *,
+    service: str = "compute",
+    method: str = "PUT",
+    **options: Any,
+) -> Any:
     """The answer to a request for quotas (as for `body`) of one service at a path of a domain or project."""
     level = "project" if "/projects/" in path else "domain"
     return world.request(method, path, token, json=body(level, **{service: quotas}), **options)
 
 
-def put(world, path, document, token="cloud-admin"):
+def put(
+    world: World, path: str, document: Any, token: str = "cloud-admin"
+) -> tuple[Any, dict[str, tuple[list[Any], list[Any]]]]:
     """The answer to a PUT, and the rows that it has changed."""
     before = all_rows(world.engine)
     result = world.request("PUT", path, token, json=document)

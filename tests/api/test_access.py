@@ -5,7 +5,7 @@ import pytest
 from limes.api.routes import ROUTES as TABLE
 from limes.errors import BackendError
 from limes.web.operation import operations_of, public_paths
-from tests.api.world import BERLIN, FRANCE, GERMANY, IDENTITIES, PARIS
+from tests.api.world import BERLIN, FRANCE, GERMANY, IDENTITIES, PARIS, World
 from tests.support.rows import all_rows, changes
 
 NO_DOMAIN = "no such domain (if it was just created, try to POST /domains/discover)\n"
@@ -63,7 +63,7 @@ ROUTES = [
 @pytest.mark.parametrize(
     ("method", "path", "allowed", "status"), ROUTES, ids=[f"{route[0]}-{route[1]}" for route in ROUTES]
 )
-def test_matrix(world, method, path, allowed, status) -> None:
+def test_matrix(world: World, method: str, path: str, allowed: set[str], status: int) -> None:
     before = all_rows(world.engine)
     for token in IDENTITIES:
         result = world.request(method, path, token, json={})
@@ -80,8 +80,8 @@ def test_matrix(world, method, path, allowed, status) -> None:
     assert changes(before, all_rows(world.engine)) == {}
 
 
-def test_every_route_is_in_the_matrix(world) -> None:
-    def template(path):
+def test_every_route_is_in_the_matrix(world: World) -> None:
+    def template(path: str) -> str:
         return (
             path.replace(GERMANY, "{domain_id}")
             .replace(BERLIN, "{project_id}")
@@ -97,7 +97,7 @@ def test_every_route_is_in_the_matrix(world) -> None:
 
 @pytest.mark.parametrize("path", sorted(PUBLIC_PATHS))
 @pytest.mark.parametrize("token", [None, "expired", "keystone-is-down", "nobody"])
-def test_public_paths_need_no_token(world, path, token) -> None:
+def test_public_paths_need_no_token(world: World, path: str, token: str | None) -> None:
     assert world.request("GET", path, token).status_code == (300 if path == "/" else 200)
 
 
@@ -128,12 +128,12 @@ def test_public_paths_need_no_token(world, path, token) -> None:
         ("GET", "/v1/clusters/other", "404 page not found\n"),
     ],
 )
-def test_what_does_not_exist(world, method, path, text) -> None:
+def test_what_does_not_exist(world: World, method: str, path: str, text: str) -> None:
     result = world.request(method, path, json={})
     assert (result.status_code, result.text) == (404, text)
 
 
-def test_what_was_never_scraped_can_be_neither_set_nor_simulated(world) -> None:
+def test_what_was_never_scraped_can_be_neither_set_nor_simulated(world: World) -> None:
     path = f"/v1/domains/{FRANCE}/projects/{PARIS}"
     document = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 1}]}]}}
     answers = [world.request(*route, json=document) for route in (("PUT", path), ("POST", f"{path}/simulate-put"))]
@@ -142,7 +142,7 @@ def test_what_was_never_scraped_can_be_neither_set_nor_simulated(world) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/domains/nowhere", f"{DOMAIN}/projects/nowhere"])
-def test_bodies_are_read_last(world, path) -> None:
+def test_bodies_are_read_last(world: World, path: str) -> None:
     for method, target in (("PUT", path), ("POST", f"{path}/simulate-put")):
         statuses = [
             world.request(method, target, token, body=b"{").status_code for token in ("france-admin", "cloud-admin")
@@ -151,23 +151,23 @@ def test_bodies_are_read_last(world, path) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/domains/nowhere", f"{DOMAIN}/projects/nowhere"])
-def test_existence_is_not_shown_without_permission(world, path) -> None:
+def test_existence_is_not_shown_without_permission(world: World, path: str) -> None:
     assert world.request("GET", path, "france-admin").status_code == 403
 
 
-def test_methods(world) -> None:
+def test_methods(world: World) -> None:
     result = world.request("DELETE", DOMAIN)
     assert (result.status_code, result.text) == (405, "Method Not Allowed\n")
     assert set(result.headers["allow"].split(", ")) >= {"GET", "PUT"}
 
 
-def test_head_is_get_without_a_body(world) -> None:
+def test_head_is_get_without_a_body(world: World) -> None:
     result = world.request("HEAD", DOMAIN)
     assert (result.status_code, result.content) == (200, b"")
     assert world.request("HEAD", DOMAIN, "france-admin").status_code == 403
 
 
-def test_other_clusters(world) -> None:
+def test_other_clusters(world: World) -> None:
     result = world.request("GET", "/v1/domains", headers={"X-Limes-Cluster-Id": "west"})
     assert (result.status_code, result.text) == (
         400,
@@ -177,7 +177,7 @@ def test_other_clusters(world) -> None:
         assert world.request("GET", "/v1/domains", headers={"X-Limes-Cluster-Id": fine}).status_code == 200
 
 
-def test_cors(world) -> None:
+def test_cors(world: World) -> None:
     headers = {"Origin": "https://dashboard.example.com", "Access-Control-Request-Method": "PUT"}
     result = world.request("OPTIONS", DOMAIN, token=None, headers=headers)
     assert (result.status_code, result.headers["access-control-allow-origin"]) == (204, "*")
@@ -186,7 +186,7 @@ def test_cors(world) -> None:
     assert (result.headers["access-control-allow-origin"], result.headers["vary"]) == ("*", "Origin")
 
 
-def test_discovery_answers(world) -> None:
+def test_discovery_answers(world: World) -> None:
     world.new_domains = ["uuid-new"]
     result = world.request("POST", "/v1/domains/discover")
     assert (result.status_code, result.json) == (202, {"new_domains": [{"id": "uuid-new"}]})
@@ -195,12 +195,12 @@ def test_discovery_answers(world) -> None:
     assert (result.status_code, result.json) == (202, {"new_projects": [{"id": "uuid-a"}, {"id": "uuid-b"}]})
 
 
-def test_sync(world) -> None:
+def test_sync(world: World) -> None:
     result = world.request("POST", f"{PROJECT}/sync", "berlin-admin")
     assert (result.status_code, result.text, world.synced) == (202, "", [(GERMANY, BERLIN)])
 
 
-def test_an_internal_error_shows_nothing_but_its_id(world, caplog) -> None:
+def test_an_internal_error_shows_nothing_but_its_id(world: World, caplog: pytest.LogCaptureFixture) -> None:
     world.new_domains = BrokenList()
     result = world.request("POST", "/v1/domains/discover")
     request_id = result.headers["x-openstack-request-id"]
@@ -209,7 +209,7 @@ def test_an_internal_error_shows_nothing_but_its_id(world, caplog) -> None:
 
 
 class BrokenList(list):
-    def __init__(self, error=None) -> None:
+    def __init__(self, error: BackendError | None = None) -> None:
         self._error = error or RuntimeError("secret detail")
 
     def __bool__(self) -> bool:
@@ -217,19 +217,19 @@ class BrokenList(list):
 
 
 @pytest.mark.parametrize("path", ["/v1/domains/discover", f"{DOMAIN}/projects/discover"])
-def test_a_keystone_that_cannot_be_asked(world, caplog, path) -> None:
+def test_a_keystone_that_cannot_be_asked(world: World, caplog: pytest.LogCaptureFixture, path: str) -> None:
     world.new_domains = world.new_projects = BrokenList(BackendError("while listing domains: no answer"))
     result = world.request("POST", path)
     assert (result.status_code, result.text) == (500, "while listing domains: no answer\n")
     assert f"POST {path}: while listing domains: no answer" in caplog.text
 
 
-def test_too_large_a_body(world) -> None:
+def test_too_large_a_body(world: World) -> None:
     result = world.request("PUT", DOMAIN, body=b" " * (1024 * 1024 + 1))
     assert (result.status_code, result.text) == (413, "request body is too large: the limit is 1048576 bytes\n")
 
 
-def test_a_request_id_is_always_ours(world) -> None:
+def test_a_request_id_is_always_ours(world: World) -> None:
     given = "req-11111111-2222-3333-4444-555555555555"
     result = world.request("GET", "/v1/domains", headers={"X-Openstack-Request-Id": given})
     assert result.headers["x-openstack-request-id"] != given

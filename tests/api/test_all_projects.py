@@ -2,18 +2,21 @@
 
 import json
 import threading
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from limes.actions.reports.projects import CHUNK, ProjectDetails, ReportProjects
+from limes.actions.reports.projects import CHUNK, ProjectDetails, ProjectReport, ReportProjects
 from limes.core.catalog import Catalog
 from limes.core.selection import select
-from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, SERVICES
+from limes.db.engine import Engine
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, SERVICES, World
 
 GERMAN, FRENCH = {"id": GERMANY, "name": "germany"}, {"id": FRANCE, "name": "france"}
 
 
-def add_projects(engine, count, name="many") -> None:
+def add_projects(engine: Engine, count: int, name: str = "many") -> None:
     """Makes projects of France, of which each has one resource: more than one chunk."""
 
     def work() -> None:
@@ -37,7 +40,7 @@ def add_projects(engine, count, name="many") -> None:
 @pytest.mark.parametrize(
     "query", ["", "?service=compute", "?resource=cores&resource=ram", "?area=storage&detail", "?service="]
 )
-def test_it_is_the_lists_of_the_domains_together(world, query) -> None:
+def test_it_is_the_lists_of_the_domains_together(world: World, query: str) -> None:
     german = world.get(f"/v1/domains/{GERMANY}/projects{query}")["projects"]
     french = world.get(f"/v1/domains/{FRANCE}/projects{query}")["projects"]
     whole = world.get(f"/v1/projects{query}")
@@ -48,7 +51,7 @@ def test_it_is_the_lists_of_the_domains_together(world, query) -> None:
     assert [project["id"] for project in whole["projects"]] == [BERLIN, DRESDEN, PARIS]
 
 
-def test_one_project_a_line(world) -> None:
+def test_one_project_a_line(world: World) -> None:
     result = world.request("GET", "/v1/projects")
     assert result.headers["content-type"] == "application/json"
     first, *lines, last = result.text.splitlines()
@@ -56,13 +59,13 @@ def test_one_project_a_line(world) -> None:
     assert [json.loads(line.removesuffix(","))["id"] for line in lines] == [BERLIN, DRESDEN, PARIS]
 
 
-def test_no_projects_at_all(world) -> None:
+def test_no_projects_at_all(world: World) -> None:
     world.engine.atomic(lambda: world.engine.execute("DELETE FROM projects"))
     assert world.get("/v1/projects") == {"projects": []}
     assert world.get("/v1/projects?limit=5") == {"projects": [], "projects_links": []}
 
 
-def test_pages(world) -> None:
+def test_pages(world: World) -> None:
     add_projects(world.engine, 5)
     whole = world.get("/v1/projects?service=compute")["projects"]
     found, path = [], "/v1/projects?limit=3&service=compute"
@@ -74,7 +77,7 @@ def test_pages(world) -> None:
     assert (found, path) == (whole, "")
 
 
-def test_more_than_one_chunk(world) -> None:
+def test_more_than_one_chunk(world: World) -> None:
     count = 2 * CHUNK + 17
     add_projects(world.engine, count)
     found = world.get("/v1/projects?resource=cores")["projects"]
@@ -83,7 +86,7 @@ def test_more_than_one_chunk(world) -> None:
 
 
 @pytest.fixture
-def reading(world):
+def reading(world: World) -> Iterator[tuple[Iterator[ProjectReport], list[Any]]]:
     """The stream of all projects of a large cloud, and how many statements were sent so far."""
     add_projects(world.engine, 3 * CHUNK)
     statements = []
@@ -102,7 +105,7 @@ def reading(world):
     world.engine.db.execute_sql = execute
 
 
-def test_only_a_chunk_is_read_ahead(reading) -> None:
+def test_only_a_chunk_is_read_ahead(reading: tuple[Iterator[ProjectReport], list[Any]]) -> None:
     """So that memory is bounded; and the number of statements is, too."""
     stream, statements = reading
     next(stream)
@@ -115,7 +118,7 @@ def test_only_a_chunk_is_read_ahead(reading) -> None:
     assert len(statements) <= 4 * of_a_chunk
 
 
-def test_it_is_one_state_of_the_database(world, reading) -> None:
+def test_it_is_one_state_of_the_database(world: World, reading: tuple[Iterator[ProjectReport], list[Any]]) -> None:
     stream, _ = reading
     next(stream)
     engine = world.engine
@@ -129,19 +132,19 @@ def test_it_is_one_state_of_the_database(world, reading) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_the_connection_is_given_back(world, method) -> None:
+def test_the_connection_is_given_back(world: World, method: str) -> None:
     for _ in range(3):
         assert world.request(method, "/v1/projects").status_code == 200
         assert world.engine.db._in_use == {}
 
 
-def test_what_fails_at_once_has_a_status(world) -> None:
+def test_what_fails_at_once_has_a_status(world: World) -> None:
     world.engine.atomic(lambda: world.engine.execute("ALTER TABLE project_services RENAME TO elsewhere"))
     assert world.request("GET", "/v1/projects").status_code == 500
     assert world.engine.db._in_use == {}
 
 
-def value(world, name):
+def value(world: World, name: str):
     """A metric of this route, summed over its labels."""
     route = 'endpoint="/v1/projects"'
     lines = [
@@ -152,7 +155,7 @@ def value(world, name):
     return sum(float(line.split()[-1]) for line in lines)
 
 
-def test_it_is_logged_and_measured_when_it_was_sent(world, caplog) -> None:
+def test_it_is_logged_and_measured_when_it_was_sent(world: World, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "limes.access")
     before = value(world, "httpmux_response_size_bytes_sum"), value(world, "httpmux_response_duration_seconds_count")
     caplog.clear()

@@ -1,22 +1,23 @@
 """Audit events of what users do: each is written with the change that it is about, and says who, what and how."""
 
 import json
-from typing import Never
+from collections.abc import Callable
+from typing import Any, Never
 
 import pytest
 
 from tests.api.commitments import BEHAVIORS, CORES, PATHS, commit, offer, take
 from tests.api.quotas import DOMAIN, PROJECT, request_quotas
-from tests.api.world import BERLIN, DRESDEN, GERMANY
+from tests.api.world import BERLIN, DRESDEN, GERMANY, World
 from tests.support.rows import all_rows, changes
 
 
 @pytest.fixture
-def audited(make):
+def audited(make: Callable[..., World]) -> World:
     return make(sinks=("log",), behaviors=BEHAVIORS, burst_multiplier=0.2)
 
 
-def events(world):
+def events(world: World) -> list[Any]:
     with world.engine.connection():
         rows = world.engine.rows("SELECT document FROM audit_outbox ORDER BY number")
     return [json.loads(document) for (document,) in rows]
@@ -28,7 +29,7 @@ def payload(event):
     return json.loads(attachment["content"])
 
 
-def put(world, level, token="cloud-admin", **resources):
+def put(world: World, level: str, token: str = "cloud-admin", **resources: int):
     headers = {"User-Agent": "limesctl/1.2", "X-Openstack-Request-Id": f"req-{BERLIN_ID}"}
     return request_quotas(world, {"domain": DOMAIN, "project": PROJECT}[level], resources, token, headers=headers)
 
@@ -36,7 +37,7 @@ def put(world, level, token="cloud-admin", **resources):
 BERLIN_ID = "0b7ff1d2-3c4d-4e5f-8a9b-0c1d2e3f4a5b"
 
 
-def test_a_project_quota(audited) -> None:
+def test_a_project_quota(audited: World) -> None:
     result = put(audited, "project", "germany-admin", cores=25)
     assert result.status_code == 202
     (event,) = events(audited)
@@ -72,7 +73,7 @@ def test_a_project_quota(audited) -> None:
     }
 
 
-def test_a_domain_quota(audited) -> None:
+def test_a_domain_quota(audited: World) -> None:
     assert put(audited, "domain", ram=5000, cores=100).status_code == 202
     (event,) = events(audited)
     assert (event["target"]["typeURI"], event["target"]["id"]) == ("service/compute/ram/quota", GERMANY)
@@ -80,7 +81,7 @@ def test_a_domain_quota(audited) -> None:
     assert payload(event) == {"oldQuota": 4096, "newQuota": 5000, "unit": "MiB"}
 
 
-def test_each_sink_gets_the_same_event(make) -> None:
+def test_each_sink_gets_the_same_event(make: Callable[..., World]) -> None:
     world = make(sinks=("log", "rabbitmq"))
     put(world, "project", cores=25)
     with world.engine.connection():
@@ -90,7 +91,7 @@ def test_each_sink_gets_the_same_event(make) -> None:
     assert json.loads(rows[0][3])["id"] == rows[0][2]
 
 
-def test_a_refused_request_is_told_as_a_whole(audited) -> None:
+def test_a_refused_request_is_told_as_a_whole(audited: World) -> None:
     before = all_rows(audited.engine)
     result = put(audited, "project", "berlin-admin", cores=4, ram=1000, gpus=1, unheard_of=3)
     assert result.status_code == 422
@@ -111,7 +112,7 @@ def test_a_refused_request_is_told_as_a_whole(audited) -> None:
         assert event["initiator"]["id"] == "u6"
 
 
-def test_no_events_where_nothing_happens(audited) -> None:
+def test_no_events_where_nothing_happens(audited: World) -> None:
     assert put(audited, "project", cores=20, ram=1024).status_code == 202
     audited.request("POST", f"{PROJECT}/simulate-put", json={"project": {"bursting": {"enabled": True}}})
     audited.get(PROJECT)
@@ -119,7 +120,7 @@ def test_no_events_where_nothing_happens(audited) -> None:
     assert events(audited) == []
 
 
-def test_without_sinks_there_is_only_the_history(make) -> None:
+def test_without_sinks_there_is_only_the_history(make: Callable[..., World]) -> None:
     world = make()
     before = all_rows(world.engine)
     assert put(world, "project", cores=21).status_code == 202
@@ -127,12 +128,12 @@ def test_without_sinks_there_is_only_the_history(make) -> None:
     assert set(changes(before, all_rows(world.engine))) == {"project_resources", "project_services", "quota_history"}
 
 
-def burst(world, project, enabled):
+def burst(world: World, project: str, enabled: bool):
     path = f"/v1/domains/{GERMANY}/projects/{project}"
     return world.request("PUT", path, json={"project": {"bursting": {"enabled": enabled}}}).status_code
 
 
-def test_bursting(audited) -> None:
+def test_bursting(audited: World) -> None:
     assert [burst(audited, DRESDEN, True), burst(audited, DRESDEN, True), burst(audited, DRESDEN, False)] == [
         202,
         202,
@@ -148,7 +149,7 @@ def test_bursting(audited) -> None:
     }
 
 
-def told(world):
+def told(world: World) -> list[tuple[Any, ...]]:
     """Event, action, code, and the status before and after."""
     found = []
     for event in events(world):
@@ -159,7 +160,7 @@ def told(world):
     return found
 
 
-def test_the_life_of_commitments(audited) -> None:
+def test_the_life_of_commitments(audited: World) -> None:
     first = commit(audited, amount=6)
     second = commit(audited, amount=4)
     merged = audited.request(
@@ -185,7 +186,7 @@ def test_the_life_of_commitments(audited) -> None:
     assert payload(last)["new"]["project_id"] == DRESDEN
 
 
-def test_a_transfer_token_is_never_told(audited) -> None:
+def test_a_transfer_token_is_never_told(audited: World) -> None:
     made = commit(audited)
     marked = offer(audited, made["id"], CORES["amount"]).json["commitment"]
     take(audited, made["id"], marked["transfer_token"])
@@ -194,13 +195,13 @@ def test_a_transfer_token_is_never_told(audited) -> None:
     assert "transfer_token" not in text
 
 
-def test_deleting_a_planned_commitment(audited) -> None:
+def test_deleting_a_planned_commitment(audited: World) -> None:
     planned = commit(audited, confirm_by=1767225600 + 86400)
     assert audited.request("DELETE", f"{PATHS['berlin']}/commitments/{planned['id']}").status_code == 204
     assert told(audited)[-1] == ("deleted", "delete", "204", "planned", None)
 
 
-def test_what_time_brings_about_is_not_laid_to_the_users_account(audited) -> None:
+def test_what_time_brings_about_is_not_laid_to_the_users_account(audited: World) -> None:
     commit(audited, amount=4)
     audited.clock.advance(2 * 3600)
     assert audited.request("POST", f"{PATHS['berlin']}/commitments/new", json={"commitment": CORES}).status_code == 201
@@ -216,7 +217,7 @@ def test_what_time_brings_about_is_not_laid_to_the_users_account(audited) -> Non
 
 
 @pytest.mark.parametrize("table", ["quota_history", "audit_outbox"])
-def test_a_change_that_cannot_be_written_down_does_not_happen(audited, table) -> None:
+def test_a_change_that_cannot_be_written_down_does_not_happen(audited: World, table: str) -> None:
     with audited.engine.connection():
         audited.engine.execute(f"ALTER TABLE {table} RENAME TO lost")
     result = put(audited, "project", cores=25)
@@ -229,7 +230,7 @@ def test_a_change_that_cannot_be_written_down_does_not_happen(audited, table) ->
     assert events(audited) == []
 
 
-def test_a_change_that_does_not_happen_is_not_written_down(audited) -> None:
+def test_a_change_that_does_not_happen_is_not_written_down(audited: World) -> None:
     audited.engine.atomic(
         lambda: audited.engine.execute("UPDATE project_services SET quota_desynced_at = NULL, next_push_at = NULL")
     )
@@ -248,7 +249,7 @@ def test_a_change_that_does_not_happen_is_not_written_down(audited) -> None:
     assert changes(before, all_rows(audited.engine)) == {}
 
 
-def test_what_a_client_makes_up_is_cut_to_size(audited) -> None:
+def test_what_a_client_makes_up_is_cut_to_size(audited: World) -> None:
     headers = {"User-Agent": "a" * 100_000}
     document = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 21}]}]}}
     assert audited.request("PUT", PROJECT, json=document, headers=headers).status_code == 202
@@ -256,13 +257,13 @@ def test_what_a_client_makes_up_is_cut_to_size(audited) -> None:
     assert event["initiator"]["host"]["agent"] == "a" * 255
 
 
-def test_the_number_of_statements_does_not_grow_with_that_of_the_resources(audited) -> None:
+def test_the_number_of_statements_does_not_grow_with_that_of_the_resources(audited: World) -> None:
     counts = []
     for quotas in ({"cores": 21}, {"cores": 22, "ram": 1025}):
         statements = []
         run = audited.engine.db.execute_sql
 
-        def counting(sql, *args, run=run, statements=statements, **kwargs):
+        def counting(sql, *args, run=run, statements: list[Any] = statements, **kwargs):
             statements.append(sql)
             return run(sql, *args, **kwargs)
 

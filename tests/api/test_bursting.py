@@ -1,18 +1,22 @@
 """Switching bursting on and off."""
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from limes.core.catalog import BehaviorRule
-from tests.api.world import BERLIN, DRESDEN, GERMANY
+from tests.api.world import BERLIN, DRESDEN, GERMANY, World
 from tests.support.rows import all_rows, changes
 
 BERLIN_PATH = f"/v1/domains/{GERMANY}/projects/{BERLIN}"
 DRESDEN_PATH = f"/v1/domains/{GERMANY}/projects/{DRESDEN}"
 
 
-def switch(world, path, enabled, token="cloud-admin", simulate=False, **more):
+def switch(
+    world: World, path: str, enabled: bool, token: str = "cloud-admin", simulate: bool = False, **more: Any
+) -> tuple[Any, dict[str, tuple[list[Any], list[Any]]]]:
     before = all_rows(world.engine)
     method, path = ("POST", f"{path}/simulate-put") if simulate else ("PUT", path)
     result = world.request(method, path, token, json={"project": {"bursting": {"enabled": enabled}, **more}})
@@ -20,11 +24,11 @@ def switch(world, path, enabled, token="cloud-admin", simulate=False, **more):
 
 
 @pytest.fixture
-def bursting(make):
+def bursting(make: Callable[..., World]) -> World:
     return make(burst_multiplier=0.2, behaviors=[BehaviorRule(re.compile("volume/.*"), max_burst_multiplier=0)])
 
 
-def test_on_and_off(bursting) -> None:
+def test_on_and_off(bursting: World) -> None:
     result, changed = switch(bursting, BERLIN_PATH, True, "berlin-admin")
     assert (result.status_code, result.text) == (202, "")
     assert changed["projects"][1][0][-1]
@@ -41,12 +45,12 @@ def test_on_and_off(bursting) -> None:
     )
 
 
-def test_the_same_value_changes_nothing(bursting) -> None:
+def test_the_same_value_changes_nothing(bursting: World) -> None:
     result, changed = switch(bursting, BERLIN_PATH, False)
     assert (result.status_code, changed, bursting.pushed) == (202, {}, [])
 
 
-def test_off_is_refused_while_something_is_bursted(bursting) -> None:
+def test_off_is_refused_while_something_is_bursted(bursting: World) -> None:
     assert switch(bursting, DRESDEN_PATH, True)[0].status_code == 202
     for simulate in (False, True):
         result, changed = switch(bursting, DRESDEN_PATH, False, simulate=simulate)
@@ -57,12 +61,12 @@ def test_off_is_refused_while_something_is_bursted(bursting) -> None:
         assert changed == {}
 
 
-def test_simulation(bursting) -> None:
+def test_simulation(bursting: World) -> None:
     result, changed = switch(bursting, BERLIN_PATH, True, simulate=True)
     assert (result.status_code, result.json, changed) == (200, {"success": True}, {})
 
 
-def test_not_together_with_quotas(bursting) -> None:
+def test_not_together_with_quotas(bursting: World) -> None:
     services = [{"type": "compute", "resources": [{"name": "cores", "quota": 21}]}]
     result, changed = switch(bursting, BERLIN_PATH, True, services=services)
     assert (result.status_code, changed) == (400, {})
@@ -71,18 +75,18 @@ def test_not_together_with_quotas(bursting) -> None:
         assert switch(bursting, BERLIN_PATH, True, services=nothing)[0].status_code == 202, "that is no quota"
 
 
-def test_what_left_the_configuration_does_not_hold_it(bursting) -> None:
+def test_what_left_the_configuration_does_not_hold_it(bursting: World) -> None:
     assert switch(bursting, DRESDEN_PATH, True)[0].status_code == 202
     bursting.engine.atomic(lambda: bursting.engine.execute("UPDATE resources SET name = 'gone' WHERE name = 'cores'"))
     assert switch(bursting, DRESDEN_PATH, False)[0].status_code == 202
 
 
-def test_not_without_bursting_in_the_cluster(world) -> None:
+def test_not_without_bursting_in_the_cluster(world: World) -> None:
     result, changed = switch(world, BERLIN_PATH, True)
     assert (result.status_code, result.text, changed) == (400, "bursting is not available for this cluster\n", {})
 
 
 @pytest.mark.parametrize("token", ["berlin-member", "germany-viewer", "cloud-viewer"])
-def test_needs_permission_to_edit(bursting, token) -> None:
+def test_needs_permission_to_edit(bursting: World, token: str) -> None:
     result, changed = switch(bursting, BERLIN_PATH, True, token)
     assert (result.status_code, result.text, changed) == (403, "Forbidden\n", {})

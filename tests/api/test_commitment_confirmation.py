@@ -1,20 +1,22 @@
 """Which commitments are confirmed at once: the earliest date, what is left of the capacity, and who waits for it."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
 from limes.core.catalog import BehaviorRule
 from tests.api.commitments import BEHAVIORS, NOW, YEAR_2027, amounts, ask, commit, listed
+from tests.api.world import World
 from tests.support.rows import all_rows, changes
 
 
 @pytest.fixture
-def cloud(make):
+def cloud(make: Callable[..., World]) -> World:
     return make(behaviors=BEHAVIORS)
 
 
-def test_the_earliest_date(make) -> None:
+def test_the_earliest_date(make: Callable[..., World]) -> None:
     rule = BehaviorRule(
         re.compile("compute/cores"),
         commitment_durations=("1 hour",),
@@ -37,7 +39,7 @@ def test_the_earliest_date(make) -> None:
     assert listed(world)[0] == {**waiting, "status": "confirmed", "confirmed_at": YEAR_2027}
 
 
-def test_can_confirm_says_what_new_does(cloud) -> None:
+def test_can_confirm_says_what_new_does(cloud: World) -> None:
     """az-one has 100: dresden uses 31, so 69 are left for berlin, whose own usage of 2 is covered by a commitment."""
     before = all_rows(cloud.engine)
     assert ask(cloud, "berlin", "can-confirm", amount=69).json["result"] is True
@@ -52,19 +54,19 @@ def test_can_confirm_says_what_new_does(cloud) -> None:
     commit(cloud, "dresden", amount=31)
 
 
-def test_overcommit_counts(make) -> None:
+def test_overcommit_counts(make: Callable[..., World]) -> None:
     world = make(behaviors=[*BEHAVIORS, BehaviorRule(re.compile("compute/cores"), overcommit_factor=1.5)])
     assert ask(world, "berlin", "can-confirm", amount=119).json["result"] is True
     assert ask(world, "berlin", "can-confirm", amount=120).json["result"] is False
 
 
-def test_a_resource_without_capacity_cannot_be_confirmed(cloud) -> None:
+def test_a_resource_without_capacity_cannot_be_confirmed(cloud: World) -> None:
     fields = {"service_type": "volume", "resource_name": "capacity", "duration": "1 year", "amount": 1}
     assert ask(cloud, "berlin", "can-confirm", **fields).json["result"] is False
     assert ask(cloud, "berlin", "new", **fields).status_code == 409
 
 
-def test_what_has_expired_frees_its_capacity_at_once(cloud) -> None:
+def test_what_has_expired_frees_its_capacity_at_once(cloud: World) -> None:
     commit(cloud, amount=69)
     cloud.clock.advance(3599)
     assert ask(cloud, "berlin", "can-confirm", amount=1).json["result"] is False
@@ -72,7 +74,7 @@ def test_what_has_expired_frees_its_capacity_at_once(cloud) -> None:
     assert ask(cloud, "berlin", "can-confirm", amount=69).json["result"] is True
 
 
-def test_those_that_wait_come_first(cloud) -> None:
+def test_those_that_wait_come_first(cloud: World) -> None:
     """A new commitment does not take what a pending one can have."""
     commit(cloud, amount=60)
     commit(cloud, "dresden", amount=60, confirm_by=NOW + 10)

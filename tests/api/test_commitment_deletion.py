@@ -1,22 +1,27 @@
 """Deleting commitments: those that are not confirmed, and mistakes, for a while."""
 
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, YEAR_2027, amounts, commit, events, offer
+from tests.api.world import World
 from tests.support.rows import all_rows, changes
 
 
 @pytest.fixture
-def cloud(make):
+def cloud(make: Callable[..., World]) -> World:
     return make(behaviors=BEHAVIORS)
 
 
-def changed_tables(world, before):
+def changed_tables(world: World, before: dict[str, Counter[Any]]) -> set[Any]:
     return set(changes(before, all_rows(world.engine)))
 
 
-def test_only_unconfirmed_ones_are_deleted(cloud) -> None:
+def test_only_unconfirmed_ones_are_deleted(cloud: World) -> None:
     confirmed, planned = commit(cloud, amount=1), commit(cloud, amount=2, confirm_by=YEAR_2027)
     before = all_rows(cloud.engine)
     result = cloud.request("DELETE", f"{PATHS['berlin']}/commitments/{confirmed['id']}")
@@ -35,7 +40,7 @@ def test_only_unconfirmed_ones_are_deleted(cloud) -> None:
     assert events(cloud)[-1] == ("deleted", 2)
 
 
-def test_a_mistake_is_taken_back(make) -> None:
+def test_a_mistake_is_taken_back(make: Callable[..., World]) -> None:
     world = make(behaviors=BEHAVIORS, commitment_rules=CommitmentRules(self_delete_grace=60))
     one, two = commit(world, amount=60), commit(world, amount=9)
     commit(world, "dresden", amount=61, confirm_by=NOW + 1)
@@ -52,7 +57,7 @@ def test_a_mistake_is_taken_back(make) -> None:
     assert (result.status_code, result.text) == (403, "commitments can only be taken back for 60 seconds\n")
 
 
-def test_a_renewal_is_taken_back_but_not_what_was_made_of_others(make) -> None:
+def test_a_renewal_is_taken_back_but_not_what_was_made_of_others(make: Callable[..., World]) -> None:
     world = make(behaviors=BEHAVIORS, commitment_rules=CommitmentRules(self_delete_grace=60))
     old = commit(world, amount=10)
     world.clock.advance(60)

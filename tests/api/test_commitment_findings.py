@@ -1,7 +1,9 @@
 """What a second look at commitments found: resources that left the configuration, and odd conversions."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -18,7 +20,7 @@ from limes.db.queries import commitments as queries
 from limes.errors import NotFound
 from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, commit, events, listed, offer, take
-from tests.api.world import BERLIN, DRESDEN, GERMANY, SERVICES
+from tests.api.world import BERLIN, DRESDEN, GERMANY, SERVICES, World
 from tests.support.rows import all_rows, changes
 
 RULES = CommitmentRules(conversions=({("compute", "cores"): 4, ("volume", "capacity"): 6},))
@@ -26,11 +28,11 @@ YEAR = 365 * 86400
 
 
 @pytest.fixture
-def cloud(make):
+def cloud(make: Callable[..., World]) -> World:
     return with_volumes(make(behaviors=BEHAVIORS, commitment_rules=RULES))
 
 
-def with_volumes(world, capacity=20):
+def with_volumes(world: World, capacity: int = 20) -> World:
     world.engine.execute(
         "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
         " SELECT id, 'az-one', %s, '[]' FROM resources WHERE name = 'capacity'",
@@ -39,7 +41,7 @@ def with_volumes(world, capacity=20):
     return world
 
 
-def convert(world, number, source, target):
+def convert(world: World, number, source: int, target: int):
     part = {"target_service": "volume", "target_resource": "capacity", "source_amount": source, "target_amount": target}
     path = f"{PATHS['berlin']}/commitments/{number}/convert"
     return world.request("POST", path, json={"commitment": part})
@@ -48,7 +50,7 @@ def convert(world, number, source, target):
 # -- the service is not configured any more ----------------------------------------------------------------------------
 
 
-def without_compute(world):
+def without_compute(world) -> tuple[Catalog, CommitmentUseCases]:
     """The use cases of a process whose configuration has volumes only, after a collector with the same one started."""
     catalog = Catalog(["az-one"], SERVICES[1:], behaviors=BEHAVIORS)
     SyncCatalog(world.engine, catalog, ["inventory"], world.clock).run(prune=True)
@@ -56,7 +58,7 @@ def without_compute(world):
     return catalog, CommitmentUseCases.build(world.engine, catalog, world.clock, SystemIds(), RULES, change_log)
 
 
-def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud) -> None:
+def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud: World) -> None:
     made = commit(cloud, amount=10)
     token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
     planned = commit(cloud, amount=3, confirm_by=NOW + 9000)
@@ -81,7 +83,7 @@ def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud) -
     assert events(cloud)[-2:] == [("deleted", 3), ("expired", 10)]
 
 
-def test_a_service_without_promises_goes(cloud) -> None:
+def test_a_service_without_promises_goes(cloud: World) -> None:
     made = commit(cloud, amount=10)
     cloud.clock.advance(3600)
     SettleCommitments(cloud.commitments.create.ledger).run()
@@ -94,7 +96,7 @@ def test_a_service_without_promises_goes(cloud) -> None:
 # -- conversion --------------------------------------------------------------------------------------------------------
 
 
-def test_one_that_waits_is_confirmed_where_there_is_room(cloud) -> None:
+def test_one_that_waits_is_confirmed_where_there_is_room(cloud: World) -> None:
     commit(cloud, amount=60)
     waits = commit(cloud, amount=30, confirm_by=NOW + 10, duration="1 year")
     cloud.clock.advance(20)
@@ -107,7 +109,7 @@ def test_one_that_waits_is_confirmed_where_there_is_room(cloud) -> None:
     assert listed(cloud)[1]["created_at"] == NOW + 20
 
 
-def test_no_conversion_before_the_earliest_date_of_the_other_resource(make) -> None:
+def test_no_conversion_before_the_earliest_date_of_the_other_resource(make: Callable[..., World]) -> None:
     late = replace(BEHAVIORS[2], commitment_min_confirm_date=NOW + 5000.0)
     world = with_volumes(make(behaviors=[*BEHAVIORS[:2], late], commitment_rules=RULES))
     before = [commit(world, amount=3, duration="1 year"), commit(world, amount=3, confirm_by=NOW + 4999)]
@@ -121,7 +123,7 @@ def test_no_conversion_before_the_earliest_date_of_the_other_resource(make) -> N
     assert convert(world, planned["id"], 3, 2).json["commitment"]["status"] == "planned"
 
 
-def test_no_conversion_to_what_was_never_scraped(cloud) -> None:
+def test_no_conversion_to_what_was_never_scraped(cloud: World) -> None:
     made = commit(cloud, "dresden", amount=3, duration="1 year")  # dresden has no volumes yet
     rows = all_rows(cloud.engine)
     part = {"target_service": "volume", "target_resource": "capacity", "source_amount": 3, "target_amount": 2}
@@ -131,7 +133,7 @@ def test_no_conversion_to_what_was_never_scraped(cloud) -> None:
     assert changes(rows, all_rows(cloud.engine)) == {}
 
 
-def test_an_az_that_the_other_resource_does_not_have(make) -> None:
+def test_an_az_that_the_other_resource_does_not_have(make: Callable[..., World]) -> None:
     rule = BehaviorRule(re.compile("volume/capacity"), commitment_durations=("1 year",))
     world = with_volumes(make(behaviors=[*BEHAVIORS[:2], rule], commitment_rules=RULES))
     made = commit(world, amount=3, duration="1 year")
@@ -156,7 +158,9 @@ def test_an_az_that_the_other_resource_does_not_have(make) -> None:
         ("{}", None),
     ],
 )  # fmt: skip
-def test_what_was_given_away_meanwhile_is_not_ours(cloud, monkeypatch, what, document) -> None:
+def test_what_was_given_away_meanwhile_is_not_ours(
+    cloud: World, monkeypatch: pytest.MonkeyPatch, what: str, document: dict[str, Any] | None
+) -> None:
     """The first look finds it in the project; once its resource is locked, somebody has taken it."""
     made, _ = commit(cloud, amount=10, duration="1 year"), commit(cloud, amount=1)
     look = queries.find

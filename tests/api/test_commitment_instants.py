@@ -2,27 +2,29 @@
 configuration."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
 from limes.actions.commitments.settle import SettleCommitments
 from limes.core.catalog import BehaviorRule
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, listed, offer, take
+from tests.api.world import World
 
 HOUR, DAY = 3600, 86400
 
 
 @pytest.fixture
-def cloud(make):
+def cloud(make: Callable[..., World]) -> World:
     return make(behaviors=BEHAVIORS)
 
 
-def lower(world, quota):
+def lower(world: World, quota: int):
     body = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": quota}]}]}}
     return world.request("PUT", PATHS["berlin"], json=body).status_code
 
 
-def test_confirm_by_may_be_now(cloud) -> None:
+def test_confirm_by_may_be_now(cloud: World) -> None:
     assert ask(cloud, "berlin", "new", confirm_by=NOW - 1).status_code == 422
     made = commit(cloud, confirm_by=NOW)
     assert made["expires_at"] == NOW + HOUR
@@ -31,7 +33,7 @@ def test_confirm_by_may_be_now(cloud) -> None:
     assert amounts(cloud) == [(10, "confirmed"), (1, "confirmed")]
 
 
-def test_a_guarantee_holds_until_the_very_end(cloud) -> None:
+def test_a_guarantee_holds_until_the_very_end(cloud: World) -> None:
     commit(cloud, amount=10)
     cloud.clock.advance(HOUR - 1)
     assert [lower(cloud, 9), amounts(cloud)] == [409, [(10, "confirmed")]]
@@ -39,7 +41,7 @@ def test_a_guarantee_holds_until_the_very_end(cloud) -> None:
     assert [lower(cloud, 9), amounts(cloud)] == [202, []]
 
 
-def test_an_offer_ends_with_the_commitment(cloud) -> None:
+def test_an_offer_ends_with_the_commitment(cloud: World) -> None:
     made = commit(cloud, amount=10)
     token = offer(cloud, made["id"], 10, status="public").json["commitment"]["transfer_token"]
     header = {"Transfer-Token": token}
@@ -54,7 +56,7 @@ def test_an_offer_ends_with_the_commitment(cloud) -> None:
     assert (ended["status"], "transfer_token" in ended, "transferable" in ended) == ("expired", False, False)
 
 
-def test_a_duration_that_is_not_on_offer_any_more_is_not_renewed(cloud, make) -> None:
+def test_a_duration_that_is_not_on_offer_any_more_is_not_renewed(cloud: World, make: Callable[..., World]) -> None:
     made = commit(cloud, amount=3, duration="1 year")
     later = make(
         fill=False,
@@ -69,7 +71,7 @@ def test_a_duration_that_is_not_on_offer_any_more_is_not_renewed(cloud, make) ->
     assert amounts(later) == [(3, "confirmed")]
 
 
-def test_a_plan_for_all_azs_knows_commitments_of_each(cloud, make) -> None:
+def test_a_plan_for_all_azs_knows_commitments_of_each(cloud: World, make: Callable[..., World]) -> None:
     """201 cores in all, of which berlin uses 5 and dresden 31."""
     commit(cloud, amount=60)
     later = make(fill=False, behaviors=[BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 year",))])
@@ -81,7 +83,9 @@ def test_a_plan_for_all_azs_knows_commitments_of_each(cloud, make) -> None:
     assert found == {110: (NOW, 0, None), 111: (NOW + HOUR, 1, None), 170: (NOW + HOUR, 1, None), 171: (None, 1, 1)}
 
 
-def test_nothing_is_confirmed_before_an_earliest_date_that_was_set_later(cloud, make) -> None:
+def test_nothing_is_confirmed_before_an_earliest_date_that_was_set_later(
+    cloud: World, make: Callable[..., World]
+) -> None:
     commit(cloud, amount=10, confirm_by=NOW + 10, duration="1 year")
     rule = BehaviorRule(
         re.compile("compute/cores"),

@@ -6,7 +6,9 @@ the rows; and who was refused has changed nothing.
 """
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import orjson
 import pytest
@@ -21,9 +23,11 @@ from limes.core.commitments.request import CommitmentRequest
 from limes.core.commitments.rules import conversion_rates
 from limes.core.selection import select
 from limes.db.queries.capacity import lock_resources
+from limes.db.queries.commitment_events import NumberedEvent
 from limes.errors import LimesError
 from tests.api.commitment_cloud import AZS, BEHAVIORS, CORES, PROJECTS, RULES, UNKNOWN, VOLUME, WORTH, Cloud
 from tests.api.commitment_invariants import check_capacity, check_lists, check_transitions
+from tests.api.world import World
 
 JANE = Initiator("jane", "u1", "germany")
 HOUR = 3600
@@ -40,7 +44,7 @@ projects, refs, azs = (
 class Life(RuleBasedStateMachine):
     """One example: begins with no commitments, on the database of `world`."""
 
-    def __init__(self, world) -> None:
+    def __init__(self, world: World) -> None:
         super().__init__()
         self.cloud = Cloud(world)
         self.cases = self.cloud.cases
@@ -49,7 +53,7 @@ class Life(RuleBasedStateMachine):
         self.worth = 0
         """What all live commitments together have to be worth."""
 
-    def pick(self, index):
+    def pick(self, index: int) -> tuple[Any, ...]:
         """A commitment, its number and the path of its owner."""
         live = [commitment for _, commitment in sorted(self.seen.items()) if commitment.is_live]
         if index == 15 or not live:
@@ -59,7 +63,7 @@ class Life(RuleBasedStateMachine):
 
     # -- deeds -----------------------------------------------------------------------------------------------------------
 
-    def attempt(self, deed):
+    def attempt(self, deed: Callable[..., Any]):
         """Its answer, or None if it was refused: then nothing has changed."""
         try:
             return deed()
@@ -199,7 +203,7 @@ class Life(RuleBasedStateMachine):
         check_lists(self.cloud, after)
         self.seen, self.cursor = after, events[-1].number if events else self.cursor
 
-    def _events(self, before, after, events) -> None:
+    def _events(self, before: dict[int, Commitment], after, events: list[NumberedEvent]) -> None:
         assert [event.number for event in events] == list(range(self.cursor + 1, self.cursor + 1 + len(events)))
         sums: defaultdict[str, int] = defaultdict(int)
         for event in events:
@@ -213,7 +217,7 @@ class Life(RuleBasedStateMachine):
 
 
 @pytest.mark.timeout(600)  # a failure is made small before it is shown
-def test_lives(make) -> None:
+def test_lives(make: Callable[..., World]) -> None:
     world = make(behaviors=BEHAVIORS, commitment_rules=RULES)
     examples = 40 if world.engine.dialect == "sqlite" else 8  # where nobody else is about, they do not differ
     run_state_machine_as_test(

@@ -1,12 +1,15 @@
 """Merge, renew, change of duration, conversion and planning over HTTP."""
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from limes.core.catalog import BehaviorRule
 from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, CORES, NOW, PATHS, amounts, ask, commit, events, listed, offer, take
+from tests.api.world import World
 from tests.support.rows import all_rows, changes
 
 DAY = 86400
@@ -15,7 +18,7 @@ RULES = CommitmentRules(conversions=({("compute", "cores"): 4, ("volume", "capac
 
 
 @pytest.fixture
-def cloud(make):
+def cloud(make: Callable[..., World]) -> World:
     world = make(behaviors=BEHAVIORS, commitment_rules=RULES)
     world.engine.execute(
         "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
@@ -24,18 +27,18 @@ def cloud(make):
     return world
 
 
-def post(world, what, document, project="berlin"):
+def post(world: World, what: str, document: dict[Any, Any], project: str = "berlin"):
     return world.request("POST", f"{PATHS[project]}/commitments/{what}", json=document)
 
 
-def refused(world, what, document, status, text, project="berlin") -> None:
+def refused(world: World, what: str, document: dict[Any, Any], status: int, text: str, project: str = "berlin") -> None:
     before = all_rows(world.engine)
     result = post(world, what, document, project)
     assert (result.status_code, result.text) == (status, text + "\n")
     assert changes(before, all_rows(world.engine)) == {}
 
 
-def test_merge(cloud) -> None:
+def test_merge(cloud: World) -> None:
     first, second = commit(cloud, amount=3), commit(cloud, amount=4, duration="1 year")
     result = post(cloud, "merge", {"commitment_ids": [first["id"], second["id"], first["id"]]})
     assert result.status_code == 202
@@ -47,7 +50,7 @@ def test_merge(cloud) -> None:
     assert ask(cloud, "berlin", "can-confirm", amount=63).json["result"] is False
 
 
-def test_what_is_not_merged(cloud) -> None:
+def test_what_is_not_merged(cloud: World) -> None:
     first, second = commit(cloud, amount=3), commit(cloud, amount=4, availability_zone="az-two")
     other = commit(cloud, "dresden", amount=1)
     both = "all commitments must be for the same resource and availability zone to merge"
@@ -59,7 +62,7 @@ def test_what_is_not_merged(cloud) -> None:
     refused(cloud, "merge", {"commitment_ids": []}, 422, few)
 
 
-def test_renewal_begins_when_the_old_one_ends(cloud) -> None:
+def test_renewal_begins_when_the_old_one_ends(cloud: World) -> None:
     old = commit(cloud, amount=60, duration="1 year")
     early = f"it is too early to renew commitment {old['id']}: possible from 2026-10-03T00:00:00+00:00"
     refused(cloud, f"{old['id']}/renew", {}, 409, early)
@@ -79,7 +82,7 @@ def test_renewal_begins_when_the_old_one_ends(cloud) -> None:
     assert amounts(cloud) == [(60, "confirmed")]
 
 
-def test_a_renewal_that_was_converted_is_still_one(cloud) -> None:
+def test_a_renewal_that_was_converted_is_still_one(cloud: World) -> None:
     old = commit(cloud, amount=4, duration="1 year")
     cloud.clock.advance(300 * DAY)
     renewed = post(cloud, f"{old['id']}/renew", {}).json["commitment"]
@@ -94,7 +97,7 @@ def test_a_renewal_that_was_converted_is_still_one(cloud) -> None:
     assert post(cloud, f"{old['id']}/renew", {}).status_code == 202
 
 
-def test_parts_of_what_was_renewed_are_not_renewed_again(cloud) -> None:
+def test_parts_of_what_was_renewed_are_not_renewed_again(cloud: World) -> None:
     old = commit(cloud, amount=60, duration="1 year")
     cloud.clock.advance(300 * DAY)
     renewed = post(cloud, f"{old['id']}/renew", {}).json["commitment"]
@@ -110,7 +113,7 @@ def test_parts_of_what_was_renewed_are_not_renewed_again(cloud) -> None:
     assert amounts(cloud) == [(60, "confirmed"), (60, "planned")]
 
 
-def test_a_longer_duration(cloud) -> None:
+def test_a_longer_duration(cloud: World) -> None:
     made = commit(cloud, amount=3)
     cloud.clock.advance(1800)
     result = post(cloud, f"{made['id']}/update-duration", {"duration": "1 year"})
@@ -124,12 +127,12 @@ def test_a_longer_duration(cloud) -> None:
     refused(cloud, "4711/update-duration", {"duration": "1 year"}, 404, "no such commitment")
 
 
-def wish(source, target, resource="capacity", service="volume"):
+def wish(source: int, target: int, resource: str = "capacity", service: str = "volume") -> dict[Any, Any]:
     part = {"target_service": service, "target_resource": resource, "source_amount": source, "target_amount": target}
     return {"commitment": part}
 
 
-def test_conversion(cloud) -> None:
+def test_conversion(cloud: World) -> None:
     """Two cores are worth 8/6 of a volume's unit: 3 cores become 2."""
     rates = cloud.get("/v1/commitment-conversion/compute/cores", "berlin-member")
     assert rates == {
@@ -159,7 +162,7 @@ def test_conversion(cloud) -> None:
     assert ask(cloud, "berlin", "can-confirm", **{**VOLUME, "amount": 14}).json["result"] is False
 
 
-def test_a_conversion_frees_capacity_for_those_that_wait(cloud) -> None:
+def test_a_conversion_frees_capacity_for_those_that_wait(cloud: World) -> None:
     old = commit(cloud, amount=54, duration="1 year")
     commit(cloud, "dresden", amount=67, duration="1 year", confirm_by=NOW + 1)
     cloud.clock.advance(1)
@@ -174,7 +177,7 @@ def test_a_conversion_frees_capacity_for_those_that_wait(cloud) -> None:
     assert events(cloud)[-1] == ("confirmed", 67)
 
 
-def test_what_is_not_converted(cloud) -> None:
+def test_what_is_not_converted(cloud: World) -> None:
     made, short = commit(cloud, amount=60, duration="1 year"), commit(cloud, amount=3)
     path = f"{made['id']}/convert"
     refused(cloud, path, wish(4, 2), 422, "the amount to convert must be a multiple of 3")
@@ -192,8 +195,8 @@ def test_what_is_not_converted(cloud) -> None:
     refused(cloud, f"{short['id']}/convert", wish(3, 2), 422, duration)
 
 
-def test_plan(cloud) -> None:
-    def plan(**fields):
+def test_plan(cloud: World) -> None:
+    def plan(**fields: int):
         return post(cloud, "plan", {"commitment": {**CORES, **fields}}).json["plan"]
 
     assert plan(amount=69) == {"confirmable_now": 69, "confirmable_at": NOW, "blocked_by": []}
@@ -210,7 +213,7 @@ def test_plan(cloud) -> None:
     assert post(cloud, "plan", {"commitment": {**CORES, "amount": 0}}).status_code == 422
 
 
-def test_plan_knows_the_earliest_date(make) -> None:
+def test_plan_knows_the_earliest_date(make: Callable[..., World]) -> None:
     rule = BehaviorRule(
         re.compile("compute/cores"),
         commitment_durations=("1 hour",),

@@ -1,19 +1,21 @@
 """Transfers over HTTP: whole and in part, what is refused, and that nothing is lost or counted twice."""
 
 import logging
+from collections.abc import Callable
 
 import pytest
 
 from tests.api.commitments import BEHAVIORS, PATHS, amounts, ask, commit, events, listed, offer, take
+from tests.api.world import World
 from tests.support.rows import all_rows, changes
 
 
 @pytest.fixture
-def cloud(make):
+def cloud(make: Callable[..., World]) -> World:
     return make(behaviors=BEHAVIORS)
 
 
-def test_the_whole(cloud) -> None:
+def test_the_whole(cloud: World) -> None:
     made = commit(cloud, amount=10)
     before = all_rows(cloud.engine)
     offered = offer(cloud, made["id"], 10)
@@ -32,7 +34,7 @@ def test_the_whole(cloud) -> None:
     assert tables == {"project_commitments", "commitment_events", "commitment_event_counter"}
 
 
-def test_a_part(cloud) -> None:
+def test_a_part(cloud: World) -> None:
     made = commit(cloud, amount=10)
     part = offer(cloud, made["id"], 4).json["commitment"]
     assert (part["amount"], part["expires_at"], part["confirmed_at"]) == (4, made["expires_at"], made["confirmed_at"])
@@ -55,7 +57,7 @@ def test_a_part(cloud) -> None:
     ]
 
 
-def test_the_token_in_the_query(cloud) -> None:
+def test_the_token_in_the_query(cloud: World) -> None:
     made = commit(cloud)
     token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
     path = f"{PATHS['dresden']}/transfer-commitment/{made['id']}"
@@ -75,7 +77,7 @@ def test_the_token_in_the_query(cloud) -> None:
         ),
     ],
 )
-def test_bad_offers(cloud, amount, status, code, text) -> None:
+def test_bad_offers(cloud: World, amount: int, status: str, code: int, text: str) -> None:
     made = commit(cloud)
     before = all_rows(cloud.engine)
     result = offer(cloud, made["id"], amount, status=status)
@@ -83,7 +85,7 @@ def test_bad_offers(cloud, amount, status, code, text) -> None:
     assert changes(before, all_rows(cloud.engine)) == {}
 
 
-def test_what_cannot_be_offered(cloud) -> None:
+def test_what_cannot_be_offered(cloud: World) -> None:
     planned = commit(cloud, confirm_by=1800000000)
     result = offer(cloud, planned["id"], 5)
     assert (result.status_code, result.text) == (
@@ -98,7 +100,7 @@ def test_what_cannot_be_offered(cloud) -> None:
     assert offer(cloud, made["id"], 5).status_code == 404
 
 
-def test_wrong_tokens_and_numbers(cloud) -> None:
+def test_wrong_tokens_and_numbers(cloud: World) -> None:
     first, second = commit(cloud, amount=1), commit(cloud, amount=2)
     token = offer(cloud, first["id"], 1).json["commitment"]["transfer_token"]
     before = all_rows(cloud.engine)
@@ -112,7 +114,7 @@ def test_wrong_tokens_and_numbers(cloud) -> None:
     assert changes(before, all_rows(cloud.engine)) == {}
 
 
-def test_an_offer_is_withdrawn(cloud) -> None:
+def test_an_offer_is_withdrawn(cloud: World) -> None:
     made = commit(cloud)
     token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
     result = offer(cloud, made["id"], 10, status="")
@@ -121,7 +123,7 @@ def test_an_offer_is_withdrawn(cloud) -> None:
     assert events(cloud)[-1] == ("transfer_withdrawn", 10)
 
 
-def test_usage_that_a_commitment_has_covered_needs_capacity_of_its_own(cloud) -> None:
+def test_usage_that_a_commitment_has_covered_needs_capacity_of_its_own(cloud: World) -> None:
     """az-one: dresden uses 31. If its commitment goes to berlin, both claim capacity."""
     made = commit(cloud, "dresden", amount=31)
     commit(cloud, "berlin", amount=50)
@@ -131,7 +133,7 @@ def test_usage_that_a_commitment_has_covered_needs_capacity_of_its_own(cloud) ->
     assert amounts(cloud, "dresden") == [(31, "confirmed")]
 
 
-def test_a_move_frees_capacity_for_those_that_wait(cloud) -> None:
+def test_a_move_frees_capacity_for_those_that_wait(cloud: World) -> None:
     made = commit(cloud, "berlin", amount=60)
     commit(cloud, "berlin", amount=40, confirm_by=1767225610, availability_zone="az-one")
     cloud.clock.advance(20)
@@ -140,7 +142,7 @@ def test_a_move_frees_capacity_for_those_that_wait(cloud) -> None:
     assert amounts(cloud) == [(40, "confirmed")]
 
 
-def test_public_offers(cloud) -> None:
+def test_public_offers(cloud: World) -> None:
     cores, ram = commit(cloud), commit(cloud, resource_name="ram", availability_zone="any", duration="1 year")
     hidden = commit(cloud, amount=3)
     offer(cloud, cores["id"], 10, status="public")
@@ -155,7 +157,7 @@ def test_public_offers(cloud) -> None:
     assert [commitment["id"] for commitment in cloud.get("/v1/public-commitments")["commitments"]] == [ram["id"]]
 
 
-def test_a_look_before_one_takes_it(cloud) -> None:
+def test_a_look_before_one_takes_it(cloud: World) -> None:
     made = commit(cloud)
     token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
     headers = {"Transfer-Token": token}
@@ -168,7 +170,7 @@ def test_a_look_before_one_takes_it(cloud) -> None:
     assert cloud.request("GET", "/v1/commitments/by-token", headers=headers).status_code == 404
 
 
-def test_tokens_are_secrets(cloud, caplog) -> None:
+def test_tokens_are_secrets(cloud: World, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     made = commit(cloud)
     token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
@@ -182,7 +184,7 @@ def test_tokens_are_secrets(cloud, caplog) -> None:
     )
 
 
-def test_what_is_offered_is_no_floor_under_quota(cloud) -> None:
+def test_what_is_offered_is_no_floor_under_quota(cloud: World) -> None:
     """Transferable commitments do not count towards quota, but still block capacity (the API document)."""
     made = commit(cloud, amount=12)
     offer(cloud, made["id"], 12)

@@ -1,9 +1,13 @@
 """What is used in an AZ that is not known is never sold, in whichever AZ one asks for it."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, offer, take
+from tests.api.world import World
 
 RULES = CommitmentRules(conversions=({("compute", "cores"): 1, ("volume", "capacity"): 1},))
 RAM = {"resource_name": "ram", "availability_zone": "any", "duration": "1 year"}
@@ -11,7 +15,7 @@ VOLUME = {"service_type": "volume", "resource_name": "capacity", "duration": "1 
 
 
 @pytest.fixture
-def cloud(make):
+def cloud(make: Callable[..., World]) -> World:
     """201 cores, of which 33 are in use in az-one and 3 in az-two; and 5 in unknown places."""
     world = make(behaviors=BEHAVIORS, commitment_rules=RULES)
     use(world, 1, "cores", "unknown", 4)
@@ -19,7 +23,7 @@ def cloud(make):
     return world
 
 
-def use(world, project, resource, az, usage) -> None:
+def use(world: World, project: int, resource: str, az: str, usage: int) -> None:
     world.engine.execute(
         "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
         " SELECT %s, id, %s, %s, '' FROM resources WHERE name = %s"
@@ -28,13 +32,13 @@ def use(world, project, resource, az, usage) -> None:
     )
 
 
-def plan(world, project="berlin", **fields):
+def plan(world: World, project: str = "berlin", **fields: Any):
     result = ask(world, project, "plan", **fields)
     assert result.status_code == 200, result.text
     return result.json["plan"]
 
 
-def test_the_second_az_is_not_sold_out(cloud) -> None:
+def test_the_second_az_is_not_sold_out(cloud: World) -> None:
     """By itself each AZ has room for what is asked. Berlin may have 101 in az-two, as it uses 3 of them."""
     commit(cloud, "dresden", amount=98)  # all of az-one, with the 2 that berlin uses
     assert ask(cloud, "berlin", "can-confirm", availability_zone="az-two", amount=96).json["result"] is True
@@ -49,10 +53,10 @@ def test_the_second_az_is_not_sold_out(cloud) -> None:
     assert ask(cloud, "dresden", "can-confirm", availability_zone="az-two", amount=1).json["result"] is False
 
 
-def test_the_cluster_says_how_much_is_left(cloud) -> None:
+def test_the_cluster_says_how_much_is_left(cloud: World) -> None:
     """To a project that uses nothing there, as dresden in az-two, `plan` offers just what the cluster's report shows."""
 
-    def left(name):
+    def left(name: str):
         services = cloud.request(
             "GET", "/v1/clusters/current", query_string="resource=" + name, headers={"X-Limes-V2-API-Preview": "per-az"}
         ).json["cluster"]["services"]
@@ -71,7 +75,7 @@ def test_the_cluster_says_how_much_is_left(cloud) -> None:
     assert "committable" not in without_preview
 
 
-def test_the_plan_says_what_is_missing(cloud) -> None:
+def test_the_plan_says_what_is_missing(cloud: World) -> None:
     commit(cloud, "dresden", amount=98)
     commit(cloud, "dresden", availability_zone="az-two", amount=50, duration="1 year")
     two = {"availability_zone": "az-two"}
@@ -92,7 +96,7 @@ def test_the_plan_says_what_is_missing(cloud) -> None:
     assert (never["missing_capacity"], len(never["blocked_by"])) == (1, 2)
 
 
-def test_who_waits_does_so_for_all_azs(cloud) -> None:
+def test_who_waits_does_so_for_all_azs(cloud: World) -> None:
     """First come, first served: the older one in az-two gets what is left before the younger one in az-one."""
     commit(cloud, "dresden", amount=98)
     commit(cloud, "dresden", availability_zone="az-two", amount=90, duration="1 year")
@@ -106,14 +110,14 @@ def test_who_waits_does_so_for_all_azs(cloud) -> None:
     assert ask(cloud, "berlin", "can-confirm", amount=62 + 3).json["result"] is False
 
 
-def test_covering_what_one_uses_is_always_possible(cloud) -> None:
+def test_covering_what_one_uses_is_always_possible(cloud: World) -> None:
     use(cloud, 2, "cores", "any", 500)
     assert ask(cloud, "berlin", "can-confirm", availability_zone="az-two", amount=4).json["result"] is False
     assert plan(cloud, availability_zone="az-two", amount=4)["confirmable_now"] == 3
     commit(cloud, availability_zone="az-two", amount=3)
 
 
-def test_a_transfer_needs_room_only_for_what_it_adds(cloud) -> None:
+def test_a_transfer_needs_room_only_for_what_it_adds(cloud: World) -> None:
     made = commit(cloud, availability_zone="az-two", amount=10, duration="1 year")
     use(cloud, 2, "cores", "any", 155)  # 201 - 33 - 10 - 159: over by 1
     token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
@@ -122,7 +126,7 @@ def test_a_transfer_needs_room_only_for_what_it_adds(cloud) -> None:
     assert take(cloud, made["id"], token).status_code == 202
 
 
-def test_a_conversion_does_not_sell_it_either(cloud) -> None:
+def test_a_conversion_does_not_sell_it_either(cloud: World) -> None:
     cloud.engine.execute(
         "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
         " SELECT id, 'az-one', 20, '[]' FROM resources WHERE name = 'capacity'"
@@ -135,14 +139,14 @@ def test_a_conversion_does_not_sell_it_either(cloud) -> None:
         assert cloud.request("POST", path, json=body).status_code == status
 
 
-def test_without_azs_nothing_changes(cloud) -> None:
+def test_without_azs_nothing_changes(cloud: World) -> None:
     """Commitments to ram are for no AZ: berlin's own usage in `any` is covered by them."""
     ram = {"resource_name": "ram", "availability_zone": "any", "duration": "1 year"}
     assert plan(cloud, **ram, amount=8192) == {"confirmable_now": 8192, "confirmable_at": NOW, "blocked_by": []}
     assert plan(cloud, "dresden", **ram, amount=1)["confirmable_now"] == 8192 - 512
 
 
-def test_commitments_from_before_they_were_for_one_az(cloud) -> None:
+def test_commitments_from_before_they_were_for_one_az(cloud: World) -> None:
     """One in `any` covers what its project uses there, and claims the rest."""
     commit(cloud, amount=1)
     cloud.engine.execute("UPDATE project_commitments SET az = 'any', project_id = 2, amount = 10")

@@ -1,20 +1,24 @@
 """The utilisation report: what the looks add up to, and what it recommends."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from limes.core.commitments.utilisation import DayOfUse, recommended_amount
 from tests.api.commitments import BEHAVIORS, PATHS, commit
+from tests.api.world import World
 from tests.support.rows import all_rows, changes
 
 DAY = 86400
 
 
 @pytest.fixture
-def cloud(make):
+def cloud(make: Callable[..., World]) -> World:
     return make(behaviors=BEHAVIORS)
 
 
-def use(world, az, usage) -> None:
+def use(world: World, az: str, usage: int) -> None:
     world.engine.execute(
         "UPDATE project_az_resources SET usage = %s WHERE project_id = 1 AND az = %s"
         " AND resource_id = (SELECT id FROM resources WHERE name = 'cores')",
@@ -22,18 +26,18 @@ def use(world, az, usage) -> None:
     )
 
 
-def look(world) -> None:
+def look(world: World) -> None:
     world.commitments.utilisation.take_sample()
 
 
-def report(world, query="?service=compute&resource=cores", project="berlin"):
+def report(world: World, query: str = "?service=compute&resource=cores", project: str = "berlin") -> dict[Any, Any]:
     return {
         utilisation["availability_zone"]: utilisation
         for utilisation in world.get(f"{PATHS[project]}/commitments/utilisation{query}")["utilisation"]
     }
 
 
-def test_several_looks_make_a_day(cloud) -> None:
+def test_several_looks_make_a_day(cloud: World) -> None:
     commit(cloud, amount=10, duration="1 year")
     commit(cloud, amount=4, availability_zone="az-two")
     before = all_rows(cloud.engine)
@@ -61,7 +65,7 @@ def test_several_looks_make_a_day(cloud) -> None:
     assert [day["date"] for day in report(cloud, "?resource=cores&days=1")["az-one"]["days"]] == ["2026-01-02"]
 
 
-def test_what_is_used_for_a_part_of_the_day_is_not_used_all_day(cloud) -> None:
+def test_what_is_used_for_a_part_of_the_day_is_not_used_all_day(cloud: World) -> None:
     """Nothing is committed, so what is not used leaves no trace of its own."""
     use(cloud, "az-one", 0)
     use(cloud, "az-two", 6)
@@ -86,7 +90,7 @@ def test_what_is_used_for_a_part_of_the_day_is_not_used_all_day(cloud) -> None:
         )
 
 
-def test_resources_that_are_committed_for_all_azs_together(cloud) -> None:
+def test_resources_that_are_committed_for_all_azs_together(cloud: World) -> None:
     commit(cloud, resource_name="ram", availability_zone="any", amount=100, duration="1 year")
     look(cloud)
     found = report(cloud, "?resource=ram")
@@ -99,7 +103,7 @@ def test_resources_that_are_committed_for_all_azs_together(cloud) -> None:
     assert report(cloud, "?resource=gpus") == {}
 
 
-def test_nothing_is_recommended_where_nothing_can_be_bought(cloud) -> None:
+def test_nothing_is_recommended_where_nothing_can_be_bought(cloud: World) -> None:
     """berlin uses 2 cores in az-one, 3 in az-two, and 7 nobody knows where: these are shown, too."""
     cloud.engine.execute(
         "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
@@ -116,7 +120,7 @@ def test_nothing_is_recommended_where_nothing_can_be_bought(cloud) -> None:
     }
 
 
-def test_old_days_are_forgotten(cloud) -> None:
+def test_old_days_are_forgotten(cloud: World) -> None:
     look(cloud)
     cloud.clock.advance(91 * DAY)
     look(cloud)
@@ -125,7 +129,7 @@ def test_old_days_are_forgotten(cloud) -> None:
 
 
 @pytest.mark.parametrize("days", ["0", "x", "3661"])
-def test_bad_days(cloud, days) -> None:
+def test_bad_days(cloud: World, days: str) -> None:
     path = f"{PATHS['berlin']}/commitments/utilisation"
     assert cloud.request("GET", path, query_string=f"days={days}").status_code == 400
 
@@ -140,6 +144,6 @@ def test_bad_days(cloud, days) -> None:
         ({1: 20, 3: 20}, 3, 0),  # the day between was one without any use
     ],
 )
-def test_recommendation(minima, today, recommended) -> None:
+def test_recommendation(minima: dict[Any, Any], today: int, recommended: int) -> None:
     days = {day: DayOfUse(day, 1, amount, amount, amount, 0) for day, amount in minima.items()}
     assert recommended_amount(days, today) == recommended

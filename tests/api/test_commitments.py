@@ -1,19 +1,22 @@
 """Commitments over HTTP: making, listing, following, and what is refused, with the rows that changed."""
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from tests.api.commitments import BEHAVIORS, CORES, NOW, PATHS, YEAR_2027, amounts, ask, commit, events, listed
+from tests.api.world import World
 from tests.support.rows import all_rows, changes
 
 
 @pytest.fixture
-def cloud(make):
+def cloud(make: Callable[..., World]) -> World:
     return make(behaviors=BEHAVIORS)
 
 
-def test_an_immediate_commitment(cloud) -> None:
+def test_an_immediate_commitment(cloud: World) -> None:
     before = all_rows(cloud.engine)
     made = commit(cloud, amount=10, duration="60 minutes", token="berlin-admin")
     uuid = made.pop("uuid")
@@ -41,7 +44,7 @@ def test_an_immediate_commitment(cloud) -> None:
     assert events(cloud) == [("created", 10)]
 
 
-def test_a_planned_commitment_of_a_measured_resource(cloud) -> None:
+def test_a_planned_commitment_of_a_measured_resource(cloud: World) -> None:
     made = commit(
         cloud, resource_name="ram", availability_zone="any", duration="2 years", amount=9000, confirm_by=YEAR_2027
     )
@@ -91,14 +94,14 @@ def test_a_planned_commitment_of_a_measured_resource(cloud) -> None:
         ({"confirm_by": "soon"}, 400, "request body is not valid JSON: commitment.confirm_by"),
     ],
 )
-def test_what_is_refused(cloud, fields, status, text) -> None:
+def test_what_is_refused(cloud: World, fields: dict[str, Any], status: int, text: str) -> None:
     before = all_rows(cloud.engine)
     result = ask(cloud, "berlin", "new", **{"amount": 1, **fields})
     assert (result.status_code, result.text[: len(text)]) == (status, text)
     assert changes(before, all_rows(cloud.engine)) == {}
 
 
-def test_the_present_second_is_not_past(cloud) -> None:
+def test_the_present_second_is_not_past(cloud: World) -> None:
     """Clients know whole seconds only."""
     cloud.clock.advance(0.9)
     made = commit(cloud, confirm_by=NOW)
@@ -106,7 +109,7 @@ def test_the_present_second_is_not_past(cloud) -> None:
     assert ask(cloud, "berlin", "new", confirm_by=NOW - 1).status_code == 422
 
 
-def test_a_missing_availability_zone(cloud) -> None:
+def test_a_missing_availability_zone(cloud: World) -> None:
     """The refusal says that one is needed, and which there are."""
     body = {"commitment": {key: value for key, value in CORES.items() if key != "availability_zone"}}
     for what in ("new", "can-confirm", "plan"):
@@ -117,14 +120,14 @@ def test_a_missing_availability_zone(cloud) -> None:
         )
 
 
-def test_broken_bodies(cloud) -> None:
+def test_broken_bodies(cloud: World) -> None:
     for body in (b"{", b"[]", b"null", b'{"commitment": null}', b'{"commitment": {"amount": 1}}'):
         result = cloud.request("POST", f"{PATHS['berlin']}/commitments/new", body=body)
         assert result.status_code == 400
         assert result.text.startswith("request body is not valid JSON")
 
 
-def test_a_project_that_was_never_scraped(cloud) -> None:
+def test_a_project_that_was_never_scraped(cloud: World) -> None:
     for what in ("new", "can-confirm"):
         result = ask(cloud, "paris", what)
         assert (result.status_code, result.text[:44]) == (423, "no project report for resource compute/cores")
@@ -139,14 +142,14 @@ def test_a_project_that_was_never_scraped(cloud) -> None:
         )
 
 
-def test_unknown_projects(cloud) -> None:
+def test_unknown_projects(cloud: World) -> None:
     path = PATHS["berlin"].replace("uuid-for-berlin", "nowhere")
     for method, ending in (("GET", ""), ("POST", "/new"), ("POST", "/can-confirm"), ("POST", "/1/start-transfer")):
         result = cloud.request(method, f"{path}/commitments{ending}", json={"commitment": CORES})
         assert (result.status_code, result.text[:15]) == (404, "no such project")
 
 
-def test_lists(cloud) -> None:
+def test_lists(cloud: World) -> None:
     commit(cloud, amount=1)
     commit(cloud, amount=2, resource_name="ram", availability_zone="any", duration="1 year")
     commit(cloud, "dresden", amount=3)
@@ -162,7 +165,7 @@ def test_lists(cloud) -> None:
     ]
 
 
-def test_idempotency_key(cloud) -> None:
+def test_idempotency_key(cloud: World) -> None:
     headers = {"Idempotency-Key": "order-17"}
     first = ask(cloud, "berlin", "new", headers=headers)
     before = all_rows(cloud.engine)
@@ -179,7 +182,7 @@ def test_idempotency_key(cloud) -> None:
     assert ask(cloud, "berlin", "new", headers={"Idempotency-Key": "schl\u00fcssel"}).status_code == 400
 
 
-def test_events_are_seen_once(cloud) -> None:
+def test_events_are_seen_once(cloud: World) -> None:
     for amount in (1, 2, 3):
         commit(cloud, amount=amount)
     seen, since = [], 0
@@ -199,7 +202,7 @@ def test_events_are_seen_once(cloud) -> None:
         assert cloud.request("GET", "/v1/commitments", query_string=query).status_code == 400
 
 
-def test_quota_is_not_lowered_below_what_was_guaranteed(cloud) -> None:
+def test_quota_is_not_lowered_below_what_was_guaranteed(cloud: World) -> None:
     commit(cloud, amount=8)
     commit(cloud, amount=4, availability_zone="az-two")
     commit(cloud, amount=100, confirm_by=YEAR_2027)

@@ -1,16 +1,20 @@
 """A commitment guarantees that its amount can be used: who commits to more than the quota lets them use is told so."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, ask, commit, offer, take
 from tests.api.quotas import request_quotas
+from tests.api.world import World
 
 RULES = CommitmentRules(conversions=({("compute", "cores"): 1, ("volume", "capacity"): 1},), renewal_window=86400 * 400)
 
 
 @pytest.fixture
-def cloud(make):
+def cloud(make: Callable[..., World]) -> World:
     """berlin has a quota of 20 cores and of 10 GiB of volumes, dresden one of 30 cores."""
     world = make(behaviors=BEHAVIORS, commitment_rules=RULES)
     with world.engine.connection():
@@ -21,19 +25,19 @@ def cloud(make):
     return world
 
 
-def warning(amount, quota=20, what="compute/cores"):
+def warning(amount: int | str, quota: int | str = 20, what: str = "compute/cores") -> list[Any]:
     return [
         f"the project's commitments to {what} add up to {amount}, but its quota is {quota}:"
         " what is beyond it cannot be used before the quota is raised"
     ]
 
 
-def warnings(result, *statuses):
+def warnings(result, *statuses: int):
     assert result.status_code in (statuses or (200, 201, 202)), result.text
     return result.json.get("warnings")
 
 
-def test_before_and_after(cloud) -> None:
+def test_before_and_after(cloud: World) -> None:
     for amount, text in ((20, None), (21, warning(21))):
         assert [warnings(ask(cloud, "berlin", what, amount=amount)) for what in ("can-confirm", "plan")] == [text] * 2
     assert warnings(ask(cloud, "berlin", "new", amount=20), 201) is None
@@ -42,13 +46,13 @@ def test_before_and_after(cloud) -> None:
     assert warnings(ask(cloud, "berlin", "plan", amount=1000)) == warning(1021)  # though there is no capacity either
 
 
-def test_the_answer_to_a_repeated_request_says_it_again(cloud) -> None:
+def test_the_answer_to_a_repeated_request_says_it_again(cloud: World) -> None:
     answers = [ask(cloud, "berlin", "new", amount=21, headers={"Idempotency-Key": "k"}) for _ in range(2)]
     assert answers[0].json == answers[1].json
     assert warnings(answers[1], 201) == warning(21)
 
 
-def test_what_has_ended_by_then_or_begins_later_does_not_count(cloud) -> None:
+def test_what_has_ended_by_then_or_begins_later_does_not_count(cloud: World) -> None:
     commit(cloud, amount=20)  # for an hour
     assert warnings(ask(cloud, "berlin", "new", amount=20, confirm_by=NOW + 3600), 201) is None
     assert warnings(ask(cloud, "berlin", "can-confirm", amount=1)) == warning(21)
@@ -56,13 +60,13 @@ def test_what_has_ended_by_then_or_begins_later_does_not_count(cloud) -> None:
     assert warnings(ask(cloud, "berlin", "new", amount=3, confirm_by=NOW + 1800), 201) == warning(23)
 
 
-def test_units(cloud) -> None:
+def test_units(cloud: World) -> None:
     wish = {"resource_name": "ram", "availability_zone": "any", "duration": "1 year", "amount": 2048}
     [text] = warnings(ask(cloud, "berlin", "new", **wish), 201)
     assert "compute/ram add up to 2048 MiB, but its quota is 1024 MiB:" in text
 
 
-def test_what_comes_from_elsewhere(cloud) -> None:
+def test_what_comes_from_elsewhere(cloud: World) -> None:
     made = commit(cloud, amount=31)
     token = offer(cloud, made["id"], 31).json["commitment"]["transfer_token"]
     assert warnings(ask(cloud, "berlin", "can-confirm", amount=1)) is None  # berlin is about to give it away
@@ -74,7 +78,7 @@ def test_what_comes_from_elsewhere(cloud) -> None:
     assert warnings(result, 202) == warning("11 GiB", "10 GiB", "volume/capacity")
 
 
-def test_a_renewal(cloud) -> None:
+def test_a_renewal(cloud: World) -> None:
     made = commit(cloud, amount=15)
     assert warnings(cloud.request("POST", f"{PATHS['berlin']}/commitments/{made['id']}/renew"), 202) is None
     commit(cloud, amount=4, duration="1 year")
@@ -83,10 +87,10 @@ def test_a_renewal(cloud) -> None:
     assert warnings(renewed, 202) == warning(21)
 
 
-def test_lowering_further_is_refused_and_raising_is_not(cloud) -> None:
+def test_lowering_further_is_refused_and_raising_is_not(cloud: World) -> None:
     commit(cloud, amount=25)
 
-    def put(quota):
+    def put(quota: int):
         return request_quotas(cloud, PATHS["berlin"], {"cores": quota})
 
     result = put(19)

@@ -1,11 +1,12 @@
 """What docs/limes-api.md says is different from the original: bodies, transfers, first scrapes."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.api.commitments import BEHAVIORS, PATHS, commit, offer
-from tests.api.world import BERLIN, GERMANY
+from tests.api.world import BERLIN, GERMANY, World
 from tests.support.rows import all_rows, changes
 
 PROJECT = f"/v1/domains/{GERMANY}/projects/{BERLIN}"
@@ -14,7 +15,7 @@ QUOTA = '{"project": {"services": [{"type": "compute", "resources": [%s]}]}}'
 
 
 @pytest.fixture
-def cloud(make):
+def cloud(make: Callable[..., World]) -> World:
     return make(behaviors=BEHAVIORS)
 
 
@@ -34,7 +35,7 @@ def cloud(make):
         ("null", 202, ""),
     ],
 )
-def test_bodies(cloud, body, status, text) -> None:
+def test_bodies(cloud: World, body: str, status: int, text: str) -> None:
     for method, path in (("POST", f"{PROJECT}/simulate-put"), ("PUT", PROJECT)):
         before = all_rows(cloud.engine)
         result = cloud.request(method, path, body=body.encode())
@@ -44,7 +45,7 @@ def test_bodies(cloud, body, status, text) -> None:
             assert changes(before, all_rows(cloud.engine)) == {}
 
 
-def test_a_commitment_of_which_something_is_missing(cloud) -> None:
+def test_a_commitment_of_which_something_is_missing(cloud: World) -> None:
     document = {
         "service_type": "compute",
         "resource_name": "cores",
@@ -55,7 +56,7 @@ def test_a_commitment_of_which_something_is_missing(cloud) -> None:
     assert (result.status_code, result.text.partition(": ")[2].partition(":")[0]) == (400, "commitment.amount")
 
 
-def test_an_empty_status_withdraws_a_transfer(cloud) -> None:
+def test_an_empty_status_withdraws_a_transfer(cloud: World) -> None:
     made = commit(cloud, amount=10)
     offer(cloud, made["id"], 10)
     result = offer(cloud, made["id"], 10, status="")
@@ -66,7 +67,7 @@ def test_an_empty_status_withdraws_a_transfer(cloud) -> None:
 
 
 @pytest.mark.parametrize("page", ["limes-api.md", "moving-from-go-limes.md"])
-def test_both_pages_say_so(page) -> None:
+def test_both_pages_say_so(page: str) -> None:
     text = " ".join((ROOT / "docs" / page).read_text().split())
     for words in (
         "`start-transfer` with an empty `transfer_status`",

@@ -1,11 +1,14 @@
 """A resource that its backend does not let a project have: there are no commitments to it, however one tries."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from limes.actions.commitments.settle import SettleCommitments
 from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, offer, take
-from tests.api.world import DRESDEN, GERMANY
+from tests.api.world import DRESDEN, GERMANY, World
 from tests.support.rows import all_rows, changes
 
 CORES, VOLUME = ("compute", "cores"), ("volume", "capacity")
@@ -14,7 +17,7 @@ TEXT = "the backend does not let this project have {}, so there are no commitmen
 
 
 @pytest.fixture
-def cloud(make):
+def cloud(make: Callable[..., World]) -> World:
     world = make(behaviors=BEHAVIORS, commitment_rules=RULES)
     with world.engine.connection():
         world.engine.execute(
@@ -28,7 +31,7 @@ def cloud(make):
     return world
 
 
-def forbid(world, resource="cores", most=0, project=2) -> None:
+def forbid(world: World, resource: str = "cores", most: int | None = 0, project: int = 2) -> None:
     with world.engine.connection():
         world.engine.execute(
             "UPDATE project_resources SET max_backend_quota = %s WHERE project_id = %s"
@@ -37,11 +40,11 @@ def forbid(world, resource="cores", most=0, project=2) -> None:
         )
 
 
-def refused(world, result, ref="compute/cores") -> None:
+def refused(world: World, result, ref: str = "compute/cores") -> None:
     assert (result.status_code, result.text) == (422, TEXT.format(ref))
 
 
-def test_nothing_new(cloud) -> None:
+def test_nothing_new(cloud: World) -> None:
     forbid(cloud)
     before = all_rows(cloud.engine)
     for what in ("new", "can-confirm", "plan"):
@@ -53,7 +56,7 @@ def test_nothing_new(cloud) -> None:
     assert ask(cloud, "dresden", "can-confirm", amount=1).json["result"] is True
 
 
-def test_nothing_from_other_projects_or_resources(cloud) -> None:
+def test_nothing_from_other_projects_or_resources(cloud: World) -> None:
     forbid(cloud)
     made = commit(cloud, amount=3)
     token = offer(cloud, made["id"], 3).json["commitment"]["transfer_token"]
@@ -67,7 +70,7 @@ def test_nothing_from_other_projects_or_resources(cloud) -> None:
     refused(cloud, ask(cloud, "berlin", "new", **volume), "volume/capacity")
 
 
-def test_what_there_was_before_ends_and_does_not_last_longer(cloud) -> None:
+def test_what_there_was_before_ends_and_does_not_last_longer(cloud: World) -> None:
     made = commit(cloud, "dresden", amount=3)
     forbid(cloud)
     path = f"{PATHS['dresden']}/commitments/{made['id']}"
@@ -78,7 +81,7 @@ def test_what_there_was_before_ends_and_does_not_last_longer(cloud) -> None:
     assert take(cloud, made["id"], token, project="berlin").status_code == 202  # who has it may use it
 
 
-def test_what_waits_is_not_confirmed_and_holds_up_nobody(cloud) -> None:
+def test_what_waits_is_not_confirmed_and_holds_up_nobody(cloud: World) -> None:
     """az-one has 100 cores, of which dresden uses 31 and berlin 2. dresden waits for 60 more, before berlin."""
     commit(cloud, "dresden", amount=91, confirm_by=NOW + 10)
     forbid(cloud)
@@ -93,10 +96,10 @@ def test_what_waits_is_not_confirmed_and_holds_up_nobody(cloud) -> None:
     assert amounts(cloud, "dresden") == [(91, "confirmed")]
 
 
-def test_it_is_not_advertised_to_the_project(cloud) -> None:
+def test_it_is_not_advertised_to_the_project(cloud: World) -> None:
     forbid(cloud)
 
-    def offers(path, key):
+    def offers(path: str, key: str) -> dict[Any, Any]:
         return {
             resource["name"]: "commitment_config" in resource
             for service in cloud.get(path)[key]["services"]
@@ -111,12 +114,12 @@ def test_it_is_not_advertised_to_the_project(cloud) -> None:
     assert offers("/v1/clusters/current?resource=cores", "cluster") == {"cores": True}
 
 
-def test_it_is_not_recommended(cloud) -> None:
+def test_it_is_not_recommended(cloud: World) -> None:
     for _ in range(10):
         cloud.commitments.utilisation.take_sample()
         cloud.clock.advance(86400)
 
-    def recommended():
+    def recommended() -> dict[Any, Any]:
         found = cloud.get(f"{PATHS['dresden']}/commitments/utilisation?resource=cores")["utilisation"]
         return {utilisation["availability_zone"]: utilisation["recommended_amount"] for utilisation in found}
 

@@ -1,22 +1,25 @@
 """Old figures are never shown as if they were fresh."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
-from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 
 FRESH = {"is_stale": None, "age_seconds": None}
 
 
-def marks(document):
+def marks(document) -> dict[Any, Any]:
     return {key: document.get(key) for key in FRESH}
 
 
-def stale(age):
+def stale(age: int) -> dict[Any, Any]:
     return {"is_stale": True, "age_seconds": age}
 
 
 @pytest.fixture
-def world(make):
+def world(make: Callable[..., World]) -> World:
     """Figures of compute are 100 s old in berlin and 7201 s in dresden; those of volume and the capacity are new."""
     world = make(stale_after=7200)
     now = world.clock.now().timestamp()
@@ -31,11 +34,11 @@ def world(make):
     return world
 
 
-def services(document):
+def services(document) -> dict[Any, Any]:
     return {service["type"]: marks(service) for service in document["services"]}
 
 
-def test_projects(world) -> None:
+def test_projects(world: World) -> None:
     of_germany = f"/v1/domains/{GERMANY}/projects"
     shown = {uuid: services(world.get(f"{of_germany}/{uuid}")["project"]) for uuid in (BERLIN, DRESDEN)}
     assert shown[BERLIN] == {"compute": FRESH, "volume": FRESH}
@@ -46,7 +49,7 @@ def test_projects(world) -> None:
     assert [(marks(service), "scraped_at" in service) for service in never] == [(FRESH, False)] * 2
 
 
-def test_domains_and_the_cluster_are_as_old_as_their_oldest_figures(world) -> None:
+def test_domains_and_the_cluster_are_as_old_as_their_oldest_figures(world: World) -> None:
     assert services(world.get(f"/v1/domains/{GERMANY}")["domain"]) == {"compute": stale(7201), "volume": FRESH}
     assert services(world.get(f"/v1/domains/{FRANCE}")["domain"]) == {"compute": FRESH, "volume": FRESH}
     cluster = world.get("/v1/clusters/current")["cluster"]
@@ -54,7 +57,7 @@ def test_domains_and_the_cluster_are_as_old_as_their_oldest_figures(world) -> No
     assert marks(cluster) == FRESH
 
 
-def test_capacity_that_grows_old(world) -> None:
+def test_capacity_that_grows_old(world: World) -> None:
     world.clock.advance(7200)
     cluster = world.get("/v1/clusters/current")["cluster"]
     assert marks(cluster) == stale(7260)
@@ -66,7 +69,7 @@ def test_capacity_that_grows_old(world) -> None:
 SECRET = "http://nova.internal:8774 answers 500: token gAAAA"
 
 
-def fail(world, project, service, since, scraped_at=None, tried_at=None) -> None:
+def fail(world: World, project: int, service: str, since: int, scraped_at: int | None = None, tried_at=None) -> None:
     """The scrapes of a project's service have failed since then."""
     with world.engine.connection():
         world.engine.execute(
@@ -76,7 +79,7 @@ def fail(world, project, service, since, scraped_at=None, tried_at=None) -> None
         )
 
 
-def problems(document):
+def problems(document) -> dict[Any, Any]:
     return {
         service["type"]: service["scrape_problem"] for service in document["services"] if "scrape_problem" in service
     }
@@ -89,7 +92,7 @@ PATHS = {
 }
 
 
-def test_the_people_of_a_project_see_why_its_figures_are_old(world) -> None:
+def test_the_people_of_a_project_see_why_its_figures_are_old(world: World) -> None:
     now = int(world.clock.now().timestamp())
     fail(world, 1, "compute", now - 600, scraped_at=now - 900)
     told = {
@@ -109,14 +112,14 @@ def test_the_people_of_a_project_see_why_its_figures_are_old(world) -> None:
     assert world.get(f"{PATHS['berlin']}?service=volume")["project"]["services"][0].get("scrape_problem") is None
 
 
-def test_figures_that_are_old_because_limes_is_late(world) -> None:
+def test_figures_that_are_old_because_limes_is_late(world: World) -> None:
     now = int(world.clock.now().timestamp())
     text = "service compute was last scraped at 2025-12-31T21:59:59Z: Limes is late"
     assert problems(world.get(PATHS["dresden"])["project"]) == {"compute": {"since": now - 7201, "message": text}}
     assert problems(world.get(PATHS["berlin"])["project"]) == {}
 
 
-def test_figures_that_are_missing(world) -> None:
+def test_figures_that_are_missing(world: World) -> None:
     """A project that waits for its first scrape has no problem; one whose backend fails has, tried or not."""
     now = int(world.clock.now().timestamp())
     assert problems(world.get(PATHS["paris"])["project"]) == {}
@@ -141,7 +144,7 @@ def test_figures_that_are_missing(world) -> None:
 # -- setting quota meanwhile ------------------------------------------------------------------------------------------
 
 
-def wish(**quotas):
+def wish(**quotas: int) -> dict[Any, Any]:
     return {
         "project": {
             "services": [
@@ -155,7 +158,7 @@ def wish(**quotas):
     }
 
 
-def test_what_is_said_of_a_backend_that_fails_from_the_first(world) -> None:
+def test_what_is_said_of_a_backend_that_fails_from_the_first(world: World) -> None:
     now = int(world.clock.now().timestamp())
     waiting = "no project report for resource {} (please retry in a few seconds after initial scraping is done)\n"
     failing = (
@@ -168,7 +171,7 @@ def test_what_is_said_of_a_backend_that_fails_from_the_first(world) -> None:
     assert refusal(world, cores=1, capacity=1) == failing + waiting.format("volume/capacity")
 
 
-def refusal(world, **quotas):
+def refusal(world: World, **quotas: int):
     """What both PUT and simulate-put say."""
     answers = [
         world.request(method, path, json=wish(**quotas))
@@ -180,7 +183,7 @@ def refusal(world, **quotas):
     return answers[0].text
 
 
-def test_a_backend_that_fails_hinders_no_other_service(world) -> None:
+def test_a_backend_that_fails_hinders_no_other_service(world: World) -> None:
     now = int(world.clock.now().timestamp())
     fail(world, 2, "volume", now - 30)
     assert world.request("PUT", PATHS["dresden"], json=wish(cores=31)).status_code == 202
@@ -189,7 +192,7 @@ def test_a_backend_that_fails_hinders_no_other_service(world) -> None:
     assert cores["quota"] == 31
 
 
-def test_a_resource_that_is_newer_than_the_last_scrape(world) -> None:
+def test_a_resource_that_is_newer_than_the_last_scrape(world: World) -> None:
     text = "no project report for resource volume/capacity (please retry after the next scrape of service volume)\n"
     result = world.request("PUT", PATHS["dresden"], json=wish(capacity=1))
     assert (result.status_code, result.text) == (423, text)

@@ -1,6 +1,9 @@
 """The history of quotas, and explanations of them."""
 
 import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,26 +15,26 @@ from limes.core.permissions import LowPrivLimit, LowPrivRules
 from limes.core.units import MAX_AMOUNT
 from tests.api.commitments import BEHAVIORS, commit
 from tests.api.quotas import DOMAIN, PROJECT, request_quotas
-from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 
 CORES = ("compute", "cores")
 
 
-def put(world, path=PROJECT, token="cloud-admin", status=202, **resources):
+def put(world: World, path: str = PROJECT, token: str = "cloud-admin", status: int = 202, **resources: int):
     result = request_quotas(world, path, resources, token)
     assert result.status_code == status, result.text
     return result
 
 
-def history(world, query="", path=PROJECT, token="cloud-admin"):
+def history(world: World, query: str = "", path: str = PROJECT, token: str = "cloud-admin"):
     return world.get(f"{path}/history{query}", token)["history"]
 
 
-def values(changes):
+def values(changes) -> list[Any]:
     return [(change.get("resource"), change["old"], change["new"]) for change in changes]
 
 
-def test_what_when_who_and_why(world) -> None:
+def test_what_when_who_and_why(world: World) -> None:
     result = put(world, cores=25, ram=2000, token="germany-admin")
     world.clock.advance(60)
     put(world, cores=24)
@@ -54,7 +57,7 @@ def test_what_when_who_and_why(world) -> None:
     assert latest["initiator"] == {"type": "user", "id": "u1", "name": "Cloud Admin"}
 
 
-def test_domains_have_their_own(world) -> None:
+def test_domains_have_their_own(world: World) -> None:
     put(world, cores=25)
     put(world, DOMAIN, cores=150)
     put(world, f"{DOMAIN}/projects/{DRESDEN}", cores=40)
@@ -64,7 +67,7 @@ def test_domains_have_their_own(world) -> None:
     assert history(world, path=f"/v1/domains/{FRANCE}/projects/{PARIS}") == []
 
 
-def test_filters(make) -> None:
+def test_filters(make: Callable[..., World]) -> None:
     world = make(burst_multiplier=0.2)
     put(world, cores=25, ram=2000)
     assert world.request("PUT", PROJECT, json={"project": {"bursting": {"enabled": True}}}).status_code == 202
@@ -75,7 +78,7 @@ def test_filters(make) -> None:
     assert len(history(world)) == 3
 
 
-def test_pages(world) -> None:
+def test_pages(world: World) -> None:
     for cores in range(21, 28):
         put(world, cores=cores)
     path, seen = f"{PROJECT}/history?limit=3&resource=cores", []
@@ -93,7 +96,7 @@ def test_pages(world) -> None:
 
 
 @pytest.mark.parametrize("query", ["?limit=0", "?limit=1001", "?limit=x", "?marker=0", "?marker=x", "?marker=-1"])
-def test_bad_pages(world, query) -> None:
+def test_bad_pages(world: World, query: str) -> None:
     path, _, query = f"{PROJECT}/history{query}".partition("?")
     result = world.request("GET", path, query_string=query)
     assert result.status_code == 400
@@ -103,12 +106,12 @@ def test_bad_pages(world, query) -> None:
 # -- explanations ------------------------------------------------------------------------------------------------------
 
 
-def explain(world, resource="cores", path=PROJECT, token="cloud-admin"):
+def explain(world: World, resource: str = "cores", path: str = PROJECT, token: str = "cloud-admin"):
     (found,) = world.get(f"{path}/explain?service=compute&resource={resource}", token)["explanations"]
     return found
 
 
-def test_a_project_quota_is_explained(world) -> None:
+def test_a_project_quota_is_explained(world: World) -> None:
     result = put(world, cores=25, token="germany-admin")
     found = explain(world)
     origin = found.pop("origin")
@@ -127,7 +130,7 @@ def test_a_project_quota_is_explained(world) -> None:
     }
 
 
-def test_a_domain_quota_is_explained(world) -> None:
+def test_a_domain_quota_is_explained(world: World) -> None:
     found = explain(world, path=DOMAIN)
     assert found == {
         "service": "compute",
@@ -149,24 +152,24 @@ def test_a_domain_quota_is_explained(world) -> None:
     }
 
 
-def bounds(world, **where):
+def bounds(world: World, **where: str) -> list[Any]:
     found = explain(world, **where)
     return [
         (found[f"{end}_acceptable_quota"]["quota"], found[f"{end}_acceptable_quota"]["rule"]) for end in ("min", "max")
     ]
 
 
-def test_permissions_bound_it(world) -> None:
+def test_permissions_bound_it(world: World) -> None:
     assert bounds(world, token="berlin-member") == [(20, "permission"), (20, "permission")]
     assert bounds(world, token="berlin-admin") == [(5, "usage"), (20, "permission")]
 
 
-def test_low_privilege_limits_bound_it(make) -> None:
+def test_low_privilege_limits_bound_it(make: Callable[..., World]) -> None:
     world = make(lowpriv=LowPrivRules(projects={CORES: LowPrivLimit(amount=30)}))
     assert bounds(world, token="berlin-admin") == [(5, "usage"), (30, "permission")]
 
 
-def test_constraints_bound_it(make) -> None:
+def test_constraints_bound_it(make: Callable[..., World]) -> None:
     constraint = {f"germany/{name}": {CORES: Constraint(minimum=10, maximum=40)} for name in ("berlin", "dresden")}
     world = make(constraints=ConstraintSet(projects=constraint))
     assert bounds(world) == [(10, "constraint"), (40, "constraint")]
@@ -174,7 +177,7 @@ def test_constraints_bound_it(make) -> None:
     assert bounds(world, path=f"{DOMAIN}/projects/{DRESDEN}") == [(30, "usage"), (40, "constraint")]
 
 
-def test_commitments_and_minima_bound_it(make) -> None:
+def test_commitments_and_minima_bound_it(make: Callable[..., World]) -> None:
     minimum = BehaviorRule(re.compile("compute/ram"), min_nonzero_project_quota=700)
     world = make(behaviors=[*BEHAVIORS, minimum])
     commit(world, amount=12)
@@ -185,7 +188,7 @@ def test_commitments_and_minima_bound_it(make) -> None:
     assert bounds(world, resource="ram")[0] == (700, "min_nonzero_project_quota")
 
 
-def test_origins_are_for_who_may_see_the_history(make, tmp_path) -> None:
+def test_origins_are_for_who_may_see_the_history(make: Callable[..., World], tmp_path: Path) -> None:
     path = tmp_path / "policy.yaml"
     path.write_text('"project:show_history": "rule:project_editor"\n"domain:show_history": "rule:domain_editor"\n')
     world = make(policy=Policy(RULES, path))
@@ -197,7 +200,7 @@ def test_origins_are_for_who_may_see_the_history(make, tmp_path) -> None:
         assert (shown, statuses) == ([True, False], [200, 403])
 
 
-def test_the_origin_is_what_made_the_quota(world) -> None:
+def test_the_origin_is_what_made_the_quota(world: World) -> None:
     """And not what a backend was told again later."""
     put(world, cores=25)
     sql = (
@@ -210,7 +213,7 @@ def test_the_origin_is_what_made_the_quota(world) -> None:
     assert (explain(world)["origin"]["what"], explain(world)["origin"]["new"]) == ("quota", 25)
 
 
-def test_bursting_is_explained(make) -> None:
+def test_bursting_is_explained(make: Callable[..., World]) -> None:
     here = BehaviorRule(re.compile("compute/ram"), re.compile("germany/berlin"), max_burst_multiplier=0)
     world = make(burst_multiplier=0.2, behaviors=[here])
     assert "usable_quota" not in explain(world)
@@ -219,7 +222,7 @@ def test_bursting_is_explained(make) -> None:
     assert explain(world, "ram")["usable_quota"] == 1024, "it does not burst in this project"
 
 
-def test_what_has_no_quota_is_left_out(world) -> None:
+def test_what_has_no_quota_is_left_out(world: World) -> None:
     names = [explanation["resource"] for explanation in world.get(f"{PROJECT}/explain")["explanations"]]
     assert names == ["cores", "ram", "capacity"]
     assert world.get(f"/v1/domains/{FRANCE}/projects/{PARIS}/explain") == {"explanations": []}
@@ -228,7 +231,7 @@ def test_what_has_no_quota_is_left_out(world) -> None:
 
 @pytest.mark.parametrize("token", ["cloud-admin", "germany-admin", "berlin-admin", "berlin-member"])
 @pytest.mark.parametrize("level", ["project", "domain"])
-def test_simulate_put_agrees(make, token, level) -> None:
+def test_simulate_put_agrees(make: Callable[..., World], token: str, level: str) -> None:
     path = {"project": PROJECT, "domain": DOMAIN}[level]
     world = make(
         lowpriv=LowPrivRules(projects={CORES: LowPrivLimit(amount=30)}, domains={CORES: LowPrivLimit(amount=120)}),

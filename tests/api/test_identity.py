@@ -1,20 +1,20 @@
 """Whose the token of a request is."""
 
-from tests.api.world import BERLIN, GERMANY
+from tests.api.world import BERLIN, GERMANY, World
 
 
-def test_a_token_for_a_project(world) -> None:
+def test_a_token_for_a_project(world: World) -> None:
     found = world.get("/v1/identity", "berlin-admin")["identity"]
     project = {"id": BERLIN, "name": None, "domain": {"id": GERMANY, "name": None}}
     assert found["user"]["id"] == "u6"
     assert (found["scope"], found["roles"]) == ({"project": project}, ["admin", "member"])
 
 
-def test_a_token_for_a_domain(world) -> None:
+def test_a_token_for_a_domain(world: World) -> None:
     found = world.get("/v1/identity", "germany-viewer")["identity"]
     assert found["scope"] == {"domain": {"id": GERMANY, "name": "germany"}}
     assert found["roles"] == ["resource_viewer"]
 
 
-def test_no_token(world) -> None:
+def test_no_token(world: World) -> None:
     assert world.request("GET", "/v1/identity", None).status_code == 401

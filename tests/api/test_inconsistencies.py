@@ -1,16 +1,17 @@
 """What a cloud admin has to look after."""
 
 import re
+from collections.abc import Callable
 
 from limes.core.catalog import BehaviorRule
-from tests.api.world import BERLIN, DRESDEN, GERMANY
+from tests.api.world import BERLIN, DRESDEN, GERMANY, World
 
 IN_GERMANY = {"id": GERMANY, "name": "germany"}
 PROJECT_BERLIN = {"id": BERLIN, "name": "berlin", "domain": IN_GERMANY}
 PROJECT_DRESDEN = {"id": DRESDEN, "name": "dresden", "domain": IN_GERMANY}
 
 
-def test_the_three_lists(world) -> None:
+def test_the_three_lists(world: World) -> None:
     assert world.get("/v1/inconsistencies") == {
         "inconsistencies": {
             "domain_quota_overcommitted": [
@@ -48,12 +49,12 @@ def test_the_three_lists(world) -> None:
     }
 
 
-def test_filters_and_empty_lists(world) -> None:
+def test_filters_and_empty_lists(world: World) -> None:
     lists = world.get("/v1/inconsistencies?service=compute&resource=gpus")["inconsistencies"]
     assert lists == {"domain_quota_overcommitted": [], "project_quota_overspent": [], "project_quota_mismatch": []}
 
 
-def test_bursting_projects_are_compared_with_what_they_may_use(make) -> None:
+def test_bursting_projects_are_compared_with_what_they_may_use(make: Callable[..., World]) -> None:
     world = make(burst_multiplier=0.2)
     world.engine.atomic(lambda: world.engine.execute("UPDATE projects SET has_bursting = %s", [True]))
     lists = world.get("/v1/inconsistencies?resource=cores")["inconsistencies"]
@@ -66,7 +67,7 @@ def test_bursting_projects_are_compared_with_what_they_may_use(make) -> None:
     ]
 
 
-def test_scrape_errors_are_grouped(world) -> None:
+def test_scrape_errors_are_grouped(world: World) -> None:
     def fail() -> None:
         for project, service, message in ((1, "compute", "down"), (2, "compute", "down"), (1, "volume", "odd")):
             world.engine.execute(
@@ -92,7 +93,7 @@ def test_scrape_errors_are_grouped(world) -> None:
     }
 
 
-def test_the_message_is_the_first_projects_own(world) -> None:
+def test_the_message_is_the_first_projects_own(world: World) -> None:
     """Two projects have the same error, although the backend names each of them."""
 
     def fail() -> None:
@@ -108,7 +109,7 @@ def test_the_message_is_the_first_projects_own(world) -> None:
     assert (error["message"], error["affected_projects"]) == (f"no quota of {BERLIN},\n  says Nova", 2)
 
 
-def test_what_is_used_up_exactly_is_not_overspent(world) -> None:
+def test_what_is_used_up_exactly_is_not_overspent(world: World) -> None:
     sql = (
         "UPDATE project_resources SET usage = %s, backend_quota = 19 WHERE project_id = 1"
         " AND resource_id = (SELECT id FROM resources WHERE name = 'cores')"
@@ -121,7 +122,7 @@ def test_what_is_used_up_exactly_is_not_overspent(world) -> None:
         assert [item["backend_quota"] for item in found["project_quota_mismatch"]] == [19]
 
 
-def test_each_list_has_an_order(world) -> None:
+def test_each_list_has_an_order(world: World) -> None:
     """By the names of domain, project, service and resource, whatever the ids are."""
     renames = (("germany", "a"), ("france", "b"))
     with world.engine.connection():
@@ -147,7 +148,7 @@ def test_each_list_has_an_order(world) -> None:
         assert found == [(project, *ref) for project in ("x", "y", "w") for ref in refs]
 
 
-def test_a_domain_may_give_away_all_that_it_has(world) -> None:
+def test_a_domain_may_give_away_all_that_it_has(world: World) -> None:
     for quota, names in ((10, []), (9, ["capacity"])):
         world.engine.execute(
             "UPDATE domain_resources SET quota = %s"
@@ -158,7 +159,7 @@ def test_a_domain_may_give_away_all_that_it_has(world) -> None:
         assert [item["resource"] for item in found] == names
 
 
-def test_a_project_that_may_burst_less_than_others(make) -> None:
+def test_a_project_that_may_burst_less_than_others(make: Callable[..., World]) -> None:
     rule = BehaviorRule(re.compile("compute/cores"), re.compile("germany/dresden"), max_burst_multiplier=0)
     world = make(burst_multiplier=0.2, behaviors=[rule])
     world.engine.atomic(lambda: world.engine.execute("UPDATE projects SET has_bursting = %s", [True]))
@@ -168,7 +169,7 @@ def test_a_project_that_may_burst_less_than_others(make) -> None:
     assert [item["project"]["name"] for item in lists["project_quota_mismatch"]] == ["berlin"]
 
 
-def test_groups_of_scrape_errors(world) -> None:
+def test_groups_of_scrape_errors(world: World) -> None:
     """The same words of two services are two errors. The groups come by service and the id of the project shown."""
     with world.engine.connection():
         world.engine.execute("UPDATE projects SET name = 'z-berlin' WHERE name = 'berlin'")

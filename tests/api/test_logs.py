@@ -2,17 +2,18 @@
 
 import json
 import logging
+from collections.abc import Iterator
 
 import pytest
 
 from limes import logs
-from tests.api.world import GERMANY
+from tests.api.world import GERMANY, World
 
 DOMAIN = f"/v1/domains/{GERMANY}"
 
 
 @pytest.fixture
-def own_logs():
+def own_logs() -> Iterator[None]:
     """Puts back what `logs.set_up` replaces."""
     before = {name: logging.getLogger(name).level for name in logging.root.manager.loggerDict}
     root, handlers, level = logging.root, logging.root.handlers[:], logging.root.level
@@ -23,7 +24,7 @@ def own_logs():
         logging.getLogger(name).setLevel(one)
 
 
-def breaks(world):
+def breaks(world: World):
     """Makes an error that nobody expects: answers the id that the client gets."""
     world.engine.atomic(lambda: world.engine.execute("ALTER TABLE domain_resources RENAME TO secret_table"))
     result = world.request("GET", DOMAIN)
@@ -32,7 +33,7 @@ def breaks(world):
     return request_id
 
 
-def test_an_internal_error_in_plain_lines(world, own_logs, capsys) -> None:
+def test_an_internal_error_in_plain_lines(world: World, own_logs: None, capsys: pytest.CaptureFixture[str]) -> None:
     logs.set_up("plain")
     request_id = breaks(world)
     text = capsys.readouterr().err
@@ -43,7 +44,7 @@ def test_an_internal_error_in_plain_lines(world, own_logs, capsys) -> None:
     assert "domain_resources" in text, "the stack trace says what is missing"
 
 
-def test_an_internal_error_in_json(world, own_logs, capsys) -> None:
+def test_an_internal_error_in_json(world: World, own_logs: None, capsys: pytest.CaptureFixture[str]) -> None:
     logs.set_up("json")
     request_id = breaks(world)
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
@@ -53,7 +54,9 @@ def test_an_internal_error_in_json(world, own_logs, capsys) -> None:
     assert "domain_resources" in failed["exception"]
 
 
-def test_a_request_within_a_larger_undertaking(world, own_logs, capsys) -> None:
+def test_a_request_within_a_larger_undertaking(
+    world: World, own_logs: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     logs.set_up("json")
     given = "req-11111111-2222-3333-4444-555555555555"
     result = world.request("GET", DOMAIN, headers={"X-Openstack-Request-Id": given})
@@ -61,7 +64,9 @@ def test_a_request_within_a_larger_undertaking(world, own_logs, capsys) -> None:
     assert line["request_id"] == f"{given} {result.headers['x-openstack-request-id']}"
 
 
-def test_a_request_id_that_a_client_has_made_up_is_not_written_down(world, own_logs, capsys) -> None:
+def test_a_request_id_that_a_client_has_made_up_is_not_written_down(
+    world: World, own_logs: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     logs.set_up("plain")
     result = world.request("GET", DOMAIN, headers={"X-Openstack-Request-Id": "req-forged] limes.api: all is well"})
     text = capsys.readouterr().err

@@ -19,7 +19,7 @@ from limes.web.operation import operations_of, public_paths
 from tests.api.commitments import CORES, NOW, PATHS
 from tests.api.contract import DOCUMENT, check_answer
 from tests.api.server import serve
-from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 from tests.support.databases import MigratedUrlFactory
 
 OPERATIONS = {(method, path) for method, path, _ in operations_of(ROUTES)}
@@ -102,7 +102,7 @@ def test_the_document_is_valid() -> None:
     assert all(operation["summary"] for operation in operations)
 
 
-def test_it_is_served_without_a_token(world) -> None:
+def test_it_is_served_without_a_token(world: World) -> None:
     result = world.request("GET", "/v1/openapi.json", None)
     assert (result.status_code, result.json) == (200, DOCUMENT)
     assert {
@@ -111,7 +111,7 @@ def test_it_is_served_without_a_token(world) -> None:
 
 
 @pytest.mark.parametrize("field", ["surprise", "id"])
-def test_an_answer_that_is_not_as_described_is_found(world, field) -> None:
+def test_an_answer_that_is_not_as_described_is_found(world: World, field: str) -> None:
     result = world.request("GET", "/v1/domains")
     document = result.json
     domain = document["domains"][0]
@@ -149,7 +149,7 @@ def aimed(value: Any, known: dict[str, list[Any]], dice: random.Random) -> Any:
 
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True)
-def test_the_server_keeps_to_it(server) -> None:
+def test_the_server_keeps_to_it(server: str) -> None:
     operations = [found.ok() for found in schemathesis.openapi.from_dict(DOCUMENT).get_all_operations()]
     dice = random.Random(4711)
     known = dict(KNOWN)

@@ -1,21 +1,26 @@
 """Pages of other origins: which may use the API from a browser."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
-from tests.api.world import GERMANY
+from tests.api.world import GERMANY, World
 
 DOMAIN = f"/v1/domains/{GERMANY}"
 OURS, THEIRS = "https://dashboard.example.com", "https://elsewhere.example.com"
 PREFLIGHT = {"Access-Control-Request-Method": "PUT"}
 
 
-def allowed(world, origin, method="GET", token="cloud-admin", path=DOMAIN, **headers):
+def allowed(
+    world: World, origin: str, method: str = "GET", token: str | None = "cloud-admin", path: str = DOMAIN, **headers
+) -> tuple[Any, Any, Any]:
     """Status, whom the answer is for, and what it varies by."""
     result = world.request(method, path, token, headers={"Origin": origin, **headers})
     return result.status_code, result.headers.get("access-control-allow-origin"), result.headers.get("vary")
 
 
-def test_only_those_that_are_allowed(make) -> None:
+def test_only_those_that_are_allowed(make: Callable[..., World]) -> None:
     world = make(allowed_origins=(OURS, "https://other.example.com"))
     assert allowed(world, OURS) == (200, OURS, "Origin")
     assert allowed(world, THEIRS) == (200, None, "Origin")
@@ -24,7 +29,7 @@ def test_only_those_that_are_allowed(make) -> None:
     assert allowed(world, OURS, "OPTIONS", None) == (401, OURS, "Origin"), "not a preflight"
 
 
-def test_switched_off(make) -> None:
+def test_switched_off(make: Callable[..., World]) -> None:
     world = make(allowed_origins=())
     assert allowed(world, OURS) == (200, None, None)
     assert allowed(world, OURS, "OPTIONS", None, **PREFLIGHT) == (401, None, None)
@@ -41,11 +46,11 @@ def test_switched_off(make) -> None:
         ("cloud-admin", "/v1/projects", 200),
     ],
 )
-def test_a_page_may_read_refusals_and_streams_as_well(world, token, path, status) -> None:
+def test_a_page_may_read_refusals_and_streams_as_well(world: World, token: str, path: str, status: int) -> None:
     assert allowed(world, OURS, token=token, path=path) == (status, "*", "Origin")
 
 
-def test_what_a_page_may_send_and_see(world) -> None:
+def test_what_a_page_may_send_and_see(world: World) -> None:
     headers = {"Origin": OURS, **PREFLIGHT}
     result = world.request("OPTIONS", DOMAIN, None, headers=headers)
     assert (result.status_code, result.content) == (204, b"")

@@ -1,13 +1,15 @@
 """`limit` and `marker` on the lists of domains and projects."""
 
+from typing import Any
+
 import pytest
 
-from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 
 PROJECTS = f"/v1/domains/{GERMANY}/projects"
 
 
-def test_pages_of_projects_together_are_the_whole_list(world) -> None:
+def test_pages_of_projects_together_are_the_whole_list(world: World) -> None:
     whole = world.get(PROJECTS)
     assert "projects_links" not in whole
     first = world.get(f"{PROJECTS}?limit=1&service=compute")
@@ -23,7 +25,7 @@ def test_pages_of_projects_together_are_the_whole_list(world) -> None:
     assert pages[0] + pages[1] == whole["projects"]
 
 
-def test_pages_of_domains(world) -> None:
+def test_pages_of_domains(world: World) -> None:
     whole = world.get("/v1/domains")["domains"]
     first = world.get("/v1/domains?limit=1")
     assert (first["domains"], whole[0]["id"]) == (whole[:1], FRANCE)
@@ -33,7 +35,7 @@ def test_pages_of_domains(world) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/domains", PROJECTS, "/v1/projects"])
-def test_the_next_page_is_of_the_same_query(world, path) -> None:
+def test_the_next_page_is_of_the_same_query(world: World, path: str) -> None:
     """Also where an argument repeats, or has no value."""
     query = "service=compute&service=volume&resource=gpus&resource=capacity&detail&limit=1"
     shown = {"compute": ["gpus"], "volume": ["capacity"]}
@@ -53,7 +55,7 @@ def test_the_next_page_is_of_the_same_query(world, path) -> None:
 
 
 @pytest.mark.parametrize(("marker", "found"), [("", [BERLIN, DRESDEN]), (BERLIN, [DRESDEN]), (PARIS, [])])
-def test_any_text_may_be_a_marker(world, marker, found) -> None:
+def test_any_text_may_be_a_marker(world: World, marker: str, found: list[Any]) -> None:
     """What comes behind it in the order of ids: the item itself may be gone meanwhile, or belong to another domain."""
     assert [project["id"] for project in world.get(f"{PROJECTS}?limit=1000&marker={marker}")["projects"]] == found
     gone = f"{marker}-gone" if marker else "a"
@@ -75,7 +77,7 @@ def test_any_text_may_be_a_marker(world, marker, found) -> None:
         ("limit=1&marker=a%00b", "query parameter marker: expected an id, which has no NUL\n"),
     ],
 )
-def test_bad_pages(world, query, text) -> None:
+def test_bad_pages(world: World, query: str, text: str) -> None:
     for path in ("/v1/domains", PROJECTS, "/v1/projects"):
         result = world.request("GET", path, query_string=query)
         assert (result.status_code, result.text) == (400, text)

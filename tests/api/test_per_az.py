@@ -1,9 +1,12 @@
 """The breakdown by AZ that `X-Limes-V2-API-Preview: per-az` asks for, on all three levels."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from tests.api.commitments import BEHAVIORS, NOW, commit, listed
-from tests.api.world import BERLIN, GERMANY
+from tests.api.world import BERLIN, GERMANY, World
 
 DOMAIN = f"/v1/domains/{GERMANY}"
 PROJECT = f"{DOMAIN}/projects/{BERLIN}"
@@ -11,7 +14,7 @@ PREVIEW = {"X-Limes-V2-API-Preview": "per-az"}
 
 
 @pytest.fixture
-def world(make):
+def world(make: Callable[..., World]) -> World:
     world = make(behaviors=BEHAVIORS)
     commit(world, amount=7)
     commit(world, amount=1)
@@ -21,14 +24,14 @@ def world(make):
     return world
 
 
-def resources(world, path, query="", headers=PREVIEW):
+def resources(world: World, path: str, query: str = "", headers: dict[str, str] = PREVIEW) -> dict[Any, Any]:
     """The resources of all services by name, of the one object that is answered."""
     shown = next(iter(world.request("GET", path, query_string=query, headers=headers).json.values()))
     shown = shown[0] if isinstance(shown, list) else shown
     return {resource["name"]: resource for service in shown["services"] for resource in service["resources"]}
 
 
-def test_project(world) -> None:
+def test_project(world: World) -> None:
     found = resources(world, PROJECT)
     assert found["cores"]["per_az"] == {
         "az-one": {"usage": 2, "committed": {"1 hour": 8}, "planned_commitments": {"1 year": 3}},
@@ -40,7 +43,7 @@ def test_project(world) -> None:
     assert with_detail["gpus"]["per_az"] == {"az-one": {"usage": 1, "subresources": [{"id": "gpu-1"}]}}
 
 
-def test_where_commitments_can_be_made(world) -> None:
+def test_where_commitments_can_be_made(world: World) -> None:
     """Also for those who do not ask for the breakdown."""
     for headers in (PREVIEW, {}):
         found = resources(world, PROJECT, headers=headers)
@@ -48,7 +51,7 @@ def test_where_commitments_can_be_made(world) -> None:
         assert found["ram"]["commitment_config"]["availability_zones"] == ["any"]
 
 
-def test_lists_show_the_same(world) -> None:
+def test_lists_show_the_same(world: World) -> None:
     for query in ("", "detail", "service=compute", "limit=1"):
         expected = resources(world, PROJECT, query.replace("limit=1", ""))
         assert resources(world, f"{DOMAIN}/projects", query) == expected
@@ -56,7 +59,7 @@ def test_lists_show_the_same(world) -> None:
     assert resources(world, "/v1/domains", "limit=1&marker=uuid-for-france") == resources(world, DOMAIN)
 
 
-def test_domain(world) -> None:
+def test_domain(world: World) -> None:
     found = resources(world, DOMAIN)
     assert found["cores"]["per_az"] == {
         "az-one": {
@@ -72,7 +75,7 @@ def test_domain(world) -> None:
     assert elsewhere["cores"]["per_az"] == {"any": {"usage": 0}}
 
 
-def test_cluster(world) -> None:
+def test_cluster(world: World) -> None:
     found = resources(world, "/v1/clusters/current", "detail")
     assert found["cores"]["per_az"] == {
         "az-one": {
@@ -101,14 +104,14 @@ def test_cluster(world) -> None:
     assert "subcapacities" not in without_rights.text
 
 
-def test_no_projects_usage_is_left_out(world) -> None:
+def test_no_projects_usage_is_left_out(world: World) -> None:
     world.engine.atomic(lambda: world.engine.execute("UPDATE project_az_resources SET usage = 0 WHERE az = 'az-two'"))
     zone = resources(world, "/v1/clusters/current")["cores"]["per_az"]["az-two"]
     assert "projects_usage" not in zone
     assert zone["committed"] == {"1 hour": 4}
 
 
-def test_a_project_without_physical_usage_counts_with_its_usage(world) -> None:
+def test_a_project_without_physical_usage_counts_with_its_usage(world: World) -> None:
     ram = "SELECT 2, id, 'any', 7, '' FROM resources WHERE name = 'ram'"
     insert = f"INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources) {ram}"
     world.engine.atomic(lambda: world.engine.execute(insert))
@@ -116,7 +119,7 @@ def test_a_project_without_physical_usage_counts_with_its_usage(world) -> None:
     assert (found["projects_usage"], found["physical_usage"]) == (519, 135)
 
 
-def test_what_was_made_of_others_counts_once(world) -> None:
+def test_what_was_made_of_others_counts_once(world: World) -> None:
     ids = [
         commitment["id"]
         for commitment in listed(world)
@@ -128,7 +131,7 @@ def test_what_was_made_of_others_counts_once(world) -> None:
         assert resources(world, path)["cores"]["per_az"]["az-one"]["committed"] == {"1 hour": 8}
 
 
-def test_what_waits_for_capacity(world) -> None:
+def test_what_waits_for_capacity(world: World) -> None:
     commit(world, amount=500, duration="1 year", confirm_by=NOW + 30)
     commit(world, amount=600, confirm_by=NOW + 30)
     world.clock.advance(31)
@@ -142,7 +145,7 @@ def test_what_waits_for_capacity(world) -> None:
         assert found["planned_commitments"] == {"1 year": 3}
 
 
-def test_what_is_only_committed_to(world) -> None:
+def test_what_is_only_committed_to(world: World) -> None:
     """In an AZ that nobody uses, beside others."""
     for table, zero in (("project_az_resources", "usage"), ("az_resources", "raw_capacity")):
         world.engine.atomic(lambda table=table, zero=zero: world.engine.execute(f"UPDATE {table} SET {zero} = 0"))
@@ -155,7 +158,7 @@ def test_what_is_only_committed_to(world) -> None:
         assert found["any"]["committed"] == {"1 year": 5}
 
 
-def test_what_has_ended_does_not_count(world) -> None:
+def test_what_has_ended_does_not_count(world: World) -> None:
     world.clock.advance(3601)
     assert resources(world, PROJECT)["cores"]["per_az"]["az-one"] == {
         "usage": 2,
@@ -166,5 +169,5 @@ def test_what_has_ended_does_not_count(world) -> None:
 
 @pytest.mark.parametrize("headers", [{}, {"X-Limes-V2-API-Preview": "other"}])
 @pytest.mark.parametrize("path", [PROJECT, DOMAIN, "/v1/clusters/current", "/v1/projects", "/v1/domains"])
-def test_only_who_asks_gets_it(world, path, headers) -> None:
+def test_only_who_asks_gets_it(world: World, path: str, headers: dict[str, Any]) -> None:
     assert "per_az" not in world.request("GET", path, headers=headers).text

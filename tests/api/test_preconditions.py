@@ -1,8 +1,11 @@
 """`ETag`, `If-Match` and `If-None-Match` on domains and projects."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
-from tests.api.world import BERLIN, DRESDEN, GERMANY
+from tests.api.world import BERLIN, DRESDEN, GERMANY, World
 from tests.support.rows import all_rows, changes
 
 DOMAIN = f"/v1/domains/{GERMANY}"
@@ -13,12 +16,12 @@ CHANGED = (
 )
 
 
-def body(path, quota, name="cores"):
+def body(path: str, quota: int, name: str = "cores") -> dict[Any, Any]:
     level = "project" if "/projects/" in path else "domain"
     return {level: {"services": [{"type": "compute", "resources": [{"name": name, "quota": quota}]}]}}
 
 
-def tag_of(world, path, query=""):
+def tag_of(world: World, path: str, query: str = ""):
     result = world.request("GET", path, query_string=query)
     assert result.headers["cache-control"] == "no-store"
     assert result.headers["etag"].startswith('"'), "a strong one"
@@ -26,7 +29,7 @@ def tag_of(world, path, query=""):
 
 
 @pytest.mark.parametrize("path", [DOMAIN, PROJECT])
-def test_who_comes_second_is_refused(world, path) -> None:
+def test_who_comes_second_is_refused(world: World, path: str) -> None:
     seen = tag_of(world, path)
     assert world.request("PUT", path, json=body(path, 60), headers={"If-Match": seen}).status_code == 202
     before = all_rows(world.engine)
@@ -41,7 +44,7 @@ def test_who_comes_second_is_refused(world, path) -> None:
 
 
 @pytest.mark.parametrize("path", [DOMAIN, PROJECT])
-def test_the_tag_is_of_all_quotas_whatever_is_shown(world, path) -> None:
+def test_the_tag_is_of_all_quotas_whatever_is_shown(world: World, path: str) -> None:
     whole = tag_of(world, path)
     filters = ("service=compute", "resource=nothing", "area=storage", "service=", "detail")
     assert {tag_of(world, path, query) for query in filters} == {whole}
@@ -51,7 +54,7 @@ def test_the_tag_is_of_all_quotas_whatever_is_shown(world, path) -> None:
     assert len({whole, *(tag_of(world, path, query) for query in filters)}) == 2
 
 
-def test_the_tag_follows_quota_and_nothing_else(make) -> None:
+def test_the_tag_follows_quota_and_nothing_else(make: Callable[..., World]) -> None:
     world = make(burst_multiplier=0.5)
     run = world.engine.execute
     tags = [tag_of(world, PROJECT)]
@@ -74,14 +77,14 @@ def test_the_tag_follows_quota_and_nothing_else(make) -> None:
     assert len(shown) == len({*shown, tags[-1]}) - 1 == 1
 
 
-def test_a_domain_quota_of_zero_is_like_none(world) -> None:
+def test_a_domain_quota_of_zero_is_like_none(world: World) -> None:
     seen = tag_of(world, DOMAIN)
     world.engine.atomic(lambda: world.engine.execute("DELETE FROM domain_resources WHERE quota = 0"))
     assert tag_of(world, DOMAIN) == tag_of(world, DOMAIN, "service=volume") == seen
     assert world.request("PUT", DOMAIN, json=body(DOMAIN, 60), headers={"If-Match": seen}).status_code == 202
 
 
-def test_bursting_needs_the_tag_too(make) -> None:
+def test_bursting_needs_the_tag_too(make: Callable[..., World]) -> None:
     world = make(burst_multiplier=0.5)
     enable = {"project": {"bursting": {"enabled": True}}}
     seen = tag_of(world, PROJECT)
@@ -110,7 +113,7 @@ def test_bursting_needs_the_tag_too(make) -> None:
     ],
 )
 @pytest.mark.parametrize("path", [DOMAIN, PROJECT])
-def test_forms_of_if_match(world, path, form, status) -> None:
+def test_forms_of_if_match(world: World, path: str, form: str, status: int) -> None:
     before = all_rows(world.engine)
     header = form.replace("{tag}", tag_of(world, path))
     result = world.request("PUT", path, json=body(path, 50), headers={"If-Match": header})
@@ -121,13 +124,13 @@ def test_forms_of_if_match(world, path, form, status) -> None:
 
 
 @pytest.mark.parametrize("path", [DOMAIN, PROJECT])
-def test_an_empty_change_is_compared_as_well(world, path) -> None:
+def test_an_empty_change_is_compared_as_well(world: World, path: str) -> None:
     assert world.request("PUT", path, json={}, headers={"If-Match": '"other"'}).status_code == 412
     assert world.request("PUT", path, json={}, headers={"If-Match": tag_of(world, path)}).status_code == 202
 
 
 @pytest.mark.parametrize("path", [DOMAIN, PROJECT])
-def test_permission_and_existence_come_first(world, path) -> None:
+def test_permission_and_existence_come_first(world: World, path: str) -> None:
     headers = {"If-Match": '"other"'}
     assert world.request("PUT", path, "france-admin", json={}, headers=headers).status_code == 403
     missing = path.replace(GERMANY, "nowhere")
@@ -135,7 +138,7 @@ def test_permission_and_existence_come_first(world, path) -> None:
 
 
 @pytest.mark.parametrize("path", [DOMAIN, PROJECT])
-def test_if_none_match_asks_whether_quotas_have_changed(world, path) -> None:
+def test_if_none_match_asks_whether_quotas_have_changed(world: World, path: str) -> None:
     seen = tag_of(world, path)
     for header in (seen, f"W/{seen}", f'"other", {seen}', "*"):
         result = world.request("GET", path, headers={"If-None-Match": header})
@@ -146,7 +149,7 @@ def test_if_none_match_asks_whether_quotas_have_changed(world, path) -> None:
     assert world.request("GET", path, headers={"If-None-Match": "x"}).status_code == 400
 
 
-def test_a_page_in_a_browser_may_see_and_send_them(world) -> None:
+def test_a_page_in_a_browser_may_see_and_send_them(world: World) -> None:
     headers = {"Origin": "https://dashboard.example.com", "Access-Control-Request-Method": "PUT"}
     result = world.request("OPTIONS", PROJECT, None, headers=headers)
     assert {"If-Match", "If-None-Match"} <= set(result.headers["access-control-allow-headers"].split(", "))

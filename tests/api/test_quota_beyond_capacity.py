@@ -1,12 +1,14 @@
 """Domain quotas above the capacity are accepted where no strict limit holds, and said to be so. cores: capacity 201."""
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from limes.core.catalog import BehaviorRule
 from tests.api.commitments import BEHAVIORS, PATHS, commit
-from tests.api.world import FRANCE, GERMANY
+from tests.api.world import FRANCE, GERMANY, World
 from tests.support.rows import all_rows, changes
 
 DOMAIN = f"/v1/domains/{GERMANY}"
@@ -16,12 +18,12 @@ TEXT = (
 )
 
 
-def body(**quotas):
+def body(**quotas: int) -> dict[Any, Any]:
     resources = [{"name": name, "quota": quota} for name, quota in quotas.items()]
     return {"domain": {"services": [{"type": "compute", "resources": resources}]}}
 
 
-def both(world, **quotas):
+def both(world: World, **quotas: int) -> tuple[Any, Any]:
     """What simulate-put says, and then PUT."""
     simulated = world.request("POST", f"{DOMAIN}/simulate-put", json=body(**quotas))
     assert simulated.status_code == 200
@@ -30,7 +32,7 @@ def both(world, **quotas):
     return simulated.json, result.text
 
 
-def test_what_is_given_beyond_the_capacity(world) -> None:
+def test_what_is_given_beyond_the_capacity(world: World) -> None:
     """france has 50."""
     assert both(world, cores=151) == ({"success": True}, "")
     told = TEXT.format(202)
@@ -42,12 +44,12 @@ def test_what_is_given_beyond_the_capacity(world) -> None:
     assert both(world, cores=151) == ({"success": True}, "")
 
 
-def test_lowering_makes_nothing_worse(world) -> None:
+def test_lowering_makes_nothing_worse(world: World) -> None:
     both(world, cores=1000)
     assert both(world, cores=999) == ({"success": True}, "")
 
 
-def test_each_resource_for_itself_with_its_unit(world) -> None:
+def test_each_resource_for_itself_with_its_unit(world: World) -> None:
     """ram: capacity 8 GiB."""
     simulated, text = both(world, cores=300, ram=9000)
     assert simulated["warnings"] == [
@@ -58,13 +60,13 @@ def test_each_resource_for_itself_with_its_unit(world) -> None:
     assert text.splitlines()[1:] == simulated["warnings"]
 
 
-def test_where_no_capacity_is_known_nothing_is_said(world) -> None:
+def test_where_no_capacity_is_known_nothing_is_said(world: World) -> None:
     document = {"domain": {"services": [{"type": "volume", "resources": [{"name": "capacity", "quota": 10**6}]}]}}
     result = world.request("PUT", DOMAIN, json=document)
     assert (result.status_code, result.text) == (202, "")
 
 
-def test_overcommitted_capacity_counts_as_it_is(make) -> None:
+def test_overcommitted_capacity_counts_as_it_is(make: Callable[..., World]) -> None:
     world = make(behaviors=[BehaviorRule(re.compile("compute/cores"), overcommit_factor=2)])
     assert both(world, cores=352) == ({"success": True}, "")
     assert both(world, cores=353)[0]["warnings"][0].startswith(
@@ -72,7 +74,7 @@ def test_overcommitted_capacity_counts_as_it_is(make) -> None:
     )
 
 
-def test_what_is_refused_carries_no_warning(world) -> None:
+def test_what_is_refused_carries_no_warning(world: World) -> None:
     before = all_rows(world.engine)
     document = body(cores=1000, ram=1)
     assert world.request("PUT", DOMAIN, json=document).status_code == 409
@@ -82,7 +84,7 @@ def test_what_is_refused_carries_no_warning(world) -> None:
 
 
 @pytest.mark.parametrize("domain", [GERMANY, FRANCE])
-def test_explanations(world, domain) -> None:
+def test_explanations(world: World, domain: str) -> None:
     def warnings():
         [one] = world.get(f"/v1/domains/{domain}/explain?resource=cores")["explanations"]
         return one.get("warnings")
@@ -92,7 +94,7 @@ def test_explanations(world, domain) -> None:
     assert warnings() == [TEXT.format(202)]
 
 
-def test_the_explanation_of_a_project_that_has_committed_beyond_its_quota(make) -> None:
+def test_the_explanation_of_a_project_that_has_committed_beyond_its_quota(make: Callable[..., World]) -> None:
     world = make(behaviors=BEHAVIORS)
 
     def warnings():

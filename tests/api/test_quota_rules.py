@@ -1,20 +1,24 @@
 """The rules of the configuration as they meet requests: strict limits, capacity with overcommit, scopes, domains."""
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from limes.core.catalog import BehaviorRule, DistributionRule
 from limes.core.permissions import LowPrivLimit, LowPrivRules
 from tests.api.quotas import DOMAIN, PROJECT, request_quotas
-from tests.api.world import DRESDEN, FRANCE
+from tests.api.world import DRESDEN, FRANCE, World
 
 CORES = ("compute", "cores")
 OVERCOMMIT = BehaviorRule(re.compile("compute/cores"), overcommit_factor=1.5)
 """Of 201 cores, so that there are 301."""
 
 
-def put(world, path, cores, token="cloud-admin", resource="cores", service="compute"):
+def put(
+    world: World, path: str, cores: int, token: str = "cloud-admin", resource: str = "cores", service: str = "compute"
+) -> tuple[Any, Any]:
     """Status and text of a PUT; simulate-put has to say the same."""
     quotas = {resource: cores}
     simulated = request_quotas(world, f"{path}/simulate-put", quotas, token, service=service, method="POST")
@@ -25,12 +29,14 @@ def put(world, path, cores, token="cloud-admin", resource="cores", service="comp
     return result.status_code, result.text
 
 
-def strict(make, **options):
+def strict(make: Callable[..., World], **options: Any) -> World:
     return make(distributions=[DistributionRule(re.compile("compute/(cores|gpus)"), strict_domain_quota_limit=True)], **options)  # fmt: skip
 
 
 @pytest.mark.parametrize(("behaviors", "left"), [([], 151), ([OVERCOMMIT], 251)])
-def test_a_strict_limit_is_what_other_domains_leave_of_the_capacity(make, behaviors, left) -> None:
+def test_a_strict_limit_is_what_other_domains_leave_of_the_capacity(
+    make: Callable[..., World], behaviors: list[Any], left: int
+) -> None:
     """France has 50. Other resources have no such limit."""
     world = strict(make, behaviors=behaviors)
     status, text = put(world, DOMAIN, left + 1)
@@ -44,7 +50,7 @@ def test_a_strict_limit_is_what_other_domains_leave_of_the_capacity(make, behavi
     assert put(world, DOMAIN, 10**6, resource="ram")[0] == 202
 
 
-def test_without_capacity_a_strict_limit_lets_nothing_be_raised(make) -> None:
+def test_without_capacity_a_strict_limit_lets_nothing_be_raised(make: Callable[..., World]) -> None:
     world = strict(make)
     world.engine.atomic(lambda: world.engine.execute("DELETE FROM az_resources"))
     status, text = put(world, DOMAIN, 101)
@@ -53,7 +59,9 @@ def test_without_capacity_a_strict_limit_lets_nothing_be_raised(make) -> None:
 
 
 @pytest.mark.parametrize(("behaviors", "limit"), [([], 40), ([OVERCOMMIT], 60)])
-def test_a_share_of_the_capacity_is_one_of_what_can_be_given_out(make, behaviors, limit) -> None:
+def test_a_share_of_the_capacity_is_one_of_what_can_be_given_out(
+    make: Callable[..., World], behaviors: list[Any], limit: int
+) -> None:
     """20 % of 201 or 301 cores."""
     share = {CORES: LowPrivLimit(percent_of_capacity=20)}
     world = make(lowpriv=LowPrivRules(projects=share), behaviors=behaviors)
@@ -76,13 +84,15 @@ def test_a_share_of_the_capacity_is_one_of_what_can_be_given_out(make, behaviors
         ({"except_projects_in_domains": "many$", "only_projects_in_domains": "germany"}, 403),
     ],
 )
-def test_domains_whose_projects_may_not_raise_by_themselves(make, patterns, status) -> None:
+def test_domains_whose_projects_may_not_raise_by_themselves(
+    make: Callable[..., World], patterns: dict[str, Any], status: int
+) -> None:
     limits = {key: re.compile(pattern) for key, pattern in patterns.items()}
     world = make(lowpriv=LowPrivRules(projects={CORES: LowPrivLimit(amount=30)}, **limits))
     assert put(world, PROJECT, 21, "berlin-admin")[0] == status
 
 
-def test_a_smallest_quota_of_one_project(make) -> None:
+def test_a_smallest_quota_of_one_project(make: Callable[..., World]) -> None:
     """And never of a domain."""
     rules = [BehaviorRule(re.compile("compute/.*"), re.compile(scope), min_nonzero_project_quota=60) for scope in ("germany", "germany/berlin")]  # fmt: skip
     world = make(behaviors=rules)
@@ -91,8 +101,8 @@ def test_a_smallest_quota_of_one_project(make) -> None:
     assert put(world, DOMAIN, 59) == (202, "")
 
 
-def test_a_new_quota_is_not_made_to_wait_for_what_failed_before(world) -> None:
-    def failures():
+def test_a_new_quota_is_not_made_to_wait_for_what_failed_before(world: World) -> None:
+    def failures() -> set[Any]:
         return {
             count for (count,) in world.engine.rows("SELECT push_failures FROM project_services WHERE project_id = 1")
         }

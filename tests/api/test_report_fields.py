@@ -1,6 +1,9 @@
 """When a field of the reports is shown: what depends on configuration, scope, policy and other projects."""
 
 import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,14 +11,16 @@ from limes.api.policy import RULES
 from limes.auth.policy import Policy
 from limes.core.catalog import BehaviorRule
 from tests.api.commitments import NOW
-from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, World
 
 CLUSTER, DOMAIN = "/v1/clusters/current", f"/v1/domains/{GERMANY}"
 PROJECT = f"{DOMAIN}/projects/{BERLIN}"
 PREVIEW = {"X-Limes-V2-API-Preview": "per-az"}
 
 
-def resources(world, path, query="", headers=None, token="cloud-admin"):
+def resources(
+    world: World, path: str, query: str = "", headers: dict[str, str] | None = None, token: str = "cloud-admin"
+) -> dict[Any, Any]:
     """The resources of all services by name, of the first object that is answered."""
     result = world.request("GET", path, token, query_string=query, headers=headers or {})
     assert result.status_code == 200, result.text
@@ -24,14 +29,14 @@ def resources(world, path, query="", headers=None, token="cloud-admin"):
     return {resource["name"]: resource for service in shown["services"] for resource in service["resources"]}
 
 
-def run(world, sql, *params) -> None:
+def run(world: World, sql: str, *params: bool | str | int) -> None:
     world.engine.atomic(lambda: world.engine.execute(sql, list(params)))
 
 
 # -- configuration -----------------------------------------------------------------------------------------------------
 
 
-def test_what_can_be_committed_is_shown_on_all_levels(make) -> None:
+def test_what_can_be_committed_is_shown_on_all_levels(make: Callable[..., World]) -> None:
     """The earliest date only while it is ahead."""
     rules = [
         BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 hour",), commitment_min_confirm_date=NOW + 60.9),
@@ -51,8 +56,8 @@ def test_what_can_be_committed_is_shown_on_all_levels(make) -> None:
         assert resources(world, path)["cores"]["commitment_config"] == durations
 
 
-def test_annotations_are_those_of_the_scope(make) -> None:
-    def annotated(scope, **annotations):
+def test_annotations_are_those_of_the_scope(make: Callable[..., World]) -> None:
+    def annotated(scope: str | None, **annotations: str) -> BehaviorRule:
         pattern = None if scope is None else re.compile(scope)
         return BehaviorRule(re.compile("compute/cores"), pattern, annotations=annotations)
 
@@ -72,7 +77,7 @@ def test_annotations_are_those_of_the_scope(make) -> None:
     assert "annotations" not in resources(world, CLUSTER)["cores"]
 
 
-def test_lists_show_each_projects_own_annotations(make) -> None:
+def test_lists_show_each_projects_own_annotations(make: Callable[..., World]) -> None:
     rule = BehaviorRule(re.compile("compute/cores"), re.compile("germany/dresden"), annotations={"only": "here"})
     world = make(behaviors=[rule])
     for path in (f"{DOMAIN}/projects", "/v1/projects"):
@@ -81,7 +86,7 @@ def test_lists_show_each_projects_own_annotations(make) -> None:
         assert found == [None, {"only": "here"}]
 
 
-def test_scaling_is_shown_to_who_sets_quota(make) -> None:
+def test_scaling_is_shown_to_who_sets_quota(make: Callable[..., World]) -> None:
     world = make(
         behaviors=[BehaviorRule(re.compile("compute/ram"), scales_with=("compute", "cores"), scaling_factor=4)]
     )
@@ -95,7 +100,7 @@ def test_scaling_is_shown_to_who_sets_quota(make) -> None:
 # -- bursting ----------------------------------------------------------------------------------------------------------
 
 
-def test_domains_and_the_cluster_count_burst_usage_of_projects_that_may_not_burst(make) -> None:
+def test_domains_and_the_cluster_count_burst_usage_of_projects_that_may_not_burst(make: Callable[..., World]) -> None:
     """As soon as the cluster has bursting; the project itself shows none."""
     world = make(burst_multiplier=0.2)
     run(world, "UPDATE project_resources SET usage = 33 WHERE quota IN (20, 30)")  # berlin's cores and dresden's
@@ -108,7 +113,7 @@ def test_domains_and_the_cluster_count_burst_usage_of_projects_that_may_not_burs
     assert project["usable_quota"] == project["quota"], "where nothing bursts, too"
 
 
-def test_a_resource_that_does_not_burst_there_shows_no_burst_usage(make) -> None:
+def test_a_resource_that_does_not_burst_there_shows_no_burst_usage(make: Callable[..., World]) -> None:
     rule = BehaviorRule(re.compile("compute/cores"), re.compile("germany(/.*)?"), max_burst_multiplier=0)
     world = make(burst_multiplier=0.2, behaviors=[rule])
     run(world, "UPDATE projects SET has_bursting = %s", True)
@@ -126,13 +131,13 @@ def test_a_resource_that_does_not_burst_there_shows_no_burst_usage(make) -> None
 # -- what backends measure ---------------------------------------------------------------------------------------------
 
 
-def test_a_physical_usage_of_zero_is_one(world) -> None:
+def test_a_physical_usage_of_zero_is_one(world: World) -> None:
     run(world, "UPDATE project_resources SET physical_usage = 0 WHERE usage = 3")  # berlin's capacity
     for path in (CLUSTER, DOMAIN, PROJECT):
         assert resources(world, path)["capacity"]["physical_usage"] == 0
 
 
-def test_one_backend_without_limit_among_others(world) -> None:
+def test_one_backend_without_limit_among_others(world: World) -> None:
     run(world, "UPDATE project_resources SET backend_quota = -1 WHERE quota = 0")  # dresden's ram
     ram = resources(world, DOMAIN)["ram"]
     assert (ram["backend_quota"], ram["infinite_backend_quota"]) == (2048, True), "berlin's is the sum"
@@ -142,7 +147,7 @@ def test_one_backend_without_limit_among_others(world) -> None:
 # -- capacity and AZs --------------------------------------------------------------------------------------------------
 
 
-def test_azs_come_in_order_and_what_was_reported_for_none_of_ours_last(make) -> None:
+def test_azs_come_in_order_and_what_was_reported_for_none_of_ours_last(make: Callable[..., World]) -> None:
     world = make(behaviors=[BehaviorRule(re.compile("compute/.*"), overcommit_factor=1.5)])
     cores = "(SELECT id FROM resources WHERE name = 'cores')"
     run(world, f"DELETE FROM az_resources WHERE resource_id = {cores}")
@@ -172,7 +177,7 @@ def test_azs_come_in_order_and_what_was_reported_for_none_of_ours_last(make) -> 
     assert (list(project["per_az"]), project["subresources"]) == (in_order[1:], in_order)
 
 
-def subcapacities(world, token):
+def subcapacities(world: World, token: str) -> int:
     found = resources(world, CLUSTER, "detail", PREVIEW, token)["cores"]
     in_azs = sum(len(az.get("subcapacities", ())) for az in found["per_az"].values())
     assert in_azs == len(found.get("subcapacities", ()))
@@ -187,7 +192,9 @@ def subcapacities(world, token):
         ("role:member and 'ram':%(resource)s", {"cloud-viewer": 2, "berlin-member": 0}),
     ],
 )
-def test_who_sees_everything_sees_subcapacities(make, tmp_path, check, seen) -> None:
+def test_who_sees_everything_sees_subcapacities(
+    make: Callable[..., World], tmp_path: Path, check: str, seen: dict[str, int]
+) -> None:
     """`cluster:show_subcapacity` is for the others, and is asked of each resource."""
     path = tmp_path / "policy.yaml"
     path.write_text(f'"cluster:show_subcapacity": "{check}"\n')
@@ -208,7 +215,7 @@ def test_who_sees_everything_sees_subcapacities(make, tmp_path, check, seen) -> 
         ("service=compute&resource=cores&resource=unheard-of&limit=1", {"compute": ["cores"]}),
     ],
 )
-def test_filters_on_lists(world, query, services) -> None:
+def test_filters_on_lists(world: World, query: str, services: dict[str, Any]) -> None:
     for path, first in (("/v1/domains", FRANCE), (f"{DOMAIN}/projects", BERLIN), ("/v1/projects", BERLIN)):
         (found, *_) = next(iter(world.get(f"{path}?{query}").values()))
         shown = {
@@ -217,8 +224,8 @@ def test_filters_on_lists(world, query, services) -> None:
         assert (found["id"], shown) == (first, services)
 
 
-def test_filters_on_inconsistencies(world) -> None:
-    def refs(query):
+def test_filters_on_inconsistencies(world: World) -> None:
+    def refs(query: str) -> list[Any]:
         lists = world.get(f"/v1/inconsistencies?{query}")["inconsistencies"]
         return [[f"{item['service']}/{item['resource']}" for item in found] for found in lists.values()]
 
@@ -228,7 +235,7 @@ def test_filters_on_inconsistencies(world) -> None:
     assert refs("area=compute&service=volume") == refs("service=") == [[], [], []]
 
 
-def test_a_domain_without_a_quota_yet_is_overcommitted_from_the_first_unit(world) -> None:
+def test_a_domain_without_a_quota_yet_is_overcommitted_from_the_first_unit(world: World) -> None:
     run(world, "DELETE FROM domain_resources WHERE quota = 100")  # germany's cores
     found = world.get("/v1/inconsistencies?resource=cores")["inconsistencies"]["domain_quota_overcommitted"]
     assert [(item["domain"]["name"], item["domain_quota"], item["projects_quota"]) for item in found] == [
@@ -246,7 +253,9 @@ def test_a_domain_without_a_quota_yet_is_overcommitted_from_the_first_unit(world
         ("", "http://falconframework.org"),
     ],
 )
-def test_versions_link_to_where_the_catalog_says_or_to_where_one_has_asked(make, catalog_url, base) -> None:
+def test_versions_link_to_where_the_catalog_says_or_to_where_one_has_asked(
+    make: Callable[..., World], catalog_url: str, base: str
+) -> None:
     world = make(catalog_url=catalog_url)
     for document in (
         world.request("GET", "/", None).json["versions"][0],

@@ -1,14 +1,16 @@
 """GET on the three levels: every field with its presence rule."""
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from limes.core.catalog import BehaviorRule
-from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 
 
-def test_cluster(world) -> None:
+def test_cluster(world: World) -> None:
     assert world.get("/v1/clusters/current") == {
         "cluster": {
             "id": "current",
@@ -65,7 +67,7 @@ def test_cluster(world) -> None:
     }
 
 
-def test_cluster_with_overcommit(make) -> None:
+def test_cluster_with_overcommit(make: Callable[..., World]) -> None:
     world = make(behaviors=[BehaviorRule(re.compile("compute/.*"), overcommit_factor=1.5)])
     cores, _, ram = world.get("/v1/clusters/current?service=compute")["cluster"]["services"][0]["resources"]
     assert (cores["capacity"], cores["raw_capacity"]) == (301, 201)
@@ -76,12 +78,12 @@ def test_cluster_with_overcommit(make) -> None:
     assert (ram["capacity"], ram["raw_capacity"]) == (12288, 8192)
 
 
-def test_usage_by_az_is_what_projects_report_else_what_the_capacitor_says(world) -> None:
-    def shown():
+def test_usage_by_az_is_what_projects_report_else_what_the_capacitor_says(world: World) -> None:
+    def shown() -> dict[Any, Any]:
         cores = world.get("/v1/clusters/current?resource=cores")["cluster"]["services"][0]["resources"][0]
         return {az["name"]: az.get("usage") for az in cores["per_availability_zone"]}
 
-    def run(sql) -> None:
+    def run(sql: str) -> None:
         world.engine.atomic(lambda: world.engine.execute(sql))
 
     run("UPDATE az_resources SET usage = 77")
@@ -94,8 +96,8 @@ def test_usage_by_az_is_what_projects_report_else_what_the_capacitor_says(world)
     assert shown() == {"az-one": 0, "az-two": None}
 
 
-def test_subcapacities_need_detail_and_permission(world) -> None:
-    def subcapacities(query, token):
+def test_subcapacities_need_detail_and_permission(world: World) -> None:
+    def subcapacities(query: str, token: str) -> list[Any]:
         services = world.get(f"/v1/clusters/current{query}", token)["cluster"]["services"]
         return [resource.get("subcapacities") for resource in services[0]["resources"]]
 
@@ -104,7 +106,7 @@ def test_subcapacities_need_detail_and_permission(world) -> None:
     assert subcapacities("?detail", "berlin-member") == [None, None, None]
 
 
-def test_domain(world) -> None:
+def test_domain(world: World) -> None:
     document = world.get(f"/v1/domains/{GERMANY}", "germany-viewer")
     assert document == {
         "domain": {
@@ -161,7 +163,7 @@ def test_domain(world) -> None:
     }
 
 
-def test_domains_are_listed_by_uuid_and_show_quota_before_any_scrape(world) -> None:
+def test_domains_are_listed_by_uuid_and_show_quota_before_any_scrape(world: World) -> None:
     france, germany = world.get("/v1/domains?service=compute&resource=cores")["domains"]
     assert (france["id"], germany["id"]) == (FRANCE, GERMANY)
     assert france["services"] == [
@@ -226,17 +228,17 @@ BERLIN_DOCUMENT = {
 }
 
 
-def test_project(world) -> None:
+def test_project(world: World) -> None:
     assert world.get(f"/v1/domains/{GERMANY}/projects/{BERLIN}", "berlin-member") == {"project": BERLIN_DOCUMENT}
 
 
-def test_projects_of_a_domain(world) -> None:
+def test_projects_of_a_domain(world: World) -> None:
     berlin, dresden = world.get(f"/v1/domains/{GERMANY}/projects")["projects"]
     assert berlin == BERLIN_DOCUMENT
     assert (dresden["id"], dresden["services"][1]["resources"]) == (DRESDEN, [])
 
 
-def test_project_before_its_first_scrape(world) -> None:
+def test_project_before_its_first_scrape(world: World) -> None:
     document = world.get(f"/v1/domains/{FRANCE}/projects/{PARIS}")
     assert document["project"]["services"] == [
         {"type": "compute", "area": "compute", "resources": []},
@@ -244,7 +246,7 @@ def test_project_before_its_first_scrape(world) -> None:
     ]
 
 
-def test_subresources_need_detail(world) -> None:
+def test_subresources_need_detail(world: World) -> None:
     path = f"/v1/domains/{GERMANY}/projects/{BERLIN}?resource=gpus"
     assert world.get(path)["project"]["services"][0]["resources"] == [
         {"name": "gpus", "contained_in": "cores", "usage": 1}
@@ -254,7 +256,7 @@ def test_subresources_need_detail(world) -> None:
     ]
 
 
-def test_bursting_project(make) -> None:
+def test_bursting_project(make: Callable[..., World]) -> None:
     world = make(burst_multiplier=0.2)
     world.engine.atomic(lambda: world.engine.execute("UPDATE projects SET has_bursting = %s WHERE id <> 3", [True]))
     dresden = world.get(f"/v1/domains/{GERMANY}/projects/{DRESDEN}")["project"]
@@ -272,7 +274,7 @@ def test_bursting_project(make) -> None:
     assert world.get("/v1/clusters/current")["cluster"]["services"][0]["resources"][0]["burst_usage"] == 1
 
 
-def test_hints_follow_the_scope(make) -> None:
+def test_hints_follow_the_scope(make: Callable[..., World]) -> None:
     world = make(
         behaviors=[
             BehaviorRule(re.compile("compute/ram"), scales_with=("compute", "cores"), scaling_factor=2.5),
@@ -300,7 +302,7 @@ def test_hints_follow_the_scope(make) -> None:
         ("?whatever=1", {"compute": 3, "volume": 1}),
     ],
 )
-def test_filters(world, query, services) -> None:
+def test_filters(world: World, query: str, services: dict[str, Any]) -> None:
     for path, key in (
         ("/v1/clusters/current", "cluster"),
         (f"/v1/domains/{GERMANY}", "domain"),
@@ -310,7 +312,7 @@ def test_filters(world, query, services) -> None:
         assert {service["type"]: len(service["resources"]) for service in found} == services
 
 
-def test_versions_need_no_token(world) -> None:
+def test_versions_need_no_token(world: World) -> None:
     result = world.request("GET", "/", token=None)
     assert (result.status_code, result.json["versions"][0]["id"]) == (300, "v1")
     assert result.json["versions"][0]["links"][0] == {"rel": "self", "href": "https://limes.example.com/v1"}
@@ -318,5 +320,5 @@ def test_versions_need_no_token(world) -> None:
     assert (result.status_code, result.json["version"]["status"]) == (200, "CURRENT")
 
 
-def test_documents_end_with_a_newline(world) -> None:
+def test_documents_end_with_a_newline(world: World) -> None:
     assert world.request("GET", "/v1/domains").content.endswith(b"]}\n")

@@ -1,11 +1,15 @@
 """`service`, `area` and `resource` select on every GET that has something of services and resources to show."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from limes.api import parameters
 from limes.api.routes import ROUTES
 from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, commit
+from tests.api.world import World
 
 WITHOUT = {"/", "/v1/", "/v1/openapi.json", "/v1/identity", "/v1/commitments/by-token"}
 """What is one thing, whatever is selected."""
@@ -30,7 +34,7 @@ SELECTIONS = {
 
 
 @pytest.mark.parametrize("query", SELECTIONS)
-def test_scrape_errors(world, query) -> None:
+def test_scrape_errors(world: World, query: str) -> None:
     fail = "UPDATE project_services SET scrape_error = 'down', checked_at = 1234"
     world.engine.atomic(lambda: world.engine.execute(fail))
     found = world.get(f"/v1/admin/scrape-errors?{query}")["scrape_errors"]
@@ -39,7 +43,7 @@ def test_scrape_errors(world, query) -> None:
     ]
 
 
-def test_capacity_is_as_old_as_the_capacitors_of_what_is_selected(world) -> None:
+def test_capacity_is_as_old_as_the_capacitors_of_what_is_selected(world: World) -> None:
     def fill() -> None:
         world.engine.execute(
             "INSERT INTO capacitors (name, scraped_at, next_scrape_at, scrape_error) VALUES ('disks', 500, 0, '')"
@@ -52,7 +56,7 @@ def test_capacity_is_as_old_as_the_capacitors_of_what_is_selected(world) -> None
 
     world.engine.atomic(fill)
 
-    def range_of(query):
+    def range_of(query: str) -> tuple[Any, Any]:
         cluster = world.get(f"/v1/clusters/current?{query}")["cluster"]
         return cluster.get("min_scraped_at"), cluster.get("max_scraped_at")
 
@@ -64,13 +68,13 @@ def test_capacity_is_as_old_as_the_capacitors_of_what_is_selected(world) -> None
     assert range_of("service=nothing") == (None, None)
 
 
-def test_changes_of_commitments(make) -> None:
+def test_changes_of_commitments(make: Callable[..., World]) -> None:
     world = make(behaviors=BEHAVIORS)
     for _ in range(3):
         commit(world)
         commit(world, resource_name="ram", availability_zone="any", duration="1 year")
 
-    def changes(query):
+    def changes(query: str) -> tuple[list[tuple[Any, Any]], Any]:
         found = world.get(f"/v1/commitments?{query}")
         return [(event["number"], event["commitment"]["resource_name"]) for event in found["events"]], found["next"]
 
@@ -82,7 +86,9 @@ def test_changes_of_commitments(make) -> None:
     assert changes("area=storage&since=6") == ([], 6)
 
 
-def test_a_selection_is_looked_for_until_there_is_something_to_tell(make, monkeypatch) -> None:
+def test_a_selection_is_looked_for_until_there_is_something_to_tell(
+    make: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An answer without changes is the end for who follows them."""
     monkeypatch.setattr("limes.actions.commitments.reading._EVENTS_AT_ONCE", 2)
     world = make(behaviors=BEHAVIORS)
@@ -93,12 +99,12 @@ def test_a_selection_is_looked_for_until_there_is_something_to_tell(make, monkey
     assert ([event["number"] for event in found["events"]], found["next"]) == ([6], 6)
 
 
-def test_conversions(make) -> None:
+def test_conversions(make: Callable[..., World]) -> None:
     worth = {("compute", "cores"): 1, ("compute", "ram"): 4, ("volume", "capacity"): 2}
     rules = CommitmentRules(conversions=(worth,))
     world = make(behaviors=BEHAVIORS, commitment_rules=rules)
 
-    def targets(query):
+    def targets(query: str) -> set[Any]:
         found = world.get(f"/v1/commitment-conversion/compute/cores?{query}")["conversions"]
         return {conversion["target_resource"] for conversion in found}
 

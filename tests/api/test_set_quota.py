@@ -1,13 +1,15 @@
 """PUT and simulate-put on domains and projects: decisions, texts, and the rows that changed."""
 
+from typing import Any
+
 import pytest
 
 from tests.api.quotas import DOMAIN, PROJECT, body, put
-from tests.api.world import FRANCE, PARIS
+from tests.api.world import FRANCE, PARIS, World
 from tests.support.rows import all_rows, changes
 
 
-def test_domain_admin_gives_quota_to_projects(world) -> None:
+def test_domain_admin_gives_quota_to_projects(world: World) -> None:
     result, changed = put(world, PROJECT, body("project", compute={"cores": 70, "ram": (2, "GiB")}), "germany-admin")
     assert (result.status_code, result.text) == (202, "")
     gone, come = changed.pop("project_resources")
@@ -25,7 +27,7 @@ def test_domain_admin_gives_quota_to_projects(world) -> None:
     assert world.pushed == [(1, ("compute",))]
 
 
-def test_cloud_admin_gives_quota_to_domains(world) -> None:
+def test_cloud_admin_gives_quota_to_domains(world: World) -> None:
     result, changed = put(world, DOMAIN, body("domain", compute={"cores": 150}, volume={"capacity": (1, "TiB")}))
     assert (result.status_code, result.text) == (202, "")
     assert set(changed) == {"domain_resources", "quota_history"}
@@ -33,7 +35,7 @@ def test_cloud_admin_gives_quota_to_domains(world) -> None:
     assert world.pushed == []
 
 
-def test_quota_for_a_domain_without_a_row_yet(world) -> None:
+def test_quota_for_a_domain_without_a_row_yet(world: World) -> None:
     result, changed = put(world, f"/v1/domains/{FRANCE}", body("domain", volume={"capacity": 7}))
     assert result.status_code == 202
     assert [row.quota for row in changed["domain_resources"][1]] == [7]
@@ -122,7 +124,9 @@ def test_quota_for_a_domain_without_a_row_yet(world) -> None:
         ),
     ],
 )
-def test_refusals_change_nothing(world, path, document, token, status, text) -> None:
+def test_refusals_change_nothing(
+    world: World, path: str, document: dict[Any, Any], token: str, status: int, text: str
+) -> None:
     result, changed = put(world, path, document, token)
     assert (result.status_code, result.text) == (status, text)
     assert result.headers["content-type"] == "text/plain; charset=utf-8"
@@ -130,18 +134,18 @@ def test_refusals_change_nothing(world, path, document, token, status, text) -> 
     assert world.pushed == []
 
 
-def test_one_bad_resource_refuses_all(world) -> None:
+def test_one_bad_resource_refuses_all(world: World) -> None:
     result, changed = put(world, PROJECT, body("project", compute={"cores": 30, "ram": (1, "EiB")}))
     assert result.status_code == 409
     assert changed == {}
 
 
-def test_the_present_value_may_be_put_by_anybody_who_sees_it(world) -> None:
+def test_the_present_value_may_be_put_by_anybody_who_sees_it(world: World) -> None:
     result, changed = put(world, PROJECT, body("project", compute={"cores": 20}), "berlin-member")
     assert (result.status_code, changed, world.pushed) == (202, {}, [])
 
 
-def test_backend_errors_do_not_take_the_quota_back(world) -> None:
+def test_backend_errors_do_not_take_the_quota_back(world: World) -> None:
     world.push_errors = ["compute: connection refused"]
     result, changed = put(world, PROJECT, body("project", compute={"cores": 30}))
     assert (result.status_code, result.text) == (
@@ -152,7 +156,7 @@ def test_backend_errors_do_not_take_the_quota_back(world) -> None:
     assert "project_resources" in changed
 
 
-def simulate(world, path, document, token="cloud-admin"):
+def simulate(world: World, path: str, document: dict[Any, Any], token: str = "cloud-admin") -> tuple[Any, Any]:
     before = all_rows(world.engine)
     result = world.request("POST", f"{path}/simulate-put", token, json=document)
     assert changes(before, all_rows(world.engine)) == {}
@@ -160,12 +164,12 @@ def simulate(world, path, document, token="cloud-admin"):
     return result.status_code, result.json
 
 
-def test_simulated_success(world) -> None:
+def test_simulated_success(world: World) -> None:
     assert simulate(world, PROJECT, body("project", compute={"cores": 30})) == (200, {"success": True})
     assert simulate(world, DOMAIN, body("domain", compute={"cores": 130})) == (200, {"success": True})
 
 
-def test_simulated_refusals(world) -> None:
+def test_simulated_refusals(world: World) -> None:
     status, document = simulate(world, PROJECT, body("project", compute={"cores": 71, "ram": (8, "GiB"), "x": 1}))
     assert status == 422
     assert document == {
@@ -199,7 +203,7 @@ def test_simulated_refusals(world) -> None:
     }
 
 
-def test_simulated_refusals_with_one_status(world) -> None:
+def test_simulated_refusals_with_one_status(world: World) -> None:
     status, document = simulate(world, DOMAIN, body("domain", compute={"cores": 1000, "ram": 9000}), "germany-admin")
     assert status == 403
     assert {item["status"] for item in document["unacceptable_resources"]} == {403}

@@ -3,17 +3,18 @@
 import pytest
 
 from tests.api.quotas import PROJECT, body, put
+from tests.api.world import World
 from tests.support.rows import all_rows, changes
 
 
 @pytest.mark.parametrize("raw", ["null", "{}", '{"project": null}', '{"project": {"services": null}}', '{"other": 1}'])
-def test_an_empty_change_is_accepted(world, raw) -> None:
+def test_an_empty_change_is_accepted(world: World, raw: str) -> None:
     before = all_rows(world.engine)
     assert world.request("PUT", PROJECT, body=raw).status_code == 202
     assert changes(before, all_rows(world.engine)) == {}
 
 
-def test_the_last_of_repeated_entries_wins(world) -> None:
+def test_the_last_of_repeated_entries_wins(world: World) -> None:
     document = {
         "project": {
             "services": [
@@ -28,7 +29,7 @@ def test_the_last_of_repeated_entries_wins(world) -> None:
 
 
 @pytest.mark.parametrize("unit", [None, "UNSPECIFIED", "MiB"])
-def test_units_that_mean_the_resources_own(world, unit) -> None:
+def test_units_that_mean_the_resources_own(world: World, unit: str | None) -> None:
     result, changed = put(world, PROJECT, body("project", compute={"ram": (2000, unit)}))
     assert result.status_code == 202
     assert [row.quota for row in changed["project_resources"][1]] == [2000]
@@ -59,7 +60,7 @@ def test_units_that_mean_the_resources_own(world, unit) -> None:
     ],
 )
 @pytest.mark.parametrize("method_and_path", [("PUT", PROJECT), ("POST", f"{PROJECT}/simulate-put")])
-def test_bad_bodies(world, method_and_path, raw, message) -> None:
+def test_bad_bodies(world: World, method_and_path: tuple[str, str], raw: bytes, message: str) -> None:
     before = all_rows(world.engine)
     result = world.request(*method_and_path, body=raw, headers={"Content-Type": "application/json"})
     assert result.status_code == 400

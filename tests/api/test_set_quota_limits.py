@@ -1,6 +1,7 @@
 """What limits a quota: constraints, smallest quotas, low-privilege raises, usage, and what the backend accepts."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
@@ -8,10 +9,10 @@ from limes.core.catalog import BehaviorRule
 from limes.core.constraints import Constraint, ConstraintSet
 from limes.core.permissions import LowPrivLimit, LowPrivRules
 from tests.api.quotas import DOMAIN, PROJECT, body, put
-from tests.api.world import DRESDEN
+from tests.api.world import DRESDEN, World
 
 
-def test_constraints_and_minimum(make) -> None:
+def test_constraints_and_minimum(make: Callable[..., World]) -> None:
     world = make(
         constraints=ConstraintSet(
             domains={"germany": {("compute", "cores"): Constraint(90, None)}},
@@ -30,7 +31,7 @@ def test_constraints_and_minimum(make) -> None:
     assert result.status_code == 422
 
 
-def test_low_privilege_raise(make) -> None:
+def test_low_privilege_raise(make: Callable[..., World]) -> None:
     world = make(
         lowpriv=LowPrivRules(
             projects={("compute", "cores"): LowPrivLimit(amount=25)},
@@ -49,7 +50,7 @@ def test_low_privilege_raise(make) -> None:
     assert put(world, DOMAIN, body("domain", compute={"cores": 152}), "germany-admin")[0].status_code == 403
 
 
-def test_raising_towards_a_usage_that_is_above(world) -> None:
+def test_raising_towards_a_usage_that_is_above(world: World) -> None:
     path = f"{DOMAIN}/projects/{DRESDEN}"
     world.engine.atomic(lambda: world.engine.execute("UPDATE project_resources SET usage = 60 WHERE project_id = 2"))
     assert put(world, path, body("project", compute={"cores": 40}))[0].status_code == 202
@@ -67,7 +68,9 @@ def test_raising_towards_a_usage_that_is_above(world) -> None:
         (0, 0, 20, None),  # what it has already can stay
     ],
 )  # fmt: skip
-def test_what_the_backend_does_not_accept(world, low, high, wanted, message) -> None:
+def test_what_the_backend_does_not_accept(
+    world: World, low: int | None, high: int | None, wanted: int, message: str | None
+) -> None:
     world.engine.atomic(
         lambda: world.engine.execute(
             "UPDATE project_resources SET min_backend_quota = %s, max_backend_quota = %s WHERE project_id = 1"

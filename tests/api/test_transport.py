@@ -5,14 +5,14 @@ import logging
 import pytest
 
 from tests.api.test_access import ROUTES
-from tests.api.world import BERLIN, GERMANY
+from tests.api.world import BERLIN, GERMANY, World
 from tests.support.rows import all_rows, changes
 
 PROJECT = f"/v1/domains/{GERMANY}/projects/{BERLIN}"
 CORES_21 = b'{"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 21}]}]}}'
 
 
-def test_a_body_in_chunks(world) -> None:
+def test_a_body_in_chunks(world: World) -> None:
     result = world.request(
         "PUT", PROJECT, body=CORES_21, extras={"CONTENT_LENGTH": "", "HTTP_TRANSFER_ENCODING": "chunked"}
     )
@@ -22,7 +22,7 @@ def test_a_body_in_chunks(world) -> None:
     )
 
 
-def test_a_body_in_chunks_that_is_too_large(world) -> None:
+def test_a_body_in_chunks_that_is_too_large(world: World) -> None:
     before = all_rows(world.engine)
     extras = {"CONTENT_LENGTH": "", "HTTP_TRANSFER_ENCODING": "chunked"}
     result = world.request("PUT", PROJECT, body=b" " * (1024 * 1024) + CORES_21, extras=extras)
@@ -39,13 +39,13 @@ def test_a_body_in_chunks_that_is_too_large(world) -> None:
         (b'{"project": {"services": [5]}}', "project.services.0: expected an object"),
     ],
 )
-def test_wrong_types_are_named_in_the_terms_of_json(world, body, problem) -> None:
+def test_wrong_types_are_named_in_the_terms_of_json(world: World, body: bytes, problem: str) -> None:
     result = world.request("PUT", PROJECT, body=body)
     assert (result.status_code, result.text) == (400, f"request body is not valid JSON: {problem}\n")
 
 
 @pytest.mark.filterwarnings("ignore:Unknown REQUEST_METHOD")
-def test_made_up_methods_leave_one_label_in_the_metrics(world) -> None:
+def test_made_up_methods_leave_one_label_in_the_metrics(world: World) -> None:
     for method in ("FROB1", "FROB2"):
         result = world.request(method, PROJECT)
         assert (result.status_code, result.text) == (405, "Method Not Allowed\n")
@@ -57,7 +57,7 @@ def test_made_up_methods_leave_one_label_in_the_metrics(world) -> None:
     assert 'method="other"' in metrics
 
 
-def test_head_wherever_get_is(world) -> None:
+def test_head_wherever_get_is(world: World) -> None:
     gets = [path for method, path, _, _ in ROUTES if method == "GET"]
     assert len(gets) > 15
     for path in [*gets, "/", "/v1/", "/v1/openapi.json", "/healthcheck", "/metrics"]:
@@ -70,7 +70,7 @@ def test_head_wherever_get_is(world) -> None:
         assert "HEAD" in options.headers["allow"].split(", "), path
 
 
-def test_head_where_there_is_no_get(world) -> None:
+def test_head_where_there_is_no_get(world: World) -> None:
     for path in (f"{PROJECT}/sync", f"{PROJECT}/simulate-put", "/v1/domains/discover"):
         result = world.request("HEAD", path)
         assert (path, result.status_code) == (path, 405)
@@ -78,13 +78,13 @@ def test_head_where_there_is_no_get(world) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])
 @pytest.mark.parametrize("path", ["/v1/domains/a%00b", f"/v1/domains/{GERMANY}/projects/a%00b"])
-def test_ids_with_a_nul_are_unknown(world, method, path) -> None:
+def test_ids_with_a_nul_are_unknown(world: World, method: str, path: str) -> None:
     """PostgreSQL cannot even be asked for them."""
     result = world.request(method, path, json={})
     assert (result.status_code, result.text) == (404, "404 page not found\n")
 
 
-def test_a_path_cannot_forge_log_lines(world, caplog) -> None:
+def test_a_path_cannot_forge_log_lines(world: World, caplog: pytest.LogCaptureFixture) -> None:
     from limes.logs import formatter
 
     with caplog.at_level(logging.INFO, "limes.access"):
@@ -96,7 +96,7 @@ def test_a_path_cannot_forge_log_lines(world, caplog) -> None:
 
 @pytest.mark.filterwarnings("ignore:Unknown REQUEST_METHOD")
 @pytest.mark.parametrize("path", ["/v1/domains", "/"])
-def test_a_method_that_falcon_keeps_for_itself(world, path) -> None:
+def test_a_method_that_falcon_keeps_for_itself(world: World, path: str) -> None:
     result = world.request("WEBSOCKET", path)
     assert result.status_code == 400
 
@@ -105,7 +105,7 @@ def test_a_method_that_falcon_keeps_for_itself(world, path) -> None:
     ("method", "path", "status"),
     [("PUT", PROJECT, 202), ("POST", f"{PROJECT}/sync", 202), ("POST", "/v1/domains/discover", 204)],
 )
-def test_an_answer_without_a_body_has_no_type(world, method, path, status) -> None:
+def test_an_answer_without_a_body_has_no_type(world: World, method: str, path: str, status: int) -> None:
     result = world.request(method, path, body=CORES_21 if method == "PUT" else None)
     assert (result.status_code, result.content) == (status, b"")
     assert "content-type" not in result.headers

@@ -1,5 +1,7 @@
 """What the plugins' tests share."""
 
+from typing import Any
+
 import pytest
 
 pytest.register_assert_rewrite("limes.backends.contract")
@@ -18,13 +20,13 @@ STATIC_DISCOVERY = BackendSpec(
 AZS = ("az-one", "az-two")
 
 
-def load_quota(plugin: str, params: dict, name: str = "compute", **options) -> Backends:
+def load_quota(plugin: str, params: dict, name: str = "compute", **options: Any) -> Backends:
     """Loads one quota plugin, as from `services[0]`."""
     spec = BackendSpec("services[0]", name, plugin, params)
     return load([spec], [], STATIC_DISCOVERY, availability_zones=AZS, **options)
 
 
-def load_capacity(plugin: str, params: dict, **options) -> Backends:
+def load_capacity(plugin: str, params: dict, **options: Any) -> Backends:
     """Loads one capacity plugin, as from `capacitors[0]`."""
     spec = BackendSpec("capacitors[0]", "under-test", plugin, params)
     return load([], [spec], STATIC_DISCOVERY, availability_zones=AZS, **options)

@@ -3,13 +3,26 @@
 
 import uuid
 from collections import Counter
+from typing import Any
 
 import pytest
 
-from limes.backends import AZCapacity, BackendError, DomainInfo, ProjectInfo, ResourceDef, ServiceDef, Unit, calls
+from limes.backends import (
+    AZCapacity,
+    BackendError,
+    CapacityBackend,
+    DomainInfo,
+    ProjectInfo,
+    QuotaBackend,
+    ResourceDef,
+    ServiceDef,
+    Unit,
+    calls,
+)
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
+from tests.backends.placement_cloud import PlacementCloud
 from tests.backends.quota_cases import QuotaCases
 from tests.support.processes import free_port
 
@@ -22,11 +35,11 @@ RESOURCES = {
 TOKEN = {"type": "token", "token": "admin"}
 
 
-def project_named(name):
+def project_named(name: str) -> ProjectInfo:
     return ProjectInfo(uuid.uuid4().hex, name, "d1", GERMANY)
 
 
-def make_projects(cloud):
+def make_projects(cloud: PlacementCloud) -> tuple[ProjectInfo, ProjectInfo]:
     """alpha uses something by two types of consumers, beta something else."""
     cloud.request("PUT", "/resource_classes/CUSTOM_GOLD")
     alpha, beta = project_named("alpha"), project_named("beta")
@@ -38,17 +51,17 @@ def make_projects(cloud):
     return alpha, beta
 
 
-def params(url, **others):
+def params(url: str, **others: Any) -> dict[Any, Any]:
     return {"area": "compute", "endpoint": url, "auth": TOKEN, "resources": RESOURCES, **others}
 
 
-def usage(backend, project):
+def usage(backend: QuotaBackend, project) -> dict[Any, Any]:
     service = backend.describe()
     report = calls.report_usage(backend, service, project, Catalog(AZS, [service]))
     return {name: resource.per_az["any"].usage for name, resource in report.resources.items()}
 
 
-def usages_for(request, by_type):
+def usages_for(request, by_type: dict[Any, Any]) -> dict[Any, Any] | Counter[Any]:
     """As the microversion wants them: types of consumers are known since 1.38."""
     if request.headers["OpenStack-API-Version"] == "placement 1.38":
         return by_type
@@ -60,34 +73,36 @@ def usages_for(request, by_type):
 
 class ServiceCases(QuotaCases):
     @pytest.fixture
-    def backend(self, cloud):
+    def backend(self, cloud: PlacementCloud) -> QuotaBackend:
         return load_quota("placement", params(cloud.url)).quota["compute"]
 
     @pytest.fixture
-    def broken_backend(self):
+    def broken_backend(self) -> QuotaBackend:
         url = f"http://127.0.0.1:{free_port()}"
         return load_quota("placement", params(url)).quota["compute"]
 
     @pytest.fixture
-    def project(self, projects):
+    def project(self, projects: tuple[ProjectInfo, ProjectInfo]) -> ProjectInfo:
         return projects[0]
 
     @pytest.fixture
-    def other_project(self, projects):
+    def other_project(self, projects: tuple[ProjectInfo, ProjectInfo]) -> ProjectInfo:
         return projects[1]
 
     @pytest.fixture
-    def new_project(self):
+    def new_project(self) -> ProjectInfo:
         return project_named("new")
 
-    def test_description(self, service) -> None:
+    def test_description(self, service: ServiceDef) -> None:
         assert service.resources == {
             "cores": ResourceDef("cores", category="performance", tracks_quota=False),
             "ram": ResourceDef("ram", Unit.MIB, tracks_quota=False),
             "gold": ResourceDef("gold", Unit.KIB, contained_in="cores", tracks_quota=False),
         }
 
-    def test_usage_of_all_consumers(self, backend, project, other_project) -> None:
+    def test_usage_of_all_consumers(
+        self, backend: QuotaBackend, project: ProjectInfo, other_project: ProjectInfo
+    ) -> None:
         assert usage(backend, project) == {"cores": 7, "ram": 1536, "gold": 0}
         assert usage(backend, other_project) == {"cores": 9, "ram": 0, "gold": 0}
 
@@ -99,11 +114,17 @@ class ServiceCases(QuotaCases):
             ({"include": ["MIGRATION"], "exclude": ["MIGRATION"]}, {"cores": 0, "ram": 0, "gold": 0}),
         ],
     )
-    def test_usage_of_some_consumers(self, cloud, project, consumer_types, expected) -> None:
+    def test_usage_of_some_consumers(
+        self,
+        cloud: PlacementCloud,
+        project: ProjectInfo,
+        consumer_types: dict[str, list[str]],
+        expected: dict[str, int],
+    ) -> None:
         backend = load_quota("placement", params(cloud.url, consumer_types=consumer_types)).quota["compute"]
         assert usage(backend, project) == expected
 
-    def test_a_wrong_token_is_an_error(self, cloud, project) -> None:
+    def test_a_wrong_token_is_an_error(self, cloud: PlacementCloud, project: ProjectInfo) -> None:
         settings = params(cloud.url, auth={"type": "none"})
         backend = load_quota("placement", {**settings, "quota": {"store": "none"}}).quota["compute"]
         with pytest.raises(BackendError, match="GET /usages"):
@@ -114,7 +135,7 @@ class Hosts:
     """Two AZs. host1 (az-one) has its cores on NUMA nodes; host2 (az-two) is half reserved and overcommitted; host3 is
     in az-one, but has the trait that is forbidden; host4 is in no AZ; the disk pool has nothing that is asked for."""
 
-    def __init__(self, cloud) -> None:
+    def __init__(self, cloud: PlacementCloud) -> None:
         self.az_one, self.az_two, self.all = (str(uuid.uuid4()) for _ in range(3))
         both = ("COMPUTE_NODE", "CUSTOM_LIMES_FAST")
         self.host1 = cloud.provider(
@@ -143,7 +164,7 @@ class Hosts:
 
 
 class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
-    def settings(self, url, hosts, **others):
+    def settings(self, url: str, hosts, **others: Any) -> dict[Any, Any]:
         return {
             "service": "compute",
             "endpoint": url,
@@ -156,20 +177,20 @@ class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
         }
 
     @pytest.fixture
-    def backend(self, cloud, hosts):
+    def backend(self, cloud: PlacementCloud, hosts) -> CapacityBackend:
         return load_capacity("placement", self.settings(cloud.url, hosts)).capacity["under-test"]
 
     @pytest.fixture
-    def broken_backend(self, hosts):
+    def broken_backend(self, hosts) -> CapacityBackend:
         url = f"http://127.0.0.1:{free_port()}"
         return load_capacity("placement", self.settings(url, hosts)).capacity["under-test"]
 
     @pytest.fixture
-    def catalog(self):
+    def catalog(self) -> Catalog:
         resources = {"cores": ResourceDef("cores"), "ram": ResourceDef("ram", Unit.MIB)}
         return Catalog(AZS, [ServiceDef("compute", "compute", resources)])
 
-    def test_capacity(self, backend, catalog, hosts) -> None:
+    def test_capacity(self, backend: CapacityBackend, catalog: Catalog, hosts) -> None:
         compute = calls.report_capacity(backend, "c", catalog).services["compute"]
         figures = {
             (resource, az): (item.capacity, item.usage)
@@ -196,7 +217,7 @@ class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
         )
         assert compute["cores"]["az-two"].subcapacities[0]["traits"] == ["COMPUTE_NODE", "CUSTOM_LIMES_FAST"]
 
-    def test_without_subcapacities_and_zones(self, cloud, catalog, hosts) -> None:
+    def test_without_subcapacities_and_zones(self, cloud: PlacementCloud, catalog: Catalog, hosts) -> None:
         settings = self.settings(cloud.url, hosts, subcapacities=False, availability_zones={}, traits={})
         backend = load_capacity("placement", settings).capacity["under-test"]
         assert calls.report_capacity(backend, "c", catalog).services["compute"] == {
@@ -204,13 +225,13 @@ class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
             "ram": {"any": AZCapacity(1000)},
         }
 
-    def test_an_unknown_trait_is_an_error(self, cloud, catalog, hosts) -> None:
+    def test_an_unknown_trait_is_an_error(self, cloud: PlacementCloud, catalog: Catalog, hosts) -> None:
         settings = self.settings(cloud.url, hosts, traits={"required": ["CUSTOM_LIMES_NOWHERE"]})
         backend = load_capacity("placement", settings).capacity["under-test"]
         with pytest.raises(BackendError, match="CUSTOM_LIMES_NOWHERE"):
             calls.report_capacity(backend, "c", catalog)
 
-    def test_a_report_that_takes_too_long_is_an_error(self, cloud, catalog, hosts) -> None:
+    def test_a_report_that_takes_too_long_is_an_error(self, cloud: PlacementCloud, catalog: Catalog, hosts) -> None:
         settings = self.settings(cloud.url, hosts)
         backend = load_capacity("placement", settings, time_limit=1e-6).capacity["under-test"]
         with pytest.raises(BackendError):

@@ -1,19 +1,23 @@
 """Where usage is, for the plugin `placement` with whichever Placement. Subclasses give the fixture `cloud`."""
 
 import uuid
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
-from limes.backends import UNKNOWN_AZ, BackendError, calls
+from limes.backends import UNKNOWN_AZ, BackendError, ProjectInfo, QuotaBackend, ResourceUsage, calls
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef, Unit
 from tests.backends.conftest import AZS, load_capacity, load_quota
 from tests.backends.placement_cases import TOKEN, project_named
+from tests.backends.placement_cloud import PlacementCloud
+from tests.support.recorded import RecordedService
 
 RESOURCES = {"cores": "VCPU", "ram": "MEMORY_MB", "disk": "DISK_GB"}
 MISC_SHARES = "MISC_SHARES_VIA_AGGREGATE"
 
 
-def load(cloud, zones, **params):
+def load(cloud: PlacementCloud | RecordedService, zones: dict[str, Any], **params: Any) -> QuotaBackend:
     """The plugin as a service; what it knows of providers is looked up anew for each report."""
     settings = {
         "area": "compute",
@@ -27,12 +31,12 @@ def load(cloud, zones, **params):
     return load_quota("placement", settings).quota["compute"]
 
 
-def report(backend, project):
+def report(backend: QuotaBackend, project: ProjectInfo) -> Mapping[str, ResourceUsage]:
     service = backend.describe()
     return calls.report_usage(backend, service, project, Catalog(AZS, [service])).resources
 
 
-def used(backend, project):
+def used(backend: QuotaBackend, project: ProjectInfo) -> dict[Any, Any]:
     """By resource and AZ; without what is 0."""
     amounts = {
         name: {az: part.usage for az, part in resource.per_az.items() if part.usage}
@@ -45,14 +49,14 @@ class Zoned:
     """Hosts one (with its cores in a child) and two in their AZs, both in az-one and az-two, none in none; a disk pool
     that is shared by what is in az-one. The names of one and two, and traits, tell their AZs as well."""
 
-    def __init__(self, cloud) -> None:
+    def __init__(self, cloud: PlacementCloud) -> None:
         self.key = uuid.uuid4().hex[:8]
         self.az_one, self.az_two = str(uuid.uuid4()), str(uuid.uuid4())
         self.zones = {"az-one": self.az_one, "az-two": [self.az_two]}
         self.traits = {f"az-{n}": {"traits": f"CUSTOM_AZ_{n.upper()}_{self.key.upper()}"} for n in ("one", "two")}
         self.names = {f"az-{n}": {"name_pattern": f"^{self.key}-{n}-"} for n in ("one", "two")}
 
-        def host(name, inventories, *aggregates, parent=None):
+        def host(name: str, inventories: dict[str, Any], *aggregates: str, parent=None) -> str:
             traits = tuple(zone["traits"] for az, zone in self.traits.items() if parent is None and az == f"az-{name}")
             return cloud.provider(
                 f"{self.key}-{name}-", inventories, parent=parent, aggregates=aggregates, traits=traits
@@ -69,7 +73,14 @@ class Zoned:
         )
 
 
-def put(cloud, consumer, project, allocations, generation=None, kind="INSTANCE"):
+def put(
+    cloud: PlacementCloud,
+    consumer: str,
+    project: ProjectInfo,
+    allocations: dict[Any, Any],
+    generation: int | None = None,
+    kind: str = "INSTANCE",
+) -> str:
     document = {
         "allocations": {provider: {"resources": amounts} for provider, amounts in allocations.items()},
         "project_id": project.id,
@@ -83,11 +94,11 @@ def put(cloud, consumer, project, allocations, generation=None, kind="INSTANCE")
 
 class ZoneCases:
     @pytest.fixture
-    def hosts(self, cloud):
+    def hosts(self, cloud: PlacementCloud) -> Zoned:
         return Zoned(cloud)
 
     @pytest.fixture
-    def alpha(self, cloud, hosts):
+    def alpha(self, cloud: PlacementCloud, hosts: Zoned) -> ProjectInfo:
         """Uses something everywhere, with a server over host one, its child and the pool."""
         alpha = project_named("alpha")
         self.server = put(
@@ -103,7 +114,7 @@ class ZoneCases:
         cloud.allocate(project_named("other").id, hosts.two, VCPU=32)
         return alpha
 
-    def test_usage_is_where_its_providers_are(self, cloud, hosts, alpha) -> None:
+    def test_usage_is_where_its_providers_are(self, cloud: PlacementCloud, hosts: Zoned, alpha: ProjectInfo) -> None:
         backend = load(cloud, hosts.zones)
         assert used(backend, alpha) == {
             "cores": {"az-one": 4, "az-two": 24, "unknown": 3},
@@ -115,19 +126,21 @@ class ZoneCases:
         without = load(cloud, hosts.zones, consumer_types={"exclude": ["MIGRATION"]})
         assert used(without, alpha)["cores"] == {"az-one": 4, "az-two": 8, "unknown": 3}
 
-    def test_without_zones_all_is_in_any(self, cloud, hosts, alpha) -> None:
+    def test_without_zones_all_is_in_any(self, cloud: PlacementCloud, hosts: Zoned, alpha: ProjectInfo) -> None:
         for subresources in (False, True):
             backend = load(cloud, {}, with_subresources=subresources)
             assert used(backend, alpha)["cores"] == {"any": 31}
             assert not backend.describe().resources["cores"].az_aware
 
-    def test_traits_and_names_tell_the_zone_as_well(self, cloud, hosts, alpha) -> None:
+    def test_traits_and_names_tell_the_zone_as_well(
+        self, cloud: PlacementCloud, hosts: Zoned, alpha: ProjectInfo
+    ) -> None:
         for zones in (hosts.traits, hosts.names):
             assert used(load(cloud, zones), alpha)["cores"] == {"az-one": 4, "az-two": 24, "unknown": 3}
         mixed = {"az-one": {**hosts.names["az-one"], "aggregates": hosts.az_one}, "az-two": hosts.traits["az-two"]}
         assert used(load(cloud, mixed), alpha)["cores"] == {"az-one": 5, "az-two": 24, "unknown": 2}
 
-    def test_capacity_and_usage_agree(self, cloud, hosts, alpha) -> None:
+    def test_capacity_and_usage_agree(self, cloud: PlacementCloud, hosts: Zoned, alpha: ProjectInfo) -> None:
         for zones in (hosts.zones, hosts.traits, hosts.names):
             params = {"service": "compute", "endpoint": cloud.url, "auth": TOKEN, "resources": RESOURCES}
             capacitor = load_capacity("placement", {**params, "availability_zones": zones}).capacity["under-test"]
@@ -149,7 +162,7 @@ class ZoneCases:
             assert len(consumers) == 8
             assert all(seen[provider, name] == az for provider, name, az in consumers)
 
-    def test_consumers_are_subresources(self, cloud, hosts, alpha) -> None:
+    def test_consumers_are_subresources(self, cloud: PlacementCloud, hosts: Zoned, alpha: ProjectInfo) -> None:
         found = report(load(cloud, hosts.zones, with_subresources=True), alpha)
         [core], [ram] = (found[name].per_az["az-one"].subresources for name in ("cores", "ram"))
         assert core == {
@@ -166,7 +179,7 @@ class ZoneCases:
         }
         assert len(found["cores"].per_az["unknown"].subresources) == 2
 
-    def test_usage_moves_grows_shrinks_and_ends(self, cloud, hosts) -> None:
+    def test_usage_moves_grows_shrinks_and_ends(self, cloud: PlacementCloud, hosts: Zoned) -> None:
         beta = project_named("beta")
         backend = load(cloud, hosts.zones, max_age=3600)  # what is kept is found to be old
         assert used(backend, beta) == {}
@@ -182,7 +195,7 @@ class ZoneCases:
         cloud.request("DELETE", f"/resource_providers/{hosts.none}")
         assert used(backend, beta) == {}
 
-    def test_a_provider_that_changes_its_zone_or_is_new(self, cloud, hosts) -> None:
+    def test_a_provider_that_changes_its_zone_or_is_new(self, cloud: PlacementCloud, hosts: Zoned) -> None:
         beta = project_named("beta")
         backend = load(cloud, hosts.zones)
         fresh = cloud.provider("fresh", {"VCPU": {"total": 8}}, aggregates=(hosts.az_one,))
@@ -193,15 +206,17 @@ class ZoneCases:
         cloud.request("PUT", f"/resource_providers/{fresh}/aggregates", json=body)
         assert used(backend, beta) == {"cores": {"az-two": 3}}
 
-    def test_a_class_that_there_is_not_yet_is_not_used(self, cloud, hosts, alpha) -> None:
+    def test_a_class_that_there_is_not_yet_is_not_used(
+        self, cloud: PlacementCloud, hosts: Zoned, alpha: ProjectInfo
+    ) -> None:
         backend = load(cloud, hosts.zones, resources={"cores": "VCPU", "gold": "CUSTOM_NOT_YET"})
         assert used(backend, alpha) == {"cores": {"az-one": 4, "az-two": 24, "unknown": 3}}
         assert report(backend, alpha)["gold"].per_az["any"].usage == 0
 
-    def test_a_trait_that_there_is_not_is_an_error(self, cloud, alpha) -> None:
+    def test_a_trait_that_there_is_not_is_an_error(self, cloud: PlacementCloud, alpha: ProjectInfo) -> None:
         with pytest.raises(BackendError, match="CUSTOM_NOWHERE"):
             report(load(cloud, {"az-one": {"traits": ["CUSTOM_NOWHERE"]}}), alpha)
 
-    def test_an_aggregate_that_there_is_not_has_no_members(self, cloud, alpha) -> None:
+    def test_an_aggregate_that_there_is_not_has_no_members(self, cloud: PlacementCloud, alpha: ProjectInfo) -> None:
         backend = load(cloud, {"az-one": str(uuid.uuid4())})
         assert used(backend, alpha)["cores"] == {UNKNOWN_AZ: 31}

@@ -1,5 +1,8 @@
 """Nova as its API reference describes it (2.98: servers, server groups, quota sets), and the plugin `compute` for it."""
 
+from typing import Any
+
+from limes.backends import QuotaBackend
 from tests.backends.conftest import load_quota
 from tests.support.recorded import RecordedService
 
@@ -8,7 +11,13 @@ HUGE = {**SMALL, "original_name": "hana", "vcpus": 96, "ram": 4_000_000, "disk":
 RESOURCES = ("cores", "instances", "ram", "server_groups", "server_group_members")
 
 
-def server(ident, project, az="az-one", flavor=SMALL, **attributes):
+def server(
+    ident: str,
+    project: str,
+    az: str = "az-one",
+    flavor: dict[str, Any] = SMALL,
+    **attributes: Any,
+) -> dict[Any, Any]:
     common = {"id": ident, "name": f"name of {ident}", "tenant_id": project, "status": "ACTIVE", "flavor": flavor}
     return common | {"OS-EXT-AZ:availability_zone": az, "metadata": {}, "tags": [], "image": ""} | attributes
 
@@ -16,7 +25,7 @@ def server(ident, project, az="az-one", flavor=SMALL, **attributes):
 class Nova:
     """Pages of two entries, whatever is asked for."""
 
-    def __init__(self, newest="2.100") -> None:
+    def __init__(self, newest: str = "2.100") -> None:
         self.newest = newest
         self.servers = [
             server("s1", "p1"),
@@ -36,11 +45,11 @@ class Nova:
             }
         )
 
-    def version(self, request):
+    def version(self, request) -> tuple[int, dict[str, Any]]:
         version = {"id": "v2.1", "status": "CURRENT", "version": self.newest, "min_version": "2.1"}
         return 200, {"version": version | {"links": [{"rel": "self", "href": f"{self.service.url}/v2.1/"}]}}
 
-    def list_servers(self, request):
+    def list_servers(self, request) -> tuple[int, dict[str, list[Any]]]:
         assert request.query["all_tenants"] == ["1"]
         project = request.query.get("project_id", [None])[0]
         found = [one for one in self.servers if project in (None, one["tenant_id"])]
@@ -52,13 +61,13 @@ class Nova:
             document["servers_links"] = [{"rel": "next", "href": href}]
         return 200, document
 
-    def list_groups(self, request):
+    def list_groups(self, request) -> tuple[int, dict[str, Any]]:
         assert request.query["all_projects"] == ["true"]
         begin = int(request.query["offset"][0])
         keys = ("id", "project_id", "members")
         return 200, {"server_groups": [dict(zip(keys, one, strict=True)) for one in self.groups[begin : begin + 2]]}
 
-    def detail(self, project):
+    def detail(self, project) -> dict[Any, Any]:
         own = [one for one in self.servers if one["tenant_id"] == project]
         flavors = [one.get("flavor", SMALL) for one in own][self.shelved :]
         usage = {
@@ -72,13 +81,13 @@ class Nova:
         entries = {name: {"in_use": usage[name], "limit": limits[name], "reserved": 0} for name in RESOURCES}
         return {"quota_set": {"id": project, **entries}}
 
-    def put(self, request, project):
+    def put(self, request, project) -> tuple[int, dict[str, Any]]:
         quotas = dict(request.body["quota_set"])
         assert quotas.pop("force") is True
         self.limits.setdefault(project, {}).update(quotas)
         return 200, {"quota_set": quotas}
 
 
-def load(url, **params):
+def load(url: str, **params) -> QuotaBackend:
     params = {"endpoint": f"{url}/v2.1", "auth": {"type": "token", "token": "secret-token"}, "page_size": 2, **params}
     return load_quota("compute", params).quota["compute"]

@@ -4,9 +4,12 @@ single real Nova does not do: changes between two requests, cells that are down,
 `test_nova.py` has the real Nova.
 """
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
-from limes.backends import BackendError, ConfigError, ResourceDef, Unit
+from limes.backends import BackendError, ConfigError, ProjectInfo, QuotaBackend, ResourceDef, Unit
 from tests.backends.compute_cases import usage
 from tests.backends.quota_cases import QuotaCases, report
 from tests.backends.recorded_nova import SMALL, Nova, load, server
@@ -14,7 +17,7 @@ from tests.support.processes import free_port
 
 
 @pytest.fixture
-def nova():
+def nova() -> Iterator[Nova]:
     fake = Nova()
     yield fake
     fake.service.close()
@@ -22,14 +25,14 @@ def nova():
 
 class TestCompute(QuotaCases):
     @pytest.fixture
-    def backend(self, nova):
+    def backend(self, nova: Nova) -> QuotaBackend:
         return load(nova.service.url, flavors={"hana": {}}, bigvm_min_memory=1_000_000, with_subresources=True)
 
     @pytest.fixture
-    def broken_backend(self):
+    def broken_backend(self) -> QuotaBackend:
         return load(f"http://127.0.0.1:{free_port()}")
 
-    def test_usage_by_az(self, backend, project) -> None:
+    def test_usage_by_az(self, backend: QuotaBackend, project: ProjectInfo) -> None:
         assert usage(backend, project) == {
             "cores": {"az-one": 1, "az-two": 96},
             "cores_regular": {"az-one": 1},
@@ -45,7 +48,7 @@ class TestCompute(QuotaCases):
             "server_group_members": {"any": 2},
         }
 
-    def test_subresources(self, backend, project) -> None:
+    def test_subresources(self, backend: QuotaBackend, project: ProjectInfo) -> None:
         found = report(backend, project)
         [attributes] = found["instances"].per_az["az-two"].subresources
         assert attributes == {
@@ -66,7 +69,9 @@ class TestCompute(QuotaCases):
         assert all(not az.subresources for name in ("cores", "instances_bigvm") for az in found[name].per_az.values())
 
 
-def test_servers_and_groups_are_listed_once_for_all_projects(nova, project, other_project, new_project) -> None:
+def test_servers_and_groups_are_listed_once_for_all_projects(
+    nova: Nova, project: ProjectInfo, other_project: ProjectInfo, new_project: ProjectInfo
+) -> None:
     backend = load(nova.service.url)
     for one in (project, other_project, new_project, project):
         usage(backend, one)
@@ -77,7 +82,9 @@ def test_servers_and_groups_are_listed_once_for_all_projects(nova, project, othe
     }
 
 
-def test_a_project_whose_servers_have_changed_is_listed_anew(nova, project, other_project) -> None:
+def test_a_project_whose_servers_have_changed_is_listed_anew(
+    nova: Nova, project: ProjectInfo, other_project: ProjectInfo
+) -> None:
     backend = load(nova.service.url)
     assert usage(backend, project)["instances"] == {"az-one": 1, "az-two": 1}
     nova.servers += [server("s4", "p1"), server("s5", "p1", "az-two")]
@@ -89,12 +96,12 @@ def test_a_project_whose_servers_have_changed_is_listed_anew(nova, project, othe
     assert [one.path for one in nova.service.asked[asked:]] == ["/v2.1/os-quota-sets/p2/detail"]
 
 
-def test_a_project_without_servers_needs_no_list(nova, new_project) -> None:
+def test_a_project_without_servers_needs_no_list(nova: Nova, new_project: ProjectInfo) -> None:
     assert usage(load(nova.service.url), new_project)["instances"] == {}
     assert nova.service.count("GET", "/v2.1/servers/detail") == 0
 
 
-def test_a_list_for_each_project(nova, project, other_project) -> None:
+def test_a_list_for_each_project(nova: Nova, project: ProjectInfo, other_project: ProjectInfo) -> None:
     backend = load(nova.service.url, list_servers="by_project")
     assert usage(backend, project)["cores"] == {"az-one": 1, "az-two": 96}
     assert usage(backend, other_project)["cores"] == {"az-two": 1}
@@ -102,7 +109,7 @@ def test_a_list_for_each_project(nova, project, other_project) -> None:
     assert lists == [["p1"], ["p2"]]
 
 
-def test_what_servers_do_not_explain_is_unknown(nova, project) -> None:
+def test_what_servers_do_not_explain_is_unknown(nova: Nova, project: ProjectInfo) -> None:
     down = {"id": "s4", "tenant_id": "p1", "status": "UNKNOWN", "created": "2026-01-01T00:00:00Z", "links": []}
     nova.servers += [down, server("s5", "p1", az=""), server("s6", "p1", az="az-of-others")]
     backend = load(nova.service.url)
@@ -113,7 +120,7 @@ def test_what_servers_do_not_explain_is_unknown(nova, project) -> None:
     assert found["ram"] == {"az-one": 2048, "az-two": 4_000_000, "unknown": 3 * 2048}
 
 
-def test_never_more_than_nova_counts(nova, project) -> None:
+def test_never_more_than_nova_counts(nova: Nova, project: ProjectInfo) -> None:
     """With unified limits a shelved server has no cores."""
     nova.servers.append(server("s0", "p1", az="", status="SHELVED_OFFLOADED"))
     nova.servers.insert(0, nova.servers.pop())
@@ -123,11 +130,11 @@ def test_never_more_than_nova_counts(nova, project) -> None:
     assert found["cores"] == {"az-one": 1, "az-two": 96}
 
 
-def test_groups_that_change_while_they_are_listed(nova, project) -> None:
+def test_groups_that_change_while_they_are_listed(nova: Nova, project: ProjectInfo) -> None:
     list_groups = nova.list_groups
     removed = []
 
-    def change_once(request):
+    def change_once(request) -> tuple[int, dict[str, Any]]:
         answer = list_groups(request)
         if not removed:
             removed.append(nova.groups.pop(0))
@@ -137,8 +144,8 @@ def test_groups_that_change_while_they_are_listed(nova, project) -> None:
     assert usage(load(nova.service.url), project)["server_group_members"] == {"any": 2}
 
 
-def test_groups_that_always_change(nova, project) -> None:
-    def change(request):
+def test_groups_that_always_change(nova: Nova, project: ProjectInfo) -> None:
+    def change(request) -> tuple[int, dict[str, Any]]:
         nova.groups.insert(0, (f"g{len(nova.groups) + 1}", "p9", []))
         return nova.list_groups(request)
 
@@ -147,7 +154,7 @@ def test_groups_that_always_change(nova, project) -> None:
         report(load(nova.service.url), project)
 
 
-def test_a_nova_that_is_too_old(nova, project) -> None:
+def test_a_nova_that_is_too_old(nova: Nova, project: ProjectInfo) -> None:
     nova.newest = "2.42"
     with pytest.raises(BackendError, match=r"this Nova goes up to 2\.42, but at least 2\.47 is needed"):
         report(load(nova.service.url), project)
@@ -175,7 +182,9 @@ def test_a_nova_that_is_too_old(nova, project) -> None:
         ("os-quota-sets/p1/detail", (503, b"busy"), "Nova answered with 503"),
     ],
 )  # fmt: skip
-def test_errors_say_what_is_wrong(nova, project, path, answer, message) -> None:
+def test_errors_say_what_is_wrong(
+    nova: Nova, project: ProjectInfo, path: str, answer: tuple[Any, ...], message: str
+) -> None:
     wrong = {("GET", f"/v2.1/{path}"): lambda request: answer}
     nova.service.routes = {**wrong, **nova.service.routes, **wrong}  # the first that fits answers
     with pytest.raises(BackendError) as error:
@@ -210,7 +219,7 @@ def test_a_flavor_with_a_limit_is_no_part_of_another() -> None:
     assert resources["instances_gold"].contained_in == ""
 
 
-def test_aliases_are_the_same_flavor(nova, project) -> None:
+def test_aliases_are_the_same_flavor(nova: Nova, project: ProjectInfo) -> None:
     backend = load(nova.service.url, flavors={"big": {"aliases": ["hana", "other"]}})
     assert usage(backend, project)["instances_big"] == {"az-two": 1}
 
@@ -239,7 +248,7 @@ def test_aliases_are_the_same_flavor(nova, project) -> None:
         ({"list_servers": "never"}, ".list_servers: Input should be 'together' or 'by_project'"),
     ],
 )
-def test_params_that_are_refused(params, problem) -> None:
+def test_params_that_are_refused(params: dict[str, Any], problem: str) -> None:
     with pytest.raises(ConfigError) as error:
         load("http://127.0.0.1:9", **params)
     assert problem in str(error.value)

@@ -1,14 +1,18 @@
 """What the plugin `compute` says of servers beside what they use, against recorded shapes of Nova's and Glance's API references."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
+from limes.backends import ProjectInfo, QuotaBackend
 from tests.backends.quota_cases import report
 from tests.backends.recorded_nova import HUGE, SMALL, Nova, load, server
 from tests.support.recorded import RecordedService
 
 
 @pytest.fixture
-def nova():
+def nova() -> Iterator[Nova]:
     fake = Nova()
     yield fake
     fake.service.close()
@@ -21,20 +25,20 @@ class Glance:
         self.images = {"i-lin": {"os_type": "linux"}, "i-win": {"vmware_ostype": "windows9", "os_distro": "x"}, "i": {}}
         self.service = RecordedService({("GET", "/v2/images/(.+)"): self.show})
 
-    def show(self, request, image):
+    def show(self, request, image) -> tuple[Any, ...]:
         if image not in self.images:
             return 404, b"<html>No image found"
         return 200, {"id": image, "name": "an image", **self.images[image]}
 
 
 @pytest.fixture
-def glance():
+def glance() -> Iterator[Glance]:
     fake = Glance()
     yield fake
     fake.service.close()
 
 
-def instances(backend, project):
+def instances(backend: QuotaBackend, project: ProjectInfo) -> dict[Any, Any]:
     """The attributes of a project's servers, by id."""
     found = report(backend, project)["instances"].per_az.values()
     return {one["id"]: one for az in found for one in az.subresources}
@@ -44,7 +48,7 @@ class TestOperatingSystemsBeforeEpoxy:
     """Such a Nova tells the id of an image, and not its properties."""
 
     @pytest.fixture
-    def backend(self, nova, glance):
+    def backend(self, nova: Nova, glance: Glance) -> QuotaBackend:
         nova.newest = "2.97"
         images = ("i-lin", "i-win", "gone", "i", "i-lin")
         nova.servers = [server(f"s{number}", "p1", image={"id": image}) for number, image in enumerate(images)]
@@ -52,20 +56,22 @@ class TestOperatingSystemsBeforeEpoxy:
         connection = {"endpoint": glance.service.url, "auth": {"type": "token", "token": "secret-token"}}
         return load(nova.service.url, with_subresources=True, images=connection, max_age=0)
 
-    def test_glance_knows_them(self, backend, glance, project) -> None:
+    def test_glance_knows_them(self, backend: QuotaBackend, glance: Glance, project: ProjectInfo) -> None:
         for _ in range(2):
             found = {id_: one.get("os_type") for id_, one in instances(backend, project).items()}
             assert found == {"s0": "linux", "s1": "windows9", "s2": None, "s3": None, "s4": "linux", "volume": None}
         assert len(glance.service.asked) == 4, "once for each image"
 
-    def test_without_glance_all_else_is_reported(self, backend, glance, project, caplog) -> None:
+    def test_without_glance_all_else_is_reported(
+        self, backend: QuotaBackend, glance: Glance, project: ProjectInfo, caplog: pytest.LogCaptureFixture
+    ) -> None:
         glance.service.routes = {("GET", ".*"): lambda request: (503, b"busy")}
         assert [one.get("os_type") for one in instances(backend, project).values()] == [None] * 6
         assert len(glance.service.asked) == 1
         assert "the operating systems of servers are not known for now: GET /v2/images/i-lin: Glance" in caplog.text
 
 
-def test_types_of_hypervisors(nova, project) -> None:
+def test_types_of_hypervisors(nova: Nova, project: ProjectInfo) -> None:
     specs = {"extra_specs": {"capabilities:cpu_arch": "metal"}}
     nova.servers = [
         server("s1", "p1"),

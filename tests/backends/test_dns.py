@@ -1,8 +1,12 @@
 """The plugin `dns` against recorded shapes of Designate's API reference (v2: quotas, zones, recordsets)."""
 
+from collections.abc import Collection, Iterator
+from typing import Any
+
 import pytest
 
-from limes.backends import BackendError, calls
+from limes.backends import BackendError, ProjectInfo, QuotaBackend, calls
+from limes.core.catalog import Catalog, ServiceDef
 from tests.backends.conftest import load_quota
 from tests.backends.quota_cases import QuotaCases
 from tests.support.processes import free_port
@@ -30,12 +34,12 @@ class Designate:
         defaults = {"api_export_size": 1000, "recordset_records": 20, "zone_records": 500, "zone_recordsets": 500}
         return defaults | {"zones": 10} | self.quotas.get(project, {})
 
-    def set_quota(self, request, project):
+    def set_quota(self, request, project) -> tuple[int, Any]:
         assert request.headers["X-Auth-All-Projects"] == "true"
         self.quotas.setdefault(project, {}).update(request.body)
         return 200, self.quota(project)
 
-    def zones(self, request):
+    def zones(self, request) -> tuple[int, dict[str, Collection[Collection[str]]]]:
         assert request.headers["X-Auth-All-Projects"] == "true"
         ids = sorted(ZONES)
         begin = ids.index(request.query["marker"][0]) + 1 if "marker" in request.query else 0
@@ -49,56 +53,74 @@ class Designate:
             document["links"]["next"] = f"https://elsewhere.example/v2/zones?limit=2&marker={page[-1]}"
         return 200, document
 
-    def recordsets(self, request, zone):
+    def recordsets(self, request, zone) -> tuple[Any, ...]:
         if zone not in ZONES:
             return 404, {"code": 404, "type": "zone_not_found", "message": "Could not find Zone"}
         return 200, {"recordsets": [{}], "links": {}, "metadata": {"total_count": ZONES[zone][1]}}
 
 
 @pytest.fixture
-def designate():
+def designate() -> Iterator[Designate]:
     fake = Designate()
     yield fake
     fake.service.close()
 
 
-def load(url, **params):
+def load(url: str, **params: int) -> QuotaBackend:
     params = {"endpoint": f"{url}/v2", "auth": TOKEN, "page_size": 2, **params}
     return load_quota("dns", params, name="dns").quota["dns"]
 
 
 class TestDns(QuotaCases):
     @pytest.fixture
-    def backend(self, designate):
+    def backend(self, designate: Designate) -> QuotaBackend:
         return load(designate.service.url)
 
     @pytest.fixture
-    def broken_backend(self):
+    def broken_backend(self) -> QuotaBackend:
         return load(f"http://127.0.0.1:{free_port()}")
 
-    def report(self, backend, service, catalog, project):
+    def report(self, backend: QuotaBackend, service, catalog: Catalog, project: ProjectInfo) -> dict[Any, Any]:
         report = calls.report_usage(backend, service, project, catalog)
         return {name: (one.per_az["any"].usage, one.quota) for name, one in report.resources.items()}
 
-    def test_usage(self, backend, service, catalog, project, other_project, new_project) -> None:
+    def test_usage(
+        self,
+        backend: QuotaBackend,
+        service: ServiceDef,
+        catalog: Catalog,
+        project: ProjectInfo,
+        other_project: ProjectInfo,
+        new_project: ProjectInfo,
+    ) -> None:
         assert self.report(backend, service, catalog, project) == {"zones": (2, 10), "recordsets": (12, 500)}
         assert self.report(backend, service, catalog, other_project) == {"zones": (1, 10), "recordsets": (2, 500)}
         assert self.report(backend, service, catalog, new_project) == {"zones": (0, 10), "recordsets": (0, 500)}
 
     def test_zones_are_listed_once_for_all_projects(
-        self, designate, backend, service, catalog, project, other_project
+        self,
+        designate: Designate,
+        backend: QuotaBackend,
+        service: ServiceDef,
+        catalog: Catalog,
+        project: ProjectInfo,
+        other_project: ProjectInfo,
     ) -> None:
         for one in (project, other_project, project):
             self.report(backend, service, catalog, one)
         assert designate.service.count("GET", "/v2/zones") == 2  # pages
 
-    def test_without_age_they_are_listed_for_each(self, designate, service, catalog, project) -> None:
+    def test_without_age_they_are_listed_for_each(
+        self, designate: Designate, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> None:
         backend = load(designate.service.url, max_age=0)
         for _ in range(2):
             self.report(backend, service, catalog, project)
         assert designate.service.count("GET", "/v2/zones") == 4
 
-    def test_records_follow_recordsets(self, designate, backend, service, project) -> None:
+    def test_records_follow_recordsets(
+        self, designate: Designate, backend: QuotaBackend, service: ServiceDef, project: ProjectInfo
+    ) -> None:
         calls.set_quota(backend, service, project, {"zones": 3, "recordsets": 40})
         assert designate.quotas["p1"] == {"zones": 3, "zone_recordsets": 40, "zone_records": 800}
 
@@ -116,13 +138,24 @@ class TestDns(QuotaCases):
             ),
         ],
     )
-    def test_odd_answers(self, designate, backend, service, catalog, project, answer, message) -> None:
+    def test_odd_answers(
+        self,
+        designate: Designate,
+        backend: QuotaBackend,
+        service: ServiceDef,
+        catalog: Catalog,
+        project: ProjectInfo,
+        answer: tuple[Any, ...],
+        message: str,
+    ) -> None:
         designate.service.routes[("GET", "/v2/quotas/(.+)")] = lambda request, project: answer
         with pytest.raises(BackendError, match=message) as caught:
             calls.report_usage(backend, service, project, catalog)
         assert "secret-token" not in str(caught.value)
 
-    def test_a_list_that_turns_in_circles(self, designate, backend, service, catalog, project) -> None:
+    def test_a_list_that_turns_in_circles(
+        self, designate: Designate, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> None:
         link = {"next": f"{designate.service.url}/v2/zones?limit=2"}
         zones = [{"id": "z1", "project_id": "p1"}]
         designate.service.routes[("GET", "/v2/zones")] = lambda request: (200, {"zones": zones, "links": link})

@@ -27,7 +27,7 @@ def file_of_page(name: str) -> str:
 
 
 @pytest.fixture
-def installed(tmp_path):
+def installed(tmp_path: Path) -> Path:
     """The example, as an installer would leave it."""
     for name in ("limes_files.py", "test_limes_files.py"):
         (tmp_path / name).write_text(file_of_page(name), encoding="utf-8")
@@ -43,7 +43,7 @@ def installed(tmp_path):
     return tmp_path
 
 
-def test_the_example_can_be_installed_and_passes_the_contract(installed) -> None:
+def test_the_example_can_be_installed_and_passes_the_contract(installed: Path) -> None:
     path = os.pathsep.join([str(installed), str(ROOT), str(ROOT / "plugins")])
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "test_limes_files.py"],
@@ -57,7 +57,7 @@ def test_the_example_can_be_installed_and_passes_the_contract(installed) -> None
     assert re.search(r"\b10 passed", done.stdout), done.stdout
 
 
-def test_the_example_can_be_configured(installed) -> None:
+def test_the_example_can_be_configured(installed: Path) -> None:
     """With the fragment that ends the page."""
     fragment = yaml.safe_load(blocks_of(ROOT / "docs" / "plugins.md")[-1].text)
     document = with_fragment(yaml.safe_load(BASE.read_text(encoding="utf-8")), fragment)
@@ -76,7 +76,7 @@ def test_the_example_can_be_configured(installed) -> None:
 
 
 @pytest.mark.parametrize("name", Plugins().names)
-def test_every_plugin_is_described(name) -> None:
+def test_every_plugin_is_described(name: str) -> None:
     """In the page of plugins, or, with all of its params, in a page of its own."""
     own = ROOT / "docs" / "plugins" / f"{name}.md"
     if not own.exists():
@@ -92,7 +92,9 @@ def test_every_plugin_is_described(name) -> None:
 
 
 @pytest.mark.parametrize("model", [ServiceParams, CapacityParams, QuotaParams])
-def test_every_key_of_placement_is_described(model) -> None:
+def test_every_key_of_placement_is_described(
+    model: type[ServiceParams] | type[CapacityParams] | type[QuotaParams],
+) -> None:
     section = PAGE.partition("### placement")[2].partition("\n### ")[0]
     missing = [name for name in model.model_fields if not re.search(rf"\b{name}\b", section)]
     assert missing == []

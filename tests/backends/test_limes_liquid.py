@@ -3,15 +3,17 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
 import yaml
 
-from limes.backends import AZCapacity, DomainInfo, ProjectInfo, calls
+from limes.backends import AZCapacity, CapacityBackend, DomainInfo, ProjectInfo, QuotaBackend, calls
 from limes.backends.contract import CapacityBackendContract
-from limes.core.catalog import Catalog
+from limes.core.catalog import Catalog, ServiceDef
 from tests.backends.conftest import AZS, load_capacity, load_quota
 from tests.backends.quota_cases import QuotaCases
 from tests.support.processes import ServerProcess, free_port, http_answers
@@ -70,7 +72,7 @@ ENVIRONMENT = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "plugins")])
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory):
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("liquid")
     file = folder / "limes.yaml"
     file.write_text(yaml.safe_dump(configuration(folder)))
@@ -86,17 +88,17 @@ def url(tmp_path_factory):
 
 
 @pytest.fixture
-def connection(url):
+def connection(url: str) -> dict[Any, Any]:
     return {"endpoint": url, "auth": {"type": "token", "token": "limes-token"}}
 
 
 class TestThroughThePlugin(QuotaCases):
     @pytest.fixture
-    def backend(self, connection):
+    def backend(self, connection: dict[Any, Any]) -> QuotaBackend:
         return load_quota("liquid", {"area": "storage", **connection}, name="storage").quota["storage"]
 
     @pytest.fixture
-    def broken_backend(self, connection, tmp_path):
+    def broken_backend(self, connection: dict[Any, Any], tmp_path: Path) -> QuotaBackend:
         info = str(tmp_path / "info.json")
         load_quota("liquid", {"area": "storage", "info_file": info, **connection}, name="storage").quota[
             "storage"
@@ -104,7 +106,7 @@ class TestThroughThePlugin(QuotaCases):
         gone = {"area": "storage", "info_file": info, **connection, "endpoint": f"http://127.0.0.1:{free_port()}"}
         return load_quota("liquid", gone, name="storage").quota["storage"]
 
-    def test_it_is_the_same_service(self, service, catalog, backend) -> None:
+    def test_it_is_the_same_service(self, service: ServiceDef, catalog: Catalog, backend: QuotaBackend) -> None:
         resources = service.resources
         assert {name: (one.unit, one.category, one.tracks_quota, one.az_aware) for name, one in resources.items()} == {
             "capacity": ("GiB", "disks", True, True),
@@ -122,15 +124,15 @@ class TestThroughThePlugin(QuotaCases):
 
 class TestCapacityThroughThePlugin(CapacityBackendContract):
     @pytest.fixture
-    def backend(self, connection):
+    def backend(self, connection: dict[Any, Any]) -> CapacityBackend:
         return load_capacity("liquid", {"service": "storage", **connection}).capacity["under-test"]
 
     @pytest.fixture
-    def catalog(self, connection):
+    def catalog(self, connection: dict[Any, Any]) -> Catalog:
         quota = load_quota("liquid", {"area": "storage", **connection}, name="storage").quota["storage"]
         return Catalog(AZS, [quota.describe()])
 
-    def test_capacity(self, backend, catalog) -> None:
+    def test_capacity(self, backend: CapacityBackend, catalog: Catalog) -> None:
         assert calls.report_capacity(backend, "under-test", catalog).services == {
             "storage": {
                 "capacity": {AZS[0]: AZCapacity(100), AZS[1]: AZCapacity(50)},
@@ -156,7 +158,9 @@ ROUTES = [
 @pytest.mark.parametrize(
     ("token", "expected"), [(None, 401), ("nobody", 401), ("member-token", 403), ("limes-token", 200)]
 )
-def test_who_may_do_what(url, method, path, body, token, expected) -> None:
+def test_who_may_do_what(
+    url: str, method: str, path: str, body: dict[str, Any] | None, token: str | None, expected: int
+) -> None:
     headers = {} if token is None else {"X-Auth-Token": token}
     answer = requests.request(method, url + path, json=body, headers=headers, timeout=30)
     assert answer.status_code == (204 if method == "PUT" and expected == 200 else expected), answer.text
@@ -166,12 +170,12 @@ def test_who_may_do_what(url, method, path, body, token, expected) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/info", "/healthcheck", "/metrics"])
-def test_head(url, path) -> None:
+def test_head(url: str, path: str) -> None:
     answer = requests.head(url + path, headers={"X-Auth-Token": "limes-token"}, timeout=30)
     assert (answer.status_code, answer.content) == (200, b"")
 
 
-def test_all_workers_say_the_same_version(url) -> None:
+def test_all_workers_say_the_same_version(url: str) -> None:
     headers = {"X-Auth-Token": "limes-token"}
     found = {requests.get(f"{url}/v1/info", headers=headers, timeout=30).json()["version"] for _ in range(20)}
     assert len(found) == 1
@@ -208,7 +212,7 @@ def test_all_workers_say_the_same_version(url) -> None:
         ),
     ],
 )  # fmt: skip
-def test_bad_requests(url, path, body, status, message) -> None:
+def test_bad_requests(url: str, path: str, body: list[Any] | dict[str, Any], status: int, message: str) -> None:
     method = "PUT" if path.endswith("quota") else "POST"
     answer = requests.request(method, url + path, json=body, headers={"X-Auth-Token": "limes-token"}, timeout=30)
     assert (answer.status_code, message in answer.text) == (status, True), answer.text
@@ -222,7 +226,7 @@ def test_bad_requests(url, path, body, status, message) -> None:
         (["storage", "--listen", "nowhere"], "--listen nowhere"),
     ],
 )
-def test_it_refuses_to_start(tmp_path, arguments, message) -> None:
+def test_it_refuses_to_start(tmp_path: Path, arguments: list[str], message: str) -> None:
     file = tmp_path / "limes.yaml"
     file.write_text(yaml.safe_dump(configuration(tmp_path)))
     done = subprocess.run(

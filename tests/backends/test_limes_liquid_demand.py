@@ -1,5 +1,7 @@
 """`limes liquid` tells capacitors the demand that it is told, in process."""
 
+from typing import Any
+
 from falcon import testing
 
 from limes.auth.context import Identity
@@ -25,7 +27,7 @@ OBJECTS = ("storage", "objects")
 class Everybody:
     """Takes everybody for a quota manager."""
 
-    def authenticate(self, environ):
+    def authenticate(self, environ) -> Identity:
         return Identity("u", roles=("service",))
 
     def challenge(self) -> None:
@@ -35,16 +37,16 @@ class Everybody:
 class Curious(CapacityBackend):
     """Has as many objects in the first AZ as are demanded there."""
 
-    def resources(self):
+    def resources(self) -> list[Any]:
         return [OBJECTS]
 
-    def needs_demand(self):
+    def needs_demand(self) -> list[Any]:
         return [OBJECTS]
 
-    def report_capacity(self):
+    def report_capacity(self) -> CapacityReport:
         return self.report_capacity_for({})
 
-    def report_capacity_for(self, demand):
+    def report_capacity_for(self, demand: dict[Any, Any]) -> CapacityReport:
         found = demand.get(OBJECTS, ResourceDemand()).per_az.get(AZS[0], AZDemand())
         return CapacityReport({"storage": {"objects": {AZS[0]: AZCapacity(found.total)}}})
 

@@ -1,7 +1,10 @@
 """The plugin `liquid` against a liquid of recorded shapes. The other end, `limes liquid`, has test_limes_liquid.py."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +15,10 @@ from limes.backends import (
     UNLIMITED,
     AZDemand,
     BackendError,
+    CapacityBackend,
     ConfigError,
+    ProjectInfo,
+    QuotaBackend,
     ResourceDef,
     ResourceDemand,
     ServiceDef,
@@ -68,7 +74,7 @@ class Liquid:
             }
         )
 
-    def usage(self, request, project):
+    def usage(self, request, project) -> tuple[int, dict[str, Any]]:
         self.told = request.body.get("serializedState")
         assert request.headers["X-Auth-Token"] == "secret-token"
         assert request.body["allAZs"] == list(AZS)
@@ -98,12 +104,12 @@ class Liquid:
             **({} if self.state is None else {"serializedState": self.state}),
         }
 
-    def set_quota(self, request, project):
+    def set_quota(self, request, project) -> tuple[int, None]:
         assert request.body["projectMetadata"]["uuid"] == project
         self.quotas[project] = request.body["resources"]
         return 204, None
 
-    def capacity(self, request):
+    def capacity(self, request) -> tuple[int, dict[str, Any]]:
         self.demand = request.body["demandByResource"]
         pool = {"name": "pool1", "capacity": 100, "usage": 30, "attributes": {"exclusion_reason": ""}}
         shown = {"capacity": 100, "usage": 30, "subcapacities": [pool]}
@@ -117,31 +123,31 @@ class Liquid:
 
 
 @pytest.fixture
-def liquid():
+def liquid() -> Iterator[Liquid]:
     fake = Liquid()
     yield fake
     fake.service.close()
 
 
-def load(url, **params):
+def load(url: str, **params: str) -> QuotaBackend:
     params = {"area": "storage", "endpoint": url, "auth": TOKEN, **params}
     return load_quota("liquid", params, name="sharev2").quota["sharev2"]
 
 
 class TestService(QuotaCases):
     @pytest.fixture
-    def backend(self, liquid):
+    def backend(self, liquid: Liquid) -> QuotaBackend:
         return load(liquid.service.url)
 
     @pytest.fixture
-    def broken_backend(self, tmp_path):
+    def broken_backend(self, tmp_path: Path) -> QuotaBackend:
         (tmp_path / "info.json").write_text(json.dumps(INFO))
         return load(f"http://127.0.0.1:{free_port()}", info_file=str(tmp_path / "info.json"))
 
-    def test_description(self, service) -> None:
+    def test_description(self, service: ServiceDef) -> None:
         assert service == ServiceDef("sharev2", "storage", DEFINITIONS)
 
-    def test_usage(self, backend, service, catalog, project) -> None:
+    def test_usage(self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo) -> None:
         found = calls.report_usage(backend, service, project, catalog).resources
         here = found["capacity"].per_az[AZS[0]]
         assert (here.usage, here.physical_usage) == (10, 4)
@@ -153,13 +159,23 @@ class TestService(QuotaCases):
         assert {az: one.usage for az, one in found["shares"].per_az.items() if one.usage} == dict.fromkeys(AZS, 1)
 
     @pytest.mark.parametrize("number", [2**63 - 1, 2**64 - 1])
-    def test_numbers_that_mean_unlimited(self, liquid, backend, service, catalog, project, number) -> None:
+    def test_numbers_that_mean_unlimited(
+        self,
+        liquid: Liquid,
+        backend: QuotaBackend,
+        service: ServiceDef,
+        catalog: Catalog,
+        project: ProjectInfo,
+        number: int,
+    ) -> None:
         by_az = {az: {"quota": number} for az in AZS}
         liquid.quotas["p1"] = {"capacity": {"perAZ": by_az}, "shares": {"quota": number}}
         found = calls.report_usage(backend, service, project, catalog).resources
         assert (found["capacity"].quota, found["shares"].quota) == (UNLIMITED, UNLIMITED)
 
-    def test_the_state_goes_back_with_the_next_request(self, liquid, backend, service, catalog, project) -> None:
+    def test_the_state_goes_back_with_the_next_request(
+        self, liquid: Liquid, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> None:
         liquid.state = {"counters": [1, None, "\0ü"]}
         first = calls.report_usage(backend, service, project, catalog)
         assert liquid.told is None
@@ -168,21 +184,39 @@ class TestService(QuotaCases):
         assert liquid.told == {"counters": [1, None, "\0ü"]}
         assert second.state == ""
 
-    def test_quota_by_az(self, liquid, backend, service, project) -> None:
+    def test_quota_by_az(
+        self, liquid: Liquid, backend: QuotaBackend, service: ServiceDef, project: ProjectInfo
+    ) -> None:
         calls.set_quota(backend, service, project, {"capacity": 21, "shares": 5})
         assert liquid.quotas["p1"] == {
             "capacity": {"quota": 21, "perAZ": {AZS[0]: {"quota": 16}, AZS[1]: {"quota": 5}}},
             "shares": {"quota": 5},
         }
 
-    def test_a_new_version_with_the_same_resources(self, liquid, backend, service, catalog, project, caplog) -> None:
+    def test_a_new_version_with_the_same_resources(
+        self,
+        liquid: Liquid,
+        backend: QuotaBackend,
+        service: ServiceDef,
+        catalog: Catalog,
+        project: ProjectInfo,
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
         liquid.version, liquid.info = 8, INFO | {"version": 8, "displayName": "Other"}
         for _ in range(3):
             calls.report_usage(backend, service, project, catalog)
         assert liquid.service.count("GET", "/v1/info") == 2
         assert "restart" not in caplog.text
 
-    def test_a_new_version_with_other_resources(self, liquid, backend, service, catalog, project, caplog) -> None:
+    def test_a_new_version_with_other_resources(
+        self,
+        liquid: Liquid,
+        backend: QuotaBackend,
+        service: ServiceDef,
+        catalog: Catalog,
+        project: ProjectInfo,
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
         more = INFO["resources"] | {"snapshots": {"hasQuota": True}}
         liquid.version, liquid.info = 8, INFO | {"version": 8, "resources": more}
         calls.report_usage(backend, service, project, catalog)
@@ -197,7 +231,16 @@ class TestService(QuotaCases):
             ((200, {"infoVersion": 7, "resources": {}}), "the report has no resource 'capacity'"),
         ],
     )
-    def test_odd_answers(self, liquid, backend, service, catalog, project, answer, message) -> None:
+    def test_odd_answers(
+        self,
+        liquid: Liquid,
+        backend: QuotaBackend,
+        service: ServiceDef,
+        catalog: Catalog,
+        project: ProjectInfo,
+        answer: tuple[Any, ...],
+        message: str,
+    ) -> None:
         liquid.service.content_type = "text/plain; charset=utf-8"
         liquid.service.routes[("POST", "/v1/projects/(.+)/report-usage")] = lambda request, project: answer
         backend.describe()
@@ -206,14 +249,14 @@ class TestService(QuotaCases):
 
 
 class TestInfoFile:
-    def test_is_written_and_read_instead_of_asking(self, liquid, tmp_path) -> None:
+    def test_is_written_and_read_instead_of_asking(self, liquid: Liquid, tmp_path: Path) -> None:
         file = tmp_path / "info.json"
         assert load(liquid.service.url, info_file=str(file)).describe().resources == DEFINITIONS
         assert json.loads(file.read_text()) == INFO
         assert load("http://127.0.0.1:9", info_file=str(file)).describe().resources == DEFINITIONS
         assert liquid.service.count("GET", "/v1/info") == 1
 
-    def test_garbage_in_it(self, liquid, tmp_path) -> None:
+    def test_garbage_in_it(self, liquid: Liquid, tmp_path: Path) -> None:
         file = tmp_path / "info.json"
         file.write_text('{"version": "x"}')
         with pytest.raises(ConfigError) as caught:
@@ -229,7 +272,7 @@ class TestInfoFile:
             ({"version": 1, "resources": {"a": {"unit": "MB"}}}, "resources.a.unit: Input should be"),
         ],
     )
-    def test_an_info_that_is_none(self, liquid, info, message) -> None:
+    def test_an_info_that_is_none(self, liquid: Liquid, info: dict[str, Any], message: str) -> None:
         liquid.info = info
         with pytest.raises(BackendError, match=message):
             load(liquid.service.url).describe()
@@ -237,22 +280,22 @@ class TestInfoFile:
 
 class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
     @pytest.fixture
-    def backend(self, liquid):
+    def backend(self, liquid: Liquid) -> CapacityBackend:
         return self.load(liquid.service.url)
 
-    def load(self, url):
+    def load(self, url: str) -> CapacityBackend:
         params = {"service": "sharev2", "endpoint": url, "auth": TOKEN}
         return load_capacity("liquid", params).capacity["under-test"]
 
     @pytest.fixture
-    def broken_backend(self):
+    def broken_backend(self) -> CapacityBackend:
         return self.load(f"http://127.0.0.1:{free_port()}")
 
     @pytest.fixture
-    def catalog(self):
+    def catalog(self) -> Catalog:
         return Catalog(AZS, [ServiceDef("sharev2", "storage", DEFINITIONS)])
 
-    def test_capacity(self, backend, catalog) -> None:
+    def test_capacity(self, backend: CapacityBackend, catalog: Catalog) -> None:
         found = calls.report_capacity(backend, "under-test", catalog).services["sharev2"]
         here = found["capacity"][AZS[0]]
         assert (here.capacity, here.usage) == (100, 30)
@@ -260,7 +303,7 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
         assert found["shares"][AZS[1]].capacity == 1000
         assert "networks" not in found
 
-    def test_demand_is_sent_for_what_needs_it(self, liquid, backend, catalog) -> None:
+    def test_demand_is_sent_for_what_needs_it(self, liquid: Liquid, backend: CapacityBackend, catalog: Catalog) -> None:
         assert calls.needs_demand(backend, "under-test") == (("sharev2", "capacity"),)
         calls.report_capacity(backend, "under-test", catalog)
         assert liquid.demand == {"capacity": {"overcommitFactor": 0, "perAZ": {}}}
@@ -275,7 +318,7 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
     quota=st.integers(0, 10**12),
     used=st.dictionaries(st.text(max_size=3), st.integers(0, 10**9), min_size=1, max_size=5),
 )
-def test_shares_sum_up(quota, used) -> None:
+def test_shares_sum_up(quota: int, used: dict[Any, Any]) -> None:
     shares = share_out(quota, used)
     assert sum(shares.values()) == quota
     assert set(shares) == set(used)

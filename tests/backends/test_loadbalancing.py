@@ -1,8 +1,12 @@
 """The plugin `loadbalancing` against recorded shapes of Octavia's API reference (v2: lists, quotas)."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
-from limes.backends import BackendError, calls
+from limes.backends import BackendError, ProjectInfo, QuotaBackend, calls
+from limes.core.catalog import Catalog, ServiceDef
 from tests.backends.conftest import load_quota
 from tests.backends.quota_cases import QuotaCases
 from tests.support.processes import free_port
@@ -39,11 +43,11 @@ class Octavia:
     def quota(self, project):
         return DEFAULTS | self.quotas.get(project, {})
 
-    def set_quota(self, request, project):
+    def set_quota(self, request, project) -> tuple[int, dict[str, Any]]:
         self.quotas.setdefault(project, {}).update(request.body["quota"])
         return 202, {"quota": self.quota(project)}
 
-    def things(self, request, collection):
+    def things(self, request, collection) -> tuple[int, dict[Any, Any]]:
         position = int(request.query.get("marker", ["0"])[0])
         page = [
             {"id": str(number), "project_id": project}
@@ -58,31 +62,38 @@ class Octavia:
 
 
 @pytest.fixture
-def octavia():
+def octavia() -> Iterator[Octavia]:
     fake = Octavia()
     yield fake
     fake.service.close()
 
 
-def load(url, **params):
+def load(url: str, **params) -> QuotaBackend:
     params = {"endpoint": f"{url}/v2", "auth": TOKEN, "page_size": 1, **params}
     return load_quota("loadbalancing", params, name="loadbalancing").quota["loadbalancing"]
 
 
 class TestLoadBalancing(QuotaCases):
     @pytest.fixture
-    def backend(self, octavia):
+    def backend(self, octavia: Octavia) -> QuotaBackend:
         return load(octavia.service.url)
 
     @pytest.fixture
-    def broken_backend(self):
+    def broken_backend(self) -> QuotaBackend:
         return load(f"http://127.0.0.1:{free_port()}")
 
-    def usage(self, backend, service, catalog, project):
+    def usage(self, backend: QuotaBackend, service, catalog: Catalog, project: ProjectInfo) -> dict[Any, Any]:
         report = calls.report_usage(backend, service, project, catalog)
         return {name: one.per_az["any"].usage for name, one in report.resources.items()}
 
-    def test_usage(self, backend, service, catalog, project, other_project) -> None:
+    def test_usage(
+        self,
+        backend: QuotaBackend,
+        service: ServiceDef,
+        catalog: Catalog,
+        project: ProjectInfo,
+        other_project: ProjectInfo,
+    ) -> None:
         assert self.usage(backend, service, catalog, project) == {
             "loadbalancers": 2, "listeners": 3, "pools": 1, "pool_members": 3, "healthmonitors": 0, "l7policies": 0,
         }  # fmt: skip
@@ -91,13 +102,21 @@ class TestLoadBalancing(QuotaCases):
         }  # fmt: skip
 
     def test_lists_are_read_once_for_all_projects(
-        self, octavia, backend, service, catalog, project, other_project
+        self,
+        octavia: Octavia,
+        backend: QuotaBackend,
+        service: ServiceDef,
+        catalog: Catalog,
+        project: ProjectInfo,
+        other_project: ProjectInfo,
     ) -> None:
         for one in (project, other_project, project):
             self.usage(backend, service, catalog, one)
         assert octavia.service.count("GET", "/v2/lbaas/listeners") == 3  # pages
 
-    def test_a_pool_without_members_in_it_is_an_error(self, octavia, backend, service, catalog, project) -> None:
+    def test_a_pool_without_members_in_it_is_an_error(
+        self, octavia: Octavia, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> None:
         answer = 200, {"pools": [{"id": "1", "project_id": "p1"}]}
         octavia.service.routes = {("GET", "/v2/lbaas/pools"): lambda request: answer, **octavia.service.routes}
         with pytest.raises(BackendError, match="GET /lbaas/pools: an entry lacks one of project_id, members"):

@@ -20,7 +20,7 @@ def needs_a_file(params, context) -> Never:
 refusing_plugin = Plugin("refuses", quota=Offer(NoParams, needs_a_file))
 
 
-def plugins(**values) -> Plugins:
+def plugins(**values: str) -> Plugins:
     return Plugins(EntryPoint(name, value, ENTRY_POINT_GROUP) for name, value in values.items())
 
 
@@ -71,7 +71,7 @@ def test_a_plugin_may_refuse_params_that_its_model_accepts() -> None:
         ("tests.backends.test_loader:not_a_plugin", "is not a limes.backends.Plugin"),
     ],
 )
-def test_a_plugin_that_cannot_be_loaded_is_a_problem(value, problem) -> None:
+def test_a_plugin_that_cannot_be_loaded_is_a_problem(value: str, problem: str) -> None:
     found = plugins(broken=value, static="limes_plugins.static:plugin")
     with pytest.raises(ConfigError) as error:
         load_capacity("broken", {}, plugins=found)

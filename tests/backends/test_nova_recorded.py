@@ -1,9 +1,12 @@
 """The plugin `nova` against recorded shapes of the API references of Nova (2.87) and Placement (1.38), for what the real ones in
 `test_nova.py` do not do: hypervisors without AZ, without disks, without resource provider, and wrong answers."""
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import pytest
 
-from limes.backends import AZDemand, BackendError, ConfigError, ResourceDemand
+from limes.backends import AZDemand, BackendError, CapacityBackend, ConfigError, ResourceDemand
 from tests.backends.conftest import load_capacity
 from tests.support.recorded import RecordedService
 
@@ -39,31 +42,31 @@ class Nova:
             }
         )
 
-    def version(self, request):
+    def version(self, request) -> tuple[int, dict[str, Any]]:
         version = {"id": "v2.1", "status": "CURRENT", "version": "2.100", "min_version": "2.1"}
         return 200, {"version": version | {"links": [{"rel": "self", "href": f"{self.service.url}/v2.1/"}]}}
 
-    def hypervisor(self, host, running):
+    def hypervisor(self, host: str, running: int) -> dict[Any, Any]:
         common = {"hypervisor_hostname": f"{host}.example", "hypervisor_type": "QEMU", "running_vms": running}
         return {"id": f"u-{host}", "service": {"id": "s", "host": host}, "state": "up", **common}
 
-    def inventory(self, total, reserved):
+    def inventory(self, total: int, reserved: int) -> dict[Any, Any]:
         return {"total": total, "reserved": reserved, "allocation_ratio": 4.0, "max_unit": total, "min_unit": 1}
 
-    def show_inventories(self, request, uuid):
+    def show_inventories(self, request, uuid) -> tuple[Any, ...]:
         if uuid not in self.inventories:
             return 404, {"errors": [{"status": 404, "detail": f"No resource provider with uuid {uuid} found"}]}
         return 200, {"inventories": self.inventories[uuid], "resource_provider_generation": 1}
 
 
 @pytest.fixture
-def nova():
+def nova() -> Iterator[Nova]:
     fake = Nova()
     yield fake
     fake.service.close()
 
 
-def load(url, **params):
+def load(url: str, **params: Any) -> CapacityBackend:
     params = {
         "endpoint": f"{url}/v2.1",
         "auth": TOKEN,
@@ -74,14 +77,14 @@ def load(url, **params):
     return load_capacity("nova", params).capacity["under-test"]
 
 
-def capacity(nova, **params):
+def capacity(nova: Nova, **params: Any) -> dict[Any, Any]:
     resources = load(nova.service.url, **params).report_capacity().services["compute"]
     return {
         name: {az: (one.capacity, one.usage) for az, one in resource.items()} for name, resource in resources.items()
     }
 
 
-def test_capacity(nova) -> None:
+def test_capacity(nova: Nova) -> None:
     """Without reserved parts, without allocation ratio; 40 GiB is what a flavor takes with its ephemeral disk."""
     assert capacity(nova) == {
         "cores": {"az-one": (28, 14), "unknown": (14, 7)},
@@ -90,28 +93,28 @@ def test_capacity(nova) -> None:
     }
 
 
-def test_hypervisors_without_disks_set_no_bound(nova) -> None:
+def test_hypervisors_without_disks_set_no_bound(nova: Nova) -> None:
     del nova.inventories["u-h2"]["DISK_GB"]
     assert capacity(nova, max_instances_per_aggregate=50)["instances"] == {"az-one": (50, 7), "unknown": (2, 5)}
 
 
-def test_flavors_without_disks_set_no_bound(nova) -> None:
+def test_flavors_without_disks_set_no_bound(nova: Nova) -> None:
     nova.flavors = [{"name": "f", "disk": 0, "OS-FLV-EXT-DATA:ephemeral": 0, "extra_specs": {}}]
     assert capacity(nova)["instances"] == {"az-one": (10_000, 7), "unknown": (10_000, 5)}
 
 
-def test_how_many_run_is_not_known(nova) -> None:
+def test_how_many_run_is_not_known(nova: Nova) -> None:
     nova.hypervisors[0]["running_vms"] = None
     assert capacity(nova, with_subcapacities=False)["instances"] == {"az-one": (5, None), "unknown": (2, 5)}
 
 
-def test_a_hypervisor_without_provider(nova) -> None:
+def test_a_hypervisor_without_provider(nova: Nova) -> None:
     del nova.inventories["u-h2"]
     with pytest.raises(BackendError, match=r"hypervisor h2\.example has no resource provider u-h2 in Placement"):
         capacity(nova)
 
 
-def flavor(name, **attributes):
+def flavor(name: str, **attributes: Any) -> dict[Any, Any]:
     return {"name": name, "vcpus": 7, "ram": 1000, "disk": 0, "swap": "", "OS-FLV-EXT-DATA:ephemeral": 0} | attributes
 
 
@@ -119,13 +122,13 @@ class TestSingleFlavors:
     """Of 14 cores and 4000 MiB on each hypervisor."""
 
     @pytest.fixture
-    def counts(self, nova):
+    def counts(self, nova: Nova) -> Callable[..., Any]:
         nova.service.routes["GET", "/placement/resource_providers/(.+)/traits"] = lambda request, uuid: (
             200,
             {"traits": ["CUSTOM_GOLD"] if uuid == "u-h1" else [], "resource_provider_generation": 1},
         )
 
-        def count(demand=None, **flavors):
+        def count(demand=None, **flavors) -> dict[Any, Any]:
             backend = load(nova.service.url, flavors=flavors)
             per_az = backend.report_capacity_for(demand or {}).services["compute"]
             names = [f"instances_{name}" for name in flavors]
@@ -135,12 +138,12 @@ class TestSingleFlavors:
 
         return count
 
-    def test_without_demand(self, nova, counts) -> None:
+    def test_without_demand(self, nova: Nova, counts: Callable[..., Any]) -> None:
         nova.flavors = [flavor("seven"), flavor("ten", vcpus=10)]
         assert counts(seven={}) == {"seven": {"az-one": 4, "unknown": 2}}
         assert counts(ten={}) == {"ten": {"az-one": 2, "unknown": 1}}
 
-    def test_demand_decides(self, nova, counts) -> None:
+    def test_demand_decides(self, nova: Nova, counts: Callable[..., Any]) -> None:
         nova.flavors = [flavor("seven"), flavor("ten", vcpus=10)]
         demand = {("compute", "instances_ten"): ResourceDemand(per_az={"az-one": AZDemand(1, 0, 1)})}
         assert counts(demand, seven={}, ten={}) == {
@@ -153,7 +156,7 @@ class TestSingleFlavors:
             "ten": {"az-one": 0, "unknown": 1},
         }
 
-    def test_what_others_demand_is_left(self, nova, counts) -> None:
+    def test_what_others_demand_is_left(self, nova: Nova, counts: Callable[..., Any]) -> None:
         nova.flavors = [flavor("seven")]
         demand = {
             ("compute", "instances_seven"): ResourceDemand(per_az={"az-one": AZDemand(1)}),
@@ -162,12 +165,12 @@ class TestSingleFlavors:
         }
         assert counts(demand, seven={})["seven"]["az-one"] == 1 + 1
 
-    def test_overcommitted_cores(self, nova, counts) -> None:
+    def test_overcommitted_cores(self, nova: Nova, counts: Callable[..., Any]) -> None:
         nova.flavors = [flavor("seven")]
         demand = {("compute", "cores"): ResourceDemand(1.5)}
         assert counts(demand, seven={})["seven"] == {"az-one": 6, "unknown": 3}
 
-    def test_extra_specs_say_what_is_taken_and_where(self, nova, counts) -> None:
+    def test_extra_specs_say_what_is_taken_and_where(self, nova: Nova, counts: Callable[..., Any]) -> None:
         for uuid in nova.inventories:
             nova.inventories[uuid]["CUSTOM_BM"] = self.one()
         free = {"resources:VCPU": "0", "resources:MEMORY_MB": "0", "resources:CUSTOM_BM": "1"}
@@ -180,10 +183,10 @@ class TestSingleFlavors:
         assert counts(gold={}) == {"gold": {"az-one": 2, "unknown": 0}}
         assert counts(lead={}) == {"lead": {"az-one": 2, "unknown": 2}}
 
-    def one(self):
+    def one(self) -> dict[Any, Any]:
         return {"total": 1, "reserved": 0, "allocation_ratio": 1.0, "max_unit": 1, "min_unit": 1}
 
-    def test_aliases(self, nova, counts) -> None:
+    def test_aliases(self, nova: Nova, counts: Callable[..., Any]) -> None:
         nova.flavors = [flavor("seven_old")]
         assert counts(seven={"aliases": ["older", "seven_old"]})["seven"]["az-one"] == 4
 
@@ -199,7 +202,9 @@ class TestSingleFlavors:
             ([flavor("seven", vcpus=None)], "flavor seven: the number of cores is None"),
         ],
     )
-    def test_flavors_that_cannot_be_counted(self, nova, counts, flavors, message) -> None:
+    def test_flavors_that_cannot_be_counted(
+        self, nova: Nova, counts: Callable[..., Any], flavors: list[Any], message: str
+    ) -> None:
         nova.flavors = flavors
         with pytest.raises(BackendError) as error:
             counts(seven={})
@@ -222,7 +227,7 @@ class TestSingleFlavors:
         ("/placement/resource_providers/u-h1/usages", (200, {}), "Placement's answer has no 'usages'"),
     ],
 )  # fmt: skip
-def test_errors_say_what_is_wrong(nova, path, answer, message) -> None:
+def test_errors_say_what_is_wrong(nova: Nova, path: str, answer: tuple[Any, ...], message: str) -> None:
     wrong = {("GET", path): lambda request: answer}
     nova.service.routes = {**wrong, **nova.service.routes, **wrong}  # the first that fits answers
     with pytest.raises(BackendError) as error:
@@ -246,7 +251,7 @@ def test_errors_say_what_is_wrong(nova, path, answer, message) -> None:
         ({"max_instances_per_aggregate": 0}, ".max_instances_per_aggregate: Input should be greater than 0"),
     ],
 )
-def test_params_that_are_refused(params, problem) -> None:
+def test_params_that_are_refused(params: dict[str, Any], problem: str) -> None:
     with pytest.raises(ConfigError) as error:
         load("http://127.0.0.1:9", **params)
     assert problem in str(error.value)

@@ -1,12 +1,18 @@
 """The plugin `object-store` against a real Swift."""
 
+from typing import Any
+
 import pytest
 import requests
+from keystoneauth1.session import Session
 
-from limes.backends import UNLIMITED, BackendError, DomainInfo, ProjectInfo, calls
+from limes.backends import UNLIMITED, BackendError, DomainInfo, ProjectInfo, QuotaBackend, calls
+from limes.core.catalog import ServiceDef
 from tests.backends.conftest import load_quota
 from tests.backends.quota_cases import QuotaCasesOfNewProjects, project_of, report, session_of
+from tests.support.keystone import RealKeystone
 from tests.support.processes import free_port
+from tests.support.swift import RealSwift
 
 pytestmark = pytest.mark.real
 
@@ -14,23 +20,23 @@ FACTORS = {"gold": 3, "silver": 1.5}
 
 
 @pytest.fixture(scope="module")
-def session(keystone, swift):
+def session(keystone: RealKeystone, swift: RealSwift) -> Session:
     return session_of(keystone)
 
 
 @pytest.fixture(scope="module")
-def berlin(keystone):
+def berlin(keystone: RealKeystone) -> ProjectInfo:
     return project_of(keystone, "berlin")
 
 
 class Account:
     """A project's account as a member of it sees it."""
 
-    def __init__(self, swift, keystone) -> None:
+    def __init__(self, swift: RealSwift, keystone: RealKeystone) -> None:
         self.url = f"{swift.url}/v1/AUTH_{keystone.ids.projects['berlin']}"
         self.token = keystone.project_token("berlin-member", "berlin")
 
-    def put(self, path, data=b"", **headers):
+    def put(self, path: str, data: bytes = b"", **headers: str) -> int:
         headers = {"X-Auth-Token": self.token} | {
             f"X-{name.replace('_', '-')}": value for name, value in headers.items()
         }
@@ -41,11 +47,11 @@ class Account:
 
 
 @pytest.fixture(scope="module")
-def account(swift, keystone):
+def account(swift: RealSwift, keystone: RealKeystone) -> Account:
     return Account(swift, keystone)
 
 
-def load(session, **params):
+def load(session: None, **params: Any) -> QuotaBackend:
     params = {"physical_factors": FACTORS, **params}
     return load_quota("object-store", params, name="object-store", session_factory=lambda: session).quota[
         "object-store"
@@ -54,15 +60,15 @@ def load(session, **params):
 
 class TestSwift(QuotaCasesOfNewProjects):
     @pytest.fixture
-    def backend(self, session):
+    def backend(self, session: Session) -> QuotaBackend:
         return load(session)
 
     @pytest.fixture
-    def broken_backend(self):
+    def broken_backend(self) -> QuotaBackend:
         url = f"http://127.0.0.1:{free_port()}/v1"
         return load(None, endpoint=url, auth={"type": "token", "token": "t"})
 
-    def test_what_is_stored_is_usage(self, backend, account, berlin) -> None:
+    def test_what_is_stored_is_usage(self, backend: QuotaBackend, account: Account, berlin: ProjectInfo) -> None:
         assert account.put("plain") == 201
         assert account.put("cheap", Storage_Policy="silver") == 201
         assert account.put("plain/one", b"x" * 1000) == 201
@@ -72,7 +78,9 @@ class TestSwift(QuotaCasesOfNewProjects):
         assert (capacity.usage, capacity.physical_usage) == (1100, 3150)
         assert found["containers"].per_az["any"].usage == 2
 
-    def test_units_round_usage_up_and_quota_down(self, session, account, berlin, service) -> None:
+    def test_units_round_usage_up_and_quota_down(
+        self, session: Session, account: Account, berlin: ProjectInfo, service: ServiceDef
+    ) -> None:
         account.put("plain")
         account.put("plain/one", b"x" * 1000)
         backend = load(session, unit="KiB", physical_factors={})
@@ -84,7 +92,9 @@ class TestSwift(QuotaCasesOfNewProjects):
         assert (capacity.quota, capacity.per_az["any"].physical_usage) == (10, None)
         assert capacity.per_az["any"].usage == -(-by_bytes.per_az["any"].usage // 1024)
 
-    def test_quota_is_enforced(self, backend, service, account, berlin) -> None:
+    def test_quota_is_enforced(
+        self, backend: QuotaBackend, service: ServiceDef, account: Account, berlin: ProjectInfo
+    ) -> None:
         account.put("plain")
         used = report(backend, berlin)["capacity"].per_az["any"].usage
         calls.set_quota(backend, service, berlin, {"capacity": used + 10})
@@ -94,24 +104,26 @@ class TestSwift(QuotaCasesOfNewProjects):
         assert account.put("plain/much", b"x" * 11) == 201
 
     @pytest.mark.parametrize("number", [2**63 - 1, 2**64 - 1])
-    def test_a_quota_that_means_unlimited(self, session, service, berlin, number) -> None:
+    def test_a_quota_that_means_unlimited(
+        self, session: Session, service: ServiceDef, berlin: ProjectInfo, number: int
+    ) -> None:
         calls.set_quota(load(session), service, berlin, {"capacity": number})
         for unit in ("B", "GiB"):
             assert report(load(session, unit=unit), berlin)["capacity"].quota is UNLIMITED
         calls.set_quota(load(session), service, berlin, {"capacity": 2**63 - 2})
         assert report(load(session), berlin)["capacity"].quota == 2**63 - 2
 
-    def test_no_quota_was_ever_set(self, backend, keystone, swift) -> None:
+    def test_no_quota_was_ever_set(self, backend: QuotaBackend, keystone: RealKeystone, swift: RealSwift) -> None:
         vienna = ProjectInfo(keystone.ids.projects["vienna"], "vienna", "x", DomainInfo("x", "south"))
         assert report(backend, vienna)["capacity"].quota is UNLIMITED
 
-    def test_a_policy_without_a_factor(self, session, account, berlin) -> None:
+    def test_a_policy_without_a_factor(self, session: Session, account: Account, berlin: ProjectInfo) -> None:
         account.put("cheap", Storage_Policy="silver")
         account.put("cheap/two", b"x" * 100)
         with pytest.raises(BackendError, match="physical_factors has no storage policy 'silver'"):
             report(load(session, physical_factors={"gold": 3}), berlin)
 
-    def test_a_user_without_the_role(self, keystone, swift, berlin) -> None:
+    def test_a_user_without_the_role(self, keystone: RealKeystone, swift: RealSwift, berlin: ProjectInfo) -> None:
         session = session_of(keystone, "munich-member", "munich")
         with pytest.raises(BackendError, match="Swift refuses the user of Limes with 403"):
             report(load(session), berlin)

@@ -3,23 +3,26 @@ requests, and that the sums are always those of `/usages`."""
 
 import re
 import uuid
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from limes_plugins.openstack.client import ServiceClient
 
-from limes.backends import BackendError
+from limes.backends import BackendError, ProjectInfo
 from tests.backends.placement_cases import project_named, usages_for
 from tests.backends.placement_cloud import PlacementCloud
 from tests.backends.placement_zone_cases import ZoneCases, Zoned, load, put, report, used
 from tests.support.recorded import RecordedService
+from tests.support.upstream_placement import UpstreamPlacement
 
 HOST, CONSUMER, AGGREGATE = (f"c0000000-0000-4000-8000-00000000000{n}" for n in range(3))
 ALPHA = project_named("alpha")
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The paths that the plugin asks for, without UUIDs."""
     paths = []
     request = ServiceClient.request
@@ -33,21 +36,25 @@ def asked(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def cloud(upstream_placement):
+def cloud(upstream_placement: UpstreamPlacement) -> PlacementCloud:
     return PlacementCloud(upstream_placement.url)
 
 
 class TestUpstream(ZoneCases):
-    def test_switched_off_all_is_in_any(self, cloud, hosts, alpha, asked) -> None:
+    def test_switched_off_all_is_in_any(
+        self, cloud: PlacementCloud, hosts: Zoned, alpha: ProjectInfo, asked: list[str]
+    ) -> None:
         backend = load(cloud, hosts.zones, read_allocations=False)
         assert used(backend, alpha)["cores"] == {"any": 31}
         assert asked == ["/", "/usages"]
 
-    def test_only_what_has_changed_is_read_again(self, cloud, hosts, alpha, asked) -> None:
+    def test_only_what_has_changed_is_read_again(
+        self, cloud: PlacementCloud, hosts: Zoned, alpha: ProjectInfo, asked: list[str]
+    ) -> None:
         """`max_age` is so short that each scrape looks for changes."""
         backend = load(cloud, hosts.zones, max_age=1e-6)
 
-        def scrape():
+        def scrape() -> tuple[Any, list[Any]]:
             asked.clear()
             cores = used(backend, alpha)["cores"]
             return cores, sorted(path for path in asked if "allocations" in path)
@@ -67,7 +74,9 @@ class TestUpstream(ZoneCases):
         assert (paths.count(of_consumer), paths.count(of_provider)) == (1, 6)
         assert scrape() == ({"az-one": 4, "az-two": 24, "unknown": 3}, [])
 
-    def test_within_max_age_one_request_is_enough(self, cloud, hosts, alpha, asked) -> None:
+    def test_within_max_age_one_request_is_enough(
+        self, cloud: PlacementCloud, hosts: Zoned, alpha: ProjectInfo, asked: list[str]
+    ) -> None:
         backend = load(cloud, hosts.zones, max_age=3600)
         used(backend, alpha)
         asked.clear()
@@ -75,7 +84,9 @@ class TestUpstream(ZoneCases):
             assert used(backend, alpha)["cores"] == {"az-one": 4, "az-two": 24, "unknown": 3}
         assert asked == ["/usages"] * 3
 
-    def test_scrapes_at_the_same_time_share_what_is_read(self, cloud, hosts, alpha, asked) -> None:
+    def test_scrapes_at_the_same_time_share_what_is_read(
+        self, cloud: PlacementCloud, hosts: Zoned, alpha: ProjectInfo, asked: list[str]
+    ) -> None:
         others = [project_named(f"p{number}") for number in range(7)]
         for number, project in enumerate(others):
             cloud.allocate(project.id, (hosts.numa, hosts.two)[number % 2], VCPU=1)
@@ -87,7 +98,9 @@ class TestUpstream(ZoneCases):
         providers = len(cloud.request("GET", "/resource_providers").json()["resource_providers"])
         assert asked.count("/resource_providers/UUID/allocations") == providers
 
-    def test_a_scrape_is_bounded_and_its_sums_are_right_all_the_time(self, cloud, hosts, asked) -> None:
+    def test_a_scrape_is_bounded_and_its_sums_are_right_all_the_time(
+        self, cloud: PlacementCloud, hosts: Zoned, asked: list[str]
+    ) -> None:
         """The first scrapes do not get through all providers and consumers; each one goes on."""
         beta = project_named("beta")
         for number in range(30):
@@ -105,7 +118,7 @@ class TestUpstream(ZoneCases):
 
 
 @pytest.fixture
-def recorded():
+def recorded() -> Iterator[RecordedService]:
     """A Placement without the extension, with one host and a consumer that uses 5 of its cores."""
     answers = {
         "usages": {"INSTANCE": {"VCPU": 5, "consumer_count": 1}},
@@ -142,7 +155,9 @@ def recorded():
     ("consumer_types", "microversion"),
     [({}, "1.37"), ({"exclude": ["MIGRATION"]}, "1.38"), ({"include": ["INSTANCE"]}, "1.38")],
 )
-def test_usages_are_grouped_by_type_only_where_types_matter(recorded, consumer_types, microversion) -> None:
+def test_usages_are_grouped_by_type_only_where_types_matter(
+    recorded: RecordedService, consumer_types: dict[str, Any], microversion: str
+) -> None:
     """OpenStack's Placement on PostgreSQL cannot group them: it answers 500 from 1.38 on."""
     for zones in ({}, {"az-one": AGGREGATE}):
         recorded.asked.clear()
@@ -151,7 +166,7 @@ def test_usages_are_grouped_by_type_only_where_types_matter(recorded, consumer_t
         assert asked.headers["OpenStack-API-Version"] == f"placement {microversion}"
 
 
-def test_never_more_than_the_total(recorded) -> None:
+def test_never_more_than_the_total(recorded: RecordedService) -> None:
     backend = load(recorded, {"az-one": AGGREGATE})
     assert used(backend, ALPHA) == {"cores": {"az-one": 5}}
     recorded.answers["usages"] = {"INSTANCE": {"VCPU": 3, "consumer_count": 1}}
@@ -160,7 +175,7 @@ def test_never_more_than_the_total(recorded) -> None:
     assert used(backend, ALPHA) == {}
 
 
-def test_what_is_not_explained_is_in_unknown(recorded) -> None:
+def test_what_is_not_explained_is_in_unknown(recorded: RecordedService) -> None:
     recorded.answers["usages"] = {
         "INSTANCE": {"VCPU": 7, "MEMORY_MB": 10, "consumer_count": 2},
         "MIGRATION": {"VCPU": 100, "consumer_count": 1},
@@ -169,7 +184,7 @@ def test_what_is_not_explained_is_in_unknown(recorded) -> None:
     assert used(backend, ALPHA) == {"cores": {"az-one": 5, "unknown": 2}, "ram": {"unknown": 10}}
 
 
-def test_a_provider_and_a_consumer_that_are_deleted_while_we_read(recorded) -> None:
+def test_a_provider_and_a_consumer_that_are_deleted_while_we_read(recorded: RecordedService) -> None:
     recorded.answers["consumer"] = {"allocations": {}}
     assert used(load(recorded, {"az-one": AGGREGATE}), ALPHA) == {"cores": {"unknown": 5}}
     recorded.answers["listed"] = None
@@ -190,14 +205,14 @@ def test_a_provider_and_a_consumer_that_are_deleted_while_we_read(recorded) -> N
         ("consumer", {"consumer_generation": "x"}),
     ],
 )
-def test_malformed_allocations_are_errors(recorded, answer, change) -> None:
+def test_malformed_allocations_are_errors(recorded: RecordedService, answer: str, change: dict[str, Any]) -> None:
     recorded.answers[answer] = {**recorded.answers[answer], **change}
     path = "/resource_providers/.*/allocations" if answer == "listed" else "/allocations/"
     with pytest.raises(BackendError, match=f"GET {path}"):
         report(load(recorded, {"az-one": AGGREGATE}), ALPHA)
 
 
-def test_a_consumer_that_gets_another_project(cloud) -> None:
+def test_a_consumer_that_gets_another_project(cloud: PlacementCloud) -> None:
     hosts, first, second = Zoned(cloud), project_named("first"), project_named("second")
     backend = load(cloud, hosts.zones, max_age=3600)
     server = put(cloud, str(uuid.uuid4()), first, {hosts.two: {"VCPU": 4}})

@@ -1,12 +1,14 @@
 """The plugin `placement` against our own Placement, on both databases, with its quota extension."""
 
 import threading
+from collections.abc import Iterator
 from socketserver import ThreadingMixIn
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import pytest
 
-from limes.backends import UNLIMITED, calls
+from limes.backends import UNLIMITED, ProjectInfo, QuotaBackend, calls
+from limes.core.catalog import Catalog, ServiceDef
 from limes.db.engine import Engine
 from limes.placement.migrations import placement_migrations
 from limes.placement.startup import prepare
@@ -16,6 +18,7 @@ from tests.backends.placement_cases import CapacityCases, Hosts, ServiceCases, m
 from tests.backends.placement_cloud import PlacementCloud
 from tests.backends.quota_cases import QuotaCases
 from tests.placement.world import World
+from tests.support.databases import MigratedUrlFactory
 from tests.support.processes import free_port
 
 
@@ -30,7 +33,7 @@ class Quiet(WSGIRequestHandler):
 
 
 @pytest.fixture
-def cloud(database_url_with):
+def cloud(database_url_with: MigratedUrlFactory) -> Iterator[PlacementCloud]:
     engine = Engine(database_url_with(placement_migrations))
     prepare(engine, SystemClock())
     server = make_server("127.0.0.1", 0, World(engine).app, server_class=Server, handler_class=Quiet)
@@ -42,12 +45,12 @@ def cloud(database_url_with):
 
 
 @pytest.fixture
-def projects(cloud):
+def projects(cloud: PlacementCloud) -> tuple[ProjectInfo, ProjectInfo]:
     return make_projects(cloud)
 
 
 @pytest.fixture
-def hosts(cloud):
+def hosts(cloud: PlacementCloud) -> Hosts:
     return Hosts(cloud)
 
 
@@ -61,31 +64,35 @@ class TestCapacity(CapacityCases):
 
 class TestQuota(QuotaCases):
     @pytest.fixture
-    def backend(self, cloud):
+    def backend(self, cloud: PlacementCloud) -> QuotaBackend:
         return load_quota("placement", params(cloud.url, quota={"store": "placement"})).quota["compute"]
 
     @pytest.fixture
-    def broken_backend(self):
+    def broken_backend(self) -> QuotaBackend:
         url = f"http://127.0.0.1:{free_port()}"
         return load_quota("placement", params(url, quota={"store": "placement"})).quota["compute"]
 
     @pytest.fixture
-    def project(self, projects):
+    def project(self, projects: tuple[ProjectInfo, ProjectInfo]) -> ProjectInfo:
         return projects[0]
 
     @pytest.fixture
-    def other_project(self, projects):
+    def other_project(self, projects: tuple[ProjectInfo, ProjectInfo]) -> ProjectInfo:
         return projects[1]
 
     @pytest.fixture
-    def new_project(self, projects):
+    def new_project(self, projects: tuple[ProjectInfo, ProjectInfo]) -> ProjectInfo:
         return project_named("new")
 
-    def test_without_limits_all_is_unlimited(self, backend, service, catalog, project) -> None:
+    def test_without_limits_all_is_unlimited(
+        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> None:
         report = calls.report_usage(backend, service, project, catalog)
         assert {resource.quota for resource in report.resources.values()} == {UNLIMITED}
 
-    def test_limits_of_other_classes_stay(self, cloud, backend, service, catalog, project) -> None:
+    def test_limits_of_other_classes_stay(
+        self, cloud: PlacementCloud, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> None:
         limits = {"DISK_GB": {"limit": 5}, "VCPU": {"limit": 3}, "PCPU": {"limit": None}}
         cloud.request("PUT", f"/quotas/{project.id}", json={"quotas": limits})
         calls.set_quota(backend, service, project, {"cores": 20, "ram": 1024, "gold": 0})
@@ -97,7 +104,9 @@ class TestQuota(QuotaCases):
             "DISK_GB": 5,
         }
 
-    def test_a_limit_that_somebody_lifts_is_seen(self, cloud, backend, service, catalog, project) -> None:
+    def test_a_limit_that_somebody_lifts_is_seen(
+        self, cloud: PlacementCloud, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> None:
         calls.set_quota(backend, service, project, {"cores": 20, "ram": 1024, "gold": 0})
         cloud.request("DELETE", f"/quotas/{project.id}")
         report = calls.report_usage(backend, service, project, catalog)

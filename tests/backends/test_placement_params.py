@@ -1,15 +1,19 @@
 """What the plugin `placement` accepts as params."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from limes.backends import ConfigError, ResourceDef, Unit
+from limes.backends.loader import Backends
 from tests.backends.conftest import load_capacity, load_quota
 
 SERVICE = {"area": "compute", "resources": {"cores": "VCPU"}}
 CAPACITY = {"service": "compute", "resources": {"cores": "VCPU"}}
 
 
-def problems(load, params):
+def problems(load: Callable[..., Backends], params: dict[Any, Any]) -> list[Any]:
     with pytest.raises(ConfigError) as error:
         load("placement", params)
     return [problem.partition(".params")[2] for problem in error.value.problems]
@@ -26,7 +30,7 @@ def test_units_follow_the_resource_classes() -> None:
 
 
 @pytest.mark.parametrize("store", ["placement", "keystone_limits"])
-def test_resources_track_quota_where_there_is_a_store(store) -> None:
+def test_resources_track_quota_where_there_is_a_store(store: str) -> None:
     service = load_quota("placement", {**SERVICE, "quota": {"store": store}}).quota["compute"].describe()
     assert service.resources == {"cores": ResourceDef("cores", tracks_quota=True)}
 
@@ -62,7 +66,7 @@ def test_resources_track_quota_where_there_is_a_store(store) -> None:
         ({"consumer_types": {"only": ["INSTANCE"]}}, ".consumer_types.only: unknown key"),
     ],
 )
-def test_wrong_service_params(params, problem) -> None:
+def test_wrong_service_params(params: dict[str, Any], problem: str) -> None:
     found = problems(load_quota, {**SERVICE, **params})
     assert len(found) == 1
     assert found[0].startswith(problem)
@@ -97,7 +101,7 @@ def test_wrong_service_params(params, problem) -> None:
         ({"resources": {"cores": {"class": "VCPU"}}}, ".resources.cores: Input should be a valid string"),
     ],
 )
-def test_wrong_capacity_params(params, problem) -> None:
+def test_wrong_capacity_params(params: dict[str, Any], problem: str) -> None:
     found = problems(load_capacity, {**CAPACITY, **params})
     assert len(found) == 1
     assert found[0].startswith(problem)

@@ -1,11 +1,13 @@
 """The capacitor `prometheus` against a real Prometheus that scrapes a page of ours."""
 
 import time
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 import requests
 
-from limes.backends import AZCapacity, BackendError, ConfigError, ResourceDef, ServiceDef, calls
+from limes.backends import AZCapacity, BackendError, CapacityBackend, ConfigError, ResourceDef, ServiceDef, calls
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity
@@ -30,7 +32,7 @@ scrape_configs:
 
 
 @pytest.fixture(scope="module")
-def prometheus(tmp_path_factory):
+def prometheus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("prometheus")
     page = RecordedService({("GET", "/metrics"): lambda request: (200, PAGE)}, content_type="text/plain")
     (folder / "prometheus.yaml").write_text(CONFIG % page.url.removeprefix("http://"))
@@ -50,36 +52,36 @@ def prometheus(tmp_path_factory):
     page.close()
 
 
-def load(url, queries, **api):
+def load(url: str, queries: dict[Any, Any], **api: str) -> CapacityBackend:
     return load_capacity("prometheus", {"api": {"url": url, **api}, "queries": queries}).capacity["under-test"]
 
 
-def capacity(backend):
+def capacity(backend: CapacityBackend) -> Mapping[str, Mapping[str, AZCapacity]]:
     return calls.report_capacity(backend, "under-test", CATALOG).services["compute"]
 
 
 class TestPrometheus(CapacityBackendContract, BrokenCapacityContract):
     @pytest.fixture
-    def backend(self, prometheus):
+    def backend(self, prometheus: str) -> CapacityBackend:
         return load(prometheus, {"compute": {"cores": "sum(cores)"}})
 
     @pytest.fixture
-    def broken_backend(self):
+    def broken_backend(self) -> CapacityBackend:
         return load(f"http://127.0.0.1:{free_port()}", {"compute": {"cores": "sum(cores)"}})
 
     @pytest.fixture
-    def catalog(self):
+    def catalog(self) -> Catalog:
         return CATALOG
 
-    def test_one_number(self, backend) -> None:
+    def test_one_number(self, backend: CapacityBackend) -> None:
         assert capacity(backend)["cores"]["any"] == AZCapacity(192)
 
-    def test_a_scalar(self, prometheus) -> None:
+    def test_a_scalar(self, prometheus: str) -> None:
         assert (
             capacity(load(prometheus, {"compute": {"ram": "scalar(sum(cores)) / 0.7"}}))["ram"]["any"].capacity == 275
         )
 
-    def test_by_az(self, prometheus) -> None:
+    def test_by_az(self, prometheus: str) -> None:
         query = {"query": "sum by (az) (cores)", "usage_query": "cores_used", "az_label": "az"}
         found = capacity(load(prometheus, {"compute": {"cores": query}}))["cores"]
         assert (found["az-one"], found["az-two"]) == (AZCapacity(128, 12), AZCapacity(64))
@@ -98,7 +100,7 @@ class TestPrometheus(CapacityBackendContract, BrokenCapacityContract):
             ('"text"', "the result is a string"),
         ],
     )
-    def test_what_is_no_capacity(self, prometheus, query, message) -> None:
+    def test_what_is_no_capacity(self, prometheus: str, query: str | dict[str, str], message: str) -> None:
         with pytest.raises(BackendError, match=message):
             capacity(load(prometheus, {"compute": {"cores": query}}))
 

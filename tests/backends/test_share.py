@@ -1,16 +1,33 @@
 """The plugin `sharev2` against a real Manila (its API; shares as a share server would leave them), its capacitor against
 recorded shapes, because pools need a scheduler."""
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 import pytest
 from keystoneauth1.adapter import Adapter
+from keystoneauth1.session import Session
 
-from limes.backends import AZCapacity, BackendError, ConfigError, ResourceDef, ServiceDef, calls
+from limes.backends import (
+    AZCapacity,
+    BackendError,
+    CapacityBackend,
+    ConfigError,
+    ProjectInfo,
+    QuotaBackend,
+    ResourceDef,
+    ResourceUsage,
+    ServiceDef,
+    calls,
+)
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
 from tests.backends.quota_cases import QuotaCasesOfNewProjects, report, session_of, some_project
-from tests.support.manila import start_manila
+from tests.support.keystone import RealKeystone
+from tests.support.manila import RealManila, start_manila
 from tests.support.processes import free_port
+from tests.support.real import RealVenv
 from tests.support.recorded import RecordedService
 
 TYPES = {"share_types": [{"name": "gold"}, {"name": "silver", "replication_enabled": True}], "max_age": 0}
@@ -18,7 +35,9 @@ TOKEN = {"type": "token", "token": "t"}
 
 
 @pytest.fixture(scope="module")
-def manila(real_venv, keystone, tmp_path_factory):
+def manila(
+    real_venv: RealVenv, keystone: RealKeystone, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RealManila]:
     server = start_manila(real_venv, tmp_path_factory.mktemp("manila"), keystone.credentials("placement"))
     keystone.set_endpoint("shared-file-system", f"{server.url}/v2")
     yield server
@@ -26,17 +45,17 @@ def manila(real_venv, keystone, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def session(keystone, manila):
+def session(keystone: RealKeystone, manila: RealManila) -> Session:
     return session_of(keystone)
 
 
 @pytest.fixture(scope="module")
-def admin(session):
+def admin(session: Session) -> Adapter:
     return Adapter(session, service_type="shared-file-system", default_microversion="2.65")
 
 
 @pytest.fixture(scope="module")
-def types(admin):
+def types(admin: Adapter) -> dict[str, Any]:
     """Ids of the share types, by name."""
     made = {}
     for name in ("gold", "silver", "silver-special"):
@@ -46,12 +65,12 @@ def types(admin):
     return made
 
 
-def load(session, **params):
+def load(session: None, **params) -> QuotaBackend:
     params = {**TYPES, **params}
     return load_quota("sharev2", params, name="sharev2", session_factory=lambda: session).quota["sharev2"]
 
 
-def amounts(resources):
+def amounts(resources: Mapping[str, ResourceUsage]) -> dict[Any, Any]:
     found = {
         name: {az: one.usage for az, one in shown.per_az.items() if one.usage} for name, shown in resources.items()
     }
@@ -61,15 +80,17 @@ def amounts(resources):
 @pytest.mark.real
 class TestManila(QuotaCasesOfNewProjects):
     @pytest.fixture
-    def backend(self, session, types):
+    def backend(self, session: Session, types: dict[str, Any]) -> QuotaBackend:
         return load(session)
 
     @pytest.fixture
-    def broken_backend(self):
+    def broken_backend(self) -> QuotaBackend:
         return load(None, endpoint=f"http://127.0.0.1:{free_port()}/v2", auth=TOKEN)
 
     @pytest.mark.parametrize("max_age", [0, 60])
-    def test_what_is_stored_is_usage(self, session, manila, types, max_age) -> None:
+    def test_what_is_stored_is_usage(
+        self, session: Session, manila: RealManila, types: dict[str, Any], max_age: int
+    ) -> None:
         project = some_project()
         manila.insert_share(project.id, types["gold"], "az-one", 5)
         share = manila.insert_share(project.id, types["silver"], "az-two", 7)
@@ -84,7 +105,9 @@ class TestManila(QuotaCasesOfNewProjects):
             "snapshot_capacity_silver": {"az-two": 14},
         }
 
-    def test_quota_of_types_and_of_all(self, backend, service, project, admin) -> None:
+    def test_quota_of_types_and_of_all(
+        self, backend: QuotaBackend, service: ServiceDef, project: ProjectInfo, admin: Adapter
+    ) -> None:
         calls.set_quota(
             backend, service, project, {name: number for number, name in enumerate(sorted(service.resources))}
         )
@@ -95,7 +118,9 @@ class TestManila(QuotaCasesOfNewProjects):
         assert overall["share_networks"] == names.index("share_networks")
         assert of_silver["gigabytes"] == of_silver["replica_gigabytes"] == names.index("share_capacity_silver")
 
-    def test_a_type_with_another_name_for_some(self, session, manila, types, admin) -> None:
+    def test_a_type_with_another_name_for_some(
+        self, session: Session, manila: RealManila, types: dict[str, Any], admin: Adapter
+    ) -> None:
         rules = [
             {"name_pattern": "north/special", "name": "silver-special"},
             {"name_pattern": "north/none", "name": ""},
@@ -116,11 +141,11 @@ class TestManila(QuotaCasesOfNewProjects):
         assert (found["shares"].quota, found["shares_silver"].quota) == (5, 0)
         assert (found["shares"].max_quota, found["shares_silver"].max_quota) == (None, 0)
 
-    def test_a_type_that_does_not_exist(self, session, types, project) -> None:
+    def test_a_type_that_does_not_exist(self, session: Session, types: dict[str, Any], project: ProjectInfo) -> None:
         with pytest.raises(BackendError, match="Manila knows no share type 'nonsense'"):
             report(load(session, share_types=[{"name": "nonsense"}]), project)
 
-    def test_a_user_without_the_role(self, keystone, types, project) -> None:
+    def test_a_user_without_the_role(self, keystone: RealKeystone, types: dict[str, Any], project: ProjectInfo) -> None:
         session = session_of(keystone, "munich-member", "munich")
         with pytest.raises(BackendError, match="Manila refuses the user of Limes with 403"):
             report(load(session), project)
@@ -138,7 +163,7 @@ POOLS = {
 
 
 @pytest.fixture
-def pools():
+def pools() -> Iterator[RecordedService]:
     versions = [{"id": "v2.0", "status": "CURRENT", "version": "2.65", "min_version": "2.0"}]
     networks = [{"id": str(number), "project_id": "p"} for number in range(10)]
     service = RecordedService(
@@ -171,10 +196,10 @@ def pools():
 
 class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
     @pytest.fixture
-    def backend(self, pools):
+    def backend(self, pools: RecordedService) -> CapacityBackend:
         return self.load(pools.url)
 
-    def load(self, url, **params):
+    def load(self, url: str, **params) -> CapacityBackend:
         params = {
             "endpoint": f"{url}/v2", "auth": TOKEN, "share_types": TYPES["share_types"], "shares_per_pool": 100,
             "snapshots_per_share": 5, "capacity_balance": 0.5, "with_subcapacities": True, **params,
@@ -182,15 +207,15 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
         return load_capacity("manila", params).capacity["under-test"]
 
     @pytest.fixture
-    def broken_backend(self):
+    def broken_backend(self) -> CapacityBackend:
         return self.load(f"http://127.0.0.1:{free_port()}")
 
     @pytest.fixture
-    def catalog(self, backend):
+    def catalog(self, backend: CapacityBackend) -> Catalog:
         names = [ref[1] for ref in backend.resources()]
         return Catalog(AZS, [ServiceDef("sharev2", "storage", {name: ResourceDef(name) for name in names})])
 
-    def test_capacity(self, backend, catalog) -> None:
+    def test_capacity(self, backend: CapacityBackend, catalog: Catalog) -> None:
         found = calls.report_capacity(backend, "under-test", catalog).services["sharev2"]
         assert found["shares"] == {"az-one": AZCapacity(95), "az-two": AZCapacity(95)}
         assert found["share_snapshots"] == {"az-one": AZCapacity(475), "az-two": AZCapacity(475)}

@@ -1,10 +1,23 @@
 """The plugin `static` and the capacitor `manual`."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from limes.backends import UNLIMITED, AZCapacity, BackendError, DomainInfo, ProjectInfo, Unit, calls
+from limes.backends import (
+    UNLIMITED,
+    AZCapacity,
+    BackendError,
+    CapacityBackend,
+    DiscoveryBackend,
+    DomainInfo,
+    ProjectInfo,
+    QuotaBackend,
+    Unit,
+    calls,
+)
 from limes.backends.contract import CapacityBackendContract, DiscoveryBackendContract
 from limes.backends.loader import BackendSpec, load
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
@@ -28,7 +41,7 @@ PARAMS = {
 
 class StaticContract(QuotaCases):
     @pytest.fixture
-    def broken_backend(self, tmp_path):
+    def broken_backend(self, tmp_path: Path) -> QuotaBackend:
         path = tmp_path / "broken.json"
         path.write_text("not JSON")
         return load_quota("static", {**PARAMS, "state_file": str(path)}).quota["compute"]
@@ -36,10 +49,10 @@ class StaticContract(QuotaCases):
 
 class TestInMemory(StaticContract):
     @pytest.fixture
-    def backend(self):
+    def backend(self) -> QuotaBackend:
         return load_quota("static", PARAMS).quota["compute"]
 
-    def test_description(self, service) -> None:
+    def test_description(self, service: ServiceDef) -> None:
         assert service == ServiceDef(
             "compute",
             "storage",
@@ -51,7 +64,12 @@ class TestInMemory(StaticContract):
         )
 
     def test_figures_of_a_project_come_before_the_common_ones(
-        self, backend, service, catalog, project, other_project
+        self,
+        backend: QuotaBackend,
+        service: ServiceDef,
+        catalog: Catalog,
+        project: ProjectInfo,
+        other_project: ProjectInfo,
     ) -> None:
         report = calls.report_usage(backend, service, project, catalog).resources
         assert {az: usage.usage for az, usage in report["capacity"].per_az.items()} == {
@@ -67,14 +85,16 @@ class TestInMemory(StaticContract):
 
 class TestInFile(StaticContract):
     @pytest.fixture
-    def path(self, tmp_path):
+    def path(self, tmp_path: Path) -> Path:
         return tmp_path / "state.json"
 
     @pytest.fixture
-    def backend(self, path):
+    def backend(self, path: Path) -> QuotaBackend:
         return load_quota("static", {**PARAMS, "state_file": str(path)}).quota["compute"]
 
-    def test_the_file_is_shared_and_can_be_edited(self, backend, service, catalog, path, project) -> None:
+    def test_the_file_is_shared_and_can_be_edited(
+        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, path: Path, project: ProjectInfo
+    ) -> None:
         calls.set_quota(backend, service, project, {"capacity": 10, "objects": 20})
         assert json.loads(path.read_text()) == {"p1": {"capacity": {"quota": 10}, "objects": {"quota": 20}}}
         path.write_text(json.dumps({"p1": {"objects": {"quota": "unlimited", "usage": 77}}}))
@@ -84,7 +104,15 @@ class TestInFile(StaticContract):
             assert (objects.quota, objects.per_az["any"].usage) == (UNLIMITED, 77)
 
     @pytest.mark.parametrize("number", [2**63 - 1, 2**64, 10**30])
-    def test_numbers_that_mean_unlimited(self, backend, service, catalog, path, project, number) -> None:
+    def test_numbers_that_mean_unlimited(
+        self,
+        backend: QuotaBackend,
+        service: ServiceDef,
+        catalog: Catalog,
+        path: Path,
+        project: ProjectInfo,
+        number: int,
+    ) -> None:
         path.write_text(json.dumps({"p1": {"objects": {"quota": number, "usage": number}}}))
         objects = calls.report_usage(backend, service, project, catalog).resources["objects"]
         assert (objects.quota, objects.per_az["any"].usage) == (UNLIMITED, 2**63 - 2)
@@ -102,7 +130,16 @@ class TestInFile(StaticContract):
             ("[]", "expected a mapping of project ids"),
         ],
     )
-    def test_a_wrong_file_is_an_error(self, backend, service, catalog, path, project, content, message) -> None:
+    def test_a_wrong_file_is_an_error(
+        self,
+        backend: QuotaBackend,
+        service: ServiceDef,
+        catalog: Catalog,
+        path: Path,
+        project: ProjectInfo,
+        content: str,
+        message: str,
+    ) -> None:
         path.write_text(content)
         with pytest.raises(BackendError) as error:
             calls.report_usage(backend, service, project, catalog)
@@ -111,10 +148,10 @@ class TestInFile(StaticContract):
 
 class TestStaticDiscovery(DiscoveryBackendContract):
     @pytest.fixture
-    def backend(self):
+    def backend(self) -> DiscoveryBackend:
         return load([], [], STATIC_DISCOVERY, availability_zones=AZS).discovery
 
-    def test_lists_what_is_configured(self, backend) -> None:
+    def test_lists_what_is_configured(self, backend: DiscoveryBackend) -> None:
         domain = DomainInfo("d1", "one")
         assert calls.list_domains(backend, None, None) == [domain]
         assert calls.list_projects(backend, domain) == [ProjectInfo("p1", "alpha", "d1", domain)]
@@ -122,17 +159,17 @@ class TestStaticDiscovery(DiscoveryBackendContract):
 
 class TestManual(CapacityBackendContract):
     @pytest.fixture
-    def backend(self):
+    def backend(self) -> CapacityBackend:
         values = {"compute": {"cores": 4800, "ram": {"az-one": 10, "az-two": 20}}}
         return load_capacity("manual", {"values": values}).capacity["under-test"]
 
     @pytest.fixture
-    def catalog(self):
+    def catalog(self) -> Catalog:
         return Catalog(
             AZS, [ServiceDef("compute", "compute", {"cores": ResourceDef("cores"), "ram": ResourceDef("ram")})]
         )
 
-    def test_values(self, backend, catalog) -> None:
+    def test_values(self, backend: CapacityBackend, catalog: Catalog) -> None:
         assert calls.report_capacity(backend, "manual", catalog).services == {
             "compute": {
                 "cores": {"any": AZCapacity(4800)},
@@ -183,7 +220,7 @@ def test_static_figures_must_be_of_known_resources() -> None:
         ),
     ],
 )
-def test_static_discovery_params_are_checked(domains, problem) -> None:
+def test_static_discovery_params_are_checked(domains: list[Any], problem: str) -> None:
     spec = BackendSpec("discovery", "static", "static", {"domains": domains}, "method")
     with pytest.raises(ConfigError) as error:
         load([], [], spec, availability_zones=AZS)

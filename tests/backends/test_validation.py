@@ -2,7 +2,7 @@
 
 import logging
 import re
-from typing import Never
+from typing import Any, Never
 
 import keystoneauth1.exceptions
 import pytest
@@ -25,6 +25,7 @@ from limes.backends import (
 )
 from limes.backends.validation import validate_capacity, validate_usage
 from limes.core.catalog import Catalog
+from limes.core.quota import Unlimited
 from limes.core.units import MAX_AMOUNT
 
 SERVICE = ServiceDef(
@@ -34,7 +35,7 @@ CATALOG = Catalog(("az-one", "az-two"), [SERVICE])
 DISKS = ResourceUsage({})
 
 
-def cores(*, quota=10, **per_az):
+def cores(*, quota: Unlimited | float | None = 10, **per_az: Any) -> UsageReport:
     return UsageReport({"cores": ResourceUsage(per_az.get("per_az", {"any": AZUsage(1)}), quota), "disks": DISKS})
 
 
@@ -59,7 +60,7 @@ def test_azs_become_the_configured_ones() -> None:
     )
 
 
-def test_undeclared_resources_are_dropped_with_a_log_line(caplog) -> None:
+def test_undeclared_resources_are_dropped_with_a_log_line(caplog: pytest.LogCaptureFixture) -> None:
     report = UsageReport({**cores().resources, "ram": ResourceUsage({}, 5)})
     with caplog.at_level(logging.INFO):
         assert set(validate_usage(report, SERVICE, CATALOG).resources) == {"cores", "disks"}
@@ -90,12 +91,12 @@ def test_undeclared_resources_are_dropped_with_a_log_line(caplog) -> None:
         (cores(per_az={"az-one": AZUsage(1, None, ({"x": object()},))}), "the subresources cannot be written as JSON"),
     ],
 )
-def test_wrong_usage_reports_are_refused(report, problem) -> None:
+def test_wrong_usage_reports_are_refused(report: dict[Any, Any] | UsageReport, problem: str) -> None:
     with pytest.raises(BackendError, match=re.escape(problem)):
         validate_usage(report, SERVICE, CATALOG)
 
 
-def test_capacity_of_unknown_azs_is_summed_and_of_unknown_resources_dropped(caplog) -> None:
+def test_capacity_of_unknown_azs_is_summed_and_of_unknown_resources_dropped(caplog: pytest.LogCaptureFixture) -> None:
     report = CapacityReport(
         {
             "compute": {
@@ -131,7 +132,7 @@ def test_capacity_of_unknown_azs_is_summed_and_of_unknown_resources_dropped(capl
         (5, "per_az is a int"),
     ],
 )
-def test_wrong_capacity_reports_are_refused(per_az, problem) -> None:
+def test_wrong_capacity_reports_are_refused(per_az: int | dict[str, Any], problem: str) -> None:
     with pytest.raises(BackendError, match=re.escape(problem)) as error:
         validate_capacity(CapacityReport({"compute": {"cores": per_az}}), "nova", CATALOG)
     assert str(error.value).startswith("capacitor nova")
@@ -149,10 +150,10 @@ def test_a_number_beyond_any_amount_in_a_detail_is_the_largest_amount() -> None:
 
 
 class Raising(QuotaBackend):
-    def __init__(self, error) -> None:
+    def __init__(self, error: BackendError | keystoneauth1.exceptions.ConnectFailure | KeyError) -> None:
         self.error = error
 
-    def describe(self):
+    def describe(self) -> ServiceDef:
         return SERVICE
 
     def report_usage(self, project) -> Never:
@@ -163,7 +164,7 @@ class Raising(QuotaBackend):
 
 
 @pytest.mark.parametrize("state", [None, "a\0b", "x" * 1_000_001, 5])
-def test_a_state_that_cannot_be_kept(state) -> None:
+def test_a_state_that_cannot_be_kept(state: str | int | None) -> None:
     report = UsageReport({}, state)
     with pytest.raises(BackendError, match="the state is no text of up to 1000000 characters without NUL"):
         validate_usage(report, ServiceDef("compute", "compute", {}), CATALOG)
@@ -177,7 +178,9 @@ def test_a_state_that_cannot_be_kept(state) -> None:
         (KeyError("x"), "service compute: internal error of the plugin (KeyError)"),
     ],
 )
-def test_every_failure_is_a_backend_error_of_one_line(error, message, project) -> None:
+def test_every_failure_is_a_backend_error_of_one_line(
+    error: BackendError | keystoneauth1.exceptions.ConnectFailure | KeyError, message: str, project: ProjectInfo
+) -> None:
     backend = Raising(error)
     for call in (
         lambda: calls.report_usage(backend, SERVICE, project, CATALOG),
@@ -191,14 +194,14 @@ def test_every_failure_is_a_backend_error_of_one_line(error, message, project) -
 
 
 class Listing(DiscoveryBackend):
-    def __init__(self, names, projects=()) -> None:
+    def __init__(self, names: list[Any], projects: list[Any] | tuple[Any, ...] = ()) -> None:
         self.domains = [DomainInfo(f"id-{name}", name) for name in names]
         self.projects = projects
 
-    def list_domains(self):
+    def list_domains(self) -> list[DomainInfo]:
         return self.domains
 
-    def list_projects(self, domain):
+    def list_projects(self, domain) -> list[Any] | tuple[Any, ...]:
         return self.projects
 
 
@@ -213,7 +216,7 @@ class Listing(DiscoveryBackend):
         (None, "nowhere", []),
     ],
 )
-def test_domains_are_chosen_by_name(except_domains, only_domains, expected) -> None:
+def test_domains_are_chosen_by_name(except_domains: str | None, only_domains: str | None, expected: list[Any]) -> None:
     backend = Listing(["Default", "sales", "sales-test", "test"])
     patterns = [pattern and re.compile(pattern) for pattern in (except_domains, only_domains)]
     assert [domain.name for domain in calls.list_domains(backend, *patterns)] == expected
@@ -243,7 +246,7 @@ def test_wrong_lists_are_refused() -> None:
         ((), (0, 0), "resource disks: has bounds of a quota that it does not have"),
     ],
 )
-def test_bounds_that_make_no_sense(cores_bounds, disks_bounds, problem) -> None:
+def test_bounds_that_make_no_sense(cores_bounds: tuple[Any, ...], disks_bounds: tuple[Any, ...], problem: str) -> None:
     report = UsageReport(
         {"cores": ResourceUsage({}, 10, *cores_bounds), "disks": ResourceUsage({}, None, *disks_bounds)}
     )

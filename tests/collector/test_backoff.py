@@ -1,8 +1,9 @@
 """A backend that does not answer is asked less and less often, and then only by one call at a time."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Never
+from typing import Any, Never
 
 import pytest
 import requests
@@ -14,7 +15,7 @@ from limes.backends.timeouts import GuardedQuotaBackend
 from limes.collector.service_jobs import PushJob, UsageJob
 from limes.errors import BackendPaused
 from limes.metrics.counters import OutcomeCounter
-from tests.collector.lab import BERLIN, COMPUTE, FakeService, NoJitter
+from tests.collector.lab import BERLIN, COMPUTE, FakeService, Lab, NoJitter
 
 OUTAGE = BackendOutage("no answer")
 
@@ -25,27 +26,27 @@ class Watch:
     def __init__(self) -> None:
         self.now = 0.0
 
-    def __call__(self):
+    def __call__(self) -> float:
         return self.now
 
 
 @pytest.fixture
-def watch():
+def watch() -> Watch:
     return Watch()
 
 
 @pytest.fixture
-def breaker(watch):
+def breaker(watch: Watch) -> CircuitBreaker:
     rules = BreakerRules(failures=3, pause=30, pause_max=100)
     return CircuitBreaker("service compute", rules, jitter=NoJitter(), monotonic=watch)
 
 
-def fail(breaker, error=OUTAGE) -> Never:
+def fail(breaker: CircuitBreaker, error: BackendError | BackendOutage = OUTAGE) -> Never:
     with pytest.raises(type(error)), breaker.call():
         raise error
 
 
-def fail_during(breaker, meanwhile) -> None:
+def fail_during(breaker: CircuitBreaker, meanwhile: Callable[..., Any]) -> None:
     def call() -> Never:
         with breaker.call():
             meanwhile()
@@ -55,18 +56,18 @@ def fail_during(breaker, meanwhile) -> None:
         call()
 
 
-def refuse(breaker) -> None:
+def refuse(breaker: CircuitBreaker) -> None:
     assert not breaker.ready()
     with pytest.raises(BackendPaused), breaker.call():
         pass
 
 
-def succeed(breaker) -> None:
+def succeed(breaker: CircuitBreaker) -> None:
     with breaker.call():
         pass
 
 
-def test_the_circuit_opens_after_outages_in_a_row(breaker) -> None:
+def test_the_circuit_opens_after_outages_in_a_row(breaker: CircuitBreaker) -> None:
     fail(breaker)
     fail(breaker)
     succeed(breaker)
@@ -78,7 +79,7 @@ def test_the_circuit_opens_after_outages_in_a_row(breaker) -> None:
         raise AssertionError("it must not be asked")
 
 
-def test_one_call_at_a_time_finds_out_whether_it_is_back(breaker, watch) -> None:
+def test_one_call_at_a_time_finds_out_whether_it_is_back(breaker: CircuitBreaker, watch: Watch) -> None:
     for _ in range(3):
         fail(breaker)
     pauses = []
@@ -99,7 +100,7 @@ def test_one_call_at_a_time_finds_out_whether_it_is_back(breaker, watch) -> None
     assert breaker.ready(), "the pauses begin anew"
 
 
-def test_stragglers_do_not_lengthen_the_pause(breaker, watch) -> None:
+def test_stragglers_do_not_lengthen_the_pause(breaker: CircuitBreaker, watch: Watch) -> None:
 
     def others_fail() -> None:
         for _ in range(3):
@@ -111,7 +112,7 @@ def test_stragglers_do_not_lengthen_the_pause(breaker, watch) -> None:
     assert breaker.ready()
 
 
-def test_an_answer_that_says_no_is_an_answer(breaker) -> None:
+def test_an_answer_that_says_no_is_an_answer(breaker: CircuitBreaker) -> None:
     for _ in range(10):
         fail(breaker, BackendError("the quota is below the usage"))
     assert breaker.state is CircuitState.CLOSED
@@ -132,13 +133,13 @@ def test_an_answer_that_says_no_is_an_answer(breaker) -> None:
         (ZeroDivisionError(), False),
     ],
 )
-def test_what_is_an_outage(error, outage) -> None:
+def test_what_is_an_outage(error, outage: bool) -> None:
     wrapped = BackendError("could not be asked")
     wrapped.__cause__ = error
     assert (is_outage(error), is_outage(wrapped)) == (outage, outage)
 
 
-def test_one_backend_cannot_hold_all_threads(watch) -> None:
+def test_one_backend_cannot_hold_all_threads(watch: Watch) -> None:
     breaker = CircuitBreaker("service compute", BreakerRules(at_once=2), monotonic=watch)
     with breaker.call(), breaker.call():
         assert not breaker.ready()
@@ -147,7 +148,7 @@ def test_one_backend_cannot_hold_all_threads(watch) -> None:
     assert breaker.ready()
 
 
-def test_a_plugin_that_never_comes_back_does_not_hold_its_caller(breaker) -> None:
+def test_a_plugin_that_never_comes_back_does_not_hold_its_caller(breaker: CircuitBreaker) -> None:
     backend, released = FakeService(COMPUTE), threading.Event()
     backend.during = lambda: released.wait(60)
     guarded = GuardedQuotaBackend(backend, breaker, time_limit=0.05)
@@ -161,7 +162,7 @@ def test_a_plugin_that_never_comes_back_does_not_hold_its_caller(breaker) -> Non
         released.set()
 
 
-def test_failed_scrapes_pause_longer_and_longer(lab) -> None:
+def test_failed_scrapes_pause_longer_and_longer(lab: Lab) -> None:
     lab.execute("DELETE FROM project_services WHERE project_id <> %s", lab.project_id())
     lab.compute.error = BackendError("nonsense")
     lab.execute("UPDATE project_services SET failing_since = 7")  # left over by the previous release
@@ -179,13 +180,13 @@ def test_failed_scrapes_pause_longer_and_longer(lab) -> None:
 
 
 @pytest.fixture
-def guarded(lab, breaker):
+def guarded(lab: Lab, breaker: CircuitBreaker) -> Lab:
     """The lab with compute behind its circuit."""
     lab.backends["compute"] = GuardedQuotaBackend(lab.compute, breaker, 10)
     return lab
 
 
-def test_claims_are_given_back_while_the_backend_is_left_alone(guarded, breaker) -> None:
+def test_claims_are_given_back_while_the_backend_is_left_alone(guarded: Lab, breaker: CircuitBreaker) -> None:
     for _ in range(3):
         fail(breaker)
     before = guarded.rows("SELECT * FROM project_services ORDER BY id")
@@ -194,7 +195,9 @@ def test_claims_are_given_back_while_the_backend_is_left_alone(guarded, breaker)
     assert guarded.compute.reports == []
 
 
-def test_quota_is_accepted_at_once_while_the_backend_is_left_alone(guarded, breaker, watch) -> None:
+def test_quota_is_accepted_at_once_while_the_backend_is_left_alone(
+    guarded: Lab, breaker: CircuitBreaker, watch: Watch
+) -> None:
     guarded.scrape_all()
     guarded.set_quota("cores", 20)
     for _ in range(3):
@@ -207,7 +210,9 @@ def test_quota_is_accepted_at_once_while_the_backend_is_left_alone(guarded, brea
     assert guarded.compute.written == [("berlin", {"cores": 20, "ram": 0})]
 
 
-def test_jobs_claim_nothing_while_the_backend_is_left_alone(guarded, breaker, watch) -> None:
+def test_jobs_claim_nothing_while_the_backend_is_left_alone(
+    guarded: Lab, breaker: CircuitBreaker, watch: Watch
+) -> None:
     counter = OutcomeCounter("x", "x", ("service_type", "service_name"), [])
     usage = UsageJob("compute", "fake", guarded.scrape(), counter, breaker, batch=10)
     push = PushJob("compute", "fake", guarded.push(), counter, breaker)
@@ -226,7 +231,7 @@ def test_jobs_claim_nothing_while_the_backend_is_left_alone(guarded, breaker, wa
     assert push.step() is True
 
 
-def test_a_takeover_is_told(lab, caplog) -> None:
+def test_a_takeover_is_told(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
     action = replace(lab.scrape(), lease=10)
     assert len(action.claim("compute", 2)) == 2
     lab.clock.advance(10)

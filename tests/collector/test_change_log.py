@@ -1,6 +1,8 @@
 """What the collector does to quotas by itself leaves a dated reason in the history, and an event that names the job."""
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -8,29 +10,29 @@ from limes.actions.check_consistency import CheckConsistency
 from limes.actions.sync_catalog import SyncCatalog
 from limes.backends import AZUsage
 from limes.core.constraints import Constraint, ConstraintSet
-from tests.collector.lab import DRESDEN, GERMANY, PARIS
+from tests.collector.lab import DRESDEN, GERMANY, PARIS, Lab
 
 CORES = ("compute", "cores")
 DRIFT = "the backend was changed by somebody else"
 
 
 @pytest.fixture
-def make_audited(make_lab):
-    def make(domains=None, projects=None):
+def make_audited(make_lab: Callable[..., Lab]) -> Callable[..., Any]:
+    def make(domains=None, projects=None) -> Lab:
         constraints = ConstraintSet(domains=domains or {}, projects=projects or {})
         return make_lab(constraints=constraints, sinks=("log",))
 
     return make
 
 
-def history(lab):
+def history(lab: Lab) -> list[tuple[Any, ...]]:
     return lab.rows(
         "SELECT at, domain_uuid, project_uuid, service_type, resource_name, what, old, new, reason, detail,"
         " initiator_id, initiator_name FROM quota_history ORDER BY number"
     )
 
 
-def events(lab):
+def events(lab) -> list[tuple[Any, Any, Any, Any]]:
     found = []
     for (document,) in lab.rows("SELECT document FROM audit_outbox ORDER BY number"):
         event = json.loads(document)
@@ -42,7 +44,7 @@ def events(lab):
     return found
 
 
-def test_auto_approval(make_audited) -> None:
+def test_auto_approval(make_audited: Callable[..., Any]) -> None:
     lab = make_audited()
     lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}
@@ -59,7 +61,7 @@ def test_auto_approval(make_audited) -> None:
     assert len(history(lab)) == len(events(lab)) == 1, "only what changes is told"
 
 
-def test_a_constraint_of_a_project(make_audited) -> None:
+def test_a_constraint_of_a_project(make_audited: Callable[..., Any]) -> None:
     lab = make_audited(projects={"germany/berlin": {CORES: Constraint(minimum=20, maximum=30)}})
     lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}  # would be approved
@@ -76,7 +78,7 @@ def test_a_constraint_of_a_project(make_audited) -> None:
     ]
 
 
-def test_a_constraint_of_a_domain(make_audited) -> None:
+def test_a_constraint_of_a_domain(make_audited: Callable[..., Any]) -> None:
     lab = make_audited(domains={"germany": {CORES: Constraint(minimum=40), ("compute", "ram"): Constraint(maximum=9)}})
     lab.discover().run()
     first = (lab.now, "d-germany", "", *CORES, "quota", None, 40, "constraint", "at least 40", "", "limes")
@@ -90,7 +92,7 @@ def test_a_constraint_of_a_domain(make_audited) -> None:
     assert [one[:2] for one in events(lab)] == [("service/compute/cores/quota", "d-germany")] * 2
 
 
-def test_vanished_projects_and_domains(make_audited) -> None:
+def test_vanished_projects_and_domains(make_audited: Callable[..., Any]) -> None:
     lab = make_audited()
     lab.discover().run()
     lab.compute.quota.update({"berlin": {"cores": 8}, "dresden": {"cores": 8}, "paris": {"cores": 8}})
@@ -117,7 +119,7 @@ def test_vanished_projects_and_domains(make_audited) -> None:
     assert len(events(lab)) == len(history(lab))
 
 
-def test_nothing_is_written_for_a_scrape_whose_lease_is_lost(make_audited) -> None:
+def test_nothing_is_written_for_a_scrape_whose_lease_is_lost(make_audited: Callable[..., Any]) -> None:
     lab = make_audited()
     lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}
@@ -127,7 +129,7 @@ def test_nothing_is_written_for_a_scrape_whose_lease_is_lost(make_audited) -> No
     assert (history(lab), events(lab)) == ([], [])
 
 
-def test_a_backend_that_was_changed_by_somebody_else(make_audited) -> None:
+def test_a_backend_that_was_changed_by_somebody_else(make_audited: Callable[..., Any]) -> None:
     lab = make_audited()
     lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}
@@ -144,7 +146,7 @@ def test_a_backend_that_was_changed_by_somebody_else(make_audited) -> None:
     assert len(events(lab)) == before, "the quota itself is what it was"
 
 
-def test_a_backend_that_is_left_alone(make_lab) -> None:
+def test_a_backend_that_is_left_alone(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(authoritative=False)
     lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}

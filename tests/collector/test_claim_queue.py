@@ -6,7 +6,7 @@ from limes.collector.claim_queue import ClaimQueue
 class World:
     """Tasks are numbers; time moves when it is told to."""
 
-    def __init__(self, **options) -> None:
+    def __init__(self, **options: int) -> None:
         self.now = 0.0
         self.next = 0
         self.claims = []
@@ -14,12 +14,12 @@ class World:
         options = {"workers": 1, "largest": 50, "lease": 100, **options}
         self.queue = ClaimQueue(self.claim, self.returned.extend, monotonic=lambda: self.now, **options)
 
-    def claim(self, limit):
+    def claim(self, limit) -> range:
         self.claims.append(limit)
         self.next += limit
         return range(self.next - limit, self.next)
 
-    def work(self, seconds, times=1) -> None:
+    def work(self, seconds: float, times: int = 1) -> None:
         for _ in range(times):
             assert self.queue.take() is not None
             with self.queue.measure_task():

@@ -3,21 +3,23 @@
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 from limes.backends import ProjectInfo
 from limes.db.engine import Engine
 from limes.db.queries import tasks
-from tests.collector.lab import GERMANY, FakeKeystone
+from tests.collector.lab import GERMANY, FakeKeystone, Lab
 
 PROJECTS = 40
 COLLECTORS = 6
 
 
 @pytest.fixture
-def crowd(make_lab):
+def crowd(make_lab: Callable[..., Lab]) -> Lab:
     """A lab with many projects."""
     found = [ProjectInfo(f"p-{number}", f"town-{number}", GERMANY.id, GERMANY) for number in range(PROJECTS)]
     lab = make_lab(keystone=FakeKeystone(*found))
@@ -25,7 +27,7 @@ def crowd(make_lab):
     return lab
 
 
-def at_once(work):
+def at_once(work: Callable[..., Any]) -> list[Any]:
     """Runs the work in as many threads as there are collectors, and answers what they answer."""
     barrier = threading.Barrier(COLLECTORS)
 
@@ -37,11 +39,11 @@ def at_once(work):
         return list(pool.map(run, range(COLLECTORS)))
 
 
-def until_none(call):
+def until_none(call: Callable[..., Any]):
     return sum(1 for _ in iter(call, None))
 
 
-def test_each_project_is_scraped_once(crowd) -> None:
+def test_each_project_is_scraped_once(crowd: Lab) -> None:
     crowd.compute.during = lambda: time.sleep(0.002)
     counts = at_once(lambda: until_none(lambda: crowd.scrape().run_next("compute")))
     while crowd.scrape().run_next("compute") is not None:  # rows that all had to skip because another one held them
@@ -51,7 +53,7 @@ def test_each_project_is_scraped_once(crowd) -> None:
     assert crowd.rows("SELECT COUNT(*) FROM project_services ps WHERE scraped_at IS NULL") == [(PROJECTS,)]
 
 
-def test_each_quota_is_written_once(crowd) -> None:
+def test_each_quota_is_written_once(crowd: Lab) -> None:
     crowd.scrape_all()
     for number in range(PROJECTS):
         crowd.set_quota("cores", number + 1, project=f"town-{number}")
@@ -63,7 +65,7 @@ def test_each_quota_is_written_once(crowd) -> None:
     ]
 
 
-def test_quotas_that_change_while_they_are_written_all_arrive(crowd) -> None:
+def test_quotas_that_change_while_they_are_written_all_arrive(crowd: Lab) -> None:
     """Requests and collectors write at the same time; in the end every backend has the last quota."""
     crowd.scrape_all()
     last = {}
@@ -91,8 +93,8 @@ def test_quotas_that_change_while_they_are_written_all_arrive(crowd) -> None:
     assert crowd.rows("SELECT COUNT(*) FROM project_services WHERE quota_desynced_at IS NOT NULL") == [(0,)]
 
 
-def test_a_cluster_wide_job_has_one_holder(lab) -> None:
-    def claim():
+def test_a_cluster_wide_job_has_one_holder(lab: Lab) -> None:
+    def claim() -> bool:
         return lab.engine.atomic(
             lambda: tasks.claim_job(lab.engine, "discovery", lab.now, lab.now + 300, lab.now + 9000)
         )
@@ -104,13 +106,13 @@ def test_a_cluster_wide_job_has_one_holder(lab) -> None:
     assert claim() is True
 
 
-def test_the_outcome_of_a_job_is_recorded_only_by_its_holder(lab) -> None:
+def test_the_outcome_of_a_job_is_recorded_only_by_its_holder(lab: Lab) -> None:
     engine: Engine = lab.engine
 
-    def claim(lease):
+    def claim(lease: float) -> bool:
         return engine.atomic(lambda: tasks.claim_job(engine, "discovery", lab.now, lease, lab.now + 9000))
 
-    def finish(lease, next_run_at):
+    def finish(lease: float, next_run_at: float) -> bool:
         return engine.atomic(lambda: tasks.finish_job(engine, "discovery", lease, lab.now, next_run_at, ""))
 
     assert claim(lab.now + 300)

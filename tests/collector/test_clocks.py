@@ -7,12 +7,13 @@ import pytest
 from limes.actions.run_job import RunJob
 from limes.collector.clocks import ClockWatch, JumpAlarm
 from limes.collector.loop import Loop
-from tests.collector.lab import NoJitter
+from limes.db.engine import Engine
+from tests.collector.lab import Lab, NoJitter
 
 YEAR = 365 * 86400
 
 
-def in_the_past(lab) -> None:
+def in_the_past(lab: Lab) -> None:
     """Everything was done by a clock that was a year ahead; now it has been put right."""
     lab.clock.advance(YEAR)
     lab.scrape_all()
@@ -25,7 +26,7 @@ def in_the_past(lab) -> None:
     lab.clock.advance(-YEAR)
 
 
-def test_work_goes_on_after_the_clock_was_put_back(lab) -> None:
+def test_work_goes_on_after_the_clock_was_put_back(lab: Lab) -> None:
     in_the_past(lab)
     lab.compute.reports.clear()
     assert lab.scrape_all() == 3
@@ -39,13 +40,13 @@ def test_work_goes_on_after_the_clock_was_put_back(lab) -> None:
     assert lab.scrape_capacity().run_next() is None
 
 
-def test_a_request_writes_quota_after_the_clock_was_put_back(lab) -> None:
+def test_a_request_writes_quota_after_the_clock_was_put_back(lab: Lab) -> None:
     in_the_past(lab)
     assert lab.push().push_project(lab.project_id(), ["compute"]) == []
     assert lab.compute.written == [("berlin", {"cores": 20, "ram": 0})]
 
 
-def test_a_claim_by_a_clock_that_was_ahead_does_not_last(lab) -> None:
+def test_a_claim_by_a_clock_that_was_ahead_does_not_last(lab: Lab) -> None:
     lab.clock.advance(YEAR)
     assert len(lab.scrape().claim("compute", 3)) == 3
     lab.clock.advance(-YEAR)
@@ -54,7 +55,7 @@ def test_a_claim_by_a_clock_that_was_ahead_does_not_last(lab) -> None:
     assert len(lab.scrape().claim("compute", 3)) == 2
 
 
-def test_a_job_for_the_cluster_runs_after_the_clock_was_put_back(lab) -> None:
+def test_a_job_for_the_cluster_runs_after_the_clock_was_put_back(lab: Lab) -> None:
     runs = []
     job = RunJob(lab.engine, lab.clock, NoJitter(), "sweep", lambda: runs.append(lab.now), interval=60)
     lab.clock.advance(YEAR)
@@ -67,7 +68,7 @@ def test_a_job_for_the_cluster_runs_after_the_clock_was_put_back(lab) -> None:
 class Watch(ClockWatch):
     """A watch on a machine whose clock can be moved."""
 
-    def __init__(self, engine) -> None:
+    def __init__(self, engine: Engine) -> None:
         self.ahead = 0.0
         self.passed = 0.0
         import time
@@ -83,7 +84,7 @@ class Watch(ClockWatch):
 
 @pytest.mark.parametrize("ahead", [3600.0, -3600.0])
 @pytest.mark.parametrize("databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True)
-def test_who_disagrees_with_the_database_does_nothing(lab, ahead, caplog) -> None:
+def test_who_disagrees_with_the_database_does_nothing(lab: Lab, ahead: float, caplog: pytest.LogCaptureFixture) -> None:
     watch = Watch(lab.engine)
     assert watch.agrees()
     watch.ahead = ahead
@@ -117,13 +118,13 @@ def test_a_loop_begins_nothing_while_it_may_not() -> None:
     assert steps == [1, 1, 1]
 
 
-def test_a_jump_wakes_the_scheduler(monkeypatch) -> None:
+def test_a_jump_wakes_the_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
     import limes.collector.clocks as module
 
     class Time:
         ahead = 0.0
 
-        def time(self):
+        def time(self) -> float:
             return self.monotonic() + self.ahead
 
         def monotonic(self) -> float:

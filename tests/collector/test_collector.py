@@ -4,12 +4,16 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
 
 from limes.backends import AZCapacity, AZUsage, BackendError
+from limes.collector.runner import Collector
 from limes.composition.collector import build_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
@@ -26,13 +30,14 @@ from tests.collector.lab import (
     NoJitter,
 )
 from tests.collector.process import cluster, settings
+from tests.support.databases import MigratedUrlFactory
 from tests.support.processes import ServerProcess
 
 
 class Cloud:
     """Fake backends, a database, and as many collectors as a test starts."""
 
-    def __init__(self, url) -> None:
+    def __init__(self, url: str) -> None:
         self.url = url
         self.engine = Engine(url)
         self.compute, self.volume = FakeService(COMPUTE), FakeService(VOLUME)
@@ -41,7 +46,7 @@ class Cloud:
         self.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(3)}}
 
     @contextmanager
-    def collector(self, grace=10.0, **options):
+    def collector(self, grace: float = 10.0, **options: Any) -> Iterator[Collector]:
         parts = cluster(self.compute, self.volume, self.capacitor, self.keystone)
         collector = build_collector(self.engine, parts, settings(**options), jitter=NoJitter())
         collector.start()
@@ -50,11 +55,11 @@ class Cloud:
         finally:
             collector.stop(grace)
 
-    def rows(self, sql):
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
         with self.engine.connection():
             return self.engine.rows(sql)
 
-    def wait_until(self, sql, expected, timeout=200.0) -> None:
+    def wait_until(self, sql: str, expected: list[Any], timeout: float = 200.0) -> None:
         deadline = time.monotonic() + timeout
         while (found := self.rows(sql)) != expected:
             assert time.monotonic() < deadline, f"{sql}: still {found}"
@@ -67,13 +72,13 @@ JOBS_RUN = "SELECT COUNT(*) FROM jobs WHERE ran_at IS NOT NULL"
 
 
 @pytest.fixture
-def cloud(database_url_with):
+def cloud(database_url_with: MigratedUrlFactory) -> Iterator[Cloud]:
     cloud = Cloud(database_url_with(limes_migrations))
     yield cloud
     cloud.engine.close()
 
 
-def test_a_job_is_the_initiator_of_what_it_changes(cloud) -> None:
+def test_a_job_is_the_initiator_of_what_it_changes(cloud: Cloud) -> None:
     cloud.compute.quota["berlin"] = {"cores": 8}
     with cloud.collector(lease=300):
         cloud.wait_until(SCRAPED, [(6,)])
@@ -81,7 +86,7 @@ def test_a_job_is_the_initiator_of_what_it_changes(cloud) -> None:
     assert found == [("", "scrape-usage:compute", "job-scrape-usage:compute")]
 
 
-def test_from_an_empty_database_to_quota_in_force(cloud) -> None:
+def test_from_an_empty_database_to_quota_in_force(cloud: Cloud) -> None:
     cloud.compute.default_quota = {"cores": 99, "ram": 0}
     with cloud.collector(lease=300):
         cloud.wait_until(SCRAPED, [(6,)])
@@ -99,7 +104,7 @@ def test_from_an_empty_database_to_quota_in_force(cloud) -> None:
     ]
 
 
-def test_metrics_and_healthcheck(cloud) -> None:
+def test_metrics_and_healthcheck(cloud: Cloud) -> None:
     cloud.volume.error = BackendError("no answer")
     expected = {
         'limes_resource_scrapes{service_name="fake-nova",service_type="compute",task_outcome="success"} 3.0',
@@ -144,7 +149,7 @@ def test_metrics_and_healthcheck(cloud) -> None:
     assert scraped_at == {f"limes_oldest_scraped_at{labels}", f"limes_newest_scraped_at{labels}"}
 
 
-def test_several_collectors_share_the_work(cloud) -> None:
+def test_several_collectors_share_the_work(cloud: Cloud) -> None:
     with cloud.collector(lease=300), cloud.collector(lease=300), cloud.collector(lease=300):
         cloud.wait_until(SCRAPED, [(6,)])
         cloud.wait_until(JOBS_RUN, [(5,)])
@@ -152,7 +157,7 @@ def test_several_collectors_share_the_work(cloud) -> None:
     assert sorted(cloud.volume.reports) == ["berlin", "dresden", "paris"]
 
 
-def test_a_backend_that_hangs_holds_up_neither_others_nor_the_end(cloud) -> None:
+def test_a_backend_that_hangs_holds_up_neither_others_nor_the_end(cloud: Cloud) -> None:
     released = threading.Event()
     cloud.compute.during = lambda: released.wait(280)
     with cloud.collector(grace=0.2, lease=300):
@@ -169,14 +174,14 @@ def test_a_backend_that_hangs_holds_up_neither_others_nor_the_end(cloud) -> None
             thread.join(100)
 
 
-def test_an_address_that_is_taken_is_refused(cloud) -> None:
+def test_an_address_that_is_taken_is_refused(cloud: Cloud) -> None:
     with cloud.collector() as collector:
         second = cloud.collector(listen=f"127.0.0.1:{collector.port}")
         with pytest.raises(StartupError, match=f"collector.listen: cannot listen on 127.0.0.1:{collector.port}"):
             second.__enter__()
 
 
-def process(cloud, tmp_path, hang_in, grace=5.0):
+def process(cloud: Cloud, tmp_path: Path, hang_in: str, grace: float = 5.0) -> ServerProcess:
     log = tmp_path / "collector.log"
     return ServerProcess(
         [sys.executable, "-m", "tests.collector.process", cloud.url, hang_in, str(grace)],
@@ -185,7 +190,7 @@ def process(cloud, tmp_path, hang_in, grace=5.0):
     )
 
 
-def test_a_collector_that_is_killed_in_the_middle_of_a_scrape_loses_nothing(cloud, tmp_path) -> None:
+def test_a_collector_that_is_killed_in_the_middle_of_a_scrape_loses_nothing(cloud: Cloud, tmp_path: Path) -> None:
     killed = process(cloud, tmp_path, "report_usage").start()
     killed.signal(signal.SIGKILL)
     killed.stop()
@@ -197,7 +202,7 @@ def test_a_collector_that_is_killed_in_the_middle_of_a_scrape_loses_nothing(clou
     assert sorted(set(cloud.compute.reports)) == ["berlin", "dresden", "paris"]
 
 
-def test_a_collector_that_is_killed_in_the_middle_of_a_push_loses_nothing(cloud, tmp_path) -> None:
+def test_a_collector_that_is_killed_in_the_middle_of_a_push_loses_nothing(cloud: Cloud, tmp_path: Path) -> None:
     cloud.compute.default_quota = {"cores": 0, "ram": 0}
     with cloud.collector():
         cloud.wait_until(SCRAPED, [(6,)])
@@ -222,7 +227,7 @@ def test_a_collector_that_is_killed_in_the_middle_of_a_push_loses_nothing(cloud,
 
 
 @pytest.mark.parametrize("hang_in", ["nothing", "report_usage"])
-def test_sigterm_ends_it_cleanly(cloud, tmp_path, hang_in) -> None:
+def test_sigterm_ends_it_cleanly(cloud: Cloud, tmp_path: Path, hang_in: str) -> None:
     collector = process(cloud, tmp_path, hang_in, grace=0.5).start()
     collector.signal(signal.SIGTERM)
     code = collector.stop(timeout=200)

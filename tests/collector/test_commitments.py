@@ -1,14 +1,17 @@
 """What happens to commitments by themselves: capacity arrives, time passes, and the ended ones are forgotten."""
 
+from collections.abc import Callable
+
 import pytest
 
 from limes.backends import AZUsage
 from tests.collector.commitments import RULE, add, capacity, events, states
+from tests.collector.lab import Lab
 from tests.support.rows import all_rows, changes
 
 
 @pytest.fixture
-def lab(make_lab):
+def lab(make_lab: Callable[..., Lab]) -> Lab:
     """Cores are committed by AZ; there are none yet, and berlin uses 10 in az-one."""
     lab = make_lab(catalog_options={"behaviors": [RULE]})
     lab.compute.usage = {"berlin": {"cores": {"az-one": AZUsage(10)}}}
@@ -18,7 +21,7 @@ def lab(make_lab):
     return lab
 
 
-def test_a_scrape_of_capacity_confirms_in_order(lab) -> None:
+def test_a_scrape_of_capacity_confirms_in_order(lab: Lab) -> None:
     add(lab, 1, 60, project="dresden")
     add(lab, 2, 50)
     add(lab, 3, 15)
@@ -38,7 +41,7 @@ def test_a_scrape_of_capacity_confirms_in_order(lab) -> None:
     assert confirmed == [(lab.now,)]
 
 
-def test_what_expires_makes_room(lab) -> None:
+def test_what_expires_makes_room(lab: Lab) -> None:
     capacity(lab, 80)
     add(lab, 1, 70, project="dresden", status="confirmed", expires_at=lab.now + 100)
     add(lab, 2, 20)
@@ -53,7 +56,7 @@ def test_what_expires_makes_room(lab) -> None:
     assert changes(before, all_rows(lab.engine)) == {}
 
 
-def test_a_resource_without_a_capacitor_goes_on_as_well(lab) -> None:
+def test_a_resource_without_a_capacitor_goes_on_as_well(lab: Lab) -> None:
     lab.execute("DELETE FROM az_resources")
     add(lab, 1, 1, status="confirmed", expires_at=lab.now + 1)
     add(lab, 2, 1, project="paris", expires_at=lab.now + 2)
@@ -65,7 +68,7 @@ def test_a_resource_without_a_capacitor_goes_on_as_well(lab) -> None:
     assert states(lab) == {1: "expired", 2: "expired"}
 
 
-def test_ended_ones_are_forgotten_but_not_their_events(lab) -> None:
+def test_ended_ones_are_forgotten_but_not_their_events(lab: Lab) -> None:
     add(lab, 1, 1, status="confirmed", expires_at=lab.now + 10)
     add(lab, 2, 1, status="superseded")
     add(lab, 3, 1, status="confirmed")

@@ -1,5 +1,9 @@
 """The consistency job: rows that mirror the configuration, and constraints on domain quotas."""
 
+from typing import Any
+
+import pytest
+
 from limes.actions.check_consistency import CheckConsistency
 from limes.actions.reports.status import ReportStatus
 from limes.actions.sync_catalog import SyncCatalog
@@ -8,24 +12,26 @@ from limes.core.catalog import Catalog, ServiceDef
 from limes.core.constraints import Constraint, ConstraintSet
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries.catalog import service_resource_ids
-from tests.collector.lab import COMPUTE, VOLUME
+from tests.collector.lab import COMPUTE, VOLUME, Lab
 from tests.support.rows import all_rows, changes
 
 DAY = 86400.0
 
 
-def job(lab, services, capacitors, constraints=None, grace=0.0):
+def job(
+    lab: Lab, services: list[Any], capacitors: list[Any], constraints: ConstraintSet | None = None, grace: float = 0.0
+) -> CheckConsistency:
     catalog = Catalog(["az-one"], services)
     sync = SyncCatalog(lab.engine, catalog, capacitors, lab.clock, grace)
     return CheckConsistency(lab.engine, catalog, constraints or ConstraintSet(), sync, lab.change_log)
 
 
-def names(lab, table, column):
+def names(lab: Lab, table: str, column: str) -> list[Any]:
     with lab.engine.connection():
         return sorted(row[0] for row in lab.engine.rows(f"SELECT {column} FROM {table}"))
 
 
-def test_running_again_changes_nothing(lab) -> None:
+def test_running_again_changes_nothing(lab: Lab) -> None:
     check = job(lab, [COMPUTE, VOLUME], ["inventory"])
     check.run()
     before = all_rows(lab.engine)
@@ -33,14 +39,14 @@ def test_running_again_changes_nothing(lab) -> None:
     assert changes(before, all_rows(lab.engine)) == {}
 
 
-def test_a_service_that_left_the_configuration_goes_with_all_its_rows(lab) -> None:
+def test_a_service_that_left_the_configuration_goes_with_all_its_rows(lab: Lab) -> None:
     job(lab, [COMPUTE], ["inventory"]).run()
     assert names(lab, "services", "type") == ["compute"]
     assert names(lab, "resources", "name") == ["cores", "gpus", "ram"]
     assert names(lab, "project_services", "project_id") == names(lab, "projects", "id")
 
 
-def test_a_service_that_left_comes_back_as_it_was_within_the_grace(lab, caplog) -> None:
+def test_a_service_that_left_comes_back_as_it_was_within_the_grace(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(5)}}
     lab.scrape_all("compute")
     lab.set_quota("cores", 7)
@@ -72,16 +78,16 @@ def test_a_service_that_left_comes_back_as_it_was_within_the_grace(lab, caplog) 
     assert "service compute is not configured any more: deleted with all of its quotas" in caplog.text
 
 
-def test_a_process_that_does_not_prune_marks_nothing(lab) -> None:
+def test_a_process_that_does_not_prune_marks_nothing(lab: Lab) -> None:
     before = all_rows(lab.engine)
     SyncCatalog(lab.engine, Catalog(["az-one"], [VOLUME]), ["nova"], lab.clock).run()
     assert set(changes(before, all_rows(lab.engine))) == {"resources"}  # which are hidden
 
 
-def test_a_resource_that_left_the_configuration_is_hidden_until_it_comes_back(lab) -> None:
+def test_a_resource_that_left_the_configuration_is_hidden_until_it_comes_back(lab: Lab) -> None:
     smaller = ServiceDef("compute", "compute", {name: one for name, one in COMPUTE.resources.items() if name != "ram"})
 
-    def known():
+    def known() -> list[Any]:
         return sorted(
             service_resource_ids(lab.engine, lab.rows("SELECT id FROM services WHERE type = 'compute'")[0][0])
         )
@@ -92,7 +98,7 @@ def test_a_resource_that_left_the_configuration_is_hidden_until_it_comes_back(la
     assert known() == ["cores", "gpus", "ram"]
 
 
-def test_a_new_service_is_due_in_every_project_at_once(lab) -> None:
+def test_a_new_service_is_due_in_every_project_at_once(lab: Lab) -> None:
     job(lab, [COMPUTE], ["inventory"]).run()
     lab.clock.advance(10)
     job(lab, [COMPUTE, VOLUME], ["inventory"]).run()
@@ -104,7 +110,7 @@ def test_a_new_service_is_due_in_every_project_at_once(lab) -> None:
     assert due == [(lab.clock.now().timestamp(),)] * 3
 
 
-def test_a_capacitor_that_left_takes_its_capacity_along(lab) -> None:
+def test_a_capacitor_that_left_takes_its_capacity_along(lab: Lab) -> None:
     job(lab, [COMPUTE, VOLUME], ["inventory"]).run()
 
     def own() -> None:
@@ -122,7 +128,7 @@ def test_a_capacitor_that_left_takes_its_capacity_along(lab) -> None:
     assert names(lab, "az_resources", "az") == []
 
 
-def test_domain_quotas_follow_their_constraints(lab, caplog) -> None:
+def test_domain_quotas_follow_their_constraints(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
     constraints = ConstraintSet(domains={"germany": {("compute", "cores"): Constraint(10, 20)}})
     before = all_rows(lab.engine)
     job(lab, [COMPUTE, VOLUME], [], constraints).run()
@@ -131,7 +137,7 @@ def test_domain_quotas_follow_their_constraints(lab, caplog) -> None:
     assert "AUDIT: domain germany, resource compute/cores: quota 0 -> 10, as its constraint demands" in caplog.text
 
 
-def test_a_service_that_comes_back_at_the_last_moment_is_not_deleted(lab) -> None:
+def test_a_service_that_comes_back_at_the_last_moment_is_not_deleted(lab: Lab) -> None:
     """One collector has decided to delete it when another one, which has it in its configuration, starts."""
     job(lab, [VOLUME], ["nova"], grace=DAY).run()
     lab.clock.advance(DAY)

@@ -1,6 +1,7 @@
 """The figures as metrics: names, labels, values, odd names, zeros, and a database that fails in the middle."""
 
 import re
+from collections.abc import Iterator
 from io import BytesIO
 from typing import Never
 
@@ -15,24 +16,25 @@ from limes.errors import Unavailable
 from limes.metrics.data import FAMILIES, DataMetrics
 from limes.metrics.text import spool
 from tests.collector.lab import Lab
+from tests.support.databases import MigratedUrlFactory
 
 BERLIN = {"domain": "germany", "domain_id": "d-germany", "project": "berlin", "project_id": "p-berlin"}
 CORES = {"service": "compute", "resource": "cores"}
 
 
 @pytest.fixture
-def url(database_url_with):
+def url(database_url_with: MigratedUrlFactory) -> str:
     return database_url_with(limes_migrations)
 
 
 @pytest.fixture
-def cloud(url):
+def cloud(url: str) -> Iterator[Lab]:
     engine = Engine(url)
     yield fill(engine)
     engine.close()
 
 
-def fill(engine):
+def fill(engine: Engine) -> Lab:
     rule = BehaviorRule(re.compile("compute/cores"), overcommit_factor=1.5)
     lab = Lab(engine, catalog_options={"behaviors": [rule]})
     lab.discover().run()
@@ -71,13 +73,13 @@ def fill(engine):
     return lab
 
 
-def render(lab, **options):
+def render(lab: Lab, **options) -> str:
     file = BytesIO()
     DataMetrics(lab.engine, lab.catalog, **options).write(file)
     return file.getvalue().decode()
 
 
-def samples(lab, **options):
+def samples(lab: Lab, **options: bool) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
     """Values by name and labels; that a series occurs twice would fail here."""
     found = {}
     for family in text_string_to_metric_families(render(lab, **options)):
@@ -89,11 +91,11 @@ def samples(lab, **options):
     return found
 
 
-def value(found, name, **labels):
+def value(found: dict[tuple[str, frozenset[tuple[str, str]]], float], name: str, **labels) -> float | None:
     return found.get((name, frozenset(labels.items())))
 
 
-def test_every_family_is_there_with_its_labels(cloud) -> None:
+def test_every_family_is_there_with_its_labels(cloud: Lab) -> None:
     found = samples(cloud)
     for name, (labels, _) in FAMILIES.items():
         seen = {frozenset(dict(pairs)) for sample, pairs in found if sample == name}
@@ -101,7 +103,7 @@ def test_every_family_is_there_with_its_labels(cloud) -> None:
     assert {name for name, _ in found} == set(FAMILIES)
 
 
-def test_figures(cloud) -> None:
+def test_figures(cloud: Lab) -> None:
     found = samples(cloud)
     for name, labels, expected in (
         ("limes_cluster_capacity", CORES, 301),  # 201 * 1.5, rounded down once
@@ -130,19 +132,19 @@ def test_figures(cloud) -> None:
         assert value(found, name, **labels) == expected, (name, labels)
 
 
-def test_zeros_of_projects_can_be_left_out(cloud) -> None:
+def test_zeros_of_projects_can_be_left_out(cloud: Lab) -> None:
     full, sparse = samples(cloud), samples(cloud, skip_zero=True)
     assert {key: amount for key, amount in full.items() if amount or "project" not in key[0]} == sparse
     assert len(sparse) < len(full)
 
 
-def test_odd_names_do_not_break_the_format(cloud) -> None:
+def test_odd_names_do_not_break_the_format(cloud: Lab) -> None:
     odd = 'a "quoted"\\name\nof {two=lines}, ü'
     cloud.execute("UPDATE projects SET name = %s WHERE name = 'berlin'", odd)
     assert value(samples(cloud), "limes_project_usage", **{**BERLIN, "project": odd}, **CORES) == 7
 
 
-def test_what_is_gone_is_gone(cloud) -> None:
+def test_what_is_gone_is_gone(cloud: Lab) -> None:
     cloud.execute("DELETE FROM projects WHERE name = 'berlin'")
     cloud.execute("UPDATE resources SET is_known = %s WHERE name = 'ram'", False)
     cloud.execute("INSERT INTO resources (service_id, name, is_known) VALUES (1, 'floppies', %s)", False)
@@ -152,13 +154,13 @@ def test_what_is_gone_is_gone(cloud) -> None:
     assert "dresden" in text
 
 
-def test_a_project_that_vanishes_in_the_middle_is_there_as_a_whole(url, cloud) -> None:
+def test_a_project_that_vanishes_in_the_middle_is_there_as_a_whole(url: str, cloud: Lab) -> None:
     """What is read is one state of the database, however long it takes."""
 
     class Interrupted(BytesIO):
         done = False
 
-        def write(self, data):
+        def write(self, data) -> int:
             if b"limes_project_usage{" in data and not self.done:
                 self.done = True
                 other = Engine(url)
@@ -187,7 +189,7 @@ def test_half_of_the_figures_are_none() -> None:
     assert file.read() == b"own 1\ndata 2\n"
 
 
-def test_what_is_large_goes_to_disk_piece_by_piece(cloud) -> None:
+def test_what_is_large_goes_to_disk_piece_by_piece(cloud: Lab) -> None:
     """Memory does not grow with the number of projects."""
     sizes = []
 

@@ -1,7 +1,7 @@
 """Audit events reach their sink at least once and in order, whatever the sink does."""
 
 from dataclasses import dataclass, field, replace
-from typing import Never
+from typing import Any, Never
 
 import pytest
 
@@ -11,7 +11,7 @@ from limes.audit.sinks.base import Delivery
 from limes.collector.cluster_jobs import AuditJob
 from limes.db.queries import outbox
 from limes.metrics.counters import AuditCounters
-from tests.collector.lab import NoJitter
+from tests.collector.lab import Lab, NoJitter
 
 
 @dataclass
@@ -25,7 +25,7 @@ class FakeSink:
     breaks_after: int | None = None
     during: object = None
 
-    def deliver(self, events):
+    def deliver(self, events) -> Delivery:
         if self.error and self.breaks_after is None:
             return Delivery(error=self.error)
         delivered, refused, blocked = [], {}, set()
@@ -46,30 +46,30 @@ class FakeSink:
 
 
 @pytest.fixture
-def sink():
+def sink() -> FakeSink:
     return FakeSink()
 
 
 @pytest.fixture
-def deliver(lab, sink):
+def deliver(lab: Lab, sink: FakeSink) -> DeliverEvents:
     return DeliverEvents(lab.engine, lab.clock, NoJitter(), sink, interval=5, retry=10, retry_max=35, retention=1000)
 
 
-def write(lab, *events, sink="log") -> None:
+def write(lab: Lab, *events: str, sink: str = "log") -> None:
     """Events as `stream:text`."""
     rows = [(lab.now, sink, one.partition(":")[0], f"id of {one}", one) for one in events]
     lab.engine.atomic(lambda: outbox.append(lab.engine, rows))
 
 
-def waiting(lab):
+def waiting(lab: Lab) -> list[Any]:
     return [row[0] for row in lab.rows("SELECT document FROM audit_outbox WHERE delivered_at IS NULL ORDER BY number")]
 
 
-def state(lab):
+def state(lab: Lab) -> tuple[Any, ...]:
     return lab.rows("SELECT next_run_at, error FROM jobs WHERE name = 'audit:log'")[0]
 
 
-def test_in_order_and_once(lab, sink, deliver) -> None:
+def test_in_order_and_once(lab: Lab, sink: FakeSink, deliver: DeliverEvents) -> None:
     events = [f"{stream}:{n}" for n in range(130) for stream in ("berlin", "paris")]
     write(lab, *events)
     outcome = deliver.run_if_due()
@@ -81,7 +81,7 @@ def test_in_order_and_once(lab, sink, deliver) -> None:
     assert (sink.got, waiting(lab)) == (events, [])
 
 
-def test_each_sink_has_its_own(lab, sink, deliver) -> None:
+def test_each_sink_has_its_own(lab: Lab, sink: FakeSink, deliver: DeliverEvents) -> None:
     write(lab, "berlin:1")
     write(lab, "berlin:1", sink="rabbitmq")
     deliver.run_if_due()
@@ -89,7 +89,7 @@ def test_each_sink_has_its_own(lab, sink, deliver) -> None:
     assert waiting(lab) == ["berlin:1"]
 
 
-def test_a_refused_event_holds_up_its_own_stream_only(lab, sink, deliver) -> None:
+def test_a_refused_event_holds_up_its_own_stream_only(lab: Lab, sink: FakeSink, deliver: DeliverEvents) -> None:
     sink.refuses = {"berlin:2"}
     write(lab, "berlin:1", "berlin:2", "paris:1", "berlin:3", "paris:2")
     outcome = deliver.run_if_due()
@@ -109,7 +109,7 @@ def test_a_refused_event_holds_up_its_own_stream_only(lab, sink, deliver) -> Non
     assert waiting(lab) == []
 
 
-def test_pauses_grow_to_a_bound(lab, sink, deliver) -> None:
+def test_pauses_grow_to_a_bound(lab: Lab, sink: FakeSink, deliver: DeliverEvents) -> None:
     sink.error = "broker is down"
     write(lab, "berlin:1")
     pauses = []
@@ -130,7 +130,7 @@ def test_pauses_grow_to_a_bound(lab, sink, deliver) -> None:
     assert state(lab)[0] - lab.now == 10
 
 
-def test_a_sink_that_breaks_in_the_middle(lab, sink, deliver) -> None:
+def test_a_sink_that_breaks_in_the_middle(lab: Lab, sink: FakeSink, deliver: DeliverEvents) -> None:
     sink.error, sink.breaks_after = "connection reset", 2
     write(lab, "berlin:1", "berlin:2", "berlin:3")
     outcome = deliver.run_if_due()
@@ -141,7 +141,7 @@ def test_a_sink_that_breaks_in_the_middle(lab, sink, deliver) -> None:
     assert sink.got == ["berlin:1", "berlin:2", "berlin:3"]
 
 
-def test_one_collector_at_a_time(lab, sink, deliver) -> None:
+def test_one_collector_at_a_time(lab: Lab, sink: FakeSink, deliver: DeliverEvents) -> None:
     other = replace(deliver)
     seen = []
     sink.during = lambda: seen.append(other.run_if_due())
@@ -150,7 +150,7 @@ def test_one_collector_at_a_time(lab, sink, deliver) -> None:
     assert (sink.got, seen) == (["berlin:1"], [None])
 
 
-def test_a_collector_that_dies_costs_a_repetition(lab, sink, deliver) -> None:
+def test_a_collector_that_dies_costs_a_repetition(lab: Lab, sink: FakeSink, deliver: DeliverEvents) -> None:
     class Killed(BaseException):
         pass
 
@@ -168,7 +168,7 @@ def test_a_collector_that_dies_costs_a_repetition(lab, sink, deliver) -> None:
     assert sink.got == ["berlin:1", "berlin:1"]
 
 
-def test_events_are_forgotten_some_time_after_their_delivery(lab, sink, deliver) -> None:
+def test_events_are_forgotten_some_time_after_their_delivery(lab: Lab, sink: FakeSink, deliver: DeliverEvents) -> None:
     sink.refuses = {"paris:1"}
     write(lab, "berlin:1", "paris:1")
     deliver.run_if_due()
@@ -180,11 +180,13 @@ def test_events_are_forgotten_some_time_after_their_delivery(lab, sink, deliver)
     assert lab.rows("SELECT document FROM audit_outbox") == [("paris:1",)], "what was not delivered is kept"
 
 
-def test_a_sink_that_does_nothing_cannot_make_the_collector_spin(lab, sink, deliver) -> None:
+def test_a_sink_that_does_nothing_cannot_make_the_collector_spin(
+    lab: Lab, sink: FakeSink, deliver: DeliverEvents
+) -> None:
     from limes.errors import Unavailable
 
     class Idle(FakeSink):
-        def deliver(self, events):
+        def deliver(self, events) -> Delivery:
             return Delivery()
 
     write(lab, "berlin:1")
@@ -192,7 +194,7 @@ def test_a_sink_that_does_nothing_cannot_make_the_collector_spin(lab, sink, deli
         replace(deliver, sink=Idle()).run_if_due()
 
 
-def test_metrics(lab, sink, deliver) -> None:
+def test_metrics(lab: Lab, sink: FakeSink, deliver: DeliverEvents) -> None:
     counters = AuditCounters(["log"])
     job = AuditJob(deliver, counters)
     sink.refuses = {"berlin:2"}
@@ -204,7 +206,7 @@ def test_metrics(lab, sink, deliver) -> None:
     }
 
 
-def test_old_history_is_forgotten(lab) -> None:
+def test_old_history_is_forgotten(lab: Lab) -> None:
     for age in (300, 200, 100):
         lab.execute(
             "INSERT INTO quota_history (at, domain_uuid, project_uuid, service_type, resource_name, what, old, new,"
@@ -218,7 +220,7 @@ def test_old_history_is_forgotten(lab) -> None:
     assert lab.rows("SELECT at FROM quota_history") == [(lab.now - 100,)]
 
 
-def test_a_clock_that_was_wrong_stops_nothing(lab, sink, deliver) -> None:
+def test_a_clock_that_was_wrong_stops_nothing(lab: Lab, sink: FakeSink, deliver: DeliverEvents) -> None:
     sink.refuses = {"berlin:1"}
     write(lab, "berlin:1")
     lab.clock.advance(400 * 86400)

@@ -1,11 +1,15 @@
 """What capacitors are told of the demand."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from limes.actions.scrape_capacity import read_demand
 from limes.backends import AZCapacity, AZDemand, AZUsage, CapacityBackend, CapacityReport, ResourceDemand
 from limes.core.catalog import BehaviorRule
 from tests.collector.commitments import RULE, YEAR, add
+from tests.collector.lab import Lab
 
 CORES, RAM = ("compute", "cores"), ("compute", "ram")
 
@@ -13,23 +17,23 @@ CORES, RAM = ("compute", "cores"), ("compute", "ram")
 class Curious(CapacityBackend):
     """Asks for the demand, and keeps what it was told."""
 
-    def __init__(self, *wanted) -> None:
+    def __init__(self, *wanted: tuple[str, str]) -> None:
         self.wanted = wanted
         self.told = []
 
-    def needs_demand(self):
+    def needs_demand(self) -> tuple[Any, ...]:
         return self.wanted
 
-    def report_capacity(self):
+    def report_capacity(self) -> CapacityReport:
         return self.report_capacity_for({})
 
-    def report_capacity_for(self, demand):
+    def report_capacity_for(self, demand: dict[Any, Any]) -> CapacityReport:
         self.told.append(demand)
         return CapacityReport({"compute": {"cores": {"az-one": AZCapacity(7)}}})
 
 
 @pytest.fixture
-def lab(make_lab):
+def lab(make_lab: Callable[..., Lab]) -> Lab:
     """Berlin uses 10 cores in az-one and 2 in an unknown AZ, dresden 4 in az-one and 5 in az-two."""
     rule = BehaviorRule(RULE.resource, overcommit_factor=1.5)
     lab = make_lab(catalog_options={"behaviors": [RULE, rule]})
@@ -42,13 +46,13 @@ def lab(make_lab):
     return lab
 
 
-def scrape(lab, backend) -> None:
+def scrape(lab: Lab, backend: Curious) -> None:
     lab.capacitors["nova"] = backend
     lab.clock.advance(901)
     assert lab.scrape_capacity().run_next().success
 
 
-def test_usage_and_commitments_of_all_projects(lab) -> None:
+def test_usage_and_commitments_of_all_projects(lab: Lab) -> None:
     add(lab, 1, 16, status="confirmed")  # berlin uses 10 of these
     add(lab, 2, 3, project="dresden", status="confirmed")  # less than it uses
     add(lab, 3, 7, az="az-two", status="confirmed")
@@ -76,19 +80,19 @@ def test_usage_and_commitments_of_all_projects(lab) -> None:
     assert lab.rows("SELECT raw_capacity FROM az_resources") == [(7,)]
 
 
-def test_nobody_is_told_what_he_does_not_ask_for(lab) -> None:
+def test_nobody_is_told_what_he_does_not_ask_for(lab: Lab) -> None:
     backend = Curious()
     scrape(lab, backend)
     assert backend.told == [{}]
 
 
-def test_the_number_of_statements_does_not_grow_with_that_of_the_resources(lab) -> None:
+def test_the_number_of_statements_does_not_grow_with_that_of_the_resources(lab: Lab) -> None:
     counts = []
     for wanted in ([CORES], [CORES, RAM]):
         statements = []
         run = lab.engine.db.execute_sql
 
-        def counting(sql, *args, run=run, statements=statements, **kwargs):
+        def counting(sql, *args, run=run, statements: list[Any] = statements, **kwargs):
             statements.append(sql)
             return run(sql, *args, **kwargs)
 

@@ -1,14 +1,16 @@
 """Domains and projects follow Keystone."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from limes.backends import BackendError, DomainInfo, ProjectInfo
 from limes.core.constraints import Constraint, ConstraintSet
 from limes.errors import NotFound
-from tests.collector.lab import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, each_name, once
+from tests.collector.lab import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, Lab, each_name, once
 from tests.support.rows import all_rows, changes
 
 PROJECTS = (
@@ -16,11 +18,11 @@ PROJECTS = (
 )
 
 
-def names(lab, table):
+def names(lab: Lab, table: str) -> list[Any]:
     return list(each_name(lab.rows(f"SELECT name FROM {table} ORDER BY name")))
 
 
-def test_first_discovery_makes_all_rows(make_lab) -> None:
+def test_first_discovery_makes_all_rows(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(constraints=ConstraintSet(domains={"germany": {("compute", "cores"): Constraint(minimum=40)}}))
     assert sorted(lab.discover().discover_domains()) == ["d-france", "d-germany"]
     assert lab.rows(PROJECTS) == [
@@ -46,14 +48,14 @@ def test_first_discovery_makes_all_rows(make_lab) -> None:
     assert lab.rows("SELECT COUNT(*) FROM project_resources") == [(0,)]
 
 
-def test_before_there_is_anything_an_empty_list_is_believed(make_lab) -> None:
+def test_before_there_is_anything_an_empty_list_is_believed(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.keystone.found = {}
     assert lab.discover().discover_domains() == []
     lab.discover().run()
 
 
-def test_looking_for_domains_looks_for_projects_of_new_ones_only(lab) -> None:
+def test_looking_for_domains_looks_for_projects_of_new_ones_only(lab: Lab) -> None:
     spain = DomainInfo("d-spain", "spain")
     lab.keystone.found[GERMANY].append(ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY))
     lab.keystone.found[spain] = [ProjectInfo("p-madrid", "madrid", spain.id, spain)]
@@ -61,7 +63,7 @@ def test_looking_for_domains_looks_for_projects_of_new_ones_only(lab) -> None:
     assert names(lab, "projects") == ["berlin", "dresden", "madrid", "paris"]
 
 
-def test_a_domain_that_vanishes_while_its_projects_are_listed(lab) -> None:
+def test_a_domain_that_vanishes_while_its_projects_are_listed(lab: Lab) -> None:
     gone = dict(lab.keystone.found)
 
     def vanish() -> None:
@@ -74,7 +76,7 @@ def test_a_domain_that_vanishes_while_its_projects_are_listed(lab) -> None:
     assert (names(lab, "domains"), names(lab, "projects")) == (["germany"], ["berlin", "dresden"])
 
 
-def test_a_second_discovery_changes_nothing(lab) -> None:
+def test_a_second_discovery_changes_nothing(lab: Lab) -> None:
     before = all_rows(lab.engine)
     lab.clock.advance(180)
     assert lab.discover().discover_domains() == []
@@ -83,7 +85,7 @@ def test_a_second_discovery_changes_nothing(lab) -> None:
     assert changes(before, all_rows(lab.engine)) == {}
 
 
-def test_names_and_parents_follow(lab) -> None:
+def test_names_and_parents_follow(lab: Lab) -> None:
     germany = replace(GERMANY, name="deutschland")
     lab.keystone.found = {
         germany: [
@@ -100,7 +102,7 @@ def test_names_and_parents_follow(lab) -> None:
     ]
 
 
-def test_vanished_projects_and_domains_are_deleted_with_their_data(lab) -> None:
+def test_vanished_projects_and_domains_are_deleted_with_their_data(lab: Lab) -> None:
     lab.scrape_all()
     lab.keystone.found = {GERMANY: [BERLIN]}
     lab.discover().run()
@@ -109,7 +111,7 @@ def test_vanished_projects_and_domains_are_deleted_with_their_data(lab) -> None:
     assert lab.rows("SELECT COUNT(*) FROM project_services") == [(2,)]
 
 
-def commit(lab, project, status) -> None:
+def commit(lab: Lab, project: str, status: str) -> None:
     lab.execute(
         "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
         " creator_uuid, creator_name, confirmed_at, expires_at, superseded_at, transfer_status)"
@@ -122,7 +124,9 @@ def commit(lab, project, status) -> None:
     ("status", "kept"),
     [("planned", False), ("pending", False), ("confirmed", True), ("expired", False), ("superseded", False)],
 )
-def test_what_has_commitments_that_hold_is_kept_and_blocks_nothing_else(lab, caplog, status, kept) -> None:
+def test_what_has_commitments_that_hold_is_kept_and_blocks_nothing_else(
+    lab: Lab, caplog: pytest.LogCaptureFixture, status: str, kept: bool
+) -> None:
     commit(lab, "berlin", status)
     commit(lab, "paris", status)
     lab.keystone.found = {GERMANY: []}
@@ -133,7 +137,7 @@ def test_what_has_commitments_that_hold_is_kept_and_blocks_nothing_else(lab, cap
     assert ("domain d-france has vanished, but is kept" in caplog.text) == kept
 
 
-def test_patterns_choose_domains(lab) -> None:
+def test_patterns_choose_domains(lab: Lab) -> None:
     lab.discover(except_domains=re.compile("rance")).run()
     assert names(lab, "domains") == ["germany"]
     with pytest.raises(BackendError, match="there are none"):
@@ -141,7 +145,7 @@ def test_patterns_choose_domains(lab) -> None:
     assert names(lab, "domains") == ["germany"]
 
 
-def test_an_empty_list_of_domains_is_not_believed(lab) -> None:
+def test_an_empty_list_of_domains_is_not_believed(lab: Lab) -> None:
     before = all_rows(lab.engine)
     lab.keystone.found = {}
     with pytest.raises(BackendError, match="there are none"):
@@ -149,7 +153,7 @@ def test_an_empty_list_of_domains_is_not_believed(lab) -> None:
     assert changes(before, all_rows(lab.engine)) == {}
 
 
-def test_a_domain_that_cannot_be_listed_keeps_its_projects_and_does_not_stop_the_others(lab) -> None:
+def test_a_domain_that_cannot_be_listed_keeps_its_projects_and_does_not_stop_the_others(lab: Lab) -> None:
     lab.keystone.broken_domains = {"france"}
     lab.keystone.found[GERMANY].append(ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY))
     with pytest.raises(BackendError, match='while listing projects in domain "france": no answer'):
@@ -157,7 +161,7 @@ def test_a_domain_that_cannot_be_listed_keeps_its_projects_and_does_not_stop_the
     assert names(lab, "projects") == ["berlin", "dresden", "mainz", "paris"]
 
 
-def test_a_discovery_with_an_older_list_does_not_delete_what_a_newer_one_has_found(lab) -> None:
+def test_a_discovery_with_an_older_list_does_not_delete_what_a_newer_one_has_found(lab: Lab) -> None:
     mainz = ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY)
     spain = DomainInfo("d-spain", "spain")
 
@@ -180,7 +184,7 @@ def test_a_discovery_with_an_older_list_does_not_delete_what_a_newer_one_has_fou
     assert "madrid" in names(lab, "projects")
 
 
-def test_projects_of_one_domain(lab) -> None:
+def test_projects_of_one_domain(lab: Lab) -> None:
     lab.keystone.found[GERMANY].append(ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY))
     lab.keystone.found[FRANCE].append(ProjectInfo("p-lyon", "lyon", FRANCE.id, FRANCE))
     assert lab.discover().discover_projects("d-germany") == ["p-mainz"]
@@ -189,7 +193,7 @@ def test_projects_of_one_domain(lab) -> None:
         lab.discover().discover_projects("d-nowhere")
 
 
-def test_sync_marks_all_services_of_the_project(lab) -> None:
+def test_sync_marks_all_services_of_the_project(lab: Lab) -> None:
     before = all_rows(lab.engine)
     lab.discover().request_sync("d-germany", "p-berlin")
     gone, come = changes(before, all_rows(lab.engine)).pop("project_services")
@@ -197,7 +201,7 @@ def test_sync_marks_all_services_of_the_project(lab) -> None:
     assert [lab.service("is_stale", service=service) for service in ("compute", "volume")] == [(True,), (True,)]
 
 
-def test_sync_looks_for_an_unknown_project_in_keystone(lab) -> None:
+def test_sync_looks_for_an_unknown_project_in_keystone(lab: Lab) -> None:
     lab.keystone.found[GERMANY].append(ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY))
     lab.discover().request_sync("d-germany", "p-mainz")
     assert lab.service("is_stale", project="mainz") == (True,)

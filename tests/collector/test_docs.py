@@ -1,9 +1,11 @@
 """docs/collector.md has everything that there is."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from limes.collector.runner import Collector
 from limes.composition.collector import build_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
@@ -15,7 +17,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "collector.md").read_text(encoding=
 
 
 @pytest.fixture
-def collector(tmp_path):
+def collector(tmp_path: Path) -> Iterator[Collector]:
     engine = Engine(f"sqlite:///{tmp_path}/limes.db")
     limes_migrations.upgrade(engine)
     parts = cluster(FakeService(COMPUTE), FakeService(VOLUME), FakeCapacitor(), FakeKeystone())
@@ -24,7 +26,7 @@ def collector(tmp_path):
     engine.close()
 
 
-def test_every_job_is_described(collector) -> None:
+def test_every_job_is_described(collector: Collector) -> None:
     names = {
         loop.job.name.replace(":compute", ":SERVICE").replace(":volume", ":SERVICE").replace(":log", ":SINK")
         for loop in collector.loops

@@ -1,5 +1,6 @@
 """Backend quota that somebody else changes: found, counted, and put right or left alone."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from limes.actions.project_tasks import Telemetry
 from limes.backends import UNLIMITED, AZUsage, BackendError, ResourceDef, ServiceDef
 from limes.core.catalog import Catalog
-from tests.collector.lab import COMPUTE, VOLUME
+from tests.collector.lab import COMPUTE, VOLUME, Lab
 
 
 class Notes(Telemetry):
@@ -21,7 +22,7 @@ class Notes(Telemetry):
         self.repaired.append(service_type)
 
 
-def settled(lab):
+def settled(lab: Lab) -> Lab:
     """The lab with the backend in sync: berlin has 8 cores, all others nothing."""
     lab.compute.quota["berlin"] = {"cores": 8}
     lab.scrape_all()
@@ -33,27 +34,27 @@ def settled(lab):
     return lab
 
 
-def look(lab, project="p-berlin", domain="d-germany"):
+def look(lab: Lab, project: str = "p-berlin", domain: str = "d-germany") -> bool | None:
     lab.discover().request_sync(domain, project)
     return replace(lab.scrape(), telemetry=lab.notes).run_next("compute")
 
 
-def look_by_itself(lab):
+def look_by_itself(lab: Lab) -> bool | None:
     """A scrape that nobody has asked for."""
     lab.execute("UPDATE project_services SET next_scrape_at = 0 WHERE id = %s", *lab.service("id"))
     return replace(lab.scrape(), telemetry=lab.notes).run_next("compute")
 
 
-def push(lab):
+def push(lab: Lab) -> bool | None:
     return replace(lab.push(), telemetry=lab.notes).run_next("compute")
 
 
 @pytest.fixture
-def cloud(lab):
+def cloud(lab: Lab) -> Lab:
     return settled(lab)
 
 
-def test_a_first_scrape_is_no_drift_whatever_the_backend_has(lab) -> None:
+def test_a_first_scrape_is_no_drift_whatever_the_backend_has(lab: Lab) -> None:
     lab.notes = Notes()
     lab.compute.default_quota = {"cores": 99}
     look(lab)
@@ -61,7 +62,7 @@ def test_a_first_scrape_is_no_drift_whatever_the_backend_has(lab) -> None:
     assert lab.notes.found == []
 
 
-def test_drift_is_found_once_and_repaired(cloud, caplog) -> None:
+def test_drift_is_found_once_and_repaired(cloud: Lab, caplog: pytest.LogCaptureFixture) -> None:
     cloud.compute.quota["berlin"] = {"cores": 99, "ram": 0}
     assert look(cloud) is True
     assert cloud.service("drifted_at", "quota_desynced_at") == (cloud.now, cloud.now)
@@ -78,13 +79,15 @@ def test_drift_is_found_once_and_repaired(cloud, caplog) -> None:
     assert cloud.compute.quota["berlin"]["cores"] == 8
 
 
-def test_a_push_without_drift_repairs_nothing(cloud) -> None:
+def test_a_push_without_drift_repairs_nothing(cloud: Lab) -> None:
     cloud.set_quota("cores", 5)
     assert push(cloud) is True
     assert cloud.notes.repaired == []
 
 
-def test_drift_is_left_alone_and_shown_if_not_authoritative(make_lab, caplog) -> None:
+def test_drift_is_left_alone_and_shown_if_not_authoritative(
+    make_lab: Callable[..., Lab], caplog: pytest.LogCaptureFixture
+) -> None:
     cloud = make_lab()
     cloud.discover().run()
     settled(cloud)
@@ -103,7 +106,7 @@ def test_drift_is_left_alone_and_shown_if_not_authoritative(make_lab, caplog) ->
     assert cloud.service("drifted_at") == (None,)
 
 
-def test_our_own_changes_are_no_drift(cloud) -> None:
+def test_our_own_changes_are_no_drift(cloud: Lab) -> None:
     """A quota that waits to be written, and one that is written while the backend is being asked."""
     cloud.set_quota("cores", 5)
     look(cloud)
@@ -128,7 +131,7 @@ def test_our_own_changes_are_no_drift(cloud) -> None:
 
 
 @pytest.fixture
-def strict_cloud(make_lab):
+def strict_cloud(make_lab: Callable[..., Lab]) -> Lab:
     """The backend of compute refuses to have less quota than usage, and says so in its description."""
     cloud = make_lab()
     resources = {**COMPUTE.resources, "cores": ResourceDef("cores", quota_at_least_usage=True)}
@@ -146,11 +149,11 @@ def strict_cloud(make_lab):
     return cloud
 
 
-def use(cloud, cores) -> None:
+def use(cloud: Lab, cores: int) -> None:
     cloud.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(cores - 1), "az-two": AZUsage(1)}}
 
 
-def test_the_floor_follows_the_usage_down(strict_cloud) -> None:
+def test_the_floor_follows_the_usage_down(strict_cloud: Lab) -> None:
     cloud = strict_cloud
     use(cloud, 7)
     cloud.notes = Notes()
@@ -172,7 +175,7 @@ def test_the_floor_follows_the_usage_down(strict_cloud) -> None:
     assert cloud.quotas()["cores"] == (0, 0)
 
 
-def test_usage_that_grows_before_the_push_is_looked_at_again(strict_cloud) -> None:
+def test_usage_that_grows_before_the_push_is_looked_at_again(strict_cloud: Lab) -> None:
     cloud = strict_cloud
     use(cloud, 7)
     cloud.notes = Notes()
@@ -187,7 +190,7 @@ def test_usage_that_grows_before_the_push_is_looked_at_again(strict_cloud) -> No
     assert cloud.quotas()["cores"] == (0, 9)
 
 
-def test_a_report_from_before_a_push_proves_no_drift(cloud, monkeypatch) -> None:
+def test_a_report_from_before_a_push_proves_no_drift(cloud: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """The quota is raised and written, in the same second, after the backend has made its report."""
     make_report = cloud.compute.report_usage
 

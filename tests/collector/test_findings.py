@@ -5,10 +5,10 @@ from typing import Never
 from limes.actions.run_job import RunJob
 from limes.backends import AZUsage
 from limes.core.units import MAX_AMOUNT
-from tests.collector.lab import BERLIN, FRANCE, GERMANY, NoJitter, once
+from tests.collector.lab import BERLIN, FRANCE, GERMANY, Lab, NoJitter, once
 
 
-def test_a_sync_during_a_scrape_comes_after_it(lab) -> None:
+def test_a_sync_during_a_scrape_comes_after_it(lab: Lab) -> None:
     """Else a user who asks again and again would take each scrape's lease away, and none would ever be recorded."""
 
     def ask_again() -> None:
@@ -26,7 +26,7 @@ def test_a_sync_during_a_scrape_comes_after_it(lab) -> None:
     assert bool(lab.service("is_stale")[0]) is False
 
 
-def test_a_scrape_whose_collector_died_is_asked_for_again_after_its_lease(lab) -> None:
+def test_a_scrape_whose_collector_died_is_asked_for_again_after_its_lease(lab: Lab) -> None:
     def die() -> Never:
         raise KeyboardInterrupt
 
@@ -42,7 +42,7 @@ def test_a_scrape_whose_collector_died_is_asked_for_again_after_its_lease(lab) -
     assert lab.service("scraped_at") == (lab.now,)
 
 
-def test_a_request_does_not_wait_for_one_slow_backend_after_the_other(lab) -> None:
+def test_a_request_does_not_wait_for_one_slow_backend_after_the_other(lab: Lab) -> None:
     lab.scrape_all()
     lab.scrape_all("volume")
     lab.set_quota("cores", 20)
@@ -55,14 +55,14 @@ def test_a_request_does_not_wait_for_one_slow_backend_after_the_other(lab) -> No
     assert lab.volume.written == [("berlin", {"capacity": 5})]
 
 
-def test_usage_that_only_together_is_too_much(lab) -> None:
+def test_usage_that_only_together_is_too_much(lab: Lab) -> None:
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(MAX_AMOUNT), "az-two": AZUsage(1)}}
     lab.discover().request_sync(GERMANY.id, BERLIN.id)
     assert lab.scrape().run_next("compute") is True
     assert lab.rows("SELECT usage FROM project_resources ORDER BY usage DESC LIMIT 1") == [(MAX_AMOUNT,)]
 
 
-def test_a_vanished_domain_with_a_commitment_keeps_nothing_else(lab) -> None:
+def test_a_vanished_domain_with_a_commitment_keeps_nothing_else(lab: Lab) -> None:
     lab.scrape_all()
     lab.execute(
         "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
@@ -75,7 +75,7 @@ def test_a_vanished_domain_with_a_commitment_keeps_nothing_else(lab) -> None:
     assert sorted(row[0] for row in lab.rows("SELECT name FROM projects")) == ["berlin", "paris"]
 
 
-def test_a_bug_in_a_job_is_recorded_and_the_job_goes_on(lab) -> None:
+def test_a_bug_in_a_job_is_recorded_and_the_job_goes_on(lab: Lab) -> None:
     def work() -> Never:
         raise ZeroDivisionError
 

@@ -1,18 +1,21 @@
 """Whatever frees capacity confirms those that wait for it at once, without the job: less usage, vanished projects."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Never
+from typing import Any, Never
 
 import pytest
 
 from limes.actions.commitments.settle import SettleCommitments
 from limes.backends import AZUsage
+from limes.core.catalog import BehaviorRule
 from limes.errors import Unavailable
 from tests.collector.commitments import RULE, add, capacity, events, states
+from tests.collector.lab import Lab
 from tests.support.rows import all_rows, changes
 
 
-def start(make_lab, rule):
+def start(make_lab: Callable[..., Lab], rule: BehaviorRule) -> Lab:
     """There are 20 cores in az-one, of which berlin uses 10, and 5 in az-two, of which dresden uses 5."""
     lab = make_lab(catalog_options={"behaviors": [rule]})
     lab.compute.usage = {"berlin": {"cores": {"az-one": AZUsage(10)}}, "dresden": {"cores": {"az-two": AZUsage(5)}}}
@@ -23,11 +26,11 @@ def start(make_lab, rule):
 
 
 @pytest.fixture
-def lab(make_lab):
+def lab(make_lab: Callable[..., Lab]) -> Lab:
     return start(make_lab, RULE)
 
 
-def statements(lab, action):
+def statements(lab, action: Callable[..., None]) -> list[Any]:
     """What the action asks the database."""
     asked = []
     run = lab.engine.db.execute_sql
@@ -39,7 +42,7 @@ def statements(lab, action):
     return asked
 
 
-def use(lab, project, **usage) -> None:
+def use(lab: Lab, project: str, **usage: int) -> None:
     """Scrapes this usage of cores, by AZ."""
     lab.compute.usage[project] = {"cores": {az.replace("_", "-"): AZUsage(amount) for az, amount in usage.items()}}
     lab.execute("UPDATE project_services SET next_scrape_at = %s", lab.now + 60)
@@ -49,12 +52,12 @@ def use(lab, project, **usage) -> None:
     assert lab.scrape().run_next("compute")
 
 
-def wait(lab, number, amount, **fields) -> None:
+def wait(lab: Lab, number: int, amount: int, **fields: str) -> None:
     """One that waits for capacity."""
     add(lab, number, amount, status="pending", **fields)
 
 
-def test_less_usage(lab) -> None:
+def test_less_usage(lab: Lab) -> None:
     wait(lab, 1, 15, project="paris")
     wait(lab, 2, 5, project="paris", az="az-two")
     use(lab, "berlin", az_one=6)
@@ -66,7 +69,7 @@ def test_less_usage(lab) -> None:
     assert events(lab) == [("confirmed", 1), ("confirmed", 2)]
 
 
-def test_the_same_and_more_usage_asks_the_database_nothing(lab) -> None:
+def test_the_same_and_more_usage_asks_the_database_nothing(lab: Lab) -> None:
     same = statements(lab, lambda: use(lab, "berlin", az_one=10))
     more = statements(lab, lambda: use(lab, "berlin", az_one=12, az_two=1))
     less = statements(lab, lambda: use(lab, "berlin", az_one=12))
@@ -74,7 +77,7 @@ def test_the_same_and_more_usage_asks_the_database_nothing(lab) -> None:
     assert len([sql for sql in less if "commitment" in sql]) == 1  # nobody waits
 
 
-def test_less_usage_in_another_az_helps_where_the_whole_capacity_is_short(lab) -> None:
+def test_less_usage_in_another_az_helps_where_the_whole_capacity_is_short(lab: Lab) -> None:
     """25 are there overall, 8 of them in use in az-one, and 13 nobody knows where."""
     use(lab, "berlin", az_one=8)
     use(lab, "dresden", any=13)
@@ -85,7 +88,7 @@ def test_less_usage_in_another_az_helps_where_the_whole_capacity_is_short(lab) -
     assert states(lab) == {1: "confirmed"}
 
 
-def test_less_usage_of_another_resource_locks_nothing(lab) -> None:
+def test_less_usage_of_another_resource_locks_nothing(lab: Lab) -> None:
     wait(lab, 1, 15, project="paris")
     lab.compute.usage["dresden"]["ram"] = {"any": AZUsage(5)}
     lab.execute("UPDATE project_services SET next_scrape_at = %s", lab.now)
@@ -96,7 +99,7 @@ def test_less_usage_of_another_resource_locks_nothing(lab) -> None:
     assert not [sql for sql in asked if "FROM resources WHERE id IN" in sql]
 
 
-def test_in_the_az_any_usage_counts_wherever_it_was(make_lab) -> None:
+def test_in_the_az_any_usage_counts_wherever_it_was(make_lab: Callable[..., Lab]) -> None:
     lab = start(make_lab, replace(RULE, commitment_is_az_aware=False))
     wait(lab, 1, 14, project="paris", az="any")  # 25 are there, 15 are used
     use(lab, "dresden", az_two=2)
@@ -105,7 +108,7 @@ def test_in_the_az_any_usage_counts_wherever_it_was(make_lab) -> None:
     assert states(lab) == {1: "confirmed"}
 
 
-def test_the_scrape_stands_even_if_nobody_can_be_confirmed_now(lab, monkeypatch) -> None:
+def test_the_scrape_stands_even_if_nobody_can_be_confirmed_now(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(self, resource_id) -> Never:
         raise Unavailable("the database is busy")
 
@@ -118,12 +121,12 @@ def test_the_scrape_stands_even_if_nobody_can_be_confirmed_now(lab, monkeypatch)
     assert states(lab) == {1: "confirmed"}
 
 
-def vanish(lab, name) -> None:
+def vanish(lab, name: str) -> None:
     for domain, projects in lab.keystone.found.items():
         lab.keystone.found[domain] = [one for one in projects if one.name != name]
 
 
-def test_a_vanished_project(lab) -> None:
+def test_a_vanished_project(lab: Lab) -> None:
     wait(lab, 1, 15, project="paris")
     vanish(lab, "berlin")
     lab.discover().run()
@@ -131,7 +134,7 @@ def test_a_vanished_project(lab) -> None:
     assert states(lab) == {1: "confirmed"}
 
 
-def test_a_vanished_domain(lab) -> None:
+def test_a_vanished_domain(lab: Lab) -> None:
     wait(lab, 1, 15, project="paris")
     lab.keystone.found = {domain: found for domain, found in lab.keystone.found.items() if domain.name == "france"}
     lab.discover().run()
@@ -140,7 +143,7 @@ def test_a_vanished_domain(lab) -> None:
 
 
 @pytest.mark.parametrize("whole_domain", [False, True])
-def test_what_a_vanished_project_has_not_got_is_deleted(lab, whole_domain) -> None:
+def test_what_a_vanished_project_has_not_got_is_deleted(lab: Lab, whole_domain: bool) -> None:
     wait(lab, 1, 15)
     add(lab, 2, 1, confirm_by=lab.now + 1000)
     wait(lab, 3, 15, project="paris")
@@ -156,7 +159,7 @@ def test_what_a_vanished_project_has_not_got_is_deleted(lab, whole_domain) -> No
     assert sorted(name for (name,) in lab.rows("SELECT name FROM projects")) == left
 
 
-def test_a_vanished_project_goes_when_its_commitments_have_ended(lab) -> None:
+def test_a_vanished_project_goes_when_its_commitments_have_ended(lab: Lab) -> None:
     add(lab, 1, 1, status="confirmed", expires_at=lab.now + 10)
     add(lab, 2, 1, status="superseded")
     vanish(lab, "berlin")
@@ -171,7 +174,7 @@ def test_a_vanished_project_goes_when_its_commitments_have_ended(lab) -> None:
     assert events(lab) == [("expired", 1)]
 
 
-def test_what_has_ended_unconfirmed_is_told_as_such(lab) -> None:
+def test_what_has_ended_unconfirmed_is_told_as_such(lab: Lab) -> None:
     """Though no job has seen its end before the project vanishes."""
     add(lab, 1, 50, expires_at=lab.now + 10)
     add(lab, 2, 50, expires_at=lab.now + 11)

@@ -1,13 +1,15 @@
 """Amounts near, at and beyond the largest one: nothing fails, nothing wraps, and whoever says 2^63-1 means "unlimited"."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
 from limes.backends import AZCapacity, AZUsage
 from limes.core.catalog import BehaviorRule
 from limes.core.units import MAX_AMOUNT
-from tests.api.world import make_world
+from tests.api.world import World, make_world
+from tests.collector.lab import Lab
 
 PROJECT = "/v1/domains/d-germany/projects/p-berlin"
 PREVIEW = {"X-Limes-V2-API-Preview": "per-az"}
@@ -29,14 +31,14 @@ OPTIONS = {
 
 
 @pytest.fixture
-def lab(make_lab):
+def lab(make_lab: Callable[..., Lab]) -> Lab:
     lab = make_lab(catalog_options=OPTIONS)
     lab.discover().run()
     return lab
 
 
 @pytest.fixture
-def api(lab):
+def api(lab: Lab) -> World:
     world = make_world(lab.engine, fill=False, **OPTIONS)
     world.clock = lab.clock
     return world
@@ -48,7 +50,7 @@ def cores_of(document):
 
 
 @pytest.mark.parametrize("number", BEYOND)
-def test_a_number_beyond_stops_nothing(lab, api, number) -> None:
+def test_a_number_beyond_stops_nothing(lab: Lab, api: World, number: int) -> None:
     """Quota: unlimited. Usage and capacity: the largest amount. Other resources and services: as ever."""
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(number, number)}, "ram": {"any": AZUsage(7)}}
     lab.compute.quota["berlin"] = {"cores": number, "ram": 5}
@@ -73,7 +75,7 @@ def test_a_number_beyond_stops_nothing(lab, api, number) -> None:
     assert [one["usage"] for one in cluster["per_availability_zone"] if one["name"] == "az-one"] == [MAX_AMOUNT]
 
 
-def test_sums_of_the_largest_amounts(lab, api) -> None:
+def test_sums_of_the_largest_amounts(lab: Lab, api: World) -> None:
     """All projects use and have all there is, in two AZs: each report, list and metric answers."""
     zones = {"az-one": AZUsage(MAX_AMOUNT, MAX_AMOUNT), "az-two": AZUsage(MAX_AMOUNT)}
     for project in ("berlin", "dresden", "paris"):
@@ -100,11 +102,11 @@ def test_sums_of_the_largest_amounts(lab, api) -> None:
     assert api.request("POST", f"{PROJECT}/simulate-put", json=body).status_code == 409
 
 
-def test_quotas_of_the_largest_amount(lab, api) -> None:
+def test_quotas_of_the_largest_amount(lab: Lab, api: World) -> None:
     lab.scrape_all()
     lab.scrape_all("volume")
 
-    def put(path, quota, service="compute", resource="cores", **unit):
+    def put(path: str, quota: int, service: str = "compute", resource: str = "cores", **unit: str):
         what = "project" if "projects" in path else "domain"
         one = {"name": resource, "quota": quota, **unit}
         return api.request("PUT", path, json={what: {"services": [{"type": service, "resources": [one]}]}})
@@ -125,7 +127,7 @@ def test_quotas_of_the_largest_amount(lab, api) -> None:
     assert "backend_quota" not in rescraped, "what was written is read as the same"
 
 
-def test_commitments_of_the_largest_amount(lab, api) -> None:
+def test_commitments_of_the_largest_amount(lab: Lab, api: World) -> None:
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(MAX_AMOUNT)}}
     full = {"az-one": AZCapacity(MAX_AMOUNT), "az-two": AZCapacity(MAX_AMOUNT)}
     lab.capacitors["nova"].capacity = {"compute": {"cores": full}, "volume": {"capacity": full}}
@@ -133,7 +135,7 @@ def test_commitments_of_the_largest_amount(lab, api) -> None:
     lab.scrape_all("volume")
     lab.scrape_capacity().run_next()
 
-    def commit(what, service, resource, az, amount):
+    def commit(what: str, service: str, resource: str, az: str, amount: int):
         wanted = {
             "service_type": service, "resource_name": resource, "availability_zone": az, "amount": amount,
             "duration": "1 hour",

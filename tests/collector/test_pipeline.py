@@ -1,11 +1,15 @@
 """From what a backend reports to what the API shows: physical usage, items, bursting; and reports that are refused."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from limes.backends import UNLIMITED, AZCapacity, AZUsage, BackendError, CapacityReport, ResourceUsage, UsageReport
-from tests.api.world import make_world
+from limes.core.quota import Unlimited
+from tests.api.world import World, make_world
+from tests.collector.lab import Lab
 from tests.support.rows import all_rows, changes
 
 PROJECT = "/v1/domains/d-germany/projects/p-berlin"
@@ -13,7 +17,7 @@ SERVER = {"id": "s1", "name": "web", "flavor": {"vcpu": 3}}
 
 
 @pytest.fixture
-def lab(make_lab):
+def lab(make_lab: Callable[..., Lab]) -> Lab:
     lab = make_lab(catalog_options={"burst_multiplier": 0.5})
     lab.discover().run()
     lab.compute.usage["berlin"] = {
@@ -31,28 +35,28 @@ def lab(make_lab):
 
 
 @pytest.fixture
-def api(lab):
+def api(lab: Lab) -> World:
     world = make_world(lab.engine, fill=False, burst_multiplier=0.5)
     world.clock = lab.clock
     return world
 
 
-def resources(document, service="compute"):
+def resources(document, service: str = "compute") -> dict[Any, Any]:
     (found,) = (one for one in document["services"] if one["type"] == service)
     return {one["name"]: one for one in found["resources"]}
 
 
-def push_all(lab) -> None:
+def push_all(lab: Lab) -> None:
     while lab.push().run_next("compute") is not None:
         pass
 
 
-def rescrape(lab):
+def rescrape(lab: Lab):
     lab.discover().request_sync("d-germany", "p-berlin")
     return lab.scrape().run_next("compute")
 
 
-def test_physical_usage_on_all_levels(lab, api) -> None:
+def test_physical_usage_on_all_levels(lab: Lab, api: World) -> None:
     """An AZ without physical usage counts with its usage; so does a project without."""
     assert resources(api.get(PROJECT)["project"])["ram"]["physical_usage"] == 150
     lab.compute.usage["dresden"] = {"ram": {"any": AZUsage(7)}}
@@ -64,7 +68,7 @@ def test_physical_usage_on_all_levels(lab, api) -> None:
     assert "physical_usage" not in cluster["cores"]
 
 
-def test_subresources_and_subcapacities_are_shown_on_request_only(lab, api) -> None:
+def test_subresources_and_subcapacities_are_shown_on_request_only(lab: Lab, api: World) -> None:
     assert "subresources" not in resources(api.get(PROJECT)["project"])["cores"]
     detail = resources(api.get(f"{PROJECT}?detail")["project"])
     assert detail["cores"]["subresources"] == [SERVER]
@@ -77,7 +81,7 @@ def test_subresources_and_subcapacities_are_shown_on_request_only(lab, api) -> N
     assert "subresources" not in resources(api.get(f"{PROJECT}?detail")["project"])["cores"]
 
 
-def test_bursting_from_the_switch_to_the_backend_and_back(lab, api) -> None:
+def test_bursting_from_the_switch_to_the_backend_and_back(lab: Lab, api: World) -> None:
     push_all(lab)
     assert api.request("PUT", PROJECT, json={"project": {"bursting": {"enabled": True}}}).status_code == 202
     push_all(lab)
@@ -102,7 +106,7 @@ def test_bursting_from_the_switch_to_the_backend_and_back(lab, api) -> None:
 # -- reports that are refused
 
 
-def with_cores(usage):
+def with_cores(usage: ResourceUsage) -> UsageReport:
     """A report whose other resources are fine, and would change what is stored."""
     return UsageReport(
         {
@@ -129,7 +133,9 @@ def with_cores(usage):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_bad_usage_report_is_refused_as_a_whole_and_the_last_good_one_stays(lab, api, report, message) -> None:
+def test_a_bad_usage_report_is_refused_as_a_whole_and_the_last_good_one_stays(
+    lab: Lab, api: World, report: UsageReport | dict[str, int] | None, message: str
+) -> None:
     shown = api.get(f"{PROJECT}?detail")
     before = all_rows(lab.engine)
     lab.clock.advance(60)
@@ -156,7 +162,9 @@ def test_a_bad_usage_report_is_refused_as_a_whole_and_the_last_good_one_stays(la
         (5, "expected a mapping"),
     ],
 )
-def test_a_bad_capacity_report_is_refused_as_a_whole_and_the_last_good_one_stays(lab, api, cores, message) -> None:
+def test_a_bad_capacity_report_is_refused_as_a_whole_and_the_last_good_one_stays(
+    lab: Lab, api: World, cores: int | dict[str, Any], message: str
+) -> None:
     shown = api.get("/v1/clusters/current?detail")
     before = all_rows(lab.engine)
     lab.clock.advance(900)
@@ -171,7 +179,7 @@ def test_a_bad_capacity_report_is_refused_as_a_whole_and_the_last_good_one_stays
     assert message in error
 
 
-def test_nonsense_in_an_error_can_be_stored_and_shown(lab, api) -> None:
+def test_nonsense_in_an_error_can_be_stored_and_shown(lab: Lab, api: World) -> None:
     """A backend may answer anything at all, and its words go into the database."""
     lab.compute.error = BackendError("500: \x00\x01 \ud800 \x1b[31mred\x1b[0m\nsecond line " + "x" * 100_000)
     assert rescrape(lab) is False
@@ -192,7 +200,9 @@ def test_nonsense_in_an_error_can_be_stored_and_shown(lab, api) -> None:
 @pytest.mark.parametrize(
     ("backend", "quota"), [(8, 8), (7, 0), (UNLIMITED, 0)], ids=["what it gives to all", "something else", "no limit"]
 )
-def test_what_a_backend_gives_to_every_new_project_is_approved(make_lab, backend, quota) -> None:
+def test_what_a_backend_gives_to_every_new_project_is_approved(
+    make_lab: Callable[..., Lab], backend: int | Unlimited, quota: int
+) -> None:
     """And the domain's quota does not grow by it: that is shown as an inconsistency."""
     lab = make_lab()
     lab.discover().run()

@@ -1,13 +1,14 @@
 """Quota reaches the backends, whatever happens in between."""
 
 import threading
+from collections.abc import Callable
 from typing import Never
 
 import pytest
 
 from limes.backends import BackendError
 from limes.db.queries import tasks
-from tests.collector.lab import once
+from tests.collector.lab import Lab, once
 from tests.support.rows import all_rows, changes
 
 MARK = ("quota_desynced_at", "next_push_at", "push_failures", "push_error")
@@ -15,7 +16,7 @@ SYNCED = (None, None, 0, "")
 
 
 @pytest.fixture
-def scraped(lab):
+def scraped(lab: Lab) -> Lab:
     """Everything was scraped, and the backends have the wanted quota."""
     lab.scrape_all()
     lab.scrape_all("volume")
@@ -24,7 +25,7 @@ def scraped(lab):
     return lab
 
 
-def test_nothing_to_do(scraped) -> None:
+def test_nothing_to_do(scraped: Lab) -> None:
     before = all_rows(scraped.engine)
     assert scraped.push().run_next("compute") is None
     assert scraped.push().push_project(scraped.project_id(), ["compute", "volume"]) == []
@@ -33,7 +34,7 @@ def test_nothing_to_do(scraped) -> None:
     assert scraped.compute.written == []
 
 
-def test_the_complete_quota_of_the_service_is_written(scraped) -> None:
+def test_the_complete_quota_of_the_service_is_written(scraped: Lab) -> None:
     scraped.set_quota("cores", 20)
     before = all_rows(scraped.engine)
     assert scraped.push().run_next("compute") is True
@@ -45,7 +46,7 @@ def test_the_complete_quota_of_the_service_is_written(scraped) -> None:
     assert scraped.push().run_next("compute") is None
 
 
-def test_a_request_writes_only_the_services_that_it_changed(scraped) -> None:
+def test_a_request_writes_only_the_services_that_it_changed(scraped: Lab) -> None:
     scraped.set_quota("cores", 20)
     scraped.set_quota("capacity", 5)
     scraped.set_quota("cores", 7, project="dresden")
@@ -55,7 +56,7 @@ def test_a_request_writes_only_the_services_that_it_changed(scraped) -> None:
     assert scraped.service("next_push_at", project="dresden") == (scraped.now,)
 
 
-def test_bursting_projects_get_what_they_may_use(make_lab) -> None:
+def test_bursting_projects_get_what_they_may_use(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(catalog_options={"burst_multiplier": 0.25})
     lab.discover().run()
     lab.scrape_all()
@@ -67,7 +68,7 @@ def test_bursting_projects_get_what_they_may_use(make_lab) -> None:
     assert lab.service(*MARK) == SYNCED
 
 
-def test_a_failed_write_is_tried_again_after_growing_pauses(scraped) -> None:
+def test_a_failed_write_is_tried_again_after_growing_pauses(scraped: Lab) -> None:
     scraped.set_quota("cores", 20)
     scraped.compute.error = BackendError("no answer")
     marked = scraped.now
@@ -82,7 +83,7 @@ def test_a_failed_write_is_tried_again_after_growing_pauses(scraped) -> None:
     assert scraped.service(*MARK) == SYNCED
 
 
-def test_a_request_gets_one_line_for_each_backend_that_failed(scraped) -> None:
+def test_a_request_gets_one_line_for_each_backend_that_failed(scraped: Lab) -> None:
     scraped.set_quota("cores", 20)
     scraped.set_quota("capacity", 5)
     scraped.compute.error = BackendError("no answer")
@@ -92,7 +93,7 @@ def test_a_request_gets_one_line_for_each_backend_that_failed(scraped) -> None:
     assert scraped.service(*MARK, service="volume") == SYNCED
 
 
-def test_a_change_during_a_write_is_written_afterwards(scraped) -> None:
+def test_a_change_during_a_write_is_written_afterwards(scraped: Lab) -> None:
     scraped.set_quota("cores", 20)
     scraped.compute.during = once(lambda: scraped.set_quota("cores", 30))
     assert scraped.push().run_next("compute") is True
@@ -103,7 +104,9 @@ def test_a_change_during_a_write_is_written_afterwards(scraped) -> None:
     assert scraped.service(*MARK) == SYNCED
 
 
-def test_nobody_writes_a_newer_quota_while_an_older_one_is_being_written(scraped, caplog) -> None:
+def test_nobody_writes_a_newer_quota_while_an_older_one_is_being_written(
+    scraped: Lab, caplog: pytest.LogCaptureFixture
+) -> None:
     """Else the older one might land last."""
     scraped.set_quota("cores", 20)
     answers = []
@@ -125,7 +128,7 @@ def test_nobody_writes_a_newer_quota_while_an_older_one_is_being_written(scraped
     assert "lease" not in caplog.text, "nothing unusual has happened"
 
 
-def test_a_request_leaves_to_the_collector_what_that_is_just_writing(scraped) -> None:
+def test_a_request_leaves_to_the_collector_what_that_is_just_writing(scraped: Lab) -> None:
     scraped.set_quota("cores", 20)
     answers = []
     scraped.compute.during = once(
@@ -136,7 +139,7 @@ def test_a_request_leaves_to_the_collector_what_that_is_just_writing(scraped) ->
     assert scraped.compute.written == [("berlin", {"cores": 20, "ram": 0})]
 
 
-def test_a_slow_writer_that_overwrites_a_newer_quota_leaves_a_mark_behind(scraped) -> None:
+def test_a_slow_writer_that_overwrites_a_newer_quota_leaves_a_mark_behind(scraped: Lab) -> None:
     """The first writer is told 20, sleeps beyond its lease, and lands after the second one, which writes 30."""
     scraped.set_quota("cores", 20)
 
@@ -155,7 +158,7 @@ def test_a_slow_writer_that_overwrites_a_newer_quota_leaves_a_mark_behind(scrape
     assert scraped.service(*MARK) == SYNCED
 
 
-def test_a_slow_writer_makes_the_present_one_write_again(scraped) -> None:
+def test_a_slow_writer_makes_the_present_one_write_again(scraped: Lab) -> None:
     """The same, but the second writer is still at it when the first one comes back."""
     scraped.set_quota("cores", 20)
 
@@ -186,7 +189,7 @@ def test_a_slow_writer_makes_the_present_one_write_again(scraped) -> None:
     assert scraped.service(*MARK) == SYNCED
 
 
-def test_a_writer_that_dies_loses_nothing(scraped) -> None:
+def test_a_writer_that_dies_loses_nothing(scraped: Lab) -> None:
     class Killed(BaseException):
         pass
 
@@ -204,7 +207,7 @@ def test_a_writer_that_dies_loses_nothing(scraped) -> None:
     assert scraped.service(*MARK) == SYNCED
 
 
-def test_a_resource_that_was_never_scraped_is_scraped_before_it_is_written(scraped) -> None:
+def test_a_resource_that_was_never_scraped_is_scraped_before_it_is_written(scraped: Lab) -> None:
     """A new resource's backend quota may be one to approve, so nobody writes 0 into it unseen."""
     scraped.execute("DELETE FROM project_resources WHERE resource_id = (SELECT id FROM resources WHERE name = 'cores')")
     scraped.compute.quota["berlin"] = {"cores": 8, "ram": 0}
@@ -219,14 +222,14 @@ def test_a_resource_that_was_never_scraped_is_scraped_before_it_is_written(scrap
     assert scraped.compute.written == [("berlin", {"cores": 8, "ram": 64})]
 
 
-def test_a_project_that_vanishes_during_the_write(scraped) -> None:
+def test_a_project_that_vanishes_during_the_write(scraped: Lab) -> None:
     scraped.set_quota("cores", 20)
     scraped.compute.during = once(lambda: scraped.execute("DELETE FROM projects WHERE name = 'berlin'"))
     assert scraped.push().run_next("compute") is True
     assert scraped.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]
 
 
-def test_quota_that_somebody_changed_behind_our_back_is_put_right(scraped) -> None:
+def test_quota_that_somebody_changed_behind_our_back_is_put_right(scraped: Lab) -> None:
     scraped.set_quota("cores", 20)
     scraped.push().run_next("compute")
     scraped.compute.quota["berlin"]["cores"] = 99
@@ -238,7 +241,7 @@ def test_quota_that_somebody_changed_behind_our_back_is_put_right(scraped) -> No
     assert scraped.quotas()["cores"] == (20, 20)
 
 
-def test_a_late_writer_between_write_and_record_is_written_over(scraped) -> None:
+def test_a_late_writer_between_write_and_record_is_written_over(scraped: Lab) -> None:
     """The first writer has lost its lease; its write arrives when the second one has written, and not yet noted so."""
     lab = scraped
     lab.set_quota("cores", 5)
@@ -272,7 +275,7 @@ def test_a_late_writer_between_write_and_record_is_written_over(scraped) -> None
     assert lab.service("quota_desynced_at") == (None,)
 
 
-def test_a_late_failure_takes_nothing_from_the_present_writer(scraped) -> None:
+def test_a_late_failure_takes_nothing_from_the_present_writer(scraped: Lab) -> None:
     lab = scraped
     lab.set_quota("cores", 5)
 

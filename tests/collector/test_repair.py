@@ -3,21 +3,25 @@
 With `authoritative: false` nothing else puts them right.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
-from tests.api.world import make_world
+from tests.api.world import World, make_world
+from tests.collector.lab import Lab
 from tests.support.rows import all_rows, changes
 
 PROJECT = "/v1/domains/d-germany/projects/p-berlin"
 
 
-def push_all(lab) -> None:
+def push_all(lab: Lab) -> None:
     while lab.push().run_next("compute") is not None:
         pass
 
 
 @pytest.fixture(params=[False, True], ids=["left alone", "authoritative"])
-def lab(make_lab, request):
+def lab(make_lab: Callable[..., Lab], request: pytest.FixtureRequest) -> Lab:
     """Berlin has 8 cores, and the backend agrees."""
     lab = make_lab(authoritative=request.param, catalog_options={"burst_multiplier": 0.5})
     lab.discover().run()
@@ -30,31 +34,31 @@ def lab(make_lab, request):
 
 
 @pytest.fixture
-def api(lab):
+def api(lab: Lab) -> World:
     world = make_world(lab.engine, fill=False, burst_multiplier=0.5)
     world.clock = lab.clock
     return world
 
 
-def change_the_backend(lab) -> None:
+def change_the_backend(lab: Lab) -> None:
     """Somebody gives 50 cores past Limes, and a scrape that nobody asked for sees it."""
     lab.compute.quota["berlin"] = {"cores": 50, "ram": 0}
     lab.scrape_all()
     lab.compute.written.clear()
 
 
-def backend_quotas(lab):
+def backend_quotas(lab: Lab):
     """What the history says of it."""
     return lab.rows("SELECT old, new FROM quota_history WHERE what = 'backend_quota' ORDER BY number")
 
 
-def put(api, token="cloud-admin", quota=8, *more):
+def put(api: World, token: str = "cloud-admin", quota: int = 8, *more: dict[Any, Any]):
     resources = [{"name": "cores", "quota": quota}, *more]
     body = {"project": {"services": [{"type": "compute", "resources": resources}]}}
     return api.request("PUT", PROJECT, token, json=body)
 
 
-def test_a_sync(lab) -> None:
+def test_a_sync(lab: Lab) -> None:
     change_the_backend(lab)
     lab.clock.advance(60)
     lab.discover().request_sync("d-germany", "p-berlin")
@@ -65,7 +69,7 @@ def test_a_sync(lab) -> None:
     assert backend_quotas(lab) == [(50, 8)]
 
 
-def test_a_sync_that_is_the_first_to_see_it(lab) -> None:
+def test_a_sync_that_is_the_first_to_see_it(lab: Lab) -> None:
     lab.compute.quota["berlin"] = {"cores": 50, "ram": 0}
     lab.discover().request_sync("d-germany", "p-berlin")
     lab.scrape().run_next("compute")
@@ -74,7 +78,7 @@ def test_a_sync_that_is_the_first_to_see_it(lab) -> None:
     assert backend_quotas(lab) == [(50, 8)]
 
 
-def test_a_sync_of_a_backend_that_agrees_writes_nothing(lab) -> None:
+def test_a_sync_of_a_backend_that_agrees_writes_nothing(lab: Lab) -> None:
     lab.compute.written.clear()
     lab.discover().request_sync("d-germany", "p-berlin")
     lab.scrape().run_next("compute")
@@ -82,7 +86,7 @@ def test_a_sync_of_a_backend_that_agrees_writes_nothing(lab) -> None:
     assert (lab.compute.written, backend_quotas(lab)) == ([], [])
 
 
-def test_a_first_look_overwrites_nothing_that_is_left_alone(make_lab) -> None:
+def test_a_first_look_overwrites_nothing_that_is_left_alone(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(authoritative=False)
     lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 77, "ram": 5}
@@ -93,7 +97,7 @@ def test_a_first_look_overwrites_nothing_that_is_left_alone(make_lab) -> None:
     assert lab.quotas()["cores"] == (0, 77)
 
 
-def test_the_same_quota_again(lab, api) -> None:
+def test_the_same_quota_again(lab: Lab, api: World) -> None:
     change_the_backend(lab)
     before, recorded = all_rows(lab.engine), backend_quotas(lab)
     answer = put(api)
@@ -108,14 +112,14 @@ def test_the_same_quota_again(lab, api) -> None:
     assert lab.service("quota_desynced_at", "drifted_at") == (None, None)
 
 
-def test_the_same_quota_where_the_backend_agrees(lab, api) -> None:
+def test_the_same_quota_where_the_backend_agrees(lab: Lab, api: World) -> None:
     before = all_rows(lab.engine)
     assert put(api).status_code == 202
     assert (api.pushed, changes(before, all_rows(lab.engine))) == ([], {})
 
 
 @pytest.mark.parametrize("lab", [False], indirect=True, ids=["left alone"])
-def test_who_may_not_set_quota_has_nothing_written(lab, api, monkeypatch) -> None:
+def test_who_may_not_set_quota_has_nothing_written(lab: Lab, api: World, monkeypatch: pytest.MonkeyPatch) -> None:
     from limes.auth.context import Identity
     from tests.api import world
 

@@ -1,10 +1,12 @@
 """What a scrape of a capacitor writes."""
 
+from collections.abc import Callable
+
 import pytest
 
 from limes.actions.scrape_capacity import CapacityOutcome
 from limes.backends import AZCapacity, BackendError
-from tests.collector.lab import FakeCapacitor
+from tests.collector.lab import FakeCapacitor, Lab
 from tests.support.rows import all_rows, changes
 
 CAPACITY = (
@@ -15,7 +17,7 @@ TIMES = "SELECT scraped_at, checked_at, next_scrape_at, scrape_error FROM capaci
 
 
 @pytest.fixture
-def nova(lab):
+def nova(lab: Lab) -> FakeCapacitor:
     lab.capacitors["nova"].capacity = {
         "compute": {
             "cores": {"az-one": AZCapacity(100, 10, ({"name": "host1"},)), "az-nine": AZCapacity(5)},
@@ -26,7 +28,7 @@ def nova(lab):
     return lab.capacitors["nova"]
 
 
-def test_a_scrape_writes_capacity(lab, nova) -> None:
+def test_a_scrape_writes_capacity(lab: Lab, nova: FakeCapacitor) -> None:
     assert lab.scrape_capacity().run_next() == CapacityOutcome("nova", True)
     assert lab.rows(CAPACITY) == [
         ("capacity", "nova", "any", 7, None, "[]"),
@@ -37,7 +39,7 @@ def test_a_scrape_writes_capacity(lab, nova) -> None:
     assert lab.scrape_capacity().run_next() is None
 
 
-def test_a_later_scrape_replaces_it(lab, nova) -> None:
+def test_a_later_scrape_replaces_it(lab: Lab, nova: FakeCapacitor) -> None:
     lab.scrape_capacity().run_next()
     lab.clock.advance(900)
     nova.capacity = {"compute": {"cores": {"az-two": AZCapacity(50)}}}
@@ -51,7 +53,7 @@ def test_a_later_scrape_replaces_it(lab, nova) -> None:
     assert lab.rows("SELECT COUNT(*) FROM az_resources") == [(0,)]
 
 
-def test_a_failed_scrape_keeps_the_capacity(lab, nova) -> None:
+def test_a_failed_scrape_keeps_the_capacity(lab: Lab, nova: FakeCapacitor) -> None:
     lab.scrape_capacity().run_next()
     scraped_at = lab.now
     lab.clock.advance(900)
@@ -66,7 +68,7 @@ def test_a_failed_scrape_keeps_the_capacity(lab, nova) -> None:
     assert lab.rows(TIMES, "nova") == [(lab.now, lab.now, lab.now + 900, "")]
 
 
-def test_the_last_report_of_a_resource_counts(make_lab) -> None:
+def test_the_last_report_of_a_resource_counts(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(capacitors={"one": FakeCapacitor(), "two": FakeCapacitor()})
     lab.capacitors["one"].capacity = {"compute": {"cores": {"any": AZCapacity(1)}, "ram": {"any": AZCapacity(2)}}}
     lab.capacitors["two"].capacity = {"compute": {"cores": {"az-one": AZCapacity(3)}}}
@@ -77,7 +79,7 @@ def test_the_last_report_of_a_resource_counts(make_lab) -> None:
     ]
 
 
-def test_a_scrape_that_outlived_its_lease_writes_nothing(lab, nova) -> None:
+def test_a_scrape_that_outlived_its_lease_writes_nothing(lab: Lab, nova: FakeCapacitor) -> None:
     def another_collector_meanwhile() -> None:
         nova.during = lambda: None
         lab.clock.advance(301)
@@ -90,7 +92,7 @@ def test_a_scrape_that_outlived_its_lease_writes_nothing(lab, nova) -> None:
     assert ("capacity", "nova", "any", 8, None, "[]") in lab.rows(CAPACITY)
 
 
-def test_only_configured_capacitors_are_asked(lab) -> None:
+def test_only_configured_capacitors_are_asked(lab: Lab) -> None:
     lab.execute("INSERT INTO capacitors (name, next_scrape_at, scrape_error) VALUES ('old', 0, '')")
     assert lab.scrape_capacity().run_next() == CapacityOutcome("nova", True)
     assert lab.scrape_capacity().run_next() is None

@@ -1,8 +1,10 @@
 """What a backend wants to be told again with the next scrape of a project."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from tests.collector.lab import FakeService
+from limes.backends import UsageReport
+from tests.collector.lab import FakeService, Lab
 
 STATES = "SELECT p.name, ps.scrape_state FROM project_services ps JOIN projects p ON p.id = ps.project_id ORDER BY 1, 2"
 
@@ -10,11 +12,11 @@ STATES = "SELECT p.name, ps.scrape_state FROM project_services ps JOIN projects 
 class Counting(FakeService):
     """Counts how often it was asked for each project, with nothing but what it is told."""
 
-    def report_usage(self, project):
+    def report_usage(self, project) -> UsageReport:
         return replace(super().report_usage(project), state=project.scrape_state + "I")
 
 
-def test_it_is_kept_for_each_project(make_lab) -> None:
+def test_it_is_kept_for_each_project(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.backends["compute"] = Counting(lab.catalog.services["compute"])
     lab.discover().run()
@@ -25,7 +27,7 @@ def test_it_is_kept_for_each_project(make_lab) -> None:
     assert {state for _, state in lab.rows(STATES)} == {"II", ""}
 
 
-def test_it_is_only_written_when_it_changes(make_lab) -> None:
+def test_it_is_only_written_when_it_changes(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.discover().run()
     lab.scrape_all()

@@ -1,13 +1,15 @@
 """What a scrape of a project's service writes."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Never
 
 import pytest
 
-from limes.backends import UNLIMITED, AZUsage, BackendError
+from limes.backends import UNLIMITED, AZUsage, BackendError, UsageReport
 from limes.core.constraints import Constraint, ConstraintSet
-from tests.collector.lab import NoJitter
+from limes.core.quota import Unlimited
+from tests.collector.lab import Lab, NoJitter
 from tests.support.rows import all_rows, changes
 
 USAGE = (
@@ -19,14 +21,14 @@ TIMES = ("scraped_at", "checked_at", "next_scrape_at", "scrape_error")
 
 
 @pytest.fixture
-def berlin_is_next(lab):
+def berlin_is_next(lab: Lab) -> Lab:
     """Only berlin is due."""
     lab.execute("UPDATE project_services SET next_scrape_at = %s", lab.now + 60)
     lab.execute("UPDATE project_services SET next_scrape_at = %s WHERE project_id = %s", lab.now, lab.project_id())
     return lab
 
 
-def test_first_scrape(berlin_is_next) -> None:
+def test_first_scrape(berlin_is_next: Lab) -> None:
     lab = berlin_is_next
     lab.compute.usage["berlin"] = {
         "cores": {"az-one": AZUsage(3), "az-nine": AZUsage(1)},
@@ -51,14 +53,16 @@ def test_first_scrape(berlin_is_next) -> None:
 
 
 @pytest.mark.parametrize(("backend", "quota"), [(8, 8), (7, 0), (9, 0), (0, 0), (UNLIMITED, 0)])
-def test_only_exactly_the_declared_initial_quota_is_approved(berlin_is_next, backend, quota) -> None:
+def test_only_exactly_the_declared_initial_quota_is_approved(
+    berlin_is_next: Lab, backend: int | Unlimited, quota: int
+) -> None:
     lab = berlin_is_next
     lab.compute.quota["berlin"] = {"cores": backend}
     lab.scrape().run_next("compute")
     assert lab.quotas()["cores"][0] == quota
 
 
-def test_what_was_taken_away_is_not_approved_again(berlin_is_next) -> None:
+def test_what_was_taken_away_is_not_approved_again(berlin_is_next: Lab) -> None:
     lab = berlin_is_next
     lab.compute.quota["berlin"] = {"cores": 8}
     lab.scrape().run_next("compute")
@@ -68,7 +72,7 @@ def test_what_was_taken_away_is_not_approved_again(berlin_is_next) -> None:
     assert lab.quotas()["cores"] == (0, 8)
 
 
-def test_later_scrapes_replace_usage_and_keep_quota(berlin_is_next) -> None:
+def test_later_scrapes_replace_usage_and_keep_quota(berlin_is_next: Lab) -> None:
     lab = berlin_is_next
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(3), "az-two": AZUsage(4)}}
     lab.compute.quota["berlin"] = {"cores": 8, "ram": 0}
@@ -84,7 +88,7 @@ def test_later_scrapes_replace_usage_and_keep_quota(berlin_is_next) -> None:
     assert lab.service("quota_desynced_at", "next_push_at") == (lab.now, lab.now)
 
 
-def test_a_backend_quota_that_was_put_right_takes_the_mark_away(berlin_is_next) -> None:
+def test_a_backend_quota_that_was_put_right_takes_the_mark_away(berlin_is_next: Lab) -> None:
     lab = berlin_is_next
     lab.compute.quota["berlin"] = {"cores": 9}
     lab.scrape().run_next("compute")
@@ -95,7 +99,7 @@ def test_a_backend_quota_that_was_put_right_takes_the_mark_away(berlin_is_next) 
     assert lab.service("quota_desynced_at", "next_push_at") == (None, None)
 
 
-def test_a_report_that_is_older_than_the_mark_does_not_take_it_away(berlin_is_next) -> None:
+def test_a_report_that_is_older_than_the_mark_does_not_take_it_away(berlin_is_next: Lab) -> None:
     """The backend had 0 when it was asked; then it was told 5, and since then it could not be told 0 again."""
     lab = berlin_is_next
     lab.scrape().run_next("compute")
@@ -109,7 +113,7 @@ def test_a_report_that_is_older_than_the_mark_does_not_take_it_away(berlin_is_ne
 
     report_usage = lab.compute.report_usage
 
-    def report_and_meanwhile(project):
+    def report_and_meanwhile(project) -> UsageReport:
         report = report_usage(project)
         meanwhile()
         return report
@@ -119,7 +123,7 @@ def test_a_report_that_is_older_than_the_mark_does_not_take_it_away(berlin_is_ne
     assert lab.service("quota_desynced_at", "next_push_at") == (lab.now, lab.now)
 
 
-def test_differing_backend_quota_is_only_reported_if_not_authoritative(make_lab) -> None:
+def test_differing_backend_quota_is_only_reported_if_not_authoritative(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(authoritative=False)
     lab.discover().run()
     lab.compute.default_quota = {"cores": 9}
@@ -128,7 +132,7 @@ def test_differing_backend_quota_is_only_reported_if_not_authoritative(make_lab)
     assert lab.service("quota_desynced_at", "next_push_at") == (None, None)
 
 
-def test_a_failed_first_scrape_makes_nothing_up(berlin_is_next) -> None:
+def test_a_failed_first_scrape_makes_nothing_up(berlin_is_next: Lab) -> None:
     lab = berlin_is_next
     before = all_rows(lab.engine)
     lab.compute.error = BackendError("no answer")
@@ -139,7 +143,7 @@ def test_a_failed_first_scrape_makes_nothing_up(berlin_is_next) -> None:
     assert lab.service(*TIMES) == (None, lab.now, lab.now + 300, "no answer")
 
 
-def test_a_failed_scrape_keeps_the_old_figures_and_a_success_clears_the_error(berlin_is_next) -> None:
+def test_a_failed_scrape_keeps_the_old_figures_and_a_success_clears_the_error(berlin_is_next: Lab) -> None:
     lab = berlin_is_next
     lab.compute.usage["berlin"] = {"cores": {"any": AZUsage(5)}}
     lab.scrape().run_next("compute")
@@ -159,7 +163,7 @@ def test_a_failed_scrape_keeps_the_old_figures_and_a_success_clears_the_error(be
     assert lab.service(*TIMES) == (lab.now, lab.now, lab.now + 1800, "")
 
 
-def test_order_stale_ones_first_then_those_that_waited_longest(lab) -> None:
+def test_order_stale_ones_first_then_those_that_waited_longest(lab: Lab) -> None:
     for project, next_scrape_at in (("berlin", -10), ("dresden", -20), ("paris", 500)):
         lab.execute(
             "UPDATE project_services SET next_scrape_at = %s WHERE project_id = %s",
@@ -171,7 +175,7 @@ def test_order_stale_ones_first_then_those_that_waited_longest(lab) -> None:
     assert lab.compute.reports == ["paris", "dresden", "berlin"]
 
 
-def test_a_service_that_left_the_plugin_is_left_alone(lab) -> None:
+def test_a_service_that_left_the_plugin_is_left_alone(lab: Lab) -> None:
     lab.scrape_all()
     lab.execute("UPDATE resources SET is_known = %s WHERE name = 'ram'", False)
     before = all_rows(lab.engine)["project_resources"]
@@ -181,7 +185,7 @@ def test_a_service_that_left_the_plugin_is_left_alone(lab) -> None:
     assert all_rows(lab.engine)["project_resources"] == before
 
 
-def test_constraints_are_enforced(make_lab, caplog) -> None:
+def test_constraints_are_enforced(make_lab: Callable[..., Lab], caplog: pytest.LogCaptureFixture) -> None:
     constraints = {"germany/berlin": {("compute", "cores"): Constraint(minimum=20, maximum=30)}}
     lab = make_lab(constraints=ConstraintSet(projects=constraints))
     lab.discover().run()
@@ -197,7 +201,7 @@ def test_constraints_are_enforced(make_lab, caplog) -> None:
     assert "AUDIT: quota of germany/berlin, compute/cores: 50 -> 30, as its constraint demands" in caplog.text
 
 
-def test_the_wanted_quota_of_a_bursting_project_is_what_it_may_use(make_lab) -> None:
+def test_the_wanted_quota_of_a_bursting_project_is_what_it_may_use(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(catalog_options={"burst_multiplier": 0.5})
     lab.discover().run()
     lab.execute("UPDATE projects SET has_bursting = %s WHERE name = 'berlin'", True)
@@ -211,14 +215,14 @@ def test_the_wanted_quota_of_a_bursting_project_is_what_it_may_use(make_lab) -> 
     assert lab.service("next_push_at") == (None,)
 
 
-def test_sync_during_a_scrape_asks_for_another_one(berlin_is_next) -> None:
+def test_sync_during_a_scrape_asks_for_another_one(berlin_is_next: Lab) -> None:
     lab = berlin_is_next
     lab.compute.during = lambda: lab.discover().request_sync("d-germany", "p-berlin")
     assert lab.scrape().run_next("compute") is True
     assert lab.service("is_stale") == (True,)
 
 
-def test_a_scrape_that_outlived_its_lease_writes_nothing(berlin_is_next) -> None:
+def test_a_scrape_that_outlived_its_lease_writes_nothing(berlin_is_next: Lab) -> None:
     lab = berlin_is_next
     results = []
 
@@ -239,14 +243,14 @@ def test_a_scrape_that_outlived_its_lease_writes_nothing(berlin_is_next) -> None
     assert lab.service(*TIMES) == (lab.now, lab.now, lab.now + 1800, "")
 
 
-def test_a_project_that_vanishes_during_its_scrape_leaves_nothing(berlin_is_next) -> None:
+def test_a_project_that_vanishes_during_its_scrape_leaves_nothing(berlin_is_next: Lab) -> None:
     lab = berlin_is_next
     lab.compute.during = lambda: lab.execute("DELETE FROM projects WHERE name = 'berlin'")
     assert lab.scrape().run_next("compute") is True
     assert lab.rows("SELECT COUNT(*) FROM project_resources") == [(0,)]
 
 
-def test_a_collector_that_dies_in_the_middle_costs_a_lease_and_nothing_else(berlin_is_next) -> None:
+def test_a_collector_that_dies_in_the_middle_costs_a_lease_and_nothing_else(berlin_is_next: Lab) -> None:
     lab = berlin_is_next
 
     class Killed(BaseException):
@@ -266,7 +270,7 @@ def test_a_collector_that_dies_in_the_middle_costs_a_lease_and_nothing_else(berl
     assert lab.service("scraped_at") == (lab.now,)
 
 
-def test_next_times_are_spread(lab) -> None:
+def test_next_times_are_spread(lab: Lab) -> None:
     class Spread(NoJitter):
         def spread(self, seconds):
             return seconds * 1.07
@@ -277,7 +281,7 @@ def test_next_times_are_spread(lab) -> None:
     assert scraped == [(pytest.approx(lab.now + 1926),)]
 
 
-def test_which_quotas_the_backend_accepts(berlin_is_next) -> None:
+def test_which_quotas_the_backend_accepts(berlin_is_next: Lab) -> None:
     """They are kept as they were last reported, also where nothing else has changed."""
     lab = berlin_is_next
     bounds = (

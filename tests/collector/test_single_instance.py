@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +20,7 @@ sys.stdin.read()
 """
 
 
-def test_a_second_collector_is_refused_until_the_first_one_is_gone(tmp_path) -> None:
+def test_a_second_collector_is_refused_until_the_first_one_is_gone(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'limes.db'}"
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -31,6 +32,6 @@ def test_a_second_collector_is_refused_until_the_first_one_is_gone(tmp_path) -> 
     claim_sqlite_file(Engine(url))
 
 
-def test_on_postgresql_there_may_be_any_number(tmp_path) -> None:
+def test_on_postgresql_there_may_be_any_number(tmp_path: Path) -> None:
     for _ in range(2):
         claim_sqlite_file(Engine("postgresql://somewhere/limes"))

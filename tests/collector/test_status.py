@@ -1,21 +1,24 @@
 """What `limes status` reads: lag, old figures, errors, claims, drift, audit events."""
 
+from collections.abc import Callable
+
 import pytest
 
-from limes.actions.reports.status import ReportStatus
+from limes.actions.reports.status import ReportStatus, ServiceStatus, StatusReport
 from limes.backends import BackendError
+from tests.collector.lab import Lab
 
 
 @pytest.fixture
-def report(lab):
+def report(lab: Lab) -> Callable[..., StatusReport]:
     return lambda: ReportStatus(lab.engine, 7200).run(lab.now)
 
 
-def of(found, service="compute"):
+def of(found: StatusReport, service: str = "compute") -> ServiceStatus:
     return next(one for one in found.services if one.service == service)
 
 
-def test_before_the_first_scrape_everything_is_due(lab, report) -> None:
+def test_before_the_first_scrape_everything_is_due(lab: Lab, report: Callable[..., StatusReport]) -> None:
     lab.clock.advance(60)
     found = report()
     assert (of(found).projects, of(found).unscraped, of(found).due_scrapes, of(found).scrape_lag) == (3, 3, 3, 60)
@@ -24,7 +27,7 @@ def test_before_the_first_scrape_everything_is_due(lab, report) -> None:
     assert found.problems == ["capacitor nova: its figures are missing or too old"]
 
 
-def test_all_is_well(lab, report) -> None:
+def test_all_is_well(lab: Lab, report: Callable[..., StatusReport]) -> None:
     lab.scrape_all()
     lab.scrape_all("volume")
     lab.capacitors["nova"].capacity = {}
@@ -35,7 +38,7 @@ def test_all_is_well(lab, report) -> None:
     assert (of(found).unscraped, of(found).stale, of(found).oldest_age, of(found).due_scrapes) == (0, 0, 600, 0)
 
 
-def test_old_figures_errors_and_drift(lab, report) -> None:
+def test_old_figures_errors_and_drift(lab: Lab, report: Callable[..., StatusReport]) -> None:
     lab.compute.quota["berlin"] = {"cores": 8}
     lab.scrape_all()
     lab.scrape_all("volume")
@@ -60,7 +63,7 @@ def test_old_figures_errors_and_drift(lab, report) -> None:
     assert "service compute: the backend quota was changed past Limes in 1 of 3 projects" in found.problems
 
 
-def test_claims_are_shown_until_they_end(lab, report) -> None:
+def test_claims_are_shown_until_they_end(lab: Lab, report: Callable[..., StatusReport]) -> None:
     lab.scrape().claim("compute", 2)
     (lease,) = report().leases
     assert (lease.task, lease.service, lease.projects, lease.until) == ("scrape-usage", "compute", 2, lab.now + 300)
@@ -68,7 +71,7 @@ def test_claims_are_shown_until_they_end(lab, report) -> None:
     assert report().leases == []
 
 
-def test_audit_events_that_wait(lab, report) -> None:
+def test_audit_events_that_wait(lab: Lab, report: Callable[..., StatusReport]) -> None:
     lab.execute(
         "INSERT INTO audit_outbox (at, sink, stream, event_id, document, tries, next_try_at, error)"
         " VALUES (%s, 'rabbitmq', 's', 'e', '{}', 0, 0, '')",

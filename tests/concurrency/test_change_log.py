@@ -9,7 +9,10 @@ import random
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,7 +43,7 @@ def write_for_ever(url: str) -> None:
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
-def url(request, tmp_path):
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         source = SQLiteDatabases(tmp_path, request.getfixturevalue("_sqlite_templates"))
     else:
@@ -50,7 +53,7 @@ def url(request, tmp_path):
 
 
 @pytest.mark.timeout(600)
-def test_all_or_nothing(url) -> None:
+def test_all_or_nothing(url: str) -> None:
     engine = Engine(url)
     make_world(engine)
     for _ in range(KILLS):
@@ -67,7 +70,7 @@ def test_all_or_nothing(url) -> None:
     engine.close()
 
 
-def check(engine) -> None:
+def check(engine: Engine) -> None:
     """No change without its line, no line without its change, and one event for each sink and line."""
 
     def read() -> None:
@@ -89,7 +92,7 @@ def check(engine) -> None:
     engine.snapshot(read)
 
 
-def rows(engine, sql):
+def rows(engine: Engine, sql: str) -> list[tuple[Any, ...]]:
     with engine.connection():
         return engine.rows(sql)
 
@@ -102,13 +105,13 @@ class Recorder:
     def __init__(self) -> None:
         self.got = []
 
-    def deliver(self, events):
+    def deliver(self, events) -> Delivery:
         self.got += [json.loads(event.document) for event in events]
         return Delivery([event.number for event in events])
 
 
 @pytest.mark.timeout(600)
-def test_order_while_many_write_and_several_deliver(url) -> None:
+def test_order_while_many_write_and_several_deliver(url: str) -> None:
     engine = Engine(url, pool_size=12)
     world = make_world(engine, sinks=("log",))
     sink, writing, errors = Recorder(), threading.Event(), []

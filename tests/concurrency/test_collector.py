@@ -2,7 +2,9 @@
 
 import random
 import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -19,7 +21,7 @@ ROUNDS = 25
 
 
 @pytest.fixture
-def lab(database_url_with: MigratedUrlFactory):
+def lab(database_url_with: MigratedUrlFactory) -> Iterator[Lab]:
     engine = Engine(database_url_with(limes_migrations))
     lab = Lab(engine, keystone=FakeKeystone(*TOWNS))
     lab.discover().run()
@@ -28,7 +30,7 @@ def lab(database_url_with: MigratedUrlFactory):
     engine.close()
 
 
-def drain(step) -> None:
+def drain(step: Callable[..., Any]) -> None:
     while step() is not None:
         pass
 
@@ -75,7 +77,7 @@ class Turmoil:
             drain(lambda: self.lab.scrape_capacity().run_next())
 
 
-def test_all_jobs_at_once(lab) -> None:
+def test_all_jobs_at_once(lab: Lab) -> None:
     """Projects come and go while their usage is scraped, their quota set and written, and capacity replaced."""
     lab.capacitors["nova"].capacity = {"compute": {"cores": {"az-one": AZCapacity(100)}}}
     lab.compute.usage = {town.name: {"cores": {"az-one": AZUsage(3)}} for town in TOWNS}

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import orjson
 import pytest
@@ -78,15 +79,17 @@ class Race:
         run("INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
             " SELECT id, 'az-one', 100, '[]' FROM resources WHERE name = 'capacity'")  # fmt: skip
 
-    def commit(self, project=BERLIN, amount=1, key=None, az="az-one", **fields):
+    def commit(
+        self, project: str = BERLIN, amount: int = 1, key=None, az: str = "az-one", **fields: int
+    ) -> dict[str, Any]:
         request = CommitmentRequest(("compute", "cores"), az, amount, fields.pop("duration", "1 year"), **fields)
         return self.cases.create.run(DOMAINS[project], project, request, JANE, key).document
 
-    def rows(self, sql, *params):
+    def rows(self, sql: str, *params: str) -> list[tuple[Any, ...]]:
         with self.engine.connection():
             return self.engine.rows(sql, params)
 
-    def live(self):
+    def live(self) -> dict[Any, Any]:
         """Amounts by project and resource of what is confirmed."""
         return {
             (project, resource): amount
@@ -96,7 +99,7 @@ class Race:
             )
         }
 
-    def race(self, *deeds):
+    def race(self, *deeds) -> Counter[Any]:
         """Does all at once; answers how often each outcome came: `done`, or the name of an error of ours."""
         outcomes: list[str] = []
 
@@ -118,7 +121,7 @@ def race(database_url_with: MigratedUrlFactory) -> Iterator[Race]:
     engine.close()
 
 
-def test_immediate_confirmations(race) -> None:
+def test_immediate_confirmations(race: Race) -> None:
     """Each wants 7 of 100: 14 get them."""
     deeds = [
         functools.partial(race.commit, project, 7) for project, _ in itertools.product((BERLIN, PARIS), range(CLIENTS))
@@ -127,7 +130,7 @@ def test_immediate_confirmations(race) -> None:
     assert sum(race.live().values()) == 98
 
 
-def test_two_azs_and_usage_that_is_in_neither(race) -> None:
+def test_two_azs_and_usage_that_is_in_neither(race: Race) -> None:
     """201 cores are there, 61 of them in use nobody knows where: 140 can be sold, though each AZ has room for its half.
 
     Each wants 10; in turn those in one AZ and those in the other.
@@ -143,7 +146,7 @@ def test_two_azs_and_usage_that_is_in_neither(race) -> None:
         race.engine.execute("DELETE FROM project_commitments")
 
 
-def test_the_job_in_many_places_and_new_ones_meanwhile(race) -> None:
+def test_the_job_in_many_places_and_new_ones_meanwhile(race: Race) -> None:
     """16 wait for 10 each, and 100 are there; 16 others want them at once. Those that wait are served first."""
     race.engine.execute("UPDATE az_resources SET raw_capacity = 0")
     waiting = [race.commit(PARIS, 10, confirm_by=NOW + 10) for _ in range(CLIENTS)]
@@ -157,7 +160,7 @@ def test_the_job_in_many_places_and_new_ones_meanwhile(race) -> None:
     assert [uuid for (uuid,) in confirmed] == [one["uuid"] for one in waiting[:10]]  # each once, in their order
 
 
-def test_one_token_is_taken_once(race) -> None:
+def test_one_token_is_taken_once(race: Race) -> None:
     for _ in range(5):
         made = race.commit(amount=5)
         token = race.cases.transfer.start(GERMANY, BERLIN, made["id"], 5, "unlisted", JANE).commitment.transfer_token
@@ -171,7 +174,7 @@ def test_one_token_is_taken_once(race) -> None:
     assert events == [(5,)]
 
 
-def test_of_all_that_can_become_of_a_commitment_one_thing_does(race) -> None:
+def test_of_all_that_can_become_of_a_commitment_one_thing_does(race: Race) -> None:
     """Merged, deleted, split, converted, transferred: what is left adds up, whoever came first."""
     cases = race.cases
     for _ in range(6):
@@ -195,14 +198,14 @@ def test_of_all_that_can_become_of_a_commitment_one_thing_does(race) -> None:
     assert_events_add_up(race)
 
 
-def test_a_commitment_is_renewed_once(race) -> None:
+def test_a_commitment_is_renewed_once(race: Race) -> None:
     made = race.commit(amount=4)
     outcomes = race.race(*[lambda: race.cases.reshape.renew(GERMANY, BERLIN, made["id"], JANE)] * CLIENTS)
     assert outcomes == {"done": 1, "Conflict": CLIENTS - 1}
     assert race.rows("SELECT status, amount FROM project_commitments ORDER BY id") == [("confirmed", 4), ("planned", 4)]
 
 
-def test_one_key_by_two_clients_with_different_wishes(race) -> None:
+def test_one_key_by_two_clients_with_different_wishes(race: Race) -> None:
     """One of the two wins; whoever asks for the same gets the same answer, and the others are told."""
     for number in range(4):
         key = f"order-{number}"
@@ -217,7 +220,7 @@ def test_one_key_by_two_clients_with_different_wishes(race) -> None:
     assert race.rows("SELECT COUNT(*) FROM project_commitments") == [(4,)]
 
 
-def test_times_of_events_do_not_run_backwards(race) -> None:
+def test_times_of_events_do_not_run_backwards(race: Race) -> None:
     cores = [functools.partial(race.commit, project, 1) for project in (BERLIN, DRESDEN, PARIS)] * 5
     volume = CommitmentRequest(("volume", "capacity"), "az-one", 1, "1 year")
     other = [lambda: race.cases.create.run(GERMANY, BERLIN, volume, JANE)] * CLIENTS
@@ -227,7 +230,7 @@ def test_times_of_events_do_not_run_backwards(race) -> None:
     assert times == sorted(times)
 
 
-def test_a_project_vanishes_while_it_commits(race) -> None:
+def test_a_project_vanishes_while_it_commits(race: Race) -> None:
     """Either its commitment was there first and keeps it, or there is nothing left of both."""
 
     def vanish() -> None:
@@ -249,7 +252,7 @@ def test_a_project_vanishes_while_it_commits(race) -> None:
     assert left or not made
 
 
-def test_conversions_there_and_back(race) -> None:
+def test_conversions_there_and_back(race: Race) -> None:
     """Both lock both resources, in one order: nobody waits in a circle."""
     there, back = Conversion(("volume", "capacity"), 1, 1), Conversion(("compute", "cores"), 1, 1)
     cores = [race.commit(amount=1)["id"] for _ in range(CLIENTS)]
@@ -265,7 +268,7 @@ def test_conversions_there_and_back(race) -> None:
     assert_events_add_up(race)
 
 
-def assert_events_add_up(race) -> None:
+def assert_events_add_up(race: Race) -> None:
     """What was created and not superseded, deleted or expired is what is there."""
     total = 0
     for event, document in race.rows("SELECT event, document FROM commitment_events"):

@@ -9,6 +9,7 @@ import pytest
 
 from limes.actions.commitments.ledger import Ledger
 from limes.actions.commitments.settle import SettleCommitments
+from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.system import SystemIds
@@ -35,12 +36,12 @@ def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
     engine.close()
 
 
-def claimed(world):
+def claimed(world: World):
     with world.engine.connection():
         return world.engine.rows(CLAIMED)[0][0] or 0
 
 
-def test_two_that_fit_only_alone(world) -> None:
+def test_two_that_fit_only_alone(world: World) -> None:
     """69 cores are left for both projects together. The original confirmed both."""
     for round_ in range(8):
         statuses: list[int] = []
@@ -53,7 +54,7 @@ def test_two_that_fit_only_alone(world) -> None:
         world.clock.advance(3600)
 
 
-def test_storm(world) -> None:
+def test_storm(world: World) -> None:
     """16 clients commit, split, transfer and merge; a watcher never sees more claimed than there is."""
     done = threading.Event()
     statuses: list[int] = []
@@ -105,14 +106,14 @@ def test_storm(world) -> None:
     assert created - superseded == alive
 
 
-def world_catalog(world):
+def world_catalog(world: World) -> Catalog:
     from limes.core.catalog import Catalog
     from tests.api.world import SERVICES
 
     return Catalog(["az-one", "az-two"], SERVICES, behaviors=BEHAVIORS)
 
 
-def test_one_key_makes_one_commitment(world) -> None:
+def test_one_key_makes_one_commitment(world: World) -> None:
     found: list[tuple[int, int]] = []
 
     def client() -> None:
@@ -125,7 +126,7 @@ def test_one_key_makes_one_commitment(world) -> None:
     assert len(listed(world)) == 1
 
 
-def test_whoever_follows_the_events_misses_none(world) -> None:
+def test_whoever_follows_the_events_misses_none(world: World) -> None:
     """Commits come in another order than they began, and the reader reads all the time."""
     done = threading.Event()
     seen: list[int] = []

@@ -3,7 +3,8 @@
 import functools
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
     engine.close()
 
 
-def at_once(*works) -> None:
+def at_once(*works: Callable[..., Any]) -> None:
     """Runs the works in threads that start together, and raises what any of them raised."""
     barrier = threading.Barrier(len(works))
     errors = []
@@ -44,11 +45,11 @@ def at_once(*works) -> None:
         raise errors[0]
 
 
-def put(world, path, quotas):
+def put(world: World, path: str, quotas: dict[str, Any]):
     return request_quotas(world, path, quotas).status_code
 
 
-def quotas(world):
+def quotas(world: World) -> tuple[dict[Any, Any], dict[Any, Any]]:
     with world.engine.connection():
         domain = dict(
             world.engine.rows(
@@ -65,7 +66,7 @@ def quotas(world):
     return domain, projects
 
 
-def test_two_requests_that_fit_only_alone(world) -> None:
+def test_two_requests_that_fit_only_alone(world: World) -> None:
     """100 cores, 50 given: of two requests for 25 more + 26 more, exactly one is accepted. The original took both."""
     statuses: list[int] = []
     for _ in range(10):
@@ -80,7 +81,7 @@ def test_two_requests_that_fit_only_alone(world) -> None:
         put(world, f"/v1/domains/{GERMANY}/projects/{DRESDEN}", {"cores": 31})
 
 
-def test_storm(world) -> None:
+def test_storm(world: World) -> None:
     """Project and domain quotas move at random from 16 clients; a watcher never sees a domain oversold."""
     done = threading.Event()
     statuses: list[int] = []
@@ -119,7 +120,7 @@ def test_storm(world) -> None:
 
 
 @pytest.mark.parametrize("path", [f"/v1/domains/{GERMANY}", f"/v1/domains/{GERMANY}/projects/{BERLIN}"])
-def test_of_many_who_saw_the_same_exactly_one_wins(world, path) -> None:
+def test_of_many_who_saw_the_same_exactly_one_wins(world: World, path: str) -> None:
     """They change different resources, so that nothing but `If-Match` is between them, and each to a new value."""
     level = "project" if "/projects/" in path else "domain"
     refs = [("compute", "cores"), ("compute", "ram"), ("volume", "capacity")]
@@ -128,7 +129,7 @@ def test_of_many_who_saw_the_same_exactly_one_wins(world, path) -> None:
         tag = world.request("GET", path).headers["etag"]
         statuses = []
 
-        def change(client, turn=turn, tag=tag, statuses=statuses) -> None:
+        def change(client, turn: int = turn, tag=tag, statuses: list[Any] = statuses) -> None:
             service, name = refs[client % 3]
             quota = (6000 if level == "domain" else 2000) + turn * CLIENTS + client
             document = {level: {"services": [{"type": service, "resources": [{"name": name, "quota": quota}]}]}}

@@ -34,12 +34,12 @@ OTHER = [
 
 
 @pytest.mark.parametrize(("shown", "real"), SAME)
-def test_the_same(shown, real) -> None:
+def test_the_same(shown: str, real: str) -> None:
     assert agrees(shown, real)
 
 
 @pytest.mark.parametrize(("shown", "real"), OTHER)
-def test_something_else(shown, real) -> None:
+def test_something_else(shown: str, real: str) -> None:
     assert not agrees(shown, real)
 
 

@@ -1,17 +1,20 @@
 """`limes doctor` as it is run: exit codes, table and JSON, colours, and no log lines between."""
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from limes.cli import main
 from limes.commands import doctor
 from limes.doctor import examination
+from tests.doctor.patient import Patient
 
 
 @pytest.fixture
-def run(patient, capsys, monkeypatch):
-    def run(*arguments):
+def run(patient: Patient, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    def run(*arguments) -> tuple[int, Any, Any]:
         code = main(["doctor", *arguments, "--config", patient.write()])
         captured = capsys.readouterr()
         return code, captured.out, captured.err
@@ -22,7 +25,7 @@ def run(patient, capsys, monkeypatch):
     return run
 
 
-def test_all_is_well(run) -> None:
+def test_all_is_well(run: Callable[..., Any]) -> None:
     code, out, err = run()
     assert (code, err) == (0, "")
     assert "ok        configuration.file" in out
@@ -30,7 +33,7 @@ def test_all_is_well(run) -> None:
     assert "\x1b" not in out
 
 
-def test_a_warning(run, monkeypatch) -> None:
+def test_a_warning(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LIMES_DB_PASWORD", "geheimnis")
     code, out, _ = run()
     assert code == 1
@@ -38,7 +41,7 @@ def test_a_warning(run, monkeypatch) -> None:
     assert "geheimnis" not in out
 
 
-def test_problems(run, patient) -> None:
+def test_problems(run: Callable[..., Any], patient: Patient) -> None:
     patient.document["api"] = {"policy_file": "gone.yaml"}
     code, out, err = run("--json", "--only", "policy", "--only", "database")
     assert (code, err) == (2, "")
@@ -50,7 +53,7 @@ def test_problems(run, patient) -> None:
     assert bad["mend"].startswith("correct ")
 
 
-def test_a_configuration_that_cannot_be_read(run, patient) -> None:
+def test_a_configuration_that_cannot_be_read(run: Callable[..., Any], patient: Patient) -> None:
     patient.document = {"availability_zones": []}
     code, out, err = run()
     assert (code, err) == (2, "")
@@ -62,7 +65,7 @@ def test_the_names_of_the_checks() -> None:
     assert tuple(examination.CHECKS) == doctor.CHECKS
 
 
-def test_an_unknown_check(run, capsys) -> None:
+def test_an_unknown_check(run: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         run("--only", "weather")
     assert "invalid choice: 'weather'" in capsys.readouterr().err

@@ -1,6 +1,9 @@
 """What can be wrong with a database."""
 
 import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,19 +12,21 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.doctor.finding import Level
 from limes.placement.migrations import placement_migrations
-from tests.doctor.patient import LateClock
+from tests.doctor.patient import LateClock, Patient
+from tests.support.databases import Databases
+from tests.support.postgres import PostgresServer
 
 only_postgresql = pytest.mark.parametrize(
     "databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True
 )
 
 
-def database_of(patient):
+def database_of(patient: Patient):
     return patient.document["database"]["url"].rpartition("/")[2]
 
 
 @pytest.fixture
-def role(postgres, patient):
+def role(postgres: PostgresServer, patient: Patient) -> Iterator[str]:
     """A role with a password, that owns nothing; the patient uses it."""
     name, secret = "doctor_test", "so-geheim-ist-es"
     postgres.execute(f"DROP ROLE IF EXISTS {name}")
@@ -41,7 +46,7 @@ def role(postgres, patient):
     postgres.execute(f"DROP ROLE {name}")
 
 
-def test_all_is_well(patient) -> None:
+def test_all_is_well(patient: Patient) -> None:
     findings = patient.findings("database")
     assert {one.level for one in findings} == {Level.OK}, findings
     assert [one.check for one in findings][:4] == [
@@ -52,7 +57,7 @@ def test_all_is_well(patient) -> None:
     ]
 
 
-def test_looking_changes_nothing(patient) -> None:
+def test_looking_changes_nothing(patient: Patient) -> None:
     engine = Engine(patient.document["database"]["url"])
     before = engine.rows("SELECT * FROM limes_schema_migrations ORDER BY id")
     patient.examine()
@@ -60,7 +65,7 @@ def test_looking_changes_nothing(patient) -> None:
     engine.close()
 
 
-def test_no_migrations(patient, databases) -> None:
+def test_no_migrations(patient: Patient, databases: Databases) -> None:
     patient.document["database"]["url"] = databases.migrated()
     first, second = patient.findings("database.schema")
     assert (first.level, first.mend) == (Level.PROBLEM, "limes db upgrade")
@@ -69,7 +74,7 @@ def test_no_migrations(patient, databases) -> None:
     assert patient.findings("database.writable") == []
 
 
-def test_a_newer_schema(patient) -> None:
+def test_a_newer_schema(patient: Patient) -> None:
     engine = Engine(patient.document["database"]["url"])
     engine.execute("INSERT INTO limes_schema_migrations (name, applied) VALUES ('9999_future', CURRENT_TIMESTAMP)")
     engine.close()
@@ -77,7 +82,7 @@ def test_a_newer_schema(patient) -> None:
     assert levels["the Limes schema was made by a newer release (it has 9999_future)"] is Level.WARNING
 
 
-def test_placement_has_a_database_of_its_own(patient, databases) -> None:
+def test_placement_has_a_database_of_its_own(patient: Patient, databases: Databases) -> None:
     patient.document["placement"] = {"database_url": databases.migrated(placement_migrations)}
     patient.document["database"]["url"] = databases.migrated(limes_migrations)
     names = [one.check for one in patient.findings("database")]
@@ -85,7 +90,7 @@ def test_placement_has_a_database_of_its_own(patient, databases) -> None:
     assert {one.level for one in patient.findings("database")} == {Level.OK}
 
 
-def test_a_file_that_is_not_there_is_not_made(light_patient, tmp_path) -> None:
+def test_a_file_that_is_not_there_is_not_made(light_patient: Patient, tmp_path: Path) -> None:
     level, message, mend = light_patient.ailment("database.connection")
     assert (level, mend) == ("problem", "limes db upgrade")
     assert message == f"there is no SQLite file {tmp_path}/limes.db"
@@ -94,7 +99,7 @@ def test_a_file_that_is_not_there_is_not_made(light_patient, tmp_path) -> None:
     assert light_patient.ailment("database.connection")[2] == f"mkdir -p {tmp_path}/folder; limes db upgrade"
 
 
-def test_a_file_that_is_no_database(light_patient, tmp_path) -> None:
+def test_a_file_that_is_no_database(light_patient: Patient, tmp_path: Path) -> None:
     (tmp_path / "limes.db").write_text("x" * 5000)
     level, message, mend = light_patient.ailment("database.connection")
     assert level == "problem"
@@ -102,7 +107,9 @@ def test_a_file_that_is_no_database(light_patient, tmp_path) -> None:
     assert "restore it from a backup" in mend
 
 
-def test_a_file_that_somebody_keeps_locked(light_patient, tmp_path, monkeypatch) -> None:
+def test_a_file_that_somebody_keeps_locked(
+    light_patient: Patient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     upgrade(light_patient)
     monkeypatch.setitem(SQLITE_PRAGMAS, "busy_timeout", 100)
     other = sqlite3.connect(tmp_path / "limes.db", isolation_level=None)
@@ -114,7 +121,7 @@ def test_a_file_that_somebody_keeps_locked(light_patient, tmp_path, monkeypatch)
     assert (level, message) == ("problem", "cannot be written: database is locked")
 
 
-def test_a_file_that_may_only_be_read(light_patient, tmp_path, monkeypatch) -> None:
+def test_a_file_that_may_only_be_read(light_patient: Patient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     upgrade(light_patient)
     monkeypatch.setitem(SQLITE_PRAGMAS, "query_only", 1)
     level, message, mend = light_patient.ailment("database.writable")
@@ -122,7 +129,7 @@ def test_a_file_that_may_only_be_read(light_patient, tmp_path, monkeypatch) -> N
     assert f"write {tmp_path}/limes.db and its folder {tmp_path}" in mend
 
 
-def upgrade(patient) -> None:
+def upgrade(patient: Patient) -> None:
     """Brings the patient's SQLite file up."""
     engine = Engine(patient.document["database"]["url"])
     limes_migrations.upgrade(engine)
@@ -131,7 +138,7 @@ def upgrade(patient) -> None:
 
 
 @only_postgresql
-def test_a_wrong_password(patient, role) -> None:
+def test_a_wrong_password(patient: Patient, role: str) -> None:
     patient.document["database"]["password"] = "falsches-passwort"
     level, message, mend = patient.ailment("database.connection")
     assert level == "problem"
@@ -157,7 +164,7 @@ def test_a_wrong_password(patient, role) -> None:
         (lambda url: url + "?sslmode=require", "SSL", "sslmode=verify-full"),
     ],
 )
-def test_no_way_to_the_server(patient, change, message, mend) -> None:
+def test_no_way_to_the_server(patient: Patient, change: Callable[..., Any], message: str, mend: str) -> None:
     patient.document["database"]["url"] = change(patient.document["database"]["url"])
     found = patient.ailment("database.connection")
     assert found[0] == "problem"
@@ -167,14 +174,14 @@ def test_no_way_to_the_server(patient, change, message, mend) -> None:
 
 
 @only_postgresql
-def test_a_database_that_takes_no_writes(patient, postgres) -> None:
+def test_a_database_that_takes_no_writes(patient: Patient, postgres: PostgresServer) -> None:
     postgres.execute(f'ALTER DATABASE "{database_of(patient)}" SET default_transaction_read_only = on')
     level, message, _ = patient.ailment("database.writable")
     assert (level, message) == ("problem", "the database accepts no writes: it is a standby, or set to read-only")
 
 
 @only_postgresql
-def test_a_user_without_rights(patient, role, postgres) -> None:
+def test_a_user_without_rights(patient: Patient, role: str, postgres: PostgresServer) -> None:
     found = patient.findings("database.schema")
     assert {one.level for one in found} == {Level.PROBLEM}
     assert "permission denied for table" in found[0].message
@@ -192,7 +199,7 @@ def test_a_user_without_rights(patient, role, postgres) -> None:
 
 
 @only_postgresql
-def test_too_few_connections(patient, role, postgres) -> None:
+def test_too_few_connections(patient: Patient, role: str, postgres: PostgresServer) -> None:
     admin = Engine(patient.document["database"]["url"].replace(role, "postgres"))
     admin.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {role}")
     admin.close()
@@ -204,7 +211,7 @@ def test_too_few_connections(patient, role, postgres) -> None:
 
 
 @only_postgresql
-def test_others_use_the_connections(patient, postgres) -> None:
+def test_others_use_the_connections(patient: Patient, postgres: PostgresServer) -> None:
     free = int(postgres.execute("SHOW max_connections")[0][0])
     patient.document["database"]["pool_size"] = 8
     patient.document["api"] = {"workers": (free - 24) // 8}
@@ -220,7 +227,7 @@ def test_others_use_the_connections(patient, postgres) -> None:
 
 
 @only_postgresql
-def test_threads_without_connections(patient) -> None:
+def test_threads_without_connections(patient: Patient) -> None:
     patient.document["api"] = {"threads": 32}
     assert patient.ailment("database.pool") == (
         "warning",
@@ -234,7 +241,7 @@ def test_threads_without_connections(patient) -> None:
     ("ahead", "level", "words"),
     [(3600, "problem", "3600 s ahead of"), (-3600, "problem", "behind"), (10, "warning", "")],
 )
-def test_a_clock_that_is_off(patient, ahead, level, words) -> None:
+def test_a_clock_that_is_off(patient: Patient, ahead: int, level: str, words: str) -> None:
     found = patient.ailment("database.clock", clock=LateClock(ahead))
     assert found[0] == level
     assert words in found[1]

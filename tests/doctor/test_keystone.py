@@ -1,16 +1,19 @@
 """What can be wrong with Keystone, and with backends in its catalog."""
 
+from typing import Any
+
 import pytest
 
 from limes.doctor.finding import Level
-from tests.doctor.patient import DOMAIN, LateClock
+from tests.doctor.patient import DOMAIN, LateClock, Patient
+from tests.support.keystone import RealKeystone
 from tests.support.keystone_seed import PASSWORD, REGION
 from tests.support.processes import free_port
 from tests.support.recorded import RecordedService
 
 
 @pytest.fixture
-def cloud_patient(light_patient, keystone):
+def cloud_patient(light_patient: Patient, keystone: RealKeystone) -> Patient:
     """One with a real Keystone, whose services are not asked yet."""
     light_patient.document["identity"] = {
         "method": "keystone",
@@ -21,11 +24,11 @@ def cloud_patient(light_patient, keystone):
 
 
 @pytest.fixture
-def login(cloud_patient):
+def login(cloud_patient: Patient) -> dict[str, Any]:
     return cloud_patient.document["identity"]["keystone"]
 
 
-def test_all_is_well(cloud_patient) -> None:
+def test_all_is_well(cloud_patient: Patient) -> None:
     found = cloud_patient.findings("keystone")
     assert {one.level for one in found} == {Level.OK}, found
     assert [one.check.partition(".")[2] for one in found] == [
@@ -41,7 +44,7 @@ def test_all_is_well(cloud_patient) -> None:
     assert backends["backends.service.storage"].message.startswith("service storage reports 1 resources of ")
 
 
-def test_a_wrong_password(cloud_patient, login) -> None:
+def test_a_wrong_password(cloud_patient: Patient, login: dict[str, Any]) -> None:
     login["password"] = "falsches-passwort"
     level, message, mend = cloud_patient.ailment("keystone.login")
     assert level == "problem"
@@ -52,7 +55,7 @@ def test_a_wrong_password(cloud_patient, login) -> None:
     assert "falsches-passwort" not in str(cloud_patient.examine(only=["keystone", "backends"]))
 
 
-def test_no_password(cloud_patient, login) -> None:
+def test_no_password(cloud_patient: Patient, login: dict[str, Any]) -> None:
     cloud_patient.document["identity"]["keystone"] = {}
     assert cloud_patient.ailment("keystone.login")[1].startswith("identity.keystone: neither cloud nor auth_url")
 
@@ -64,14 +67,14 @@ def test_no_password(cloud_patient, login) -> None:
         ("http://keystone.invalid/v3", "does not answer: failed to resolve"),
     ],
 )
-def test_no_keystone(cloud_patient, login, url, message) -> None:
+def test_no_keystone(cloud_patient: Patient, login: dict[str, Any], url: str, message: str) -> None:
     login["auth_url"] = url
     level, text, mend = cloud_patient.ailment("keystone")
     assert (level, text) == ("problem", f"Keystone at {url} {message}")
     assert "auth_url" in mend
 
 
-def test_something_else_answers(cloud_patient, login) -> None:
+def test_something_else_answers(cloud_patient: Patient, login: dict[str, Any]) -> None:
     service = RecordedService({("GET", "/v3"): lambda request: (200, b"<html>Welcome to nginx</html>")})
     login["auth_url"] = f"{service.url}/v3"
     level, message, mend = cloud_patient.ailment("keystone")
@@ -80,7 +83,7 @@ def test_something_else_answers(cloud_patient, login) -> None:
     assert "auth_url" in mend
 
 
-def test_no_certificate_that_we_trust(cloud_patient, login, keystone) -> None:
+def test_no_certificate_that_we_trust(cloud_patient: Patient, login: dict[str, Any], keystone: RealKeystone) -> None:
     login["auth_url"] = keystone.url.replace("http://", "https://")
     level, _, mend = cloud_patient.ailment("keystone")
     assert level == "problem"
@@ -88,7 +91,7 @@ def test_no_certificate_that_we_trust(cloud_patient, login, keystone) -> None:
 
 
 @pytest.mark.parametrize(("ahead", "level"), [(3600, "problem"), (-3600, "problem"), (10, "warning")])
-def test_a_clock_that_is_off(cloud_patient, ahead, level) -> None:
+def test_a_clock_that_is_off(cloud_patient: Patient, ahead: int, level: str) -> None:
     found = cloud_patient.ailment("keystone.clock", clock=LateClock(ahead))
     assert found[0] == level
     assert "Keystone's" in found[1]
@@ -97,14 +100,16 @@ def test_a_clock_that_is_off(cloud_patient, ahead, level) -> None:
 @pytest.mark.parametrize(
     ("user", "level", "role"), [("auditor", "problem", "service"), ("operator", "warning", "service")]
 )
-def test_roles_that_are_missing(cloud_patient, keystone, user, level, role) -> None:
+def test_roles_that_are_missing(
+    cloud_patient: Patient, keystone: RealKeystone, user: str, level: str, role: str
+) -> None:
     cloud_patient.document["identity"]["keystone"] = keystone.credentials(user) | {"region_name": REGION}
     found = cloud_patient.ailment("keystone.roles")
     assert found[0] == level
     assert found[2] == f"openstack role add --user USER --project PROJECT {role}"
 
 
-def test_a_region_that_is_none(cloud_patient, login) -> None:
+def test_a_region_that_is_none(cloud_patient: Patient, login: dict[str, Any]) -> None:
     login["region_name"] = "west"
     level, message, mend = cloud_patient.ailment("keystone.catalog")
     assert level == "problem"
@@ -112,7 +117,7 @@ def test_a_region_that_is_none(cloud_patient, login) -> None:
     assert mend == "correct identity.keystone.region_name"
 
 
-def test_ours_are_not_in_the_catalog(cloud_patient, keystone) -> None:
+def test_ours_are_not_in_the_catalog(cloud_patient: Patient, keystone: RealKeystone) -> None:
     service_id = keystone.ids.services["resources"]
     keystone.api.patch(f"/services/{service_id}", json={"service": {"enabled": False}})
     try:
@@ -131,7 +136,7 @@ class TestBackends:
         cloud_patient.document["capacitors"] = []
         return cloud_patient.ailment("backends.service.dns")
 
-    def test_not_in_the_catalog(self, cloud_patient) -> None:
+    def test_not_in_the_catalog(self, cloud_patient: Patient) -> None:
         level, message, mend = self.dns(cloud_patient)
         assert level == "problem"
         assert "there is no service of type 'dns' in Keystone's catalog" in message
@@ -145,7 +150,7 @@ class TestBackends:
             (400, "see the message; `limes plugin test`"),
         ],
     )
-    def test_an_answer_of_no_use(self, cloud_patient, status, mend) -> None:
+    def test_an_answer_of_no_use(self, cloud_patient: Patient, status: int, mend: str) -> None:
         service = RecordedService({("GET", ".*"): lambda request: (status, {"message": "no"})})
         cloud_patient.document["identity"]["endpoints"] = {"dns": f"{service.url}/v2"}
         cloud_patient.document["services"] = [
@@ -157,10 +162,10 @@ class TestBackends:
         assert str(status) in message
         assert found.startswith(mend)
 
-    def test_too_old(self, cloud_patient) -> None:
+    def test_too_old(self, cloud_patient: Patient) -> None:
         version = {"id": "v2.1", "status": "CURRENT", "version": "2.10", "min_version": "2.1"}
 
-        def root(request):
+        def root(request) -> tuple[int, dict[str, Any]]:
             return 200, {"version": version | {"links": [{"rel": "self", "href": f"{service.url}/v2.1/"}]}}
 
         service = RecordedService({("GET", ".*"): root})
@@ -173,7 +178,7 @@ class TestBackends:
         assert "goes up to 2.10, but at least" in message
         assert mend.startswith("upgrade the backend")
 
-    def test_down(self, cloud_patient) -> None:
+    def test_down(self, cloud_patient: Patient) -> None:
         cloud_patient.document["services"] = [
             {"service_type": "dns", "type": "dns", "params": {"endpoint": f"http://127.0.0.1:{free_port()}"}}
         ]
@@ -182,7 +187,7 @@ class TestBackends:
         assert "Unable to establish connection" in message
         assert mend.startswith("start the backend")
 
-    def test_hanging(self, cloud_patient) -> None:
+    def test_hanging(self, cloud_patient: Patient) -> None:
         import threading
 
         gate = threading.Event()
@@ -197,18 +202,18 @@ class TestBackends:
         assert level == "problem"
         assert mend.startswith("start the backend"), message
 
-    def test_a_project_of_ones_choice(self, cloud_patient, keystone) -> None:
+    def test_a_project_of_ones_choice(self, cloud_patient: Patient, keystone: RealKeystone) -> None:
         found = cloud_patient.findings("backends", project=keystone.ids.projects["munich"])
         assert found[0].message == "discovery finds projects, such as south/munich"
         found = cloud_patient.findings("backends", project="nowhere")
         assert [one.level for one in found] == [Level.PROBLEM, Level.SKIPPED, Level.OK]
 
-    def test_no_project(self, cloud_patient) -> None:
+    def test_no_project(self, cloud_patient: Patient) -> None:
         cloud_patient.document["discovery"]["only_domains"] = "^nowhere$"
         level, _, mend = cloud_patient.ailment("backends.discovery")
         assert level == "warning"
         assert "only_domains" in mend
 
 
-def test_the_password_is_nowhere(cloud_patient) -> None:
+def test_the_password_is_nowhere(cloud_patient: Patient) -> None:
     assert PASSWORD not in str(cloud_patient.examine())

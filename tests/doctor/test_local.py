@@ -2,14 +2,18 @@
 
 import json
 import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from limes.doctor.finding import Level
+from limes.doctor.finding import Finding, Level
+from tests.doctor.patient import Patient
 
 
-def test_all_is_well(patient) -> None:
+def test_all_is_well(patient: Patient) -> None:
     diagnosis = patient.examine()
     assert diagnosis.worst is Level.OK, diagnosis
     levels = {one.check: one.level.value for one in diagnosis.findings}
@@ -17,7 +21,7 @@ def test_all_is_well(patient) -> None:
     assert levels["keystone"] == levels["audit"] == "skipped"
 
 
-def test_no_file(light_patient) -> None:
+def test_no_file(light_patient: Patient) -> None:
     light_patient.environ["LIMES_CONFIG"] = "/nowhere/limes.yaml"
     level, message, mend = light_patient.ailment("configuration")
     assert level == "problem"
@@ -26,14 +30,14 @@ def test_no_file(light_patient) -> None:
     assert light_patient.finding("database").level is Level.SKIPPED
 
 
-def test_each_problem_of_the_file(light_patient) -> None:
+def test_each_problem_of_the_file(light_patient: Patient) -> None:
     light_patient.document |= {"surprise": 1, "collector": {"threads": 0}}
     found = light_patient.findings("configuration")
     assert {one.message.partition(":")[0] for one in found} == {"surprise", "collector.threads"}
     assert all(one.mend.startswith(f"correct it in {light_patient.path}") for one in found)
 
 
-def test_what_only_the_whole_shows(light_patient) -> None:
+def test_what_only_the_whole_shows(light_patient: Patient) -> None:
     light_patient.document["resource_behavior"] = [
         {"resource": "storage/.*", "scales_with": "compute/cores", "scaling_factor": 2}
     ]
@@ -44,7 +48,7 @@ def test_what_only_the_whole_shows(light_patient) -> None:
     assert light_patient.finding("backends").level is Level.SKIPPED
 
 
-def test_secrets_that_everybody_can_read(light_patient) -> None:
+def test_secrets_that_everybody_can_read(light_patient: Patient) -> None:
     light_patient.document["database"]["password"] = "geheimnis"
     light_patient.write()
     assert [one.check for one in light_patient.findings("configuration")] == ["configuration.file"]
@@ -54,7 +58,7 @@ def test_secrets_that_everybody_can_read(light_patient) -> None:
     assert mend.startswith("chmod o-r ")
 
 
-def test_a_variable_that_nothing_reads(light_patient) -> None:
+def test_a_variable_that_nothing_reads(light_patient: Patient) -> None:
     light_patient.environ |= {"LIMES_DB_PASWORD": "geheimnis", "LIMES_SILENT": "true", "LIMES_DB_NAME": "limes"}
     found = light_patient.findings("configuration.environment")
     assert [(one.message.rpartition(" ")[2], one.mend) for one in found] == [
@@ -65,26 +69,26 @@ def test_a_variable_that_nothing_reads(light_patient) -> None:
 
 class TestPolicy:
     @pytest.fixture
-    def policy(self, light_patient, tmp_path):
+    def policy(self, light_patient: Patient, tmp_path: Path) -> Callable[..., Any]:
         light_patient.document["api"] = {"policy_file": "policy.yaml"}
 
-        def write(text):
+        def write(text) -> list[Finding]:
             (tmp_path / "policy.yaml").write_text(text)
             return light_patient.findings("policy.api")
 
         return write
 
-    def test_fine(self, policy) -> None:
+    def test_fine(self, policy: Callable[..., Any]) -> None:
         (one,) = policy('"cluster_admin": "role:boss or rule:helper"\n"helper": "role:deputy"')
         assert (one.level, one.message.rpartition(": ")[2]) == (Level.OK, "2 rules")
 
-    def test_the_shipped_file(self, light_patient) -> None:
+    def test_the_shipped_file(self, light_patient: Patient) -> None:
         folder = os.path.join(os.path.dirname(__file__), "..", "..", "config")
         light_patient.document["api"] = {"policy_file": os.path.abspath(f"{folder}/policy.yaml")}
         light_patient.document["placement"] = {"policy_file": os.path.abspath(f"{folder}/placement-policy.yaml")}
         assert {one.level for one in light_patient.findings("policy")} == {Level.OK}
 
-    def test_no_such_file(self, light_patient) -> None:
+    def test_no_such_file(self, light_patient: Patient) -> None:
         light_patient.document["placement"] = {"policy_file": "gone.yaml"}
         level, message, mend = light_patient.ailment("policy.placement")
         assert level == "problem"
@@ -92,15 +96,15 @@ class TestPolicy:
         assert mend.startswith("correct ")
 
     @pytest.mark.parametrize("text", ["[", '"a": "rule:nowhere"', '"a": "rule:b"\n"b": "rule:a"', "- a\n- b"])
-    def test_not_usable(self, policy, text) -> None:
+    def test_not_usable(self, policy: Callable[..., Any], text: str) -> None:
         assert {one.level for one in policy(text)} == {Level.PROBLEM}
 
-    def test_a_rule_that_nothing_asks_for(self, policy) -> None:
+    def test_a_rule_that_nothing_asks_for(self, policy: Callable[..., Any]) -> None:
         (one,) = policy('"project:rise": "role:boss"')
         assert (one.level, one.mend) == (Level.WARNING, "did you mean project:raise?")
         assert one.message.endswith("nothing asks for the rule 'project:rise'")
 
-    def test_a_check_that_cannot_be_understood(self, policy) -> None:
+    def test_a_check_that_cannot_be_understood(self, policy: Callable[..., Any]) -> None:
         found = policy(
             '"project:raise": "role:boss andd rule:domain_editor"\n"project:lower": "!"\n"domain:raise": " "'
         )
@@ -110,7 +114,7 @@ class TestPolicy:
         ]
 
     @pytest.mark.parametrize("check", ["@", "", "role:boss or rule:anybody", "not role:guest"])
-    def test_an_open_door(self, policy, check) -> None:
+    def test_an_open_door(self, policy: Callable[..., Any], check: str) -> None:
         found = policy(
             f'"project:raise": "{check}"\n"anybody": "@"\n"helper": "rule:anybody"\n"x": "rule:helper or rule:x2"\n"x2": "rule:x3"\n"x3": "role:a"'
         )
@@ -119,14 +123,14 @@ class TestPolicy:
         assert "everybody with a token passes 'project:raise'" in one.message
         assert one.mend.endswith('the default is "rule:domain_editor"')
 
-    def test_an_open_window(self, policy) -> None:
+    def test_an_open_window(self, policy: Callable[..., Any]) -> None:
         (one,) = policy('"domain:list": "@"\n"cluster:show_basic": "@"')
         assert one.level is Level.WARNING
         assert "'domain:list'" in one.message
 
 
 class TestAudit:
-    def test_a_file(self, light_patient, tmp_path) -> None:
+    def test_a_file(self, light_patient: Patient, tmp_path: Path) -> None:
         light_patient.document["audit"] = {"sinks": ["log"], "log": {"path": "audit/events.log"}}
         level, message, mend = light_patient.ailment("audit.log")
         assert (level, message) == (
@@ -140,7 +144,7 @@ class TestAudit:
         (tmp_path / "audit" / "events.log").mkdir()
         assert light_patient.ailment("audit.log")[1].endswith(f"cannot write to {tmp_path}/audit/events.log")
 
-    def test_no_broker(self, light_patient) -> None:
+    def test_no_broker(self, light_patient: Patient) -> None:
         light_patient.document["audit"] = {"sinks": ["rabbitmq"], "rabbitmq": {"url": "amqp://limes@127.0.0.1:1/"}}
         level, message, mend = light_patient.ailment("audit.rabbitmq")
         assert level == "problem"
@@ -148,7 +152,7 @@ class TestAudit:
         assert "LIMES_AUDIT_RABBITMQ_PASSWORD" in mend
 
 
-def test_the_metrics_folder(light_patient, tmp_path) -> None:
+def test_the_metrics_folder(light_patient: Patient, tmp_path: Path) -> None:
     light_patient.environ["PROMETHEUS_MULTIPROC_DIR"] = str(tmp_path / "metrics")
     level, message, mend = light_patient.ailment("metrics")
     assert (level, message) == ("problem", f"PROMETHEUS_MULTIPROC_DIR is {tmp_path}/metrics, which is no folder")
@@ -157,7 +161,9 @@ def test_the_metrics_folder(light_patient, tmp_path) -> None:
     assert light_patient.finding("metrics").level is Level.OK
 
 
-def test_a_check_that_fails_does_not_keep_others_from_being_made(patient, monkeypatch) -> None:
+def test_a_check_that_fails_does_not_keep_others_from_being_made(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("limes.doctor.backends.build_cluster", lambda *_, **__: 1 / 0)
     diagnosis = patient.examine()
     found = {one.check: one.message for one in diagnosis.findings}
@@ -165,7 +171,7 @@ def test_a_check_that_fails_does_not_keep_others_from_being_made(patient, monkey
     assert "metrics.folder" in found
 
 
-def test_secrets_are_blackened(light_patient, tmp_path) -> None:
+def test_secrets_are_blackened(light_patient: Patient, tmp_path: Path) -> None:
     """Whoever puts them into a message: here it is the name of a file."""
     secret = "sesam-öffne-dich"
     light_patient.document["services"][0]["params"]["state_file"] = f"{secret}/state.json"

@@ -1,15 +1,18 @@
 """Usage in unknown zones, where commitments are for one zone."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from limes.db.engine import Engine
 from limes.doctor.finding import Level
+from tests.doctor.patient import Patient
 
 RULE = {"resource": "storage/capacity", "commitment_durations": ["1 year"]}
 
 
 @pytest.fixture
-def engine(patient):
+def engine(patient: Patient) -> Iterator[Engine]:
     """One project uses 7 GiB in `any`, and 5 in az-one."""
     engine = Engine(patient.document["database"]["url"])
     for sql in (
@@ -28,7 +31,7 @@ def engine(patient):
 
 
 @pytest.mark.usefixtures("engine")
-def test_usage_in_unknown_zones(patient) -> None:
+def test_usage_in_unknown_zones(patient: Patient) -> None:
     patient.document["resource_behavior"] = [{**RULE, "commitment_is_az_aware": True}]
     level, message, mend = patient.ailment("database.zones")
     assert (level, message) == (
@@ -40,12 +43,12 @@ def test_usage_in_unknown_zones(patient) -> None:
 
 
 @pytest.mark.usefixtures("engine")
-def test_where_commitments_are_for_no_zone(patient) -> None:
+def test_where_commitments_are_for_no_zone(patient: Patient) -> None:
     patient.document["resource_behavior"] = [RULE]
     assert patient.findings("database.zones") == []
 
 
-def test_all_usage_has_its_zone(patient, engine) -> None:
+def test_all_usage_has_its_zone(patient: Patient, engine: Engine) -> None:
     patient.document["resource_behavior"] = [{**RULE, "commitment_is_az_aware": True}]
     engine.execute("DELETE FROM project_az_resources WHERE az = 'any'")
     assert {one.level for one in patient.findings("database")} == {Level.OK}

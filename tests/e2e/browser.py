@@ -1,6 +1,6 @@
 """Debian's Chromium without a screen, driven by playwright, and what every page is watched for."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -20,6 +20,8 @@ _FLAGS = [
     "--disable-sync",
 ]
 PATIENCE_MS = 90_000
+OpenPage = Callable[..., Page]
+"""What the fixture `open_as` gives."""
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.browser import Watched, watched_page
+from tests.e2e.browser import OpenPage, Watched, watched_page
 from tests.e2e.cloud import DashboardCloud
 from tests.support.frontend import require_packages
 
@@ -38,9 +38,6 @@ def cloud(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield made.start()
     finally:
         made.process.stop()
-
-
-OpenPage = Callable[..., Page]
 
 
 @pytest.fixture

@@ -2,11 +2,12 @@
 
 import re
 import time
+from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.axe import violations
-from tests.e2e.browser import PHONE
+from tests.e2e.browser import PHONE, OpenPage
 from tests.e2e.cloud import (
     ACME,
     ACME_ADMIN,
@@ -24,7 +25,7 @@ _GIB = 1024
 OF_SHOP, OF_ANALYTICS = (f"/domains/{ACME}/projects/{project}/commitments" for project in (SHOP, ANALYTICS))
 
 
-def commit(cloud: DashboardCloud, path: str = OF_SHOP, **changes) -> dict:
+def commit(cloud: DashboardCloud, path: str = OF_SHOP, **changes: Any) -> dict:
     """A commitment that somebody made before."""
     wanted = {
         "service_type": "storage",
@@ -44,7 +45,7 @@ def listed(cloud: DashboardCloud, path: str = OF_SHOP) -> dict[int, dict]:
     return {one["id"]: one for one in found}
 
 
-def manage(page: Page, number: int, action: str | None = None):
+def manage(page: Page, number: int, action: str | None = None) -> Locator:
     """The dialog of a commitment, where `action` was chosen."""
     page.get_by_role("button", name=f"Commitment {number}", exact=True).click()
     dialog = page.get_by_role("dialog")
@@ -53,7 +54,7 @@ def manage(page: Page, number: int, action: str | None = None):
     return dialog
 
 
-def test_a_project_admin_buys(open_as, cloud) -> None:
+def test_a_project_admin_buys(open_as: OpenPage, cloud: DashboardCloud) -> None:
     before = set(listed(cloud))
     page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}")
     page.get_by_role("button", name="Commit to Virtual cores in west-2").click()
@@ -82,7 +83,7 @@ def test_a_project_admin_buys(open_as, cloud) -> None:
     assert violations(page) == []
 
 
-def test_what_cannot_be_had_now_is_planned(open_as, cloud) -> None:
+def test_what_cannot_be_had_now_is_planned(open_as: OpenPage, cloud: DashboardCloud) -> None:
     commit(
         cloud, OF_ANALYTICS, service_type="compute", resource_name="ram", availability_zone="west-2", amount=750 * _GIB
     )
@@ -104,14 +105,14 @@ def test_what_cannot_be_had_now_is_planned(open_as, cloud) -> None:
     expect(page.get_by_role("row", name="100 GiB")).to_contain_text("planned")
 
 
-def test_nothing_that_is_too_much_for_ever_is_bought(open_as) -> None:
+def test_nothing_that_is_too_much_for_ever_is_bought(open_as: OpenPage) -> None:
     page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}?do=buy&of=compute/cores&az=west-1&amount=601")
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("status")).to_contain_text("There is no time at which this could be confirmed")
     expect(dialog.get_by_role("button", name="Buy 601")).to_be_disabled()
 
 
-def test_a_part_goes_to_another_project_by_token(open_as, cloud) -> None:
+def test_a_part_goes_to_another_project_by_token(open_as: OpenPage, cloud: DashboardCloud) -> None:
     number = commit(cloud, amount=10)["id"]
     page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}")
     dialog = manage(page, number, "Transfer")
@@ -149,7 +150,7 @@ def test_a_part_goes_to_another_project_by_token(open_as, cloud) -> None:
     assert parts[4]["id"] not in listed(cloud)
 
 
-def test_what_is_public_is_taken_from_a_list_or_withdrawn(open_as, cloud) -> None:
+def test_what_is_public_is_taken_from_a_list_or_withdrawn(open_as: OpenPage, cloud: DashboardCloud) -> None:
     taken, kept = (commit(cloud, amount=amount)["id"] for amount in (21, 22))
     page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}")
     for number in (taken, kept):
@@ -172,7 +173,7 @@ def test_what_is_public_is_taken_from_a_list_or_withdrawn(open_as, cloud) -> Non
     assert "transfer_status" not in listed(cloud)[kept]
 
 
-def test_merge_renew_last_longer_convert_and_delete(open_as, cloud) -> None:
+def test_merge_renew_last_longer_convert_and_delete(open_as: OpenPage, cloud: DashboardCloud) -> None:
     cores = {"service_type": "compute", "resource_name": "cores", "availability_zone": "west-1", "duration": "1 hour"}
     first, second = (commit(cloud, amount=1, **cores)["id"] for _ in range(2))
     page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}?resource=compute/cores&zone=west-1")
@@ -219,7 +220,7 @@ def test_merge_renew_last_longer_convert_and_delete(open_as, cloud) -> None:
     assert renewal not in listed(cloud)
 
 
-def test_who_may_only_look_is_offered_nothing(open_as, cloud) -> None:
+def test_who_may_only_look_is_offered_nothing(open_as: OpenPage, cloud: DashboardCloud) -> None:
     number = commit(cloud)["id"]
     page = open_as(SHOP_MEMBER, f"/ui{OF_SHOP}")
     expect(page.get_by_text("Your role may look at commitments here, not change them.")).to_be_visible()
@@ -233,7 +234,7 @@ def test_who_may_only_look_is_offered_nothing(open_as, cloud) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_back_closes_a_dialog_and_filters_stay_in_the_address(open_as, cloud) -> None:
+def test_back_closes_a_dialog_and_filters_stay_in_the_address(open_as: OpenPage, cloud: DashboardCloud) -> None:
     number = commit(cloud, amount=13)["id"]
     page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}")
     page.get_by_label("Resource").select_option("storage/capacity")
@@ -252,7 +253,7 @@ def test_back_closes_a_dialog_and_filters_stay_in_the_address(open_as, cloud) ->
     expect(page.get_by_text("No commitment matches.")).to_be_visible()
 
 
-def test_on_a_phone_nothing_is_wider_than_the_screen(open_as) -> None:
+def test_on_a_phone_nothing_is_wider_than_the_screen(open_as: OpenPage) -> None:
     page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}", viewport=PHONE)
     page.get_by_role("button", name="Buy").click()
     page.get_by_role("dialog").wait_for()
@@ -260,7 +261,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(open_as) -> None:
     assert violations(page) == []
 
 
-def test_admins_find_a_project_among_thousands(open_as) -> None:
+def test_admins_find_a_project_among_thousands(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN, "/ui/commitments")
     expect(page.get_by_text(f"{PROJECTS + 4:,} in all")).to_be_visible()
     assert page.get_by_role("row").count() < 60

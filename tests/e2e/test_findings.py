@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.axe import violations
+from tests.e2e.browser import OpenPage
 from tests.e2e.cloud import (
     ACME_ADMIN,
     CAMPUS,
@@ -31,7 +32,7 @@ def drifted(cloud: DashboardCloud) -> Iterator[DashboardCloud]:
     cloud.put_quota(path, storage={"capacity": 100})
 
 
-def test_a_cloud_admin_sees_the_three_lists(open_as, drifted) -> None:
+def test_a_cloud_admin_sees_the_three_lists(open_as: OpenPage, drifted: DashboardCloud) -> None:
     page = open_as(CLOUD_ADMIN)
     page.get_by_role("link", name="Inconsistencies").click()
     row = page.get_by_role("row", name="campus")
@@ -49,7 +50,7 @@ def test_a_cloud_admin_sees_the_three_lists(open_as, drifted) -> None:
     expect(page).to_have_url(re.compile(f"/ui/domains/{SCHOOL}/projects/{LIBRARY}$"))
 
 
-def test_scrape_errors_are_grouped_and_explained(open_as) -> None:
+def test_scrape_errors_are_grouped_and_explained(open_as: OpenPage) -> None:
     page = open_as(CLOUD_VIEWER, "/ui/scrape-errors")
     expect(page.get_by_text("1 error in 2 projects")).to_be_visible()
     assert violations(page) == []
@@ -66,7 +67,7 @@ def test_scrape_errors_are_grouped_and_explained(open_as) -> None:
 
 
 @pytest.mark.parametrize("path", ["/ui/inconsistencies", "/ui/scrape-errors", "/ui/commitments"])
-def test_other_roles_see_neither(open_as, path) -> None:
+def test_other_roles_see_neither(open_as: OpenPage, path: str) -> None:
     for token in (SHOP_ADMIN, ACME_ADMIN):
         page = open_as(token, path)
         if path != "/ui/commitments":
@@ -76,7 +77,7 @@ def test_other_roles_see_neither(open_as, path) -> None:
         assert violations(page) == []
 
 
-def test_a_failing_api_is_told_and_asked_again(open_as) -> None:
+def test_a_failing_api_is_told_and_asked_again(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN)
     page.route(
         "**/v1/admin/scrape-errors", lambda route: route.fulfill(status=503, body="the database does not answer")
@@ -88,7 +89,7 @@ def test_a_failing_api_is_told_and_asked_again(open_as) -> None:
     expect(page.get_by_text("1 error in 2 projects")).to_be_visible()
 
 
-def test_a_project_says_why_figures_are_missing_and_not_what_the_backend_answered(open_as) -> None:
+def test_a_project_says_why_figures_are_missing_and_not_what_the_backend_answered(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN, f"/ui/domains/{CAMPUS}/projects/{UNREADABLE[0]}")
     problem = page.get_by_text("the backend of service storage has been failing since")
     expect(problem).to_contain_text("there are no figures, and no quota can be set, until a scrape succeeds")

@@ -1,16 +1,21 @@
 """A whole journey with a real Keystone: passwords, scopes, a token that ends."""
 
+from collections.abc import Iterator
+
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.axe import violations
 from tests.e2e.browser import watched_page
 from tests.e2e.cloud import DashboardCloud
+from tests.support.keystone import RealKeystone
 from tests.support.keystone_seed import PASSWORD
 
 
 @pytest.fixture(scope="module")
-def keystone_cloud(browser, keystone, tmp_path_factory):
+def keystone_cloud(
+    browser: Browser, keystone: RealKeystone, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[DashboardCloud]:
     """A cloud whose people and projects are Keystone's."""
     made = DashboardCloud(
         tmp_path_factory.mktemp("keystone-cloud"),
@@ -28,19 +33,19 @@ def keystone_cloud(browser, keystone, tmp_path_factory):
 
 
 @pytest.fixture
-def page(browser, keystone_cloud):
+def page(browser: Browser, keystone_cloud: DashboardCloud) -> Iterator[Page]:
     with watched_page(browser, keystone_cloud.url) as watched:
         watched.page.goto("/ui")
         yield watched.page
 
 
-def _sign_in(page, user, password=PASSWORD) -> None:
+def _sign_in(page: Page, user: str, password: str = PASSWORD) -> None:
     page.get_by_label("User", exact=True).fill(user)
     page.get_by_label("Password", exact=True).last.fill(password)
     page.get_by_role("button", name="Sign in", exact=True).click()
 
 
-def test_a_wrong_password_then_the_right_one_then_a_scope(page, keystone) -> None:
+def test_a_wrong_password_then_the_right_one_then_a_scope(page: Page, keystone: RealKeystone) -> None:
     assert violations(page) == []
     expect(page.get_by_label("Domain")).to_have_value("north")
     _sign_in(page, "north-admin", "wrong")
@@ -59,7 +64,7 @@ def test_a_wrong_password_then_the_right_one_then_a_scope(page, keystone) -> Non
     assert kept == '[{},{},""]'
 
 
-def test_one_scope_needs_no_choice_and_an_ended_token_a_new_sign_in(page, keystone) -> None:
+def test_one_scope_needs_no_choice_and_an_ended_token_a_new_sign_in(page: Page, keystone: RealKeystone) -> None:
     page.goto(f"/ui/domains/{keystone.ids.domains['north']}/projects/{keystone.ids.projects['berlin']}/history")
     _sign_in(page, "berlin-admin")
     expect(page.get_by_role("heading", level=1)).to_have_text("History berlin")
@@ -72,7 +77,7 @@ def test_one_scope_needs_no_choice_and_an_ended_token_a_new_sign_in(page, keysto
     expect(page.get_by_role("heading", level=1)).to_have_text("berlin project")
 
 
-def test_an_application_credential(page, keystone) -> None:
+def test_an_application_credential(page: Page, keystone: RealKeystone) -> None:
     made = keystone.application_credential("berlin-admin", "berlin")
     page.get_by_role("radio", name="Application credential").check()
     page.get_by_label("Id of the credential").fill(made["id"])
@@ -85,7 +90,7 @@ def test_an_application_credential(page, keystone) -> None:
     expect(page.get_by_text("You have signed out.")).to_be_visible()
 
 
-def test_a_token(page, keystone) -> None:
+def test_a_token(page: Page, keystone: RealKeystone) -> None:
     page.get_by_role("radio", name="Token").check()
     page.get_by_label("Token", exact=True).last.fill(keystone.project_token("operator", "service"))
     page.get_by_role("button", name="Sign in", exact=True).click()

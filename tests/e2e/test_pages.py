@@ -4,8 +4,19 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.axe import violations
-from tests.e2e.browser import DESKTOP, PHONE
-from tests.e2e.cloud import ACME, ACME_ADMIN, CAMPUS, CLOUD_ADMIN, CLOUD_VIEWER, LIBRARY, SCHOOL, SHOP, SHOP_MEMBER
+from tests.e2e.browser import DESKTOP, PHONE, OpenPage
+from tests.e2e.cloud import (
+    ACME,
+    ACME_ADMIN,
+    CAMPUS,
+    CLOUD_ADMIN,
+    CLOUD_VIEWER,
+    LIBRARY,
+    SCHOOL,
+    SHOP,
+    SHOP_MEMBER,
+    DashboardCloud,
+)
 
 DOMAIN, PROJECT = f"/ui/domains/{ACME}", f"/ui/domains/{ACME}/projects/{SHOP}"
 
@@ -30,7 +41,7 @@ PAGES = [
 
 
 @pytest.mark.parametrize(("scheme", "size"), [("light", DESKTOP), ("dark", PHONE)], ids=["desktop-light", "phone-dark"])
-def test_everybody_can_use_every_page(open_as, scheme, size) -> None:
+def test_everybody_can_use_every_page(open_as: OpenPage, scheme: str, size: dict[str, int]) -> None:
     pages = {}
     for token, path, title in PAGES:
         if token not in pages:
@@ -44,14 +55,14 @@ def test_everybody_can_use_every_page(open_as, scheme, size) -> None:
 
 
 @pytest.mark.parametrize("path", [f"/ui/domains/{SCHOOL}", f"/ui/domains/{SCHOOL}/projects/{LIBRARY}", "/ui/domains"])
-def test_what_is_not_for_a_role_says_so(open_as, path) -> None:
+def test_what_is_not_for_a_role_says_so(open_as: OpenPage, path: str) -> None:
     page = open_as(SHOP_MEMBER)
     page.goto(path)
     expect(page.get_by_role("alert").filter(has_text="Not for your role")).to_contain_text("Carla has member on shop")
     assert violations(page) == []
 
 
-def test_thousands_of_projects_are_sorted_and_searched(open_as) -> None:
+def test_thousands_of_projects_are_sorted_and_searched(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN)
     page.goto(f"/ui/domains/{CAMPUS}/projects?resource=compute/ram")
     expect(page.get_by_text("1,200 in all")).to_be_visible()
@@ -72,7 +83,7 @@ def test_thousands_of_projects_are_sorted_and_searched(open_as) -> None:
     expect(page.get_by_label("Resource")).to_have_value("compute/ram")
 
 
-def test_the_keyboard_reaches_everything(open_as) -> None:
+def test_the_keyboard_reaches_everything(open_as: OpenPage) -> None:
     page = open_as(SHOP_MEMBER)
     # all is there, and what a new page does with the focus is done
     expect(page.locator("summary.resource").first).to_be_visible()
@@ -92,7 +103,7 @@ def test_the_keyboard_reaches_everything(open_as) -> None:
     expect(page.get_by_role("list", name="Availability zones of Virtual cores")).to_be_visible()
 
 
-def test_light_and_dark_is_remembered(open_as) -> None:
+def test_light_and_dark_is_remembered(open_as: OpenPage) -> None:
     page = open_as(SHOP_MEMBER, color_scheme="light")
     ground = "getComputedStyle(document.documentElement).backgroundColor"
     light = page.evaluate(ground)
@@ -105,7 +116,7 @@ def test_light_and_dark_is_remembered(open_as) -> None:
     assert page.evaluate("JSON.stringify({...localStorage})") == '{"limes-theme":"dark"}'
 
 
-def test_what_was_used_of_commitments_day_by_day(open_as, cloud) -> None:
+def test_what_was_used_of_commitments_day_by_day(open_as: OpenPage, cloud: DashboardCloud) -> None:
     cloud.use_commitments("shop", "west-2", days=3, used=5)
     cloud.use_commitments("shop", "west-1", days=3, used=15)
     page = open_as(SHOP_MEMBER)

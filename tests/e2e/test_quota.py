@@ -3,6 +3,7 @@
 from playwright.sync_api import expect
 
 from tests.e2e.axe import violations
+from tests.e2e.browser import OpenPage
 from tests.e2e.cloud import (
     ACME,
     ACME_ADMIN,
@@ -14,16 +15,17 @@ from tests.e2e.cloud import (
     SHOP_ADMIN,
     SHOP_MEMBER,
     STAGING,
+    DashboardCloud,
 )
 
 
-def _quota(cloud, path, service="compute", name="cores"):
+def _quota(cloud: DashboardCloud, path: str, service: str = "compute", name: str = "cores"):
     document = cloud.request("GET", f"/v1/domains/{path}?service={service}&resource={name}").json()
     report = document.get("project") or document["domain"]
     return report["services"][0]["resources"][0]["quota"]
 
 
-def test_a_cloud_admin_sees_a_refusal_and_raises_a_domain_quota(open_as, cloud) -> None:
+def test_a_cloud_admin_sees_a_refusal_and_raises_a_domain_quota(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(CLOUD_ADMIN, f"/ui/domains/{SCHOOL}/quota")
     field, save = page.get_by_label("capacity"), page.get_by_role("button", name="Save quota")
     field.fill("90 TiB")
@@ -42,7 +44,7 @@ def test_a_cloud_admin_sees_a_refusal_and_raises_a_domain_quota(open_as, cloud) 
     assert _quota(cloud, SCHOOL, "storage", "capacity") == 1250
 
 
-def test_a_domain_quota_beyond_the_capacity_is_accepted_and_said(open_as, cloud) -> None:
+def test_a_domain_quota_beyond_the_capacity_is_accepted_and_said(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(CLOUD_ADMIN, f"/ui/domains/{SCHOOL}/quota")
     before = _quota(cloud, SCHOOL)
     field, save = page.get_by_label("Virtual cores"), page.get_by_role("button", name="Save quota")
@@ -55,14 +57,14 @@ def test_a_domain_quota_beyond_the_capacity_is_accepted_and_said(open_as, cloud)
     expect(save).to_be_enabled()
 
 
-def test_what_cannot_be_read_is_said_at_the_field(open_as) -> None:
+def test_what_cannot_be_read_is_said_at_the_field(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN, f"/ui/domains/{SCHOOL}/quota")
     page.get_by_label("ram").fill("1.3 MiB")
     expect(page.get_by_text("Not a whole number of MiB")).to_be_visible()
     expect(page.get_by_role("button", name="Save quota")).to_be_disabled()
 
 
-def test_a_domain_admin_distributes_from_the_table(open_as, cloud) -> None:
+def test_a_domain_admin_distributes_from_the_table(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(ACME_ADMIN, f"/ui/domains/{ACME}/projects?resource=compute/cores")
     page.get_by_role("button", name="Set quota of shop-staging").click()
     dialog = page.get_by_role("dialog")
@@ -79,14 +81,14 @@ def test_a_domain_admin_distributes_from_the_table(open_as, cloud) -> None:
     assert _quota(cloud, f"{ACME}/projects/{STAGING}") == 12
 
 
-def test_the_outermost_quotas_are_one_click_away(open_as) -> None:
+def test_the_outermost_quotas_are_one_click_away(open_as: OpenPage) -> None:
     page = open_as(ACME_ADMIN, f"/ui/domains/{ACME}/projects/{ANALYTICS}/quota")
     page.get_by_role("button", name="58").click()
     expect(page.get_by_label("Virtual cores")).to_have_value("58")
     expect(page.get_by_text("This would be accepted.")).to_be_visible()
 
 
-def test_a_project_admin_may_lower_but_not_raise(open_as) -> None:
+def test_a_project_admin_may_lower_but_not_raise(open_as: OpenPage) -> None:
     page = open_as(SHOP_ADMIN, f"/ui/domains/{ACME}/projects/{SHOP}/quota")
     page.get_by_label("ram").fill("90 GiB")
     expect(page.get_by_text("user is not allowed to raise")).to_be_visible()
@@ -94,13 +96,13 @@ def test_a_project_admin_may_lower_but_not_raise(open_as) -> None:
     expect(page.get_by_text("This would be accepted.")).to_be_visible()
 
 
-def test_who_may_not_change_anything_is_shown_no_fields(open_as) -> None:
+def test_who_may_not_change_anything_is_shown_no_fields(open_as: OpenPage) -> None:
     page = open_as(SHOP_MEMBER, f"/ui/domains/{ACME}/projects/{SHOP}/quota")
     expect(page.get_by_text("Your role may not change this").first).to_be_visible()
     expect(page.get_by_role("main").get_by_role("textbox")).to_have_count(0)
 
 
-def test_nobody_overwrites_what_somebody_else_has_changed(open_as, cloud) -> None:
+def test_nobody_overwrites_what_somebody_else_has_changed(open_as: OpenPage, cloud: DashboardCloud) -> None:
     path = f"{SCHOOL}/projects/{LIBRARY}"
     page = open_as(CLOUD_ADMIN, f"/ui/domains/{path}/quota")
     field = page.get_by_label("Virtual cores")
@@ -118,7 +120,7 @@ def test_nobody_overwrites_what_somebody_else_has_changed(open_as, cloud) -> Non
     assert _quota(cloud, path) == 30
 
 
-def test_the_history_tells_who_and_why(open_as, cloud) -> None:
+def test_the_history_tells_who_and_why(open_as: OpenPage, cloud: DashboardCloud) -> None:
     path = f"{SCHOOL}/projects/{LIBRARY}"
     for quota in (20, 25):
         cloud.put_quota(f"/v1/domains/{path}", compute={"cores": quota})

@@ -1,6 +1,7 @@
 """A backend hangs, and answers nonsense."""
 
 import time
+from collections.abc import Callable
 
 from tests.faults.house import FaultHouse, eventually
 from tests.faults.load import Users
@@ -12,7 +13,7 @@ ERRORS = (
 FIGURES = "SELECT project_id, resource_id, quota, usage FROM project_resources ORDER BY 1, 2"
 
 
-def test_a_backend_hangs(house: FaultHouse, rounds, report) -> None:
+def test_a_backend_hangs(house: FaultHouse, rounds: int, report: Callable[..., None]) -> None:
     """It starves no other one, and holds up nobody who sets quota."""
     slowest, accepted = 0.0, 0
     for number in range(rounds):
@@ -35,7 +36,7 @@ def test_a_backend_hangs(house: FaultHouse, rounds, report) -> None:
     report(hangs=rounds, accepted=accepted, slowest=round(slowest, 1))
 
 
-def test_a_backend_answers_nonsense(house: FaultHouse, rounds, report) -> None:
+def test_a_backend_answers_nonsense(house: FaultHouse, rounds: int, report: Callable[..., None]) -> None:
     refused = 0
     for _ in range(rounds):
         house.check_recovery()
@@ -53,7 +54,7 @@ def test_a_backend_answers_nonsense(house: FaultHouse, rounds, report) -> None:
     report(reports_refused=refused)
 
 
-def test_a_backend_that_is_slow_delays_only_itself(house: FaultHouse, report) -> None:
+def test_a_backend_that_is_slow_delays_only_itself(house: FaultHouse, report: Callable[..., None]) -> None:
     house.backend.delay = 1.0
     time.sleep(4)
     house.backend.delay = 0.0

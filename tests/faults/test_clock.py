@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +20,12 @@ def wait_for_lines(process: ServerProcess, text: str, count: int) -> None:
 
 @pytest.mark.parametrize("jump", ["+3600", "-3600"])
 def test_a_clock_jumps(
-    make_house: Callable[..., FaultHouse], cluster: PostgresCluster, jump, rounds, report, tmp_path
+    make_house: Callable[..., FaultHouse],
+    cluster: PostgresCluster,
+    jump: str,
+    rounds: int,
+    report: Callable[..., None],
+    tmp_path: Path,
 ) -> None:
     library, clock = require(FAKETIME), tmp_path / "clock"
     clock.write_text("+0")

@@ -36,7 +36,9 @@ class Disasters:
         self.in_flight += sum(map(len, before.unknown.values()))
 
 
-def test_the_database_crashes_and_starts_again(house: FaultHouse, cluster: PostgresCluster, rounds, report) -> None:
+def test_the_database_crashes_and_starts_again(
+    house: FaultHouse, cluster: PostgresCluster, rounds: int, report: Callable[..., None]
+) -> None:
     disasters = Disasters(house)
 
     def crash() -> None:
@@ -50,7 +52,9 @@ def test_the_database_crashes_and_starts_again(house: FaultHouse, cluster: Postg
     report(crashes=rounds, accepted=disasters.accepted, failed=disasters.failed, in_flight=disasters.in_flight)
 
 
-def test_users_go_on_while_the_database_crashes(house: FaultHouse, cluster: PostgresCluster, rounds, report) -> None:
+def test_users_go_on_while_the_database_crashes(
+    house: FaultHouse, cluster: PostgresCluster, rounds: int, report: Callable[..., None]
+) -> None:
     with Users(house).at_work() as users:
         for _ in range(rounds):
             time.sleep(1.5)
@@ -64,7 +68,9 @@ def test_users_go_on_while_the_database_crashes(house: FaultHouse, cluster: Post
     report(crashes=rounds, accepted=users.accepted, failed=users.failed)
 
 
-def test_fail_over_to_a_synchronous_standby(house: FaultHouse, cluster: PostgresCluster, rounds, report) -> None:
+def test_fail_over_to_a_synchronous_standby(
+    house: FaultHouse, cluster: PostgresCluster, rounds: int, report: Callable[..., None]
+) -> None:
     disasters = Disasters(house)
     for _ in range(rounds):
         cluster.add_standby()
@@ -74,7 +80,7 @@ def test_fail_over_to_a_synchronous_standby(house: FaultHouse, cluster: Postgres
 
 
 def test_commits_that_no_standby_confirms_are_not_acknowledged(
-    house: FaultHouse, cluster: PostgresCluster, rounds, report
+    house: FaultHouse, cluster: PostgresCluster, rounds: int, report: Callable[..., None]
 ) -> None:
     """The standby is gone, an administrator cancels what waits for it, which PostgreSQL then calls a success, and the
     primary dies before the standby is back: what it alone had is lost, and nobody was told that it was there."""

@@ -21,7 +21,9 @@ def limit_files(house: FaultHouse, limit: tuple[int, int]) -> None:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, limit)
 
 
-def test_the_disk_is_full(make_house: Callable[..., FaultHouse], tmp_path: Path, rounds, report) -> None:
+def test_the_disk_is_full(
+    make_house: Callable[..., FaultHouse], tmp_path: Path, rounds: int, report: Callable[..., None]
+) -> None:
     house = make_house(f"sqlite:///{tmp_path / 'limes.db'}")
     house.start(collectors=1)
     house.set_up_quota()

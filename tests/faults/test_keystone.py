@@ -8,7 +8,11 @@ from tests.support.postgres_cluster import PostgresCluster
 
 
 def test_keystone_goes_away(
-    make_house: Callable[..., FaultHouse], cluster: PostgresCluster, own_keystone: RealKeystone, rounds, report
+    make_house: Callable[..., FaultHouse],
+    cluster: PostgresCluster,
+    own_keystone: RealKeystone,
+    rounds: int,
+    report: Callable[..., None],
 ) -> None:
     login = own_keystone.credentials("limes")
     house = make_house(

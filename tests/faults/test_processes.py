@@ -5,13 +5,14 @@ import os
 import random
 import signal
 import time
+from collections.abc import Callable
 
 from tests.faults.house import LEASE, FaultHouse
 from tests.faults.load import Users
 from tests.support.processes import children_of
 
 
-def test_many_collectors_do_each_task_once(house: FaultHouse, rounds, report) -> None:
+def test_many_collectors_do_each_task_once(house: FaultHouse, rounds: int, report: Callable[..., None]) -> None:
     """No fault at all: the measure for the others."""
     house.backend.delay = 0.02
     house.add_collector()
@@ -22,7 +23,7 @@ def test_many_collectors_do_each_task_once(house: FaultHouse, rounds, report) ->
     report(scrapes=scrapes, at_once=0)
 
 
-def test_collectors_are_killed(house: FaultHouse, rounds, report) -> None:
+def test_collectors_are_killed(house: FaultHouse, rounds: int, report: Callable[..., None]) -> None:
     house.backend.delay = 0.1
     with Users(house).at_work() as users:
         for _ in range(rounds):
@@ -36,7 +37,9 @@ def test_collectors_are_killed(house: FaultHouse, rounds, report) -> None:
     report(kills=rounds, accepted=users.accepted, failed=users.failed, calls=len(house.backend.calls))
 
 
-def test_all_collectors_are_killed_and_their_tasks_taken_over(house: FaultHouse, rounds, report) -> None:
+def test_all_collectors_are_killed_and_their_tasks_taken_over(
+    house: FaultHouse, rounds: int, report: Callable[..., None]
+) -> None:
     taken = 0
     for _ in range(rounds):
         house.backend.hanging = {"compute", "volume"}
@@ -56,7 +59,7 @@ def test_all_collectors_are_killed_and_their_tasks_taken_over(house: FaultHouse,
     report(kills=2 * rounds, taken_over=taken, lease=LEASE)
 
 
-def test_workers_of_the_api_are_killed(house: FaultHouse, rounds, report) -> None:
+def test_workers_of_the_api_are_killed(house: FaultHouse, rounds: int, report: Callable[..., None]) -> None:
     house.backend.delay = 0.05
     assert house.api is not None
     with Users(house).at_work(8) as users:

@@ -1,26 +1,30 @@
 """Databases of the Go Limes, and imports from them."""
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import pytest
 
 from limes.actions.sync_catalog import SyncCatalog
-from limes.core.catalog import Catalog
+from limes.core.catalog import Catalog, ServiceDef
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.importer.run import Import
+from limes.importer.run import Import, Outcome
 from limes.importer.source import open_source
 from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS
-from tests.api.world import SERVICES, make_world
+from tests.api.world import SERVICES, World, make_world
 from tests.importer.go_limes import GoLimes
 from tests.support.clock import FrozenClock
+from tests.support.databases import MigratedUrlFactory, UrlFactory
 
 
 @pytest.fixture
-def go_limes(postgres_url_factory):
+def go_limes(postgres_url_factory: UrlFactory) -> Iterator[Callable[..., Any]]:
     """Makes a database of the Go Limes with a schema version."""
     made = []
 
-    def make(version=37):
+    def make(version: int = 37) -> GoLimes:
         made.append(GoLimes(postgres_url_factory(), version))
         return made[-1]
 
@@ -30,7 +34,7 @@ def go_limes(postgres_url_factory):
 
 
 @pytest.fixture
-def target(database_url_with):
+def target(database_url_with: MigratedUrlFactory) -> Iterator[Engine]:
     engine = Engine(database_url_with(limes_migrations))
     yield engine
     engine.close()
@@ -39,7 +43,13 @@ def target(database_url_with):
 class Case:
     """An import that can be run again."""
 
-    def __init__(self, go_limes, target, zones=("az-one", "az-two"), services=SERVICES) -> None:
+    def __init__(
+        self,
+        go_limes,
+        target: Engine,
+        zones: tuple[Any, ...] = ("az-one", "az-two"),
+        services: list[ServiceDef] = SERVICES,
+    ) -> None:
         self.source = open_source(go_limes.url)
         self.target = target
         self.clock = FrozenClock()
@@ -47,12 +57,12 @@ class Case:
         sync = SyncCatalog(target, catalog, ["inventory"], self.clock)
         self.use_case = Import(self.source, target, catalog, sync, SystemIds())
 
-    def run(self, **options):
+    def run(self, **options: bool) -> Outcome:
         try:
             return self.use_case.run(**{"apply": True, **options})
         finally:
             self.source.close()
 
     @property
-    def world(self):
+    def world(self) -> World:
         return make_world(self.target, fill=False, behaviors=BEHAVIORS)

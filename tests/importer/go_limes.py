@@ -220,7 +220,7 @@ class GoLimes:
         for row in COMMITMENTS:
             self.commit(*row)
 
-    def _fill_services(self, services) -> None:
+    def _fill_services(self, services: dict[str, int]) -> None:
         self.services = {}
         for project in PROJECTS:
             for service in services:

@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,6 +15,7 @@ from limes.cli import main
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from tests.importer.go_limes import GoLimes
+from tests.support.databases import MigratedUrlFactory, UrlFactory
 
 DOMAINS = [
     {
@@ -26,10 +29,10 @@ ORIGINAL = Path(__file__).parent / "original.yaml"
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     monkeypatch.setenv("LIMES_CONFIG", "")
 
-    def run(*arguments):
+    def run(*arguments) -> tuple[int, Any, Any]:
         code = main(["import-limes", *map(str, arguments)])
         captured = capsys.readouterr()
         return code, captured.out, captured.err
@@ -37,7 +40,7 @@ def run(capsys, monkeypatch):
     return run
 
 
-def test_a_configuration_goes_to_standard_output_and_notes_beside_it(run) -> None:
+def test_a_configuration_goes_to_standard_output_and_notes_beside_it(run: Callable[..., Any]) -> None:
     code, out, err = run("--config-from", ORIGINAL)
     assert code == 0
     assert yaml.safe_load(out)["availability_zones"] == ["west-1", "west-2"]
@@ -45,7 +48,9 @@ def test_a_configuration_goes_to_standard_output_and_notes_beside_it(run) -> Non
     assert "What is wrong with the result as it stands: nothing" in err
 
 
-def test_a_configuration_goes_into_a_new_file_that_can_be_checked(run, tmp_path, capsys, monkeypatch) -> None:
+def test_a_configuration_goes_into_a_new_file_that_can_be_checked(
+    run: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     target = tmp_path / "limes.yaml"
     code, out, _ = run("--config-from", ORIGINAL, "--output", target)
     assert code == 0
@@ -59,7 +64,7 @@ def test_a_configuration_goes_into_a_new_file_that_can_be_checked(run, tmp_path,
     assert err == f"limes: --output: cannot write {target}: File exists\n"
 
 
-def test_a_configuration_as_json(run, tmp_path) -> None:
+def test_a_configuration_as_json(run: Callable[..., Any], tmp_path: Path) -> None:
     broken = yaml.safe_load(ORIGINAL.read_text()) | {"availability_zones": []}
     (tmp_path / "old.yaml").write_text(yaml.safe_dump(broken, default_flow_style=False))
     code, out, _ = run("--config-from", tmp_path / "old.yaml", "--json")
@@ -78,20 +83,20 @@ def test_a_configuration_as_json(run, tmp_path) -> None:
         (("--config-from", "gone.yaml"), "gone.yaml: cannot be read: No such file or directory"),
     ],
 )
-def test_what_cannot_be_done_is_said(run, arguments, problem) -> None:
+def test_what_cannot_be_done_is_said(run: Callable[..., Any], arguments: tuple[Any, ...], problem: str) -> None:
     assert run(*arguments) == (1, "", f"limes: {problem}\n")
 
 
 @pytest.mark.postgresql
 class TestDatabase:
     @pytest.fixture
-    def source(self, postgres_url_factory):
+    def source(self, postgres_url_factory: UrlFactory) -> Iterator[GoLimes]:
         made = GoLimes(postgres_url_factory(), 37)
         yield made
         made.close()
 
     @pytest.fixture
-    def config(self, database_url_with, tmp_path):
+    def config(self, database_url_with: MigratedUrlFactory, tmp_path: Path) -> tuple[Any, Any]:
         document = {
             "availability_zones": ["az-one", "az-two"],
             "database": {"url": database_url_with(limes_migrations)},
@@ -120,7 +125,7 @@ class TestDatabase:
         path.write_text(yaml.safe_dump(document))
         return path, document["database"]["url"]
 
-    def test_dry_run_and_then(self, run, source, config) -> None:
+    def test_dry_run_and_then(self, run: Callable[..., Any], source: GoLimes, config: tuple[Any, Any]) -> None:
         path, url = config
         code, out, err = run("--database", source.url, "--config", path)
         assert code == 1
@@ -142,7 +147,9 @@ class TestDatabase:
         assert out.rstrip().endswith("Everything is here already. Nothing was changed.")
         engine.close()
 
-    def test_a_collector_goes_on_from_there(self, run, source, config) -> None:
+    def test_a_collector_goes_on_from_there(
+        self, run: Callable[..., Any], source: GoLimes, config: tuple[Any, Any]
+    ) -> None:
         """It finds the same projects, scrapes them, ends what is over, confirms what fits, and leaves quotas alone."""
         path, url = config
         source.run("UPDATE project_commitments SET created_at = NOW() - INTERVAL '9 days'")
@@ -167,12 +174,14 @@ class TestDatabase:
         assert (events.count("created"), events.count("expired"), events.count("confirmed")) == (4, 3, 1)
         engine.close()
 
-    def test_the_url_from_the_environment(self, run, source, config, monkeypatch) -> None:
+    def test_the_url_from_the_environment(
+        self, run: Callable[..., Any], source: GoLimes, config: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setenv("LIMES_IMPORT_DATABASE_URL", source.url)
         code, out, _ = run("--database", "--config", config[0], "--skip-unknown")
         assert code == 0, out
 
-    def test_a_table_that_is_missing(self, run, source, config) -> None:
+    def test_a_table_that_is_missing(self, run: Callable[..., Any], source: GoLimes, config: tuple[Any, Any]) -> None:
         source.run("DROP TABLE project_rates")
         code, _, err = run("--database", source.url, "--config", config[0], "--skip-unknown")
         assert code == 1
@@ -190,7 +199,7 @@ class TestDatabase:
             ("", "--database: give the URL"),
         ],
     )
-    def test_mistakes(self, run, config, url, message) -> None:
+    def test_mistakes(self, run: Callable[..., Any], config: tuple[Any, Any], url: str, message: str) -> None:
         code, _, err = run("--database", url, "--config", config[0])
         assert code == 1
         assert message in err

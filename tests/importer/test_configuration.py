@@ -1,28 +1,29 @@
 """A configuration file of the Go Limes becomes one of ours, and nothing goes without a word."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from limes.composition.cluster import backend_problems
 from limes.errors import ConfigError
-from limes.importer.configuration import convert
+from limes.importer.configuration import Converted, convert
 from limes.settings import parse, read_yaml
 
 ORIGINAL = Path(__file__).parent / "original.yaml"
 
 
 @pytest.fixture
-def original():
+def original() -> Any:
     return read_yaml(ORIGINAL)
 
 
-def converted(original):
+def converted(original) -> Converted:
     return convert(original, ORIGINAL.parent, backend_problems)
 
 
-def notes(original):
+def notes(original) -> dict[Any, Any]:
     return {note.path: (note.kind.value, note.text) for note in converted(original).notes}
 
 
@@ -116,11 +117,11 @@ def test_no_value_gets_lost_without_a_note(original) -> None:
     assert lost == []
 
 
-def leaves(value):
+def leaves(value: dict[str, Any]) -> list[Any]:
     return [leaf for _, leaf in paths(value)]
 
 
-def paths(value, path=""):
+def paths(value: dict[str, Any], path: str = ""):
     if isinstance(value, dict):
         for key, item in value.items():
             yield from paths(item, f"{path}.{key}" if path else key)
@@ -151,7 +152,7 @@ def test_mistakes_of_the_original_are_said(original) -> None:
 
 
 @pytest.mark.parametrize("document", [None, [], {"availability_zones": []}, {"liquids": {}}])
-def test_something_else(document) -> None:
+def test_something_else(document: list[Any] | dict[str, Any] | None) -> None:
     with pytest.raises(ConfigError, match="expected the YAML file of a Go Limes of 2024"):
         convert(document, Path(), backend_problems)
 

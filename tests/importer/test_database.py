@@ -1,13 +1,17 @@
 """The database of the Go Limes, copied into ours: every report shows the same numbers."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.errors import ConfigError
 from tests.api.commitments import BEHAVIORS
-from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, make_world
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World, make_world
 from tests.importer.conftest import Case
+from tests.support.databases import MigratedUrlFactory
 from tests.support.rows import all_rows
 
 pytestmark = pytest.mark.postgresql
@@ -24,12 +28,14 @@ PATHS = (
 VERSIONS = (36, 37, 41, 49, 58, 60, 64, 69, 70, 82)
 
 
-def commitments(world, project, domain=GERMANY):
+def commitments(world: World, project: str, domain: str = GERMANY):
     return world.get(f"/v1/domains/{domain}/projects/{project}/commitments")["commitments"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_reports_show_the_same_numbers(go_limes, target, database_url_with, version) -> None:
+def test_reports_show_the_same_numbers(
+    go_limes: Callable[..., Any], target: Engine, database_url_with: MigratedUrlFactory, version: int
+) -> None:
     source = go_limes(version)
     source.run("DELETE FROM project_commitments")
     case = Case(source, target)
@@ -52,7 +58,7 @@ def test_reports_show_the_same_numbers(go_limes, target, database_url_with, vers
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_commitments_keep_number_state_and_times(go_limes, target, version) -> None:
+def test_commitments_keep_number_state_and_times(go_limes: Callable[..., Any], target: Engine, version: int) -> None:
     case = Case(go_limes(version), target)
     assert case.run().applied
     rows = {
@@ -93,7 +99,9 @@ def test_commitments_keep_number_state_and_times(go_limes, target, version) -> N
     assert (new.status_code, new.json["commitment"]["id"]) == (201, 10), "numbers go on"
 
 
-def test_commitments_without_uuid_get_the_same_one_each_time(go_limes, target, database_url_with) -> None:
+def test_commitments_without_uuid_get_the_same_one_each_time(
+    go_limes: Callable[..., Any], target: Engine, database_url_with: MigratedUrlFactory
+) -> None:
     source = go_limes(37)
     Case(source, target).run()
     engine = Engine(database_url_with(limes_migrations))
@@ -104,7 +112,7 @@ def test_commitments_without_uuid_get_the_same_one_each_time(go_limes, target, d
     engine.close()
 
 
-def test_a_dry_run_leaves_nothing(go_limes, target) -> None:
+def test_a_dry_run_leaves_nothing(go_limes: Callable[..., Any], target: Engine) -> None:
     before = all_rows(target)
     outcome = Case(go_limes(), target).run(apply=False)
     assert outcome.is_good
@@ -112,7 +120,7 @@ def test_a_dry_run_leaves_nothing(go_limes, target) -> None:
     assert all_rows(target) == before
 
 
-def test_a_second_import_finds_everything_there(go_limes, target) -> None:
+def test_a_second_import_finds_everything_there(go_limes: Callable[..., Any], target: Engine) -> None:
     source = go_limes()
     assert Case(source, target).run().applied
     before = all_rows(target)
@@ -121,7 +129,7 @@ def test_a_second_import_finds_everything_there(go_limes, target) -> None:
     assert all_rows(target) == before
 
 
-def test_a_target_with_other_data_is_left_alone(go_limes, target) -> None:
+def test_a_target_with_other_data_is_left_alone(go_limes: Callable[..., Any], target: Engine) -> None:
     source = go_limes()
     Case(source, target).run()
     target.execute("UPDATE project_resources SET quota = quota + 1 WHERE quota = 20")
@@ -135,7 +143,7 @@ def test_a_target_with_other_data_is_left_alone(go_limes, target) -> None:
     assert all_rows(target) == before
 
 
-def test_a_failure_in_the_middle_leaves_nothing(go_limes, target) -> None:
+def test_a_failure_in_the_middle_leaves_nothing(go_limes: Callable[..., Any], target: Engine) -> None:
     source = go_limes()
     source.run("UPDATE project_commitments SET amount = 0 WHERE id = 8")
     before = all_rows(target)
@@ -146,7 +154,9 @@ def test_a_failure_in_the_middle_leaves_nothing(go_limes, target) -> None:
     assert Case(source, target).run().applied
 
 
-def test_what_differs_afterwards_is_not_kept(go_limes, target, monkeypatch) -> None:
+def test_what_differs_afterwards_is_not_kept(
+    go_limes: Callable[..., Any], target: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("limes.importer.target.Target.write_usages", lambda self, rows: list(rows))
     before = all_rows(target)
     outcome = Case(go_limes(), target).run()

@@ -8,12 +8,13 @@ import site
 import subprocess
 import sys
 import sysconfig
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.docs.blocks import blocks_of
+from tests.install.installation import Installation
 
 ROOT = Path(__file__).parents[2]
 _NOT_COPIED = (
@@ -31,31 +32,6 @@ _NOT_COPIED = (
 )
 
 
-@dataclass(frozen=True)
-class Installation:
-    """A virtual environment in which there is nothing but the wheel; what it needs comes from ours."""
-
-    folder: Path
-
-    def bin(self, name: str) -> Path:
-        return self.folder / "bin" / name
-
-    @property
-    def share(self) -> Path:
-        return self.folder / "share" / "limes"
-
-    def run(self, *command: str, **options: object) -> subprocess.CompletedProcess[str]:
-        """Runs `limes`, without anything of ours on its path."""
-        return subprocess.run(
-            [self.bin("limes"), *command], capture_output=True, text=True, timeout=180, env=self.env, **options
-        )
-
-    @property
-    def env(self) -> dict[str, str]:
-        ours = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "LIMES_", "OS_"))}
-        return {**ours, "PATH": f"{self.folder / 'bin'}:{ours['PATH']}", "TERM": "dumb"}
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whoever asks for the built package is marked for it."""
@@ -71,7 +47,7 @@ def commands_of_the_page(number: int) -> str:
 
 
 @contextlib.contextmanager
-def _once_for_all_workers(tmp_path_factory, name):
+def _once_for_all_workers(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[tuple[Path, bool]]:
     """A folder that the first worker fills while the others wait; answers it, and whether it is filled already."""
     is_worker = "PYTEST_XDIST_WORKER" in os.environ
     base = tmp_path_factory.getbasetemp().parent if is_worker else tmp_path_factory.getbasetemp()
@@ -85,7 +61,7 @@ def _once_for_all_workers(tmp_path_factory, name):
 
 
 @pytest.fixture(scope="session")
-def distributions(tmp_path_factory):
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the sdist, and the wheel that was built from it."""
     with _once_for_all_workers(tmp_path_factory, "dist") as (folder, is_filled):
         if not is_filled:
@@ -95,13 +71,13 @@ def distributions(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def wheel(distributions):
+def wheel(distributions: Path) -> Path:
     (found,) = distributions.glob("*.whl")
     return found
 
 
 @pytest.fixture(scope="session")
-def installation(wheel, tmp_path_factory):
+def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
     """The wheel in a fresh virtual environment, made by the commands of the page, with this one's libraries behind it."""
     with _once_for_all_workers(tmp_path_factory, "opt") as (folder, is_filled):
         if not is_filled:
@@ -114,7 +90,7 @@ def installation(wheel, tmp_path_factory):
     return Installation(folder / "limes")
 
 
-def _run(*command) -> None:
+def _run(*command: str) -> None:
     env = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=300, check=False, env=env)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

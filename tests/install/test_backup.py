@@ -4,7 +4,9 @@ import os
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -15,21 +17,23 @@ from limes.placement.migrations import placement_migrations
 from tests.api.world import BERLIN, GERMANY, make_world
 from tests.docs.blocks import blocks_of
 from tests.setup.needs import POSTGRESQL
+from tests.support.databases import MigratedUrlFactory
 from tests.support.machine import MACHINE
+from tests.support.postgres import PostgresServer
 from tests.support.rows import all_rows
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "upgrade-and-backup.md"
 
 
-def block(beginning):
+def block(beginning: str) -> str:
     """The page's block of this test that begins like this."""
     found = [one.shown for one in blocks_of(PAGE) if one.marks.get("run by", "").endswith("test_backup.py")]
     (text,) = (text for text in found if text.startswith(beginning))
     return text
 
 
-def bash(text, folder, **env):
+def bash(text: str, folder: Path, **env) -> subprocess.CompletedProcess[str]:
     programs = folder / "bin"
     programs.mkdir(exist_ok=True)
     for name, program in (("python3", sys.executable), ("limes", f"{sys.executable} -m limes")):
@@ -47,7 +51,7 @@ def bash(text, folder, **env):
     )
 
 
-def filled(url):
+def filled(url: str) -> dict[str, Counter[Any]]:
     """A database with the small cloud, and one change after it."""
     engine = Engine(url)
     world = make_world(engine)
@@ -58,7 +62,7 @@ def filled(url):
     return rows
 
 
-def rows_of(url):
+def rows_of(url: str) -> dict[str, Counter[Any]]:
     engine = Engine(url)
     rows = all_rows(engine)
     engine.close()
@@ -67,7 +71,7 @@ def rows_of(url):
 
 @pytest.mark.postgresql
 @pytest.mark.parametrize("databases", ["postgresql"], indirect=True)
-def test_postgresql(postgres, database_url_with, tmp_path) -> None:
+def test_postgresql(postgres: PostgresServer, database_url_with: MigratedUrlFactory, tmp_path: Path) -> None:
     url = database_url_with(limes_migrations, placement_migrations)
     before = filled(url)
     env = {"PGHOST": "127.0.0.1", "PGPORT": str(postgres.port), "PGUSER": "postgres"}
@@ -98,7 +102,7 @@ def test_postgresql(postgres, database_url_with, tmp_path) -> None:
         postgres.execute("DROP ROLE limes")
 
 
-def test_sqlite_while_somebody_writes(tmp_path) -> None:
+def test_sqlite_while_somebody_writes(tmp_path: Path) -> None:
     (tmp_path / "var").mkdir()
     url = f"sqlite:///{tmp_path}/var/limes.db"
     engine = Engine(url)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,13 +18,13 @@ ROOT = Path(__file__).parents[2]
 FILE = ROOT / "config" / "Containerfile"
 
 
-def instructions():
+def instructions() -> list[Any]:
     """Each instruction with its argument; lines that go on are one."""
     text = re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", FILE.read_text(), flags=re.MULTILINE))
     return [tuple(line.split(maxsplit=1)) for line in text.splitlines() if line.strip()]
 
 
-def arguments(name):
+def arguments(name: str) -> list[Any]:
     return [argument for instruction, argument in instructions() if instruction == name]
 
 
@@ -65,7 +66,7 @@ def test_the_commands_exist() -> None:
 
 
 @pytest.mark.parametrize(("status", "code"), [(200, 0), (503, 1)])
-def test_the_health_check_tells(status, code) -> None:
+def test_the_health_check_tells(status: int, code: int) -> None:
     (check,) = arguments("HEALTHCHECK")
     command = json.loads(check.partition("CMD ")[2])
     service = RecordedService({("GET", "/healthcheck"): lambda request: (status, {})})

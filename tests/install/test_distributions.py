@@ -3,13 +3,14 @@
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 _NOT_SHIPPED = ("limes/ui/frontend/", "limes/ui/README.md", "limes/ui/static/manifest.json")
 
 
-def files(*folders):
+def files(*folders: str) -> Iterator[str]:
     """Files of the packages as they stand in the checkout, by their path in the wheel."""
     for folder in folders:
         for path in (ROOT / folder).rglob("*"):
@@ -18,7 +19,7 @@ def files(*folders):
                 yield name
 
 
-def test_the_wheel_has_every_file_of_the_packages(wheel) -> None:
+def test_the_wheel_has_every_file_of_the_packages(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         shipped = {name for name in archive.namelist() if not name.startswith("limes-")}
     assert shipped == set(files("limes", "plugins/limes_plugins", "plugins/limes_osc"))
@@ -27,7 +28,7 @@ def test_the_wheel_has_every_file_of_the_packages(wheel) -> None:
     assert "limes/db/migrations/0001_initial.py" in shipped
 
 
-def test_the_wheel_has_what_an_installation_begins_with(wheel) -> None:
+def test_the_wheel_has_what_an_installation_begins_with(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = [name.partition(".data/data/share/limes/")[2] for name in archive.namelist()]
     shipped = {name for name in names if name}
@@ -36,7 +37,7 @@ def test_the_wheel_has_what_an_installation_begins_with(wheel) -> None:
     assert {Path(name).name for name in shipped} == {*kept, "README.md", "requirements.lock"}
 
 
-def test_the_sdist_has_what_one_needs_to_read_and_to_test_it(distributions) -> None:
+def test_the_sdist_has_what_one_needs_to_read_and_to_test_it(distributions: Path) -> None:
     (path,) = distributions.glob("*.tar.gz")
     with tarfile.open(path) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -56,7 +57,7 @@ def test_the_sdist_has_what_one_needs_to_read_and_to_test_it(distributions) -> N
     assert not [name for name in names if "node_modules" in name or "__pycache__" in name]
 
 
-def test_the_metadata(wheel) -> None:
+def test_the_metadata(wheel: Path) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     with zipfile.ZipFile(wheel) as archive:
         (path,) = (name for name in archive.namelist() if name.endswith("dist-info/METADATA"))

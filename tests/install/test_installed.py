@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -14,12 +15,13 @@ import yaml
 
 from limes import __version__
 from tests.install.conftest import commands_of_the_page
+from tests.install.installation import Installation
 from tests.support.processes import ServerProcess, free_port, http_answers
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_it_is_the_installed_one(installation) -> None:
+def test_it_is_the_installed_one(installation: Installation) -> None:
     code = "import limes, limes_plugins; print(limes.__file__, limes_plugins.__file__)"
     found = subprocess.run(
         [installation.bin("python"), "-c", code],
@@ -31,13 +33,13 @@ def test_it_is_the_installed_one(installation) -> None:
     assert [path.startswith(str(installation.folder)) for path in found.stdout.split()] == [True, True]
 
 
-def test_the_version(installation) -> None:
+def test_the_version(installation: Installation) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert installation.run("--version").stdout == f"limes {__version__}\n"
     assert project["version"] == __version__
 
 
-def test_plugins_are_found(installation) -> None:
+def test_plugins_are_found(installation: Installation) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     found = json.loads(installation.run("plugin", "list", "--json").stdout)["plugins"]
     assert {one["name"] for one in found} == set(project["entry-points"]["limes.backends"])
@@ -45,7 +47,7 @@ def test_plugins_are_found(installation) -> None:
 
 
 @pytest.mark.parametrize("name", ["limes.yaml", "quickstart.yaml"])
-def test_the_examples_can_be_used(installation, name) -> None:
+def test_the_examples_can_be_used(installation: Installation, name: str) -> None:
     checked = subprocess.run(
         [installation.bin("limes"), "config", "check", "--config", installation.share / name],
         env={**installation.env, "LIMES_IDENTITY_PASSWORD": "x", "LIMES_AUDIT_RABBITMQ_PASSWORD": "x"},
@@ -57,7 +59,7 @@ def test_the_examples_can_be_used(installation, name) -> None:
 
 
 @pytest.fixture
-def lab(installation, tmp_path):
+def lab(installation: Installation, tmp_path: Path) -> tuple[Any, Any]:
     """The page's sample cloud, on free ports."""
     begin, _, serve = commands_of_the_page(1).rpartition("\n/opt")
     begin = begin.replace("/opt/limes", str(installation.folder))
@@ -71,7 +73,7 @@ def lab(installation, tmp_path):
     return tmp_path, yaml.safe_load(text)
 
 
-def test_all_three_processes_serve(installation, lab) -> None:
+def test_all_three_processes_serve(installation: Installation, lab: tuple[Any, Any]) -> None:
     folder, document = lab
     api, placement = (f"http://{document[name]['listen']}" for name in ("api", "placement"))
     command = [installation.bin("limes"), "serve", "--config", "quickstart.yaml"]
@@ -87,12 +89,12 @@ def test_all_three_processes_serve(installation, lab) -> None:
         assert process.stop(30) == 0
 
 
-def only(env):
+def only(env: dict[str, str]) -> dict[Any, Any]:
     """The environment of the installation; what of ours it has not is taken away."""
     return {**dict.fromkeys(("PYTHONPATH", "LIMES_CONFIG"), ""), **env}
 
 
-def test_an_upgraded_api_tells_systemd_that_it_listens(installation, lab) -> None:
+def test_an_upgraded_api_tells_systemd_that_it_listens(installation: Installation, lab: tuple[Any, Any]) -> None:
     folder, document = lab
     upgraded = installation.run("db", "upgrade", "--config", "quickstart.yaml", cwd=folder)
     assert upgraded.returncode == 0, upgraded.stderr

@@ -1,6 +1,7 @@
 """The manifests: held against Kubernetes' own schemas, against each other, and against our configuration."""
 
 from pathlib import Path
+from typing import Any
 
 import kubernetes_validate
 import pytest
@@ -9,7 +10,7 @@ import yaml
 from limes import __version__
 from limes.cli import build_parser
 from limes.composition.cluster import backend_problems
-from limes.settings import parse
+from limes.settings import Settings, parse
 from limes.settings.load import KNOWN_VARIABLES
 
 FOLDER = Path(__file__).parents[2] / "config" / "kubernetes"
@@ -21,7 +22,7 @@ def name(document) -> str:
     return f"{document['kind']}/{document['metadata']['name']}"
 
 
-def of_kind(kind):
+def of_kind(kind: str) -> dict[Any, Any]:
     return {one["metadata"]["name"]: one for one in DOCUMENTS if one["kind"] == kind}
 
 
@@ -43,7 +44,7 @@ def test_kubernetes_understands_them(document) -> None:
 
 
 @pytest.fixture
-def settings():
+def settings() -> Settings:
     document = yaml.safe_load(of_kind("ConfigMap")["limes"]["data"]["limes.yaml"])
     assert backend_problems(document) == []
     return parse(document, {"LIMES_IDENTITY_PASSWORD": "x"}, FOLDER)
@@ -66,7 +67,7 @@ def test_pods_run_what_there_is_without_privileges(workload) -> None:
 
 
 @pytest.mark.parametrize("process", ["api", "placement", "collector"])
-def test_ports_probes_and_services_fit_the_configuration(process, settings) -> None:
+def test_ports_probes_and_services_fit_the_configuration(process: str, settings: Settings) -> None:
     deployment = of_kind("Deployment")[f"limes-{process}"]
     port = int(getattr(settings, process).listen.rpartition(":")[2])
     one = container(deployment)

@@ -6,6 +6,7 @@ import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.markers import default_environment
@@ -17,7 +18,7 @@ LOCK = ROOT / "requirements.lock"
 ENTRY = re.compile(r"(?P<requirement>[^\s\\]+==[^\\]+?) \\\n(?P<hashes>(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)")
 
 
-def entries():
+def entries() -> dict[Any, Any]:
     """Its requirements, by name."""
     found = [Requirement(match["requirement"]) for match in ENTRY.finditer(LOCK.read_text())]
     return {canonicalize_name(one.name): one for one in found}
@@ -29,11 +30,11 @@ def version(requirement):
     return pin.version
 
 
-def project():
+def project() -> dict[str, Any]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
-def applies(requirement):
+def applies(requirement: Requirement) -> bool:
     return requirement.marker is None or requirement.marker.evaluate({**default_environment(), "extra": ""})
 
 
@@ -76,7 +77,7 @@ def test_what_may_break_us_has_an_upper_bound() -> None:
         assert operators >= ({">="} if requirement.name in free else {">=", "<"}), text
 
 
-def pip_install(file):
+def pip_install(file: Path) -> str:
     """What pip says without an index: it cannot go on, but by then it has read every line."""
     options = ["--require-hashes", "--no-deps", "--no-index", "--dry-run", "--ignore-installed"]
     command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", *options, "-r", file]
@@ -88,12 +89,12 @@ def test_pip_reads_all_of_it() -> None:
     assert f"ERROR: No matching distribution found for {first.name}=={version(first)}" in pip_install(LOCK)
 
 
-def test_pip_would_say_if_it_could_not(tmp_path) -> None:
+def test_pip_would_say_if_it_could_not(tmp_path: Path) -> None:
     file = tmp_path / "requirements.lock"
     file.write_text(f"{LOCK.read_text()}attrs = 1\n")
     assert "Invalid requirement: 'attrs = 1'" in pip_install(file)
 
 
 @pytest.mark.parametrize("option", ["--require-hashes -r requirements.lock", "--no-deps --no-build-isolation ."])
-def test_the_container_is_made_with_it(option) -> None:
+def test_the_container_is_made_with_it(option: str) -> None:
     assert option in (ROOT / "config" / "Containerfile").read_text()

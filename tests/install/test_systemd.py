@@ -4,10 +4,12 @@ import configparser
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from limes.cli import build_parser
+from tests.install.installation import Installation
 from tests.setup.needs import SYSTEMD
 from tests.support.machine import require
 
@@ -15,7 +17,7 @@ UNITS = sorted((Path(__file__).parents[2] / "config" / "systemd").glob("*.servic
 
 
 @pytest.fixture
-def units(installation, tmp_path):
+def units(installation: Installation, tmp_path: Path) -> list[Any]:
     """The units, with this installation's `limes`: systemd looks whether the program is there."""
     require(SYSTEMD)
     for unit in UNITS:
@@ -23,16 +25,16 @@ def units(installation, tmp_path):
     return sorted(tmp_path.glob("*.service"))
 
 
-def run(*command):
+def run(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=120)
 
 
-def test_systemd_understands_them(units) -> None:
+def test_systemd_understands_them(units: list[Any]) -> None:
     verified = run("systemd-analyze", "verify", "--man=no", *units)
     assert (verified.returncode, verified.stdout + verified.stderr) == (0, "")
 
 
-def test_they_are_closed(units) -> None:
+def test_they_are_closed(units: list[Any]) -> None:
     for unit in units:
         judged = run("systemd-analyze", "security", "--offline=yes", "--threshold=20", "--no-pager", unit)
         assert judged.returncode == 0, judged.stdout[-500:]
@@ -40,7 +42,7 @@ def test_they_are_closed(units) -> None:
         assert float(exposure) <= 1.5
 
 
-def read(unit):
+def read(unit: Path) -> configparser.RawConfigParser:
     parser = configparser.RawConfigParser(strict=False)
     parser.optionxform = str
     parser.read(unit)
@@ -48,7 +50,7 @@ def read(unit):
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
-def test_they_run_commands_that_there_are(unit) -> None:
+def test_they_run_commands_that_there_are(unit: Path) -> None:
     program, *arguments = read(unit)["Service"]["ExecStart"].split()
     assert program == "/opt/limes/bin/limes"
     assert build_parser().parse_args(arguments).run

@@ -1,6 +1,9 @@
 """`limes config check --against-database`: what a change of the configuration drops, before a collector starts with it."""
 
 import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -11,7 +14,8 @@ from limes.core.catalog import Catalog, ServiceDef
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from tests.api.commitments import BEHAVIORS, commit
-from tests.api.world import SERVICES, make_world
+from tests.api.world import SERVICES, World, make_world
+from tests.support.databases import MigratedUrlFactory
 from tests.support.rows import all_rows, changes
 
 SAMPLE = {
@@ -33,7 +37,7 @@ WHOLE = {
 
 
 @pytest.fixture
-def world(database_url_with, monkeypatch):
+def world(database_url_with: MigratedUrlFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """The small cloud with two commitments, of which one is in az-two, which the configurations below do not have."""
     url = database_url_with(limes_migrations)
     engine = Engine(url)
@@ -48,10 +52,10 @@ def world(database_url_with, monkeypatch):
 
 
 @pytest.fixture
-def check(world, tmp_path, capsys):
+def check(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     """Runs the command with a configuration of these services and availability zones."""
 
-    def run(services, azs=("az-one", "az-two"), *options):
+    def run(services, azs: tuple[str, str] = ("az-one", "az-two"), *options) -> tuple[int, Any, Any]:
         document = {
             "availability_zones": list(azs),
             "discovery": {"method": "static", "params": {"domains": [{"id": "d", "name": "d", "projects": [PROJECT]}]}},
@@ -71,13 +75,13 @@ def check(world, tmp_path, capsys):
     return run
 
 
-def test_nothing_is_dropped(check) -> None:
+def test_nothing_is_dropped(check: Callable[..., Any]) -> None:
     code, out, errors = check(WHOLE)
     assert (code, errors) == (0, "")
     assert out.splitlines()[1:] == ["It drops nothing that is in the database."]
 
 
-def test_a_service(check) -> None:
+def test_a_service(check: Callable[..., Any]) -> None:
     code, out, _ = check({"compute": WHOLE["compute"]})
     assert code == 3
     assert out.splitlines()[1:4] == [
@@ -89,7 +93,7 @@ def test_a_service(check) -> None:
     assert len(out.splitlines()) == 5
 
 
-def test_a_service_with_commitments_is_kept_until_they_end(check) -> None:
+def test_a_service_with_commitments_is_kept_until_they_end(check: Callable[..., Any]) -> None:
     code, out, _ = check({"volume": WHOLE["volume"]}, ["az-one", "az-two"], "--json")
     assert code == 3
     [service] = json.loads(out)["dropped"]["services"]
@@ -102,7 +106,7 @@ def test_a_service_with_commitments_is_kept_until_they_end(check) -> None:
     }  # fmt: skip
 
 
-def test_a_resource_and_a_zone(check) -> None:
+def test_a_resource_and_a_zone(check: Callable[..., Any]) -> None:
     resources = {name: one for name, one in WHOLE["compute"]["resources"].items() if name != "ram"}
     code, out, _ = check(WHOLE | {"compute": {"area": "compute", "resources": resources}}, ["az-one"])
     assert code == 3
@@ -115,7 +119,7 @@ def test_a_resource_and_a_zone(check) -> None:
     ]
 
 
-def test_what_is_missing_already_is_said_but_is_no_reason_to_stop(world, check) -> None:
+def test_what_is_missing_already_is_said_but_is_no_reason_to_stop(world: World, check: Callable[..., Any]) -> None:
     catalog = Catalog(["az-one", "az-two"], [ServiceDef("compute", "compute", SERVICES[0].resources)])
     SyncCatalog(world.engine, catalog, ["inventory"], world.clock, grace=86400).run(prune=True)
     code, out, _ = check({"compute": WHOLE["compute"]})
@@ -128,7 +132,7 @@ def test_what_is_missing_already_is_said_but_is_no_reason_to_stop(world, check) 
     ]
 
 
-def test_a_configuration_that_is_wrong_is_not_compared(check) -> None:
+def test_a_configuration_that_is_wrong_is_not_compared(check: Callable[..., Any]) -> None:
     code, out, errors = check({"compute": {"area": "compute", "resources": {}}})
     assert (code, out) == (1, "")
     assert "services[0].params.resources" in errors

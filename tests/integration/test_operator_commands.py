@@ -6,6 +6,7 @@ import pty
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -22,7 +23,7 @@ SHOP = "1a000000000000000000000000000001"
 class Shell:
     """Runs `limes` with the quickstart's cloud, whose Placement does not run, on a database of its own."""
 
-    def __init__(self, folder) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         text = (ROOT / "config" / "quickstart.yaml").read_text()
         for port in ("8080", "8778", "8081"):
@@ -46,11 +47,11 @@ class Shell:
         self.configure()
 
     @property
-    def env(self):
+    def env(self) -> dict[Any, Any]:
         ours = {"LIMES_CONFIG": str(self.folder / "limes.yaml"), "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"}
         return {**os.environ, **ours, "TERM": "xterm-256color", "COLUMNS": "140"}
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "limes", *arguments],
             env=self.env,
@@ -60,7 +61,7 @@ class Shell:
             timeout=200,
         )
 
-    def on_a_terminal(self, *arguments, **env):
+    def on_a_terminal(self, *arguments: str, **env: str) -> str:
         """What a terminal gets, standard error included."""
         ours, theirs = pty.openpty()
         process = subprocess.Popen(
@@ -84,11 +85,11 @@ class Shell:
 
 
 @pytest.fixture
-def shell(tmp_path):
+def shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path)
 
 
-def test_once_does_all_that_is_due_and_fails_if_something_does(shell) -> None:
+def test_once_does_all_that_is_due_and_fails_if_something_does(shell: Shell) -> None:
     once = shell("collect", "--once", "--json")
     assert once.returncode == 1
     outcomes = {(one["task"], one["about"]): one for one in json.loads(once.stdout)["outcomes"]}
@@ -111,7 +112,7 @@ def test_once_does_all_that_is_due_and_fails_if_something_does(shell) -> None:
     assert any(line.startswith("service compute: the last scrape failed in") for line in report["problems"])
 
 
-def test_a_second_run_has_nothing_to_do(shell) -> None:
+def test_a_second_run_has_nothing_to_do(shell: Shell) -> None:
     shell.without_placement()
     first = shell("collect", "--once")
     assert first.returncode == 0, first.stderr
@@ -125,7 +126,7 @@ def test_a_second_run_has_nothing_to_do(shell) -> None:
     assert "resource_scrapes" not in second.stdout
 
 
-def test_colours_only_on_terminals_and_not_with_no_color(shell) -> None:
+def test_colours_only_on_terminals_and_not_with_no_color(shell: Shell) -> None:
     """Programs that read a pipe get no escape sequences; people who do not want colours get none."""
     shell("collect", "--once")
     assert "\x1b[" not in shell("status").stdout
@@ -136,7 +137,7 @@ def test_colours_only_on_terminals_and_not_with_no_color(shell) -> None:
     assert "the last scrape failed in" in plain
 
 
-def test_progress_is_shown_on_terminals(shell) -> None:
+def test_progress_is_shown_on_terminals(shell: Shell) -> None:
     shell.without_placement()
     seen = shell.on_a_terminal("collect", "--once")
     assert "tasks" in seen
@@ -144,7 +145,7 @@ def test_progress_is_shown_on_terminals(shell) -> None:
     assert "tasks" not in shell("collect", "--once").stderr
 
 
-def test_a_plugin_is_tried_out(shell) -> None:
+def test_a_plugin_is_tried_out(shell: Shell) -> None:
     tried = shell("plugin", "test", "object-store", "--project", SHOP)
     assert tried.returncode == 0, tried.stderr
     assert "object-store in acme/shop" in tried.stdout
@@ -164,7 +165,7 @@ def test_a_plugin_is_tried_out(shell) -> None:
         (("collect", "--json"), "limes: --json is for --once"),
     ],
 )
-def test_mistakes_are_one_line_and_exit_code_1(shell, arguments, message) -> None:
+def test_mistakes_are_one_line_and_exit_code_1(shell: Shell, arguments: tuple[Any, ...], message: str) -> None:
     result = shell(*arguments)
     assert result.returncode == 1
     assert result.stdout == ""

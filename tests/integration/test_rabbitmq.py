@@ -6,6 +6,8 @@ import signal
 import threading
 import time
 import uuid
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from tests.api.world import BERLIN, GERMANY, make_world
 from tests.collector.lab import NoJitter
 from tests.setup.needs import OPENSSL
 from tests.support.machine import require
+from tests.support.rabbitmq import RabbitMQ
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -28,31 +31,31 @@ def queue() -> str:
 
 
 @pytest.fixture
-def sink(rabbitmq, queue):
+def sink(rabbitmq: RabbitMQ, queue: str) -> RabbitMQSink:
     return RabbitMQSink(f"amqp://guest@127.0.0.1:{rabbitmq.port}/", queue, password="guest", timeout=30)
 
 
 @pytest.fixture
-def impatient_sink(rabbitmq, queue):
+def impatient_sink(rabbitmq: RabbitMQ, queue: str) -> RabbitMQSink:
     """For a broker that does not answer; give it some tries with one that does."""
     return RabbitMQSink(f"amqp://guest@127.0.0.1:{rabbitmq.port}/", queue, password="guest", timeout=3)
 
 
-def deliver_at_last(sink, number) -> None:
+def deliver_at_last(sink: RabbitMQSink, number: int) -> None:
     deadline = time.monotonic() + 100
     while (delivery := sink.deliver(events(number))).delivered != (number,):
         assert time.monotonic() < deadline, delivery
 
 
-def events(*numbers, stream="berlin"):
+def events(*numbers: int, stream: str = "berlin") -> list[Any]:
     return [OutgoingEvent(n, stream, f"id-{n}", json.dumps({"n": n})) for n in numbers]
 
 
-def bodies(rabbitmq, queue):
+def bodies(rabbitmq: RabbitMQ, queue: str) -> list[Any]:
     return [json.loads(body)["n"] for _, body in rabbitmq.take_all(queue)]
 
 
-def test_messages(rabbitmq, queue, sink) -> None:
+def test_messages(rabbitmq: RabbitMQ, queue: str, sink: RabbitMQSink) -> None:
     assert sink.deliver(events(1, 2)).delivered == (1, 2)
     (first, body), (second, _) = rabbitmq.take_all(queue)
     assert body == b'{"n": 1}'
@@ -60,7 +63,7 @@ def test_messages(rabbitmq, queue, sink) -> None:
     assert second.message_id == "id-2"
 
 
-def test_a_broker_is_tried_out_without_leaving_anything(rabbitmq, queue, sink) -> None:
+def test_a_broker_is_tried_out_without_leaving_anything(rabbitmq: RabbitMQ, queue: str, sink: RabbitMQSink) -> None:
     assert sink.try_out() is None
     url = f"amqp://guest@127.0.0.1:{rabbitmq.port}/"
     assert RabbitMQSink(url, queue).try_out() is None, "the broker's own user has a known password"
@@ -69,7 +72,7 @@ def test_a_broker_is_tried_out_without_leaving_anything(rabbitmq, queue, sink) -
     assert sink.deliver(events(1)).delivered == (1,), "it had to make the queue, as nobody else has"
 
 
-def test_what_was_confirmed_outlives_a_restart(rabbitmq, queue, sink) -> None:
+def test_what_was_confirmed_outlives_a_restart(rabbitmq: RabbitMQ, queue: str, sink: RabbitMQSink) -> None:
     assert sink.deliver(events(1)).error is None
     rabbitmq.process.stop()
     down = sink.deliver(events(2))
@@ -80,7 +83,7 @@ def test_what_was_confirmed_outlives_a_restart(rabbitmq, queue, sink) -> None:
     assert bodies(rabbitmq, queue) == [1, 2]
 
 
-def test_a_restart_in_the_middle_loses_nothing(rabbitmq, queue, sink) -> None:
+def test_a_restart_in_the_middle_loses_nothing(rabbitmq: RabbitMQ, queue: str, sink: RabbitMQSink) -> None:
     """The broker is killed while it takes messages; the rest is delivered afterwards, and each was confirmed once."""
     wanted = events(*range(4000))
     killer = threading.Timer(0.3, rabbitmq.process.signal, args=[signal.SIGKILL])
@@ -99,7 +102,7 @@ def test_a_restart_in_the_middle_loses_nothing(rabbitmq, queue, sink) -> None:
     assert got == sorted(got)
 
 
-def test_a_full_queue_refuses(rabbitmq, queue, sink) -> None:
+def test_a_full_queue_refuses(rabbitmq: RabbitMQ, queue: str, sink: RabbitMQSink) -> None:
     with rabbitmq.channel() as channel:
         channel.queue_declare(queue, durable=True, arguments={"x-max-length": 1, "x-overflow": "reject-publish"})
     mixed = [*events(1, 2, 3), *events(4, stream="paris")]
@@ -110,14 +113,14 @@ def test_a_full_queue_refuses(rabbitmq, queue, sink) -> None:
     assert sink.deliver(events(2)).delivered == (2,)
 
 
-def test_a_queue_of_the_operator_is_taken_as_it_is(rabbitmq, queue, sink) -> None:
+def test_a_queue_of_the_operator_is_taken_as_it_is(rabbitmq: RabbitMQ, queue: str, sink: RabbitMQSink) -> None:
     with rabbitmq.channel() as channel:
         channel.queue_declare(queue, durable=True, arguments={"x-queue-type": "quorum"})
     assert sink.deliver(events(1)).delivered == (1,)
     assert bodies(rabbitmq, queue) == [1]
 
 
-def test_a_wrong_password_is_in_no_message(rabbitmq, queue, caplog) -> None:
+def test_a_wrong_password_is_in_no_message(rabbitmq: RabbitMQ, queue: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "limes")
     sink = RabbitMQSink(f"amqp://guest@127.0.0.1:{rabbitmq.port}/", queue, password="s3cret", timeout=30)
     error = sink.deliver(events(1)).error
@@ -125,7 +128,7 @@ def test_a_wrong_password_is_in_no_message(rabbitmq, queue, caplog) -> None:
     assert "s3cret" not in error + caplog.text + repr(sink)
 
 
-def test_a_broker_that_hangs(rabbitmq, impatient_sink) -> None:
+def test_a_broker_that_hangs(rabbitmq: RabbitMQ, impatient_sink: RabbitMQSink) -> None:
     rabbitmq.pause()
     try:
         delivery = impatient_sink.deliver(events(1))
@@ -136,11 +139,11 @@ def test_a_broker_that_hangs(rabbitmq, impatient_sink) -> None:
     deliver_at_last(impatient_sink, 1)
 
 
-def in_queue(queue, what) -> str:
+def in_queue(queue: str, what: str) -> str:
     return f'{{ok, Q}} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"{queue}">>)), sys:{what}(amqqueue:get_pid(Q)).'
 
 
-def test_a_queue_that_does_not_confirm(rabbitmq, queue, impatient_sink) -> None:
+def test_a_queue_that_does_not_confirm(rabbitmq: RabbitMQ, queue: str, impatient_sink: RabbitMQSink) -> None:
     """The connection is fine, with heartbeats and all, but the answer never comes."""
     deliver_at_last(impatient_sink, 1)
     rabbitmq.evaluate(in_queue(queue, "suspend"))
@@ -156,7 +159,7 @@ def test_a_queue_that_does_not_confirm(rabbitmq, queue, impatient_sink) -> None:
     assert set(bodies(rabbitmq, queue)) == {1, 2}
 
 
-def test_from_a_put_to_the_queue(rabbitmq, queue, sink, tmp_path) -> None:
+def test_from_a_put_to_the_queue(rabbitmq: RabbitMQ, queue: str, sink: RabbitMQSink, tmp_path: Path) -> None:
     """The whole way, with an outage in between: in order, all of them, and the request does not notice."""
     url = f"sqlite:///{tmp_path}/limes.db"
     engine = Engine(url)
@@ -168,7 +171,7 @@ def test_from_a_put_to_the_queue(rabbitmq, queue, sink, tmp_path) -> None:
         world.clock.advance(60)
         return deliver.run_if_due().delivered
 
-    def put(cores):
+    def put(cores: int):
         quotas = {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": cores}]}]}
         path = f"/v1/domains/{GERMANY}/projects/{BERLIN}"
         return world.request("PUT", path, json={"project": quotas}).status_code
@@ -188,7 +191,7 @@ def test_from_a_put_to_the_queue(rabbitmq, queue, sink, tmp_path) -> None:
     assert [content["newQuota"] for content in contents] == [21, 22, 23, 24]
 
 
-def test_tls(rabbitmq, queue) -> None:
+def test_tls(rabbitmq: RabbitMQ, queue: str) -> None:
     require(OPENSSL)
     url = f"amqps://guest@127.0.0.1:{rabbitmq.tls_port}/"
     trusting = RabbitMQSink(url, queue, password="guest", cacert=rabbitmq.certificate, timeout=30)

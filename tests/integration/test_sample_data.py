@@ -1,6 +1,8 @@
 """Loading the sample data, where the collector is slower than a real one usually is."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,14 +16,14 @@ DOMAINS = {"acme": ["shop", "shop-staging", "analytics"], "university": ["physic
 
 
 @pytest.fixture
-def slow_limes():
+def slow_limes() -> Iterator[RecordedService]:
     """Answers as a Limes whose collector finds the projects of the last domain only while they are asked for."""
     asked: list[str] = []
 
-    def domains(request):
+    def domains(request) -> tuple[int, dict[str, Any]]:
         return 200, {"domains": [{"name": name, "id": name} for name in DOMAINS]}
 
-    def projects(request, domain):
+    def projects(request, domain) -> tuple[int, dict[str, Any]]:
         asked.append(domain)
         known = DOMAINS[domain] if domain == "acme" or asked.count(domain) > 2 else []
         return 200, {"projects": [{"name": name, "id": name} for name in known]}
@@ -40,7 +42,7 @@ def slow_limes():
     service.close()
 
 
-def test_quotas_wait_until_all_projects_are_found(slow_limes, tmp_path) -> None:
+def test_quotas_wait_until_all_projects_are_found(slow_limes: RecordedService, tmp_path: Path) -> None:
     settings = load(ROOT / "config" / "quickstart.yaml", {})
     listen = slow_limes.url.removeprefix("http://")
     settings = settings.model_copy(update={"api": settings.api.model_copy(update={"listen": listen})})

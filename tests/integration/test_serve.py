@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +108,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         serve.process.kill()
 
 
-def eventually(check, what, timeout=200.0) -> None:
+def eventually(check: Callable[..., Any], what: str, timeout: float = 200.0) -> None:
     deadline = time.monotonic() + timeout
     while not check():
         assert time.monotonic() < deadline, what

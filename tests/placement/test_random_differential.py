@@ -16,7 +16,7 @@ from tests.placement.random_story.story import RandomStory, Request
 from tests.placement.search.comparison import check_candidates
 from tests.placement.test_differential import comparable, differences_of, is_deliberate
 from tests.placement.world import World
-from tests.support.upstream_placement import UpstreamPlacement
+from tests.support.upstream_placement import PlacementFactory, UpstreamPlacement
 
 FIRST = int(os.environ.get("LIMES_DIFFERENTIAL_FIRST", "1"))
 SEEDS = range(FIRST, FIRST + int(os.environ.get("LIMES_DIFFERENTIAL_SEEDS", "4")))
@@ -101,7 +101,7 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def empty_upstream(upstream_placement_factory) -> UpstreamPlacement:
+def empty_upstream(upstream_placement_factory: PlacementFactory) -> UpstreamPlacement:
     return upstream_placement_factory()
 
 

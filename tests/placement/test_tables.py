@@ -1,5 +1,7 @@
 """The tables refuse what must never be."""
 
+from collections.abc import Iterator
+
 import peewee
 import pytest
 
@@ -15,7 +17,7 @@ INSERT = (
 
 
 @pytest.fixture
-def tables(database_url_with: MigratedUrlFactory):
+def tables(database_url_with: MigratedUrlFactory) -> Iterator[Engine]:
     engine = Engine(database_url_with(placement_migrations))
     yield engine
     engine.close()

@@ -1,81 +1,12 @@
 """The three real processes on PostgreSQL, both APIs with two workers, and a real Prometheus that scrapes them."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
-import requests
-import yaml
 
+from tests.prometheus.cloud import Cloud
 from tests.support.postgres import PostgresServer
-from tests.support.processes import ServerProcess, free_port, http_answers
-from tests.support.prometheus import CONFIG, PrometheusServer, find_program
-
-ROOT = CONFIG.parent
-
-
-class Cloud:
-    """The quickstart's cloud, but with a database server and more workers."""
-
-    def __init__(self, folder: Path, database_url: str) -> None:
-        self.folder = folder
-        document = yaml.safe_load((CONFIG / "quickstart.yaml").read_text())
-        text = yaml.safe_dump(document)
-        for port in ("8080", "8778", "8081"):
-            text = text.replace(f"127.0.0.1:{port}", f"127.0.0.1:{free_port()}")
-        document = yaml.safe_load(text)
-        document["database"]["url"] = database_url
-        document["api"]["workers"] = document["placement"]["workers"] = 2
-        document["collector"] |= {"poll_interval": 0.2, "data_metrics": {"expose": True}}
-        document["audit"] = {"sinks": "log", "log": {"path": str(folder / "audit.log")}}
-        self.targets = {
-            "limes-api": document["api"]["listen"],
-            "limes-placement": document["placement"]["listen"],
-            "limes-collector": document["collector"]["listen"],
-        }
-        self.config = folder / "limes.yaml"
-        self.config.write_text(yaml.safe_dump(document))
-        self.env = {"LIMES_CONFIG": str(self.config), "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"}
-        self.processes: dict[str, ServerProcess] = {}
-
-    def command(self, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """Runs `limes` and waits for it."""
-        return subprocess.run(
-            [sys.executable, "-m", "limes", *arguments],
-            env={**os.environ, **self.env, **env},
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=200,
-        )
-
-    def start(self) -> None:
-        """Starts all three, the one that the others ask first."""
-        upgraded = self.command("db", "upgrade")
-        assert upgraded.returncode == 0, upgraded.stderr
-        for name, job in (("placement", "limes-placement"), ("api", "limes-api"), ("collect", "limes-collector")):
-            self.processes[name] = ServerProcess(
-                [sys.executable, "-m", "limes", name],
-                ready=http_answers(f"http://{self.targets[job]}/healthcheck"),
-                log=self.folder / f"{name}.log",
-                env=self.env,
-                cwd=self.folder,
-            ).start()
-
-    def stop(self) -> None:
-        """Stops all."""
-        for process in self.processes.values():
-            process.stop(timeout=200)
-
-    def call(self, method: str, path: str, *, job: str = "limes-api", **options: Any) -> requests.Response:
-        """A request of the cloud's admin."""
-        headers = {"X-Auth-Token": "cloud-admin", "OpenStack-API-Version": "placement 1.39"}
-        url = f"http://{self.targets[job]}{path}"
-        return requests.request(method, url, headers=headers, timeout=30, **options)
+from tests.support.prometheus import PrometheusServer, find_program
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -13,7 +14,7 @@ ALERTS = CONFIG / "prometheus" / "alerts.yaml"
 TESTS = Path(__file__).parent / "alerts_test.yaml"
 
 
-def promtool(*arguments):
+def promtool(*arguments: str | Path) -> str:
     result = subprocess.run(
         [find_program("promtool"), *map(str, arguments)], capture_output=True, text=True, timeout=200, check=False
     )
@@ -21,7 +22,7 @@ def promtool(*arguments):
     return result.stdout
 
 
-def rules():
+def rules() -> list[Any]:
     return [rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]]
 
 
@@ -29,13 +30,13 @@ def test_the_rules_are_well_formed() -> None:
     assert f"{len(rules())} rules found" in promtool("check", "rules", ALERTS)
 
 
-def test_the_example_configuration_is_well_formed(tmp_path) -> None:
+def test_the_example_configuration_is_well_formed(tmp_path: Path) -> None:
     shutil.copy(ALERTS, tmp_path)
     shutil.copy(CONFIG / "prometheus" / "scrape.yaml", tmp_path)
     promtool("check", "config", tmp_path / "scrape.yaml")
 
 
-def test_the_rules_fire_when_they_should_and_only_then(tmp_path) -> None:
+def test_the_rules_fire_when_they_should_and_only_then(tmp_path: Path) -> None:
     shutil.copy(ALERTS, tmp_path)
     shutil.copy(TESTS, tmp_path)
     promtool("test", "rules", tmp_path / TESTS.name)

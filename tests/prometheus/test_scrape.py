@@ -4,18 +4,21 @@ import json
 import os
 import signal
 import time
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import requests
 
+from tests.prometheus.cloud import Cloud
 from tests.prometheus.test_rules import rules
-from tests.support.prometheus import CONFIG, OUR_NAME
+from tests.support.prometheus import CONFIG, OUR_NAME, PrometheusServer
 
 ACME, SHOP = "8f1c26b2a9b94b4b8b9f4d1f2c3d4e01", "1a000000000000000000000000000001"
 DOMAIN, PROJECT = f"/v1/domains/{ACME}", f"/v1/domains/{ACME}/projects/{SHOP}"
 
 
-def eventually(check, timeout=200.0):
+def eventually(check: Callable[..., Any], timeout: float = 200.0):
     deadline = time.monotonic() + timeout
     while not (found := check()):
         assert time.monotonic() < deadline, "did not happen"
@@ -23,12 +26,12 @@ def eventually(check, timeout=200.0):
     return found
 
 
-def quota(level, cores):
+def quota(level: str, cores: int) -> dict[Any, Any]:
     return {level: {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": cores}]}]}}
 
 
 @pytest.fixture(scope="module")
-def busy_cloud(cloud):
+def busy_cloud(cloud: Cloud) -> Cloud:
     """With something of everything: quota, a commitment, drift."""
     eventually(lambda: cloud.call("GET", PROJECT).status_code == 200)
     eventually(lambda: '"usage"' in cloud.call("GET", PROJECT).text)
@@ -58,11 +61,11 @@ def busy_cloud(cloud):
     return cloud
 
 
-def own_metrics(cloud):
+def own_metrics(cloud: Cloud):
     return cloud.call("GET", "/metrics", job="limes-collector").text
 
 
-def dashboard_queries():
+def dashboard_queries() -> Iterator[tuple[Any, Any]]:
     for panel in json.loads((CONFIG / "grafana" / "limes.json").read_text())["panels"]:
         for target in panel.get("targets", ()):
             expression = target["expr"].replace("$__rate_interval", "1m")
@@ -72,13 +75,13 @@ def dashboard_queries():
             yield panel["title"], expression
 
 
-def test_all_targets_are_up(busy_cloud, prometheus) -> None:
+def test_all_targets_are_up(busy_cloud: Cloud, prometheus: PrometheusServer) -> None:
     prometheus.wait_for('count(up{job=~"limes-.+"} == 1) == 3')
     targets = prometheus.get("targets")["activeTargets"]
     assert [(target["labels"]["job"], target["lastError"]) for target in targets if target["lastError"]] == []
 
 
-def test_every_metric_of_rules_and_dashboard_is_scraped(busy_cloud, prometheus) -> None:
+def test_every_metric_of_rules_and_dashboard_is_scraped(busy_cloud: Cloud, prometheus: PrometheusServer) -> None:
     names = {name for rule in rules() for name in OUR_NAME.findall(rule["expr"])}
     names |= {name for _, expression in dashboard_queries() for name in OUR_NAME.findall(expression)}
     assert len(names) > 30
@@ -86,7 +89,7 @@ def test_every_metric_of_rules_and_dashboard_is_scraped(busy_cloud, prometheus) 
         assert prometheus.wait_for(f'count({{__name__="{name}"}})'), name
 
 
-def test_rules_and_dashboard_can_be_evaluated(busy_cloud, prometheus) -> None:
+def test_rules_and_dashboard_can_be_evaluated(busy_cloud: Cloud, prometheus: PrometheusServer) -> None:
     prometheus.wait_for('count(up{job=~"limes-.+"} == 1) == 3')
     eventually(lambda: all(group["lastEvaluation"] > "0002" for group in prometheus.get("rules")["groups"]))
     states = [
@@ -100,7 +103,7 @@ def test_rules_and_dashboard_can_be_evaluated(busy_cloud, prometheus) -> None:
         assert prometheus.query(expression) is not None, title
 
 
-def test_panels_without_conditions_show_something(busy_cloud, prometheus) -> None:
+def test_panels_without_conditions_show_something(busy_cloud: Cloud, prometheus: PrometheusServer) -> None:
     """Nearly all: only what nobody reports here, and rates of what has just begun, may be empty."""
     prometheus.wait_for('limes_project_committed_per_az{state="active"}')
     deadline = time.monotonic() + 200  # a rate needs two scrapes, some of them of what comes with the first request
@@ -112,7 +115,7 @@ def test_panels_without_conditions_show_something(busy_cloud, prometheus) -> Non
         time.sleep(1)
 
 
-def test_drift_is_seen_repaired_and_counted(busy_cloud, prometheus) -> None:
+def test_drift_is_seen_repaired_and_counted(busy_cloud: Cloud, prometheus: PrometheusServer) -> None:
     place = f"/quotas/{SHOP}"
     eventually(lambda: busy_cloud.call("GET", place, job="limes-placement").json()["quotas"]["VCPU"]["limit"] == 20)
     prometheus.wait_for('limes_quota_drift_found_total{service_type="compute"} == 1')
@@ -120,30 +123,30 @@ def test_drift_is_seen_repaired_and_counted(busy_cloud, prometheus) -> None:
     prometheus.wait_for('limes_quota_drifted_projects{service="compute"} == 0')
 
 
-def test_figures_are_those_of_the_api(busy_cloud, prometheus) -> None:
+def test_figures_are_those_of_the_api(busy_cloud: Cloud, prometheus: PrometheusServer) -> None:
     labels = f'project="shop",project_id="{SHOP}",domain="acme",domain_id="{ACME}",service="compute",resource="cores"'
     prometheus.wait_for(f"limes_project_quota{{{labels}}} == 20")
     prometheus.wait_for(f'limes_domain_quota{{domain="acme",domain_id="{ACME}",resource="cores"}} == 50')
     prometheus.wait_for(f'limes_project_committed_per_az{{project_id="{SHOP}",availability_zone="any"}} == 5')
 
 
-def api_metrics(cloud):
+def api_metrics(cloud) -> str:
     return requests.get(f"http://{cloud.targets['limes-api']}/metrics", timeout=200).text
 
 
-def requests_counted(cloud):
+def requests_counted(cloud) -> list[Any]:
     text = api_metrics(cloud)
     wanted = 'httpmux_response_duration_seconds_count{app="limes",endpoint="/v1/domains/{domain_id}/projects/{project_id}/sync"'
     return [float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(wanted)]
 
 
-def workers(cloud):
+def workers(cloud) -> list[Any]:
     master = cloud.processes["api"].pid
     with open(f"/proc/{master}/task/{master}/children") as children:
         return [int(pid) for pid in children.read().split()]
 
 
-def test_workers_are_counted_together_and_one_that_dies_takes_nothing_away(busy_cloud) -> None:
+def test_workers_are_counted_together_and_one_that_dies_takes_nothing_away(busy_cloud: Cloud) -> None:
     (before,) = requests_counted(busy_cloud)
     for _ in range(20):
         assert busy_cloud.call("POST", f"{PROJECT}/sync").status_code == 202

@@ -1,6 +1,6 @@
 """The OpenStack project's own Placement, from PyPI, as a server to compare with or to use as a backend."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,10 @@ class UpstreamPlacement:
 
     url: str
     process: ServerProcess
+
+
+PlacementFactory = Callable[..., UpstreamPlacement]
+"""Takes the arguments of `start_upstream_placement`, but for the first two."""
 
 
 def start_upstream_placement(

@@ -5,6 +5,7 @@ import json
 import shutil
 from pathlib import Path
 
+import falcon
 import pytest
 
 from tests.support.frontend import FRONTEND, STATIC, npm, require_packages, run
@@ -33,7 +34,7 @@ def test_the_bundle_was_built_of_these_sources() -> None:
     assert manifest["built"] == _hashes(STATIC, [name for name in built if name != "manifest.json"]), _REBUILD
 
 
-def test_the_first_page_is_small(dashboard) -> None:
+def test_the_first_page_is_small(dashboard: falcon.testing.TestClient) -> None:
     page = dashboard.simulate_get("/ui", headers={"Accept-Encoding": "gzip"})
     names = [name for name in json.loads((STATIC / "manifest.json").read_text())["built"] if "index" in name]
     sizes = [
@@ -51,7 +52,7 @@ def _packages() -> None:
 
 
 @pytest.mark.usefixtures("_packages")
-def test_building_again_gives_the_same(tmp_path) -> None:
+def test_building_again_gives_the_same(tmp_path: Path) -> None:
     copy = tmp_path / "ui" / "frontend"
     shutil.copytree(FRONTEND, copy, ignore=shutil.ignore_patterns("node_modules"))
     (copy / "node_modules").symlink_to(FRONTEND / "node_modules")
@@ -61,7 +62,7 @@ def test_building_again_gives_the_same(tmp_path) -> None:
 
 
 @pytest.mark.usefixtures("_packages")
-def test_the_types_are_those_of_the_api(tmp_path) -> None:
+def test_the_types_are_those_of_the_api(tmp_path: Path) -> None:
     (tmp_path / "openapi.json").write_text(json.dumps(schemas()))
     program = FRONTEND / "node_modules/.bin/openapi-typescript"
     options = [

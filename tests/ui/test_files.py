@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import falcon
 import pytest
@@ -14,7 +15,7 @@ SCRIPT = next(name for name in json.loads((STATIC / "manifest.json").read_text()
 
 
 @pytest.mark.parametrize("path", ["/ui", "/ui/", "/ui/cloud", "/ui/domains/x/projects/y", "/ui/no/such/page"])
-def test_each_address_is_the_page(dashboard, path) -> None:
+def test_each_address_is_the_page(dashboard: falcon.testing.TestClient, path: str) -> None:
     answer = dashboard.simulate_get(path)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert answer.text == (STATIC / "index.html").read_text()
@@ -22,7 +23,7 @@ def test_each_address_is_the_page(dashboard, path) -> None:
     assert dashboard.simulate_head(path).headers["etag"] == answer.headers["etag"]
 
 
-def test_nothing_inline_and_nothing_from_elsewhere(dashboard) -> None:
+def test_nothing_inline_and_nothing_from_elsewhere(dashboard: falcon.testing.TestClient) -> None:
     answer = dashboard.simulate_get("/ui")
     policy = dict(part.split(" ", 1) for part in answer.headers["content-security-policy"].split("; "))
     assert policy["default-src"] == "'none'"
@@ -34,7 +35,7 @@ def test_nothing_inline_and_nothing_from_elsewhere(dashboard) -> None:
     assert answer.text.count("<script") == answer.text.count('src="/ui/assets/') == 1
 
 
-def test_files_are_kept_for_ever_and_sent_compressed(dashboard) -> None:
+def test_files_are_kept_for_ever_and_sent_compressed(dashboard: falcon.testing.TestClient) -> None:
     plain = dashboard.simulate_get(f"/ui/{SCRIPT}")
     assert plain.content == (STATIC / SCRIPT).read_bytes()
     assert plain.headers["cache-control"] == "public, max-age=31536000, immutable"
@@ -44,7 +45,7 @@ def test_files_are_kept_for_ever_and_sent_compressed(dashboard) -> None:
     assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
 
 
-def test_who_has_it_gets_no_second_copy(dashboard) -> None:
+def test_who_has_it_gets_no_second_copy(dashboard: falcon.testing.TestClient) -> None:
     etag = dashboard.simulate_get("/ui").headers["etag"]
     for given in (etag, f"W/{etag}", f'"other", {etag}'):
         answer = dashboard.simulate_get("/ui", headers={"If-None-Match": given})
@@ -53,16 +54,16 @@ def test_who_has_it_gets_no_second_copy(dashboard) -> None:
 
 
 @pytest.mark.parametrize("path", ["/ui/assets/other.js", "/ui/assets/..%2Findex.html", "/ui/assets/a/b"])
-def test_other_files_are_not_there(dashboard, path) -> None:
+def test_other_files_are_not_there(dashboard: falcon.testing.TestClient, path: str) -> None:
     assert dashboard.simulate_get(path).status_code == 404
 
 
-def test_a_page_that_is_not_built_is_said_at_the_start(tmp_path) -> None:
+def test_a_page_that_is_not_built_is_said_at_the_start(tmp_path: Path) -> None:
     with pytest.raises(StartupError, match="the dashboard is not built"):
         PageEndpoint(tmp_path)
 
 
-def test_only_built_files_are_served(tmp_path) -> None:
+def test_only_built_files_are_served(tmp_path: Path) -> None:
     (tmp_path / "assets").mkdir()
     (tmp_path / "beside.js").touch()
     assets = AssetEndpoint(tmp_path)

@@ -1,5 +1,9 @@
 """The dashboard on the API's app: public itself, out of reach for other origins, and gone if it is not wanted."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
+import falcon.testing
 import pytest
 
 from limes.auth.without_keystone import SampleIdentities
@@ -18,7 +22,7 @@ OTHER_ORIGIN = {"Origin": "https://elsewhere.example.com"}
 
 
 @pytest.fixture
-def engine(tmp_path):
+def engine(tmp_path: Path) -> Iterator[Engine]:
     """The dashboard needs no database, and the API behind it only a small one."""
     made = Engine(f"sqlite:///{tmp_path}/limes.db")
     limes_migrations.upgrade(made)
@@ -27,7 +31,7 @@ def engine(tmp_path):
 
 
 @pytest.fixture
-def client(engine):
+def client(engine: Engine) -> falcon.testing.TestClient:
     method = SampleSignInMethod(SAMPLE)
     session = SessionEndpoint(method, SampleIdentities(SAMPLE), Throttle(FrozenClock()), title="T", at_once=1)
     mount = make_mount(session, ScopesEndpoint(method))
@@ -36,7 +40,7 @@ def client(engine):
 
 @pytest.mark.parametrize("path", ["/ui", "/ui/", "/ui/domains/x/projects/y"])
 @pytest.mark.parametrize("token", [None, "expired", "keystone-is-down"])
-def test_the_page_needs_no_token(client, path, token) -> None:
+def test_the_page_needs_no_token(client, path: str, token: str | None) -> None:
     headers = {"X-Auth-Token": token} if token else {}
     assert client.simulate_get(path, headers=headers).headers["content-type"] == "text/html; charset=utf-8"
 
@@ -50,7 +54,7 @@ def test_the_session_needs_no_token_of_the_api(client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/ui", "/ui/session", "/ui/session/scopes"])
-def test_pages_of_other_origins_learn_nothing(client, path) -> None:
+def test_pages_of_other_origins_learn_nothing(client, path: str) -> None:
     preflight = OTHER_ORIGIN | {"Access-Control-Request-Method": "POST"}
     for answer in (
         client.simulate_options(path, headers=preflight),
@@ -61,11 +65,11 @@ def test_pages_of_other_origins_learn_nothing(client, path) -> None:
 
 
 @pytest.mark.parametrize("path", ["/uix", "/ui2/session", "/v1/ui"])
-def test_what_only_begins_like_it_is_none_of_it(client, path) -> None:
+def test_what_only_begins_like_it_is_none_of_it(client, path: str) -> None:
     assert client.simulate_get(path).status_code == 401
 
 
-def test_without_it_there_is_no_such_address(engine) -> None:
+def test_without_it_there_is_no_such_address(engine: Engine) -> None:
     client = make_world(engine).client
     assert client.simulate_get("/ui").status_code == 401
     assert client.simulate_get("/ui", headers={"X-Auth-Token": "cloud-admin"}).status_code == 404
@@ -95,7 +99,7 @@ HEADERS = ("content-security-policy", "x-content-type-options", "referrer-policy
         ("OPTIONS", "/ui/session", 200),
     ],
 )
-def test_all_answers_carry_the_security_headers(client, method, path, status) -> None:
+def test_all_answers_carry_the_security_headers(client, method: str, path: str, status: int) -> None:
     answer = client.simulate_request(method, path)
     assert answer.status_code == status
     assert [name for name in HEADERS if name not in answer.headers] == []
@@ -147,7 +151,7 @@ NONSENSE = (
         "Transfer-Token",
     ],
 )
-def test_headers_of_nonsense_fail_nowhere(client, header) -> None:
+def test_headers_of_nonsense_fail_nowhere(client, header: str) -> None:
     for value in NONSENSE:
         for method, path in (
             ("GET", "/ui"),

@@ -5,6 +5,7 @@ import hmac
 import struct
 import time
 from types import SimpleNamespace
+from typing import Any
 
 import falcon
 import falcon.testing
@@ -19,12 +20,13 @@ from limes.ui.pages import dashboard as make_mount
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.throttle import Throttle
 from limes.web.errors import PlainErrors
+from tests.support.keystone import RealKeystone
 from tests.support.keystone_seed import PASSWORD
 
 OWN = {"X-Limes-Dashboard": "1"}
 
 
-def _client(credentials):
+def _client(credentials: dict[str, str]) -> falcon.testing.TestClient:
     identity = IdentitySettings.model_validate({"keystone": credentials, "cache": {"ttl": 0, "negative_ttl": 0}})
     cloud, clock = open_session(identity), SystemClock()
     method = KeystoneSignInMethod(cloud, "north")
@@ -39,30 +41,32 @@ def _client(credentials):
 
 
 @pytest.fixture(scope="module")
-def client(keystone):
+def client(keystone: RealKeystone) -> falcon.testing.TestClient:
     return _client(keystone.credentials("limes"))
 
 
-def _post(client, given=None, **body):
+def _post(client: falcon.testing.TestClient, given: str | None = None, **body: Any) -> falcon.testing.Result:
     headers = OWN | ({"X-Auth-Token": given} if given else {})
     return client.simulate_post("/ui/session", headers=headers, json=body)
 
 
-def _password(client, user, domain="north", password=PASSWORD, **more):
+def _password(
+    client: falcon.testing.TestClient, user: str, domain: str = "north", password: str = PASSWORD, **more: str
+):
     return _post(client, method="password", user=user, user_domain=domain, password=password, **more)
 
 
-def _is_good(keystone, token):
+def _is_good(keystone: RealKeystone, token) -> bool:
     headers = {"X-Subject-Token": token}
     return keystone.api.get("/auth/tokens", headers=headers, raise_exc=False).status_code == 200
 
 
-def test_the_page_asks_for_a_password(client) -> None:
+def test_the_page_asks_for_a_password(client: falcon.testing.TestClient) -> None:
     answer = client.simulate_get("/ui/session", headers=OWN)
     assert answer.json == {"session": None, "sign_in": {"method": "keystone", "user_domain": "north"}, "title": "T"}
 
 
-def test_a_user_with_one_scope_gets_it(client, keystone) -> None:
+def test_a_user_with_one_scope_gets_it(client: falcon.testing.TestClient, keystone: RealKeystone) -> None:
     answer = _password(client, "berlin-member")
     session = answer.json["session"]
     assert (answer.status_code, session["roles"], session["is_ours"]) == (200, ["member", "reader"], True)
@@ -73,7 +77,7 @@ def test_a_user_with_one_scope_gets_it(client, keystone) -> None:
     assert answer.headers["set-cookie"].startswith(f"limes-session=ours|{session['token']}|")
 
 
-def test_a_user_with_several_scopes_chooses(client, keystone) -> None:
+def test_a_user_with_several_scopes_chooses(client: falcon.testing.TestClient, keystone: RealKeystone) -> None:
     first = _password(client, "north-admin").json
     assert first["session"]["scope"] is None
     north = {"id": keystone.ids.domains["north"], "name": "north"}
@@ -91,7 +95,9 @@ def test_a_user_with_several_scopes_chooses(client, keystone) -> None:
     assert answer.headers["set-cookie"].startswith(f"limes-session=ours|{chosen['token']}|{unscoped};")
 
 
-def test_switching_goes_by_the_first_token_and_signing_out_revokes_them_all(client, keystone) -> None:
+def test_switching_goes_by_the_first_token_and_signing_out_revokes_them_all(
+    client: falcon.testing.TestClient, keystone: RealKeystone
+) -> None:
     north, berlin = keystone.ids.domains["north"], keystone.ids.projects["berlin"]
     body = {"method": "scope", "scope": {"project": berlin}}
     root = keystone.unscoped_token("north-admin")
@@ -109,7 +115,7 @@ def test_switching_goes_by_the_first_token_and_signing_out_revokes_them_all(clie
     assert not any(_is_good(keystone, one) for one in (root, first["token"], second["token"], mine["token"]))
 
 
-def test_the_system_is_a_scope(client) -> None:
+def test_the_system_is_a_scope(client: falcon.testing.TestClient) -> None:
     first = _password(client, "operator", "Default").json
     assert {"system": "all"} in first["scopes"]
     chosen = _post(client, first["session"]["token"], method="scope", scope={"system": "all"}).json["session"]
@@ -120,14 +126,18 @@ def test_the_system_is_a_scope(client) -> None:
     ("user", "domain", "password"),
     [("north-admin", "north", "wrong"), ("nobody", "north", PASSWORD), ("north-admin", "south", PASSWORD)],
 )
-def test_wrong_credentials_and_no_trace_of_them(client, caplog, user, domain, password) -> None:
+def test_wrong_credentials_and_no_trace_of_them(
+    client: falcon.testing.TestClient, caplog: pytest.LogCaptureFixture, user: str, domain: str, password: str
+) -> None:
     caplog.set_level("DEBUG")
     answer = _password(client, user, domain, password)
     assert (answer.status_code, answer.text) == (401, "user, domain or password is wrong\n")
     assert password not in caplog.text
 
 
-def test_no_password_and_no_token_is_logged(client, caplog) -> None:
+def test_no_password_and_no_token_is_logged(
+    client: falcon.testing.TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level("DEBUG")
     caplog.set_level("DEBUG", logger="keystoneauth")  # which limes.logs keeps quiet, if another test has set it up
     session = _password(client, "berlin-member").json["session"]
@@ -136,13 +146,13 @@ def test_no_password_and_no_token_is_logged(client, caplog) -> None:
     assert session["token"] not in caplog.text
 
 
-def test_a_scope_that_is_not_theirs(client, keystone) -> None:
+def test_a_scope_that_is_not_theirs(client: falcon.testing.TestClient, keystone: RealKeystone) -> None:
     token = keystone.project_token("berlin-member", "berlin")
     answer = _post(client, token, method="scope", scope={"domain": keystone.ids.domains["south"]})
     assert (answer.status_code, answer.text) == (403, "Keystone gives no token for this scope; perhaps sign in again\n")
 
 
-def test_an_application_credential(client, keystone) -> None:
+def test_an_application_credential(client: falcon.testing.TestClient, keystone: RealKeystone) -> None:
     made = keystone.application_credential("berlin-admin", "berlin")
     session = _post(client, method="application_credential", id=made["id"], secret=made["secret"]).json["session"]
     assert (session["scope"]["project"]["name"], session["can_switch_scope"]) == ("berlin", False)
@@ -150,14 +160,14 @@ def test_an_application_credential(client, keystone) -> None:
     assert refused.status_code == 401
 
 
-def test_a_token_that_was_brought_along(client, keystone) -> None:
+def test_a_token_that_was_brought_along(client: falcon.testing.TestClient, keystone: RealKeystone) -> None:
     token = keystone.domain_token("north-admin", "north")
     session = _post(client, method="token", token=token).json["session"]
     assert (session["is_ours"], session["scope"]["domain"]["name"]) == (False, "north")
     assert _post(client, method="token", token=keystone.revoked_token("berlin-member", "berlin")).status_code == 401
 
 
-def test_signing_out_revokes(client, keystone) -> None:
+def test_signing_out_revokes(client: falcon.testing.TestClient, keystone: RealKeystone) -> None:
     token = _password(client, "berlin-member").json["session"]["token"]
     for _ in range(2):  # the second time it is gone already
         answer = client.simulate_delete("/ui/session", headers=OWN | {"X-Auth-Token": token})
@@ -167,7 +177,7 @@ def test_signing_out_revokes(client, keystone) -> None:
     assert client.simulate_get("/ui/session", headers=OWN, cookies=cookies).json["session"] is None
 
 
-def test_a_second_factor(client, keystone) -> None:
+def test_a_second_factor(client: falcon.testing.TestClient, keystone: RealKeystone) -> None:
     secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
     user = keystone.ids.users["berlin-viewer"]
     blob = {"blob": secret, "type": "totp", "user_id": user}
@@ -184,7 +194,7 @@ def test_a_second_factor(client, keystone) -> None:
         keystone.api.patch(f"/users/{user}", json={"user": {"options": off}})
 
 
-def _passcode(secret) -> str:
+def _passcode(secret: str) -> str:
     """RFC 6238, for this half minute."""
     counter = struct.pack(">Q", int(time.time()) // 30)
     digest = hmac.digest(base64.b32decode(secret), counter, "sha1")
@@ -200,7 +210,7 @@ def test_without_keystone_nobody_gets_in() -> None:
     assert answer.headers["retry-after"] == "5"
 
 
-def test_answers_that_make_no_sense(monkeypatch, client) -> None:
+def test_answers_that_make_no_sense(monkeypatch: pytest.MonkeyPatch, client: falcon.testing.TestClient) -> None:
     nonsense = SimpleNamespace(json=lambda: {"domains": "none"})
     monkeypatch.setattr("keystoneauth1.session.Session.get", lambda *_, **__: nonsense)
     answer = client.simulate_get("/ui/session/scopes", headers=OWN | {"X-Auth-Token": "x"})

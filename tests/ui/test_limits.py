@@ -5,9 +5,10 @@ import falcon.testing
 
 from limes.auth.without_keystone import SampleIdentities
 from limes.ui.session import SessionEndpoint
-from limes.ui.sign_in import SampleSignInMethod
+from limes.ui.sign_in import Issued, SampleSignInMethod
 from limes.ui.throttle import Throttle
 from limes.web.errors import PlainErrors
+from tests.support.clock import FrozenClock
 from tests.ui.conftest import SAMPLE
 
 OWN = {"X-Limes-Dashboard": "1"}
@@ -22,12 +23,12 @@ class BusyDoor(SampleSignInMethod):
         self.client = None
         self.others = []
 
-    def sign_in(self, request):
+    def sign_in(self, request) -> Issued:
         self.others.append(self.client.simulate_post("/ui/session", headers=OWN, json=BODY))
         return super().sign_in(request)
 
 
-def test_threads_of_the_api_do_not_all_wait_for_keystone(clock) -> None:
+def test_threads_of_the_api_do_not_all_wait_for_keystone(clock: FrozenClock) -> None:
     method, app = BusyDoor(), falcon.App()
     PlainErrors().install(app)
     session = SessionEndpoint(method, SampleIdentities(SAMPLE), Throttle(clock), title="T", at_once=1)

@@ -1,17 +1,20 @@
 """`/ui/session` with sample identities: cookies, refusals, scopes."""
 
 import json
+from typing import Any
 
+import falcon
 import pytest
 
 from limes.settings.sample import sample_id
+from tests.support.clock import FrozenClock
 
 OWN = {"X-Limes-Dashboard": "1"}
 SHOP_NAMED = {"id": sample_id("project", "shop"), "name": "shop"}
 SHOP = {"project": sample_id("project", "shop")}
 
 
-def _sign_in(client, token="bert", **headers):
+def _sign_in(client, token: str = "bert", **headers):
     body = {"method": "token", "token": token}
     return client.simulate_post("/ui/session", headers=OWN | headers, json=body)
 
@@ -20,7 +23,7 @@ def _cookie(answer):
     return answer.headers["set-cookie"]
 
 
-def test_without_a_cookie_nobody_is_signed_in(dashboard) -> None:
+def test_without_a_cookie_nobody_is_signed_in(dashboard: falcon.testing.TestClient) -> None:
     answer = dashboard.simulate_get("/ui/session", headers=OWN)
     assert (answer.status_code, answer.json["session"], answer.json["title"]) == (200, None, "Test")
     identities = answer.json["sign_in"]["identities"]
@@ -30,7 +33,7 @@ def test_without_a_cookie_nobody_is_signed_in(dashboard) -> None:
     assert answer.headers["cache-control"] == "no-store"
 
 
-def test_a_token_becomes_a_session_and_a_cookie_that_gives_it_back(dashboard) -> None:
+def test_a_token_becomes_a_session_and_a_cookie_that_gives_it_back(dashboard: falcon.testing.TestClient) -> None:
     answer = _sign_in(dashboard)
     session = answer.json["session"]
     assert (answer.status_code, session["token"], session["roles"]) == (200, "bert", ["member"])
@@ -40,11 +43,11 @@ def test_a_token_becomes_a_session_and_a_cookie_that_gives_it_back(dashboard) ->
     assert again.json["session"] == session
 
 
-def test_behind_https_the_cookie_is_for_https_only(dashboard) -> None:
+def test_behind_https_the_cookie_is_for_https_only(dashboard: falcon.testing.TestClient) -> None:
     assert "; Secure" in _cookie(_sign_in(dashboard, **{"X-Forwarded-Proto": "https"}))
 
 
-def test_a_cookie_that_is_good_for_nothing_is_dropped(dashboard) -> None:
+def test_a_cookie_that_is_good_for_nothing_is_dropped(dashboard: falcon.testing.TestClient) -> None:
     for value in ("brought|somebody|somebody", "garbage", "ours||", "theirs|bert|bert"):
         answer = dashboard.simulate_get("/ui/session", headers=OWN, cookies={"limes-session": value})
         assert answer.json["session"] is None
@@ -53,13 +56,13 @@ def test_a_cookie_that_is_good_for_nothing_is_dropped(dashboard) -> None:
     assert "Path=/ui/session" in _cookie(answer)
 
 
-def test_a_wrong_token(dashboard) -> None:
+def test_a_wrong_token(dashboard: falcon.testing.TestClient) -> None:
     answer = _sign_in(dashboard, "nobody")
     assert (answer.status_code, answer.text) == (401, "the token is none of the sample's\n")
     assert "set-cookie" not in answer.headers
 
 
-def test_who_fails_too_often_has_to_wait(dashboard, clock) -> None:
+def test_who_fails_too_often_has_to_wait(dashboard: falcon.testing.TestClient, clock: FrozenClock) -> None:
     for _ in range(50):
         assert _sign_in(dashboard, "nobody").status_code == 401
     refused = _sign_in(dashboard, "bert")
@@ -81,7 +84,7 @@ def test_who_fails_too_often_has_to_wait(dashboard, clock) -> None:
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
-def test_other_pages_are_refused(dashboard, method, headers) -> None:
+def test_other_pages_are_refused(dashboard: falcon.testing.TestClient, method: str, headers: dict[str, Any]) -> None:
     given = {key: value for key, value in (OWN | headers).items() if value is not None}
     body = json.dumps({"method": "token", "token": "bert"})
     answer = dashboard.simulate_request(
@@ -104,11 +107,11 @@ def test_other_pages_are_refused(dashboard, method, headers) -> None:
         {"Origin": "http://a", "Sec-Fetch-Site": "same-origin"},
     ],
 )
-def test_our_own_page_is_served(dashboard, headers) -> None:
+def test_our_own_page_is_served(dashboard: falcon.testing.TestClient, headers: dict[str, str]) -> None:
     assert _sign_in(dashboard, **headers).status_code == 200
 
 
-def test_another_scope(dashboard) -> None:
+def test_another_scope(dashboard: falcon.testing.TestClient) -> None:
     headers = OWN | {"X-Auth-Token": "anna-domain"}
     scopes = dashboard.simulate_get("/ui/session/scopes", headers=headers).json["scopes"]
     assert [next(iter(scope)) for scope in scopes] == ["domain", "project", "system"]
@@ -122,13 +125,13 @@ def test_another_scope(dashboard) -> None:
     assert dashboard.simulate_post("/ui/session", headers=bert, json=system).status_code == 403
 
 
-def test_scopes_need_a_token(dashboard) -> None:
+def test_scopes_need_a_token(dashboard: falcon.testing.TestClient) -> None:
     assert dashboard.simulate_get("/ui/session/scopes", headers=OWN).status_code == 401
     answer = dashboard.simulate_post("/ui/session", headers=OWN, json={"method": "scope", "scope": SHOP})
     assert answer.status_code == 400
 
 
-def test_signing_out_drops_the_cookie(dashboard) -> None:
+def test_signing_out_drops_the_cookie(dashboard: falcon.testing.TestClient) -> None:
     answer = dashboard.simulate_delete("/ui/session", headers=OWN, cookies={"limes-session": "brought|bert|bert"})
     assert (answer.status_code, answer.text) == (204, "")
     assert "Path=/ui/session" in _cookie(answer)
@@ -152,13 +155,13 @@ def test_signing_out_drops_the_cookie(dashboard) -> None:
         (b"x" * 33000, "the body is too large: the limit is 32768 bytes\n"),
     ],
 )
-def test_bodies_that_make_no_sense(dashboard, body, text) -> None:
+def test_bodies_that_make_no_sense(dashboard: falcon.testing.TestClient, body: bytes, text: str) -> None:
     headers = OWN | {"Content-Type": "application/json"}
     answer = dashboard.simulate_post("/ui/session", headers=headers, body=body)
     assert (answer.status_code, answer.text) == (400, text)
 
 
-def test_only_json_is_read(dashboard) -> None:
+def test_only_json_is_read(dashboard: falcon.testing.TestClient) -> None:
     body = "method=token&token=bert"
     answer = dashboard.simulate_post(
         "/ui/session", headers=OWN | {"Content-Type": "application/x-www-form-urlencoded"}, body=body

@@ -7,16 +7,19 @@ import pytest
 
 from limes.errors import Unauthorized, Unavailable
 from limes.ui.throttle import Throttle
+from tests.support.clock import FrozenClock
 
 HOME, PROXY = "192.0.2.1", "198.51.100.1"
 
 
 @pytest.fixture
-def throttle(clock):
+def throttle(clock: FrozenClock) -> Throttle:
     return Throttle(clock)
 
 
-def fail(throttle, times, account, address, clock=None):
+def fail(
+    throttle: Throttle, times: int, account: str | None, address: str, clock: FrozenClock | None = None
+) -> list[int]:
     """Fails, and waits as told where there is a clock to wait on. Answers the seconds that it waited."""
     waited = []
     for _ in range(times):
@@ -31,17 +34,17 @@ def fail(throttle, times, account, address, clock=None):
     return waited
 
 
-def succeed(throttle, account, address) -> None:
+def succeed(throttle: Throttle, account: str | None, address: str) -> None:
     with throttle.attempt(account, address):
         pass
 
 
-def test_the_cost_grows_and_has_a_cap(throttle, clock) -> None:
+def test_the_cost_grows_and_has_a_cap(throttle: Throttle, clock: FrozenClock) -> None:
     fail(throttle, 5, "anna", HOME)
     assert fail(throttle, 24, "anna", HOME, clock) == [2, 3, 5, 9, 17, 33, 65, 129, 257, 301, 301, 301]
 
 
-def test_200_failures_behind_one_proxy_lock_nobody_out(throttle, clock) -> None:
+def test_200_failures_behind_one_proxy_lock_nobody_out(throttle: Throttle, clock: FrozenClock) -> None:
     succeed(throttle, "known/anna", PROXY)
     for number in range(200):
         fail(throttle, 2, f"made-up {number}", PROXY, clock)
@@ -54,7 +57,7 @@ def test_200_failures_behind_one_proxy_lock_nobody_out(throttle, clock) -> None:
     succeed(throttle, "never/seen-elsewhere", HOME)
 
 
-def test_what_others_guess_of_an_account_does_not_touch_its_owner(throttle, clock) -> None:
+def test_what_others_guess_of_an_account_does_not_touch_its_owner(throttle: Throttle, clock: FrozenClock) -> None:
     succeed(throttle, "anna", HOME)
     for number in range(300):
         fail(throttle, 1, "anna", f"203.0.113.{number % 250}", clock)
@@ -63,7 +66,7 @@ def test_what_others_guess_of_an_account_does_not_touch_its_owner(throttle, cloc
     succeed(throttle, "anna", HOME)
 
 
-def test_an_account_is_guessed_slowly_from_many_addresses(throttle, clock) -> None:
+def test_an_account_is_guessed_slowly_from_many_addresses(throttle: Throttle, clock: FrozenClock) -> None:
     waited = [fail(throttle, 1, "anna", f"203.0.113.{number}", clock) for number in range(60)]
     assert waited[:20] == [[]] * 20
     assert max(seconds for each in waited for seconds in each) == 61
@@ -72,21 +75,21 @@ def test_an_account_is_guessed_slowly_from_many_addresses(throttle, clock) -> No
 @pytest.mark.parametrize(
     "spelling", ["default/anna", "Default/ANNA", " default / anna", "default/an\uff4ea", "\uff24efault/Anna "]
 )
-def test_spellings_are_one_account(throttle, spelling) -> None:
+def test_spellings_are_one_account(throttle: Throttle, spelling: str) -> None:
     fail(throttle, 5, "Default/anna", HOME)
     with pytest.raises(falcon.HTTPTooManyRequests):
         succeed(throttle, spelling, HOME)
     succeed(throttle, "other/anna", HOME)
 
 
-def test_one_network_of_ipv6_is_one_client(throttle) -> None:
+def test_one_network_of_ipv6_is_one_client(throttle: Throttle) -> None:
     fail(throttle, 5, "anna", "2001:db8::1")
     with pytest.raises(falcon.HTTPTooManyRequests):
         succeed(throttle, "anna", "2001:db8::ffff:1")
     succeed(throttle, "anna", "2001:db8:0:1::1")
 
 
-def test_success_clears_what_failed_before(throttle) -> None:
+def test_success_clears_what_failed_before(throttle: Throttle) -> None:
     fail(throttle, 4, "anna", HOME)
     succeed(throttle, "anna", HOME)
     fail(throttle, 5, "anna", HOME)
@@ -94,14 +97,14 @@ def test_success_clears_what_failed_before(throttle) -> None:
         succeed(throttle, "anna", HOME)
 
 
-def test_what_is_not_the_credentials_fault_does_not_count(throttle) -> None:
+def test_what_is_not_the_credentials_fault_does_not_count(throttle: Throttle) -> None:
     for _ in range(100):
         with pytest.raises(Unavailable), throttle.attempt("anna", HOME):
             raise Unavailable("Keystone is away")
     succeed(throttle, "anna", HOME)
 
 
-def test_tokens_count_apart_from_accounts(throttle) -> None:
+def test_tokens_count_apart_from_accounts(throttle: Throttle) -> None:
     fail(throttle, 50, None, PROXY)
     with pytest.raises(falcon.HTTPTooManyRequests):
         succeed(throttle, None, PROXY)
@@ -109,7 +112,7 @@ def test_tokens_count_apart_from_accounts(throttle) -> None:
     succeed(throttle, None, HOME)
 
 
-def test_many_at_once_gain_nothing(throttle) -> None:
+def test_many_at_once_gain_nothing(throttle: Throttle) -> None:
     """Each counts as failed from its begin."""
     inside, entered, may_end = [], threading.Barrier(21), threading.Event()
 
@@ -135,13 +138,13 @@ def test_many_at_once_gain_nothing(throttle) -> None:
     assert len(inside) == 5
 
 
-def test_failures_are_forgotten(throttle, clock) -> None:
+def test_failures_are_forgotten(throttle: Throttle, clock: FrozenClock) -> None:
     fail(throttle, 5, "anna", HOME)
     clock.advance(900)
     fail(throttle, 5, "anna", HOME)
 
 
-def test_memory_is_bounded(throttle, clock) -> None:
+def test_memory_is_bounded(throttle: Throttle, clock: FrozenClock) -> None:
     for number in range(11_000):
         with pytest.raises(Unauthorized), throttle.attempt(f"account {number}", f"address {number}"):
             raise Unauthorized("wrong")

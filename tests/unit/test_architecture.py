@@ -2,20 +2,22 @@
 
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| (?P<floor>\d+) \| `(?:plugins/)?(?P<folder>[\w/]+)` \|", re.MULTILINE)
 
 
-def floors():
+def floors() -> list[Any]:
     """The layers of the contract, from the ground up."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (layers,) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
     return [{package.strip() for package in layer.split("|")} for layer in reversed(layers)]
 
 
-def packages():
+def packages() -> Iterator[str]:
     """What stands directly in `limes` and `plugins`, by its name in Python."""
     for folder, prefix in ((ROOT / "limes", "limes."), (ROOT / "plugins", "")):
         for path in folder.iterdir():

@@ -1,8 +1,10 @@
 """If it exists it is documented."""
 
 from pathlib import Path
+from typing import Any
 
 import yaml
+from pydantic import BaseModel
 
 from limes.api.policy import RULES
 from limes.api.routes import ROUTES
@@ -19,7 +21,7 @@ def test_the_configuration_page_is_made_from_the_models() -> None:
     )
 
 
-def _models(model, seen):
+def _models(model: type[BaseModel] | type[Settings], seen: set[Any]):
     if model in seen:
         return
     seen.add(model)

@@ -1,5 +1,7 @@
 """The version of what `limes liquid` says of itself."""
 
+from pathlib import Path
+
 import pytest
 
 from limes.errors import StartupError
@@ -8,7 +10,7 @@ from limes.liquid.version import derived_version, kept_version
 ONE, OTHER = {"resources": {"a": {}}}, {"resources": {"b": {}}}
 
 
-def test_it_grows_with_each_change(tmp_path) -> None:
+def test_it_grows_with_each_change(tmp_path: Path) -> None:
     file = tmp_path / "storage.json"
     assert [kept_version(one, file) for one in (ONE, ONE, OTHER, OTHER, ONE)] == [1, 1, 2, 2, 3]
     assert [one.name for one in tmp_path.iterdir()] == ["storage.json"]
@@ -26,7 +28,7 @@ def test_without_a_file_it_differs() -> None:
         ('{"version": "x", "info": {}}', "expected what `limes liquid` has written there"),
     ],
 )
-def test_a_file_of_others_is_refused(tmp_path, content, message) -> None:
+def test_a_file_of_others_is_refused(tmp_path: Path, content: str, message: str) -> None:
     file = tmp_path / "storage.json"
     file.write_text(content)
     with pytest.raises(StartupError, match=f"liquid.version_folder: .*storage.json: {message}"):
@@ -34,6 +36,6 @@ def test_a_file_of_others_is_refused(tmp_path, content, message) -> None:
     assert file.read_text() == content
 
 
-def test_a_folder_that_is_not_there(tmp_path) -> None:
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(StartupError, match="No such file or directory"):
         kept_version(ONE, tmp_path / "nowhere" / "storage.json")

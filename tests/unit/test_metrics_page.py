@@ -1,10 +1,13 @@
 """docs/metrics.md has every metric that there is, with its type, its labels and its help; and no other."""
 
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from prometheus_client import REGISTRY
+from prometheus_client import REGISTRY, Metric
+from prometheus_client.metrics_core import GaugeMetricFamily
 
 import limes.api.lowpriv_metrics
 import limes.placement.index.index
@@ -21,24 +24,24 @@ PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 MODULES = (limes.web.metrics, limes.api.lowpriv_metrics, limes.placement.index.index)
 
 
-def describe(name, kind, labels, help_text) -> str:
+def describe(name: str, kind: str, labels: tuple[str, ...], help_text: str) -> str:
     shown = ", ".join(f"`{label}`" for label in labels) or "-"
     return f"| `{name}` | {kind} | {shown} | {help_text} |"
 
 
-def of_client(metric):
+def of_client(metric) -> str:
     """A row for one of prometheus-client's own metrics."""
     name = metric._name + ("_total" if metric._type == "counter" else "")
     return describe(name, metric._type, metric._labelnames, metric._documentation)
 
 
-def global_metrics():
+def global_metrics() -> list[Any]:
     """Those of prometheus-client's default registry that are ours."""
     found = REGISTRY._collector_to_names
     return [metric for metric in found if getattr(metric, "_name", "").startswith(("limes", "httpmux", "go_sql"))]
 
 
-def family_rows(families):
+def family_rows(families: Iterable[Metric] | Iterator[GaugeMetricFamily]) -> Iterator[str]:
     for family in families:
         labels = getattr(family, "_labelnames", ())
         kind = "counter" if family.type == "unknown" else family.type
@@ -46,7 +49,7 @@ def family_rows(families):
 
 
 @pytest.fixture
-def rows(tmp_path):
+def rows(tmp_path: Path) -> set[Any]:
     engine = Engine(f"sqlite:///{tmp_path}/limes.db")
     limes_migrations.upgrade(engine)
     parts = cluster(FakeService(COMPUTE), FakeService(VOLUME), FakeCapacitor(), FakeKeystone())
@@ -62,11 +65,11 @@ def rows(tmp_path):
     return found
 
 
-def test_the_page_has_exactly_what_there_is(rows) -> None:
+def test_the_page_has_exactly_what_there_is(rows: set[Any]) -> None:
     page = {line for line in PAGE.read_text().splitlines() if re.match(r"\| `(limes|httpmux|go_sql)_", line)}
     assert sorted(rows - page) == [], "put these rows into docs/metrics.md"
     assert sorted(page - rows) == [], "there is nothing like that any more"
 
 
-def test_every_metric_says_what_it_means(rows) -> None:
+def test_every_metric_says_what_it_means(rows: set[Any]) -> None:
     assert [row for row in rows if len(row.split("|")[-2].strip()) < 10] == []

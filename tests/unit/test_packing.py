@@ -1,5 +1,7 @@
 """How many servers of some flavors fit on hypervisors."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ BIG = PackedFlavor("big", {"VCPU": 8, "MEMORY_MB": 800})
 SMALL = PackedFlavor("small", {"VCPU": 1, "MEMORY_MB": 100})
 
 
-def hosts(count, cores=10, **more):
+def hosts(count: int, cores: int = 10, **more) -> list[Any]:
     return [Room({"VCPU": cores, "MEMORY_MB": 100 * cores, **more}) for _ in range(count)]
 
 
@@ -35,7 +37,9 @@ def hosts(count, cores=10, **more):
         ([], {"big": AZDemand(0, 5)}, {}, {"big": 0, "small": 0}),
     ],
 )
-def test_what_fits(rooms, demand, others, expected) -> None:
+def test_what_fits(
+    rooms: list[Any], demand: dict[str, AZDemand], others: dict[str, Any], expected: dict[str, int]
+) -> None:
     assert pack(rooms, [SMALL, BIG], demand, others) == expected
 
 
@@ -71,7 +75,7 @@ amounts = st.integers(0, 40)
     flavors=st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9)), min_size=1, max_size=4),
     demands=st.lists(st.tuples(st.integers(0, 3), amounts, amounts), min_size=4, max_size=4),
 )
-def test_nothing_is_given_out_twice(rooms, flavors, demands) -> None:
+def test_nothing_is_given_out_twice(rooms: list[Any], flavors: list[Any], demands: list[Any]) -> None:
     found = [Room({"VCPU": cores, "MEMORY_MB": ram}) for cores, ram in rooms]
     packed = [
         PackedFlavor(str(number), {"VCPU": cores} | ({"MEMORY_MB": ram} if ram else {}))

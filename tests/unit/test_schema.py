@@ -3,14 +3,15 @@
 from playhouse.schema_diff import diff_models
 
 from limes.db import models
-from limes.db.base import bind
+from limes.db.base import BaseModel, bind
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.placement import models as placement_models
 from limes.placement.migrations import placement_migrations
+from tests.support.databases import MigratedUrlFactory
 
 
-def _difference(url, migrated):
+def _difference(url: str, migrated: tuple[type[BaseModel], ...]):
     engine = Engine(url)
     bind(engine.db)
     with engine.connection():
@@ -19,11 +20,11 @@ def _difference(url, migrated):
     return diff
 
 
-def test_the_migrations_make_what_the_models_describe(database_url_with) -> None:
+def test_the_migrations_make_what_the_models_describe(database_url_with: MigratedUrlFactory) -> None:
     assert not _difference(database_url_with(limes_migrations), models.MODELS)
 
 
-def test_the_migrations_of_placement_make_what_its_models_describe(database_url_with) -> None:
+def test_the_migrations_of_placement_make_what_its_models_describe(database_url_with: MigratedUrlFactory) -> None:
     url = database_url_with(placement_migrations)
     expected = placement_models.SQLITE_MODELS if url.startswith("sqlite") else placement_models.MODELS
     difference = _difference(url, expected)

@@ -35,12 +35,12 @@ def test_each_says_why() -> None:
         'LOCK = "SET lock_timeout = 0"',
     ],
 )
-def test_what_counts(source) -> None:
+def test_what_counts(source: str) -> None:
     assert len(sql_lines(source)) == 1
 
 
 @pytest.mark.parametrize(
     "source", ['on_delete = "SET NULL"', 'text = "With care"', "engine.rows(_TRAITS)", "Trait.select(Trait.id)"]
 )
-def test_what_does_not(source) -> None:
+def test_what_does_not(source: str) -> None:
     assert sql_lines(source) == []

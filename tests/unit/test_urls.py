@@ -32,7 +32,7 @@ def test_several_hosts() -> None:
         ("nonsense", [""]),
     ],
 )
-def test_others_are_as_python_reads_them(url, hosts) -> None:
+def test_others_are_as_python_reads_them(url: str, hosts: list[str]) -> None:
     from urllib.parse import urlsplit
 
     assert split_url(url) == urlsplit(url)

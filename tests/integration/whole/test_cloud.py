@@ -6,6 +6,7 @@ Quota is set through the Limes API alone, and looked at with the openstack clien
 import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -151,7 +152,7 @@ def test_quota_set_through_limes_is_in_force_everywhere(east: East) -> None:
     assert east.mismatches() == []
 
 
-def test_what_is_made_with_the_client_is_usage(east: East, tmp_path) -> None:
+def test_what_is_made_with_the_client_is_usage(east: East, tmp_path: Path) -> None:
     east.put("domain", QUOTAS)
     east.put("project", QUOTAS)
     before = east.usage()

@@ -5,6 +5,7 @@ PostgreSQL, Keystone and the OpenStack project's own Placement are real; Keyston
 
 import signal
 from collections.abc import Callable, Iterator
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -74,10 +75,10 @@ def test_from_the_first_look_to_a_reconciled_backend(
     north, berlin = keystone.ids.domains["north"], keystone.ids.projects["berlin"]
     domain, project = f"/v1/domains/{north}", f"/v1/domains/{north}/projects/{berlin}"
 
-    def berlin_now():
+    def berlin_now() -> dict[Any, Any]:
         return resources(house.get(project, operator)["project"])
 
-    def cores_by_az():
+    def cores_by_az() -> dict[Any, Any]:
         headers = {"X-Auth-Token": operator, "X-Limes-V2-API-Preview": "per-az"}
         answer = requests.get(f"{house.api_url}{project}", headers=headers, timeout=120)
         cores = resources(answer.json()["project"])["cores"]["per_az"]

@@ -13,14 +13,15 @@ from limes.placement.migrations import placement_migrations
 from limes.system import SystemClock
 from tests.placement.index.describe import describe
 from tests.placement.index.writer import Writer
+from tests.support.databases import MigratedUrlFactory, UrlFactory
 
 
 @pytest.fixture
-def url(database_url_with):
+def url(database_url_with: MigratedUrlFactory) -> str:
     return database_url_with(placement_migrations)
 
 
-def prepared(url, providers):
+def prepared(url: str, providers: list[str]) -> Engine:
     engine = Engine(url, pool_size=32)
     writer = Writer(engine)
 
@@ -36,7 +37,7 @@ def prepared(url, providers):
 
 
 @pytest.mark.postgresql
-def test_a_transaction_that_commits_late_is_seen(postgres_url_factory) -> None:
+def test_a_transaction_that_commits_late_is_seen(postgres_url_factory: UrlFactory) -> None:
     url = postgres_url_factory()
     engine, late = Engine(url), Engine(url)
     placement_migrations.upgrade(engine)
@@ -55,7 +56,7 @@ def test_a_transaction_that_commits_late_is_seen(postgres_url_factory) -> None:
 
 
 @pytest.mark.postgresql
-def test_an_open_transaction_does_not_make_polls_longer(postgres_url_factory) -> None:
+def test_an_open_transaction_does_not_make_polls_longer(postgres_url_factory: UrlFactory) -> None:
     url = postgres_url_factory()
     engine, late = Engine(url), Engine(url)
     placement_migrations.upgrade(engine)
@@ -70,7 +71,7 @@ def test_an_open_transaction_does_not_make_polls_longer(postgres_url_factory) ->
     late.close()
 
 
-def test_every_acknowledged_write_is_seen_at_once(url) -> None:
+def test_every_acknowledged_write_is_seen_at_once(url: str) -> None:
     names = [f"cn{number}" for number in range(6)]
     engine = prepared(url, names)
     indexes = [ProviderIndex(engine, SystemClock()) for _ in range(3)]
@@ -84,7 +85,7 @@ def test_every_acknowledged_write_is_seen_at_once(url) -> None:
             chosen = rng.sample(names, 2)
             with locks[min(chosen)], locks[max(chosen)]:
 
-                def change(chosen=chosen, step=step) -> None:
+                def change(chosen: list[str] = chosen, step: int = step) -> None:
                     for name in sorted(chosen):
                         Writer(engine).use(name, "VCPU", 1, f"c-{seed}-{step}")
 

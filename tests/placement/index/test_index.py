@@ -1,6 +1,7 @@
 """The index follows the database: each kind of change, on both databases."""
 
 import os
+from collections.abc import Callable, Iterator
 from typing import Never
 
 import pytest
@@ -12,6 +13,7 @@ from limes.placement.objects.change import TOMBSTONE_SECONDS
 from limes.system import SystemClock
 from tests.placement.index.describe import describe
 from tests.placement.index.writer import Writer
+from tests.support.databases import MigratedUrlFactory
 
 
 class LateClock(SystemClock):
@@ -19,33 +21,33 @@ class LateClock(SystemClock):
 
     late = 0.0
 
-    def monotonic(self):
+    def monotonic(self) -> float:
         return super().monotonic() + self.late
 
 
 @pytest.fixture
-def engine(database_url_with):
+def engine(database_url_with: MigratedUrlFactory) -> Iterator[Engine]:
     engine = Engine(database_url_with(placement_migrations))
     yield engine
     engine.close()
 
 
 @pytest.fixture
-def clock():
+def clock() -> LateClock:
     return LateClock()
 
 
 @pytest.fixture
-def index(engine, clock):
+def index(engine: Engine, clock: LateClock) -> ProviderIndex:
     return ProviderIndex(engine, clock)
 
 
 @pytest.fixture
-def write(engine):
+def write(engine: Engine) -> Callable[..., None]:
     """`write("inventory", "cn", {...})` does one method of the writer in a transaction of its own."""
     writer = Writer(engine)
 
-    def run(method, *args) -> None:
+    def run(method: str, *args: str) -> None:
         with engine.connection():
             engine.atomic(lambda: getattr(writer, method)(*args))
 
@@ -56,12 +58,12 @@ def write(engine):
     return run
 
 
-def test_an_empty_database(index) -> None:
+def test_an_empty_database(index: ProviderIndex) -> None:
     assert describe(index.current()) == []
     assert index.current().traits == {}
 
 
-def test_each_kind_of_change_is_seen(index, write) -> None:
+def test_each_kind_of_change_is_seen(index: ProviderIndex, write: Callable[..., None]) -> None:
     write("provider", "cn")
     assert describe(index.current()) == ["cn"]
     write("inventory", "cn", {"VCPU": 8})
@@ -80,7 +82,7 @@ def test_each_kind_of_change_is_seen(index, write) -> None:
     assert describe(index.current())[1:] == []
 
 
-def test_new_names_are_known_at_once(index, write) -> None:
+def test_new_names_are_known_at_once(index: ProviderIndex, write: Callable[..., None]) -> None:
     assert list(index.current().traits) == ["CUSTOM_B", "CUSTOM_A"]
     write("name", "traits", "CUSTOM_C")
     write("name", "resource_classes", "CUSTOM_X")
@@ -90,7 +92,7 @@ def test_new_names_are_known_at_once(index, write) -> None:
     assert describe(index.current()) == ["cn CUSTOM_X=0/1"]
 
 
-def test_a_class_that_is_renamed(index, write, engine) -> None:
+def test_a_class_that_is_renamed(index: ProviderIndex, write: Callable[..., None], engine: Engine) -> None:
     write("name", "resource_classes", "CUSTOM_X")
     write("provider", "cn")
     write("inventory", "cn", {"CUSTOM_X": 1})
@@ -100,20 +102,20 @@ def test_a_class_that_is_renamed(index, write, engine) -> None:
     assert "CUSTOM_X" not in index.current().classes
 
 
-def test_names_that_go(index, write, engine) -> None:
+def test_names_that_go(index: ProviderIndex, write: Callable[..., None], engine: Engine) -> None:
     write("remove_trait", "CUSTOM_A")
     assert list(index.current().traits) == ["CUSTOM_B"]
     write("remove_trait", "CUSTOM_B")
     assert list(index.current().traits) == []
 
 
-def test_nothing_new_gives_the_same_cloud(index, write) -> None:
+def test_nothing_new_gives_the_same_cloud(index: ProviderIndex, write: Callable[..., None]) -> None:
     write("provider", "cn")
     cloud = index.current()
     assert index.current() is cloud
 
 
-def test_an_older_cloud_stays_as_it_was(index, write) -> None:
+def test_an_older_cloud_stays_as_it_was(index: ProviderIndex, write: Callable[..., None]) -> None:
     write("provider", "cn")
     write("inventory", "cn", {"VCPU": 8})
     before = index.current()
@@ -123,7 +125,7 @@ def test_an_older_cloud_stays_as_it_was(index, write) -> None:
     assert describe(before) == ["cn VCPU=0/8"]
 
 
-def test_a_root_becomes_a_child(index, write) -> None:
+def test_a_root_becomes_a_child(index: ProviderIndex, write: Callable[..., None]) -> None:
     write("provider", "a")
     write("provider", "b")
     assert describe(index.current()) == ["a", "b"]
@@ -133,7 +135,7 @@ def test_a_root_becomes_a_child(index, write) -> None:
     assert cloud.tree_of("uuid-a") is cloud.tree_of("uuid-b")
 
 
-def test_a_failed_transaction_leaves_no_trace(index, write, engine) -> None:
+def test_a_failed_transaction_leaves_no_trace(index: ProviderIndex, write: Callable[..., None], engine: Engine) -> None:
     write("provider", "cn")
     before = index.current()
 
@@ -148,7 +150,7 @@ def test_a_failed_transaction_leaves_no_trace(index, write, engine) -> None:
     assert describe(index.current()) == ["cn", "next"]
 
 
-def test_all_of_a_transaction_or_nothing(index, write, engine) -> None:
+def test_all_of_a_transaction_or_nothing(index: ProviderIndex, write: Callable[..., None], engine: Engine) -> None:
     def both() -> None:
         Writer(engine).provider("a")
         Writer(engine).provider("b", "a")
@@ -159,7 +161,7 @@ def test_all_of_a_transaction_or_nothing(index, write, engine) -> None:
     assert describe(index.current()) == ["a", "uuid-a > b VCPU=0/2"]
 
 
-def test_many_providers_at_once(index, write, engine) -> None:
+def test_many_providers_at_once(index: ProviderIndex, write: Callable[..., None], engine: Engine) -> None:
     def many() -> None:
         for number in range(2500):
             Writer(engine).provider(f"cn{number}")
@@ -171,7 +173,9 @@ def test_many_providers_at_once(index, write, engine) -> None:
     assert describe(index.current()) == ["first", *(f"cn{number}" for number in range(2500))]
 
 
-def test_a_long_silence_starts_afresh(index, write, engine, clock) -> None:
+def test_a_long_silence_starts_afresh(
+    index: ProviderIndex, write: Callable[..., None], engine: Engine, clock: LateClock
+) -> None:
     write("provider", "a")
     write("provider", "b")
     index.current()
@@ -182,7 +186,7 @@ def test_a_long_silence_starts_afresh(index, write, engine, clock) -> None:
     assert describe(index.current()) == ["b"]
 
 
-def test_a_database_that_was_reset_underneath(index, write, engine) -> None:
+def test_a_database_that_was_reset_underneath(index: ProviderIndex, write: Callable[..., None], engine: Engine) -> None:
     write("provider", "a")
     index.current()
     tables = ("placement_provider_tombstones", "placement_providers")
@@ -197,7 +201,7 @@ def test_a_database_that_was_reset_underneath(index, write, engine) -> None:
     assert describe(index.current()) == ["b"]
 
 
-def test_a_forked_child_follows_on_its_own(index, write, engine) -> None:
+def test_a_forked_child_follows_on_its_own(index: ProviderIndex, write: Callable[..., None], engine: Engine) -> None:
     write("provider", "a")
     index.current()
     # taken when the parent forks, as another thread of the parent could have it

@@ -11,16 +11,17 @@ Where upstream is known to be wrong, ours is not measured by it:
 import json
 import re
 from collections import Counter
+from typing import Any
 
 
-def amounts(request):
+def amounts(request) -> dict[Any, Any]:
     allocations = request["allocations"]
     if isinstance(allocations, list):
         return {one["resource_provider"]["uuid"]: one["resources"] for one in allocations}
     return {uuid: one["resources"] for uuid, one in allocations.items()}
 
 
-def spelled(document):
+def spelled(document) -> Counter[Any]:
     return Counter(
         json.dumps(
             [amounts(request), {suffix: sorted(uuids) for suffix, uuids in request.get("mappings", {}).items()}],
@@ -30,14 +31,14 @@ def spelled(document):
     )
 
 
-def sums_of(document):
+def sums_of(document) -> list[Any]:
     return [
         sum((Counter(resources) for resources in amounts(request).values()), Counter())
         for request in document["allocation_requests"]
     ]
 
 
-def asked_for(query):
+def asked_for(query: str) -> Counter[Any]:
     wanted = Counter()
     for part in query.split("&"):
         key, _, value = part.partition("=")
@@ -53,7 +54,7 @@ def summaries(document):
     return document["provider_summaries"]
 
 
-def check_candidates(sharing, query, theirs, ours) -> None:
+def check_candidates(sharing: set[str], query: str, theirs, ours) -> None:
     """Raises AssertionError where the documents differ for another reason. `sharing`: the UUIDs that share."""
     if any(found != asked_for(query) for found in sums_of(theirs)):
         return
@@ -67,6 +68,6 @@ def check_candidates(sharing, query, theirs, ours) -> None:
     assert summaries(ours) == summaries(theirs)
 
 
-def asks_twice(query):
+def asks_twice(query: str) -> bool:
     names = re.findall(r"([A-Z_]+):\d", query)
     return len(set(names)) < len(names)

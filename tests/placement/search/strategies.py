@@ -1,6 +1,9 @@
 """Random small clouds and requests, for hypothesis."""
 
+from typing import Any
+
 from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
 from limes.placement.search.request import CandidatesRequest, Group
 from limes.placement.search.values import Aggregates, Traits
@@ -13,7 +16,7 @@ AGGREGATES = ["a", "b"]
 
 
 @st.composite
-def inventories(draw):
+def inventories(draw) -> dict[Any, Any]:
     total = draw(st.integers(1, 6))
     return {
         "total": total,
@@ -25,7 +28,7 @@ def inventories(draw):
 
 
 @st.composite
-def clouds(draw):
+def clouds(draw) -> list[Node]:
     nodes = []
     for number in range(draw(st.integers(1, 6))):
         parent = draw(st.sampled_from([None, *(one.name for one in nodes)]))
@@ -36,7 +39,7 @@ def clouds(draw):
     return nodes
 
 
-def names_of(names):
+def names_of(names: list[Any]) -> SearchStrategy[Any]:
     return st.sets(st.sampled_from(names), min_size=1, max_size=2).map(frozenset)
 
 
@@ -60,7 +63,7 @@ amounts = st.dictionaries(st.sampled_from(CLASSES), st.integers(1, 3), min_size=
 
 
 @st.composite
-def requests(draw):
+def requests(draw) -> CandidatesRequest:
     suffixes = draw(st.sampled_from([[""], ["", "1"], ["1"], ["1", "2"], ["", "1", "2"], ["1", "2", "3"]]))
     groups = []
     for suffix in suffixes:
@@ -80,7 +83,7 @@ def requests(draw):
 
 
 @st.composite
-def device_trees(draw):
+def device_trees(draw) -> list[Node]:
     """One or two trees of devices that hold little, without traits and aggregates."""
     nodes = []
     for number in range(draw(st.integers(2, 7))):
@@ -93,7 +96,7 @@ def device_trees(draw):
 
 
 @st.composite
-def tied_requests(draw):
+def tied_requests(draw) -> CandidatesRequest:
     """Suffixed groups of one class or none, tied by `same_subtree`, isolated or not."""
     suffixes = ["1", "2", "3", "4"][: draw(st.integers(2, 4))]
     some = st.sampled_from([{CLASSES[0]: 1}, {CLASSES[1]: 1}, {CLASSES[0]: 2}])

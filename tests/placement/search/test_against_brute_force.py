@@ -3,12 +3,13 @@
 from hypothesis import given, settings
 
 from limes.placement.search.candidates import search
+from limes.placement.search.request import CandidatesRequest
 from tests.placement.search.brute_force import BruteForce
-from tests.placement.search.clouds import cloud_of
+from tests.placement.search.clouds import Node, cloud_of
 from tests.placement.search.strategies import clouds, device_trees, requests, tied_requests
 
 
-def assert_same_as_trying_everything(nodes, request) -> None:
+def assert_same_as_trying_everything(nodes: list[Node], request: CandidatesRequest) -> None:
     found = search(request, cloud_of(*nodes))
     ours = [
         tuple(
@@ -27,11 +28,11 @@ def assert_same_as_trying_everything(nodes, request) -> None:
 
 @settings(max_examples=400, deadline=None)
 @given(clouds(), requests())
-def test_the_same_as_trying_everything(nodes, request) -> None:
+def test_the_same_as_trying_everything(nodes: list[Node], request: CandidatesRequest) -> None:
     assert_same_as_trying_everything(nodes, request)
 
 
 @settings(max_examples=400, deadline=None)
 @given(device_trees(), tied_requests())
-def test_subtrees_of_devices_the_same_as_trying_everything(nodes, request) -> None:
+def test_subtrees_of_devices_the_same_as_trying_everything(nodes: list[Node], request: CandidatesRequest) -> None:
     assert_same_as_trying_everything(nodes, request)

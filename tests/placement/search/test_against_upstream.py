@@ -1,17 +1,21 @@
 """Random clouds and queries, put to the OpenStack project's Placement and to ours: the answers are the same."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import requests
 
 from tests.placement.search.comparison import check_candidates
 from tests.placement.search.random_clouds import SHARES, RandomCloud
+from tests.support.upstream_placement import PlacementFactory, UpstreamPlacement
 
 
-def http_client(url):
+def http_client(url: str) -> Callable[..., Any]:
     session = requests.Session()
     session.headers.update({"x-auth-token": "admin", "accept": "application/json"})
 
-    def client(method, path, body, minor):
+    def client(method, path, body, minor) -> tuple[int, Any]:
         headers = {"openstack-api-version": f"placement 1.{minor}"}
         answer = session.request(method, url + path, json=body, headers=headers, timeout=30)
         return answer.status_code, answer.json() if answer.content else None
@@ -26,13 +30,13 @@ def without_generations(document):
 
 
 @pytest.fixture(scope="module")
-def empty_upstream(upstream_placement_factory):
+def empty_upstream(upstream_placement_factory: PlacementFactory) -> UpstreamPlacement:
     """A Placement of its own: in the session's, other tests have left providers behind, which would be answers, too."""
     return upstream_placement_factory()
 
 
 @pytest.mark.parametrize("seed", range(100, 107))
-def test_the_same_answers(seed, empty_upstream, placement_url) -> None:
+def test_the_same_answers(seed, empty_upstream: UpstreamPlacement, placement_url: str) -> None:
     cloud = RandomCloud(seed)
     sharing = {one.uuid for one in cloud.providers if SHARES in one.traits}
     upstream, ours = http_client(empty_upstream.url), http_client(placement_url)

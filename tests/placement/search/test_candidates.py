@@ -2,12 +2,13 @@
 
 import pytest
 
+from limes.placement.search.model import Cloud
 from tests.placement.search.clouds import cloud_of, find, node, providers_of, spelled
 
 SHARES = "MISC_SHARES_VIA_AGGREGATE"
 
 
-def expect(cloud, query, *candidates, minor=39) -> None:
+def expect(cloud: Cloud, query: str, *candidates: str, minor: int = 39) -> None:
     assert sorted(spelled(find(cloud, query, minor))) == sorted(candidates)
 
 
@@ -47,7 +48,7 @@ class TestOneProvider:
             ("resources=VCPU:1&root_required=HW_SSE,!HW_AVX", "free"),
         ],
     )
-    def test_which_providers(self, query, names) -> None:
+    def test_which_providers(self, query: str, names: str) -> None:
         expect(self.cloud, query, *(f"VCPU={name}" for name in names.split()))
 
     def test_several_classes(self) -> None:
@@ -70,7 +71,7 @@ class TestUnits:
     @pytest.mark.parametrize(
         ("amount", "fits"), [(1, False), (2, False), (4, True), (6, False), (8, True), (16, True), (20, False)]
     )
-    def test_shape_of_one_group(self, amount, fits) -> None:
+    def test_shape_of_one_group(self, amount: int, fits: bool) -> None:
         expect(self.cloud, f"resources=VCPU:{amount}", *(["VCPU=cn"] if fits else []))
 
     def test_max_unit_bounds_the_sum_of_all_groups(self) -> None:

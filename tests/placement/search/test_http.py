@@ -3,12 +3,15 @@
 import itertools
 import json
 import logging
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import falcon.testing
 import pytest
 
 from limes.placement.app import create_app
+from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.index import ProviderIndex
 from limes.placement.search.memory import AnswerMemory
 from limes.settings.placement import PlacementSettings
@@ -23,12 +26,14 @@ SETTINGS = {"listen": "127.0.0.1:8778", "enforce_new_defaults": False}
 class Api:
     """A client of one app, at one microversion."""
 
-    def __init__(self, deps, minor=39) -> None:
+    def __init__(self, deps: PlacementCollaborators, minor: int = 39) -> None:
         self.deps = deps
         self.headers = {"x-auth-token": "admin", "openstack-api-version": f"placement 1.{minor}"}
         self._app = create_app(deps)
 
-    def ask(self, method, path, body=None, expect=200):
+    def ask(
+        self, method: str, path: str, body: dict[str, Any] | None = None, expect: int = 200
+    ) -> falcon.testing.Result:
         path, _, query = path.partition("?")
         headers, data = dict(self.headers), b""
         if body is not None:
@@ -40,39 +45,39 @@ class Api:
         assert answer.status_code == expect, answer.text
         return answer
 
-    def get(self, path):
+    def get(self, path: str):
         return self.ask("GET", path).json
 
-    def provider(self, name, parent=None, **totals) -> None:
+    def provider(self, name: str, parent: str | None = None, **totals: int) -> None:
         body = {"uuid": identity(name), "name": name, "parent_provider_uuid": identity(parent) if parent else None}
         self.ask("POST", "/resource_providers", body)
         inventories = {key: {"total": total} for key, total in totals.items()}
         body = {"resource_provider_generation": 0, "inventories": inventories}
         self.ask("PUT", f"/resource_providers/{identity(name)}/inventories", body)
 
-    def candidates(self, query):
+    def candidates(self, query: str):
         return self.get(f"/allocation_candidates?{query}")["allocation_requests"]
 
 
 @pytest.fixture
-def api(database_url):
+def api(database_url: str) -> Iterator[Api]:
     deps = collaborators(database_url, PlacementSettings.model_validate(SETTINGS))
     yield Api(deps)
     deps.engine.close()
 
 
-def with_settings(api, **changes):
+def with_settings(api: Api, **changes: Any) -> Api:
     """The same database behind an app with other settings."""
     settings = PlacementSettings.model_validate(SETTINGS | changes)
     return Api(replace(api.deps, settings=settings))
 
 
-def another_worker(api):
+def another_worker(api: Api) -> Api:
     """An app on the same database that has an index of its own."""
     return Api(replace(api.deps, index=ProviderIndex(api.deps.engine, SystemClock()), answers=AnswerMemory()))
 
 
-def test_what_is_remembered_is_of_the_same_question(api) -> None:
+def test_what_is_remembered_is_of_the_same_question(api: Api) -> None:
     for number in range(3):
         api.provider(f"cn{number}", VCPU=4, MEMORY_MB=16 * number + 1)
     for minor in (16, 17, 28, 29, 33, 34, 39):
@@ -82,7 +87,7 @@ def test_what_is_remembered_is_of_the_same_question(api) -> None:
             assert [Api(api.deps, minor).get(path) for _ in range(2)] == [fresh, fresh]
 
 
-def test_every_worker_sees_each_write_at_once(api) -> None:
+def test_every_worker_sees_each_write_at_once(api: Api) -> None:
     other = another_worker(api)
     assert other.candidates("resources=VCPU:1") == []
     api.provider("cn", VCPU=4)
@@ -104,14 +109,14 @@ def test_every_worker_sees_each_write_at_once(api) -> None:
     assert other.get("/resource_providers")["resource_providers"] == []
 
 
-def devices(api):
+def devices(api: Api) -> str:
     api.provider("cn", VCPU=4)
     for number in range(7):
         api.provider(f"gpu{number}", "cn", VGPU=1)
     return "&".join(f"resources{number}=VGPU:1" for number in range(1, 6)) + "&group_policy=none"
 
 
-def test_the_bound_on_candidates_is_logged(api, caplog) -> None:
+def test_the_bound_on_candidates_is_logged(api: Api, caplog: pytest.LogCaptureFixture) -> None:
     bounded = with_settings(api, bounds={"max_candidates": 1000})
     query = devices(api)
     with caplog.at_level(logging.WARNING, "limes.placement"):
@@ -130,11 +135,11 @@ class Ticking(SystemClock):
     def __init__(self) -> None:
         self.seconds = itertools.count()
 
-    def monotonic(self):
+    def monotonic(self) -> float:
         return float(next(self.seconds))
 
 
-def test_a_search_ends_in_time_and_says_so(api, caplog) -> None:
+def test_a_search_ends_in_time_and_says_so(api: Api, caplog: pytest.LogCaptureFixture) -> None:
     query = f"/allocation_candidates?{devices(api)}"
     assert "x-limes-incomplete" not in api.ask("GET", query).headers
     hasty = with_settings(api, bounds={"search_seconds": 20})
@@ -150,7 +155,7 @@ def test_a_search_ends_in_time_and_says_so(api, caplog) -> None:
     assert "x-limes-incomplete" not in hasty.ask("GET", f"{query}&limit=100").headers
 
 
-def test_a_search_that_found_nothing_in_time_is_not_an_answer(api) -> None:
+def test_a_search_that_found_nothing_in_time_is_not_an_answer(api: Api) -> None:
     query = f"/allocation_candidates?{devices(api)}"
     hasty = with_settings(api, bounds={"search_seconds": 0.5})
     hasty = Api(replace(hasty.deps, clock=Ticking(), answers=AnswerMemory()))
@@ -158,7 +163,7 @@ def test_a_search_that_found_nothing_in_time_is_not_an_answer(api) -> None:
     assert "stopped before it found any (placement.bounds.search_seconds is 0.5)" in refused.text
 
 
-def test_random_order_where_it_is_asked_for(api) -> None:
+def test_random_order_where_it_is_asked_for(api: Api) -> None:
     query = devices(api)
     shuffled = with_settings(api, randomize_allocation_candidates=True)
     whole = api.candidates(query)
@@ -188,19 +193,19 @@ def test_random_order_where_it_is_asked_for(api) -> None:
         ),
     ],
 )
-def test_what_is_refused(api, query, code, text) -> None:
+def test_what_is_refused(api: Api, query: str, code: str, text: str) -> None:
     for _ in range(2):
         [error] = api.ask("GET", f"/allocation_candidates?{query}", expect=400).json["errors"]
         assert error["code"] == code
         assert text in error["detail"]
 
 
-def test_a_limit_of_any_length(api) -> None:
+def test_a_limit_of_any_length(api: Api) -> None:
     api.provider("cn", VCPU=4)
     assert len(api.candidates("resources=VCPU:1&limit=" + "9" * 5000)) == 1
 
 
-def test_headers(api) -> None:
+def test_headers(api: Api) -> None:
     api.provider("cn", VCPU=4)
     for path in ("/allocation_candidates?resources=VCPU:1", "/resource_providers"):
         headers = api.ask("GET", path).headers
@@ -211,7 +216,7 @@ def test_headers(api) -> None:
     assert "last-modified" not in old.ask("GET", "/resource_providers").headers
 
 
-def test_the_list_says_the_same_as_each_provider(api) -> None:
+def test_the_list_says_the_same_as_each_provider(api: Api) -> None:
     api.provider("cn", VCPU=4)
     api.provider("child", "cn")
     for minor in (0, 1, 6, 11, 14, 39):
@@ -220,18 +225,18 @@ def test_the_list_says_the_same_as_each_provider(api) -> None:
         assert listed == [client.get(f"/resource_providers/{identity(name)}") for name in ("cn", "child")]
 
 
-def test_every_kind_of_write_reaches_the_index(api) -> None:
+def test_every_kind_of_write_reaches_the_index(api: Api) -> None:
     """After each write an index that follows holds what one that starts afresh reads."""
     index = api.deps.index
     cn, other, child = map(identity, ("cn", "other", "child"))
 
-    def write(method, path, body=None, expect=200):
+    def write(method: str, path: str, body: dict[str, Any] | None = None, expect: int = 200) -> list[str]:
         api.ask(method, path, body, expect)
         following = describe(index.current())
         assert following == describe(ProviderIndex(api.deps.engine, SystemClock()).current())
         return following
 
-    def allocations(amount, generation, on=cn):
+    def allocations(amount: int, generation: int | None, on: str = cn) -> dict[Any, Any]:
         return {
             "allocations": {on: {"resources": {"VCPU": amount}}} if amount else {},
             "project_id": "p",

@@ -4,6 +4,7 @@ import dataclasses
 import random
 import threading
 import weakref
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from limes.placement.search.candidates import search
 from limes.placement.search.matching import RequestTest
 from limes.placement.search.memory import MOST_QUERIES, AnswerMemory
-from limes.placement.search.model import Cloud
+from limes.placement.search.model import Cloud, Provider
 from limes.placement.search.render import render
 from tests.placement.search.clouds import CLASSES, TRAITS, cloud_of, find, node, providers_of
 from tests.placement.search.strategies import clouds, requests
@@ -20,7 +21,7 @@ from tests.placement.search.strategies import clouds, requests
 QUERY = "resources=DISK_GB:10,VCPU:1"
 
 
-def hosts(count, **amounts):
+def hosts(count: int, **amounts: Any) -> list[Any]:
     """Compute nodes with a cell each."""
     return [
         one
@@ -30,12 +31,12 @@ def hosts(count, **amounts):
 
 
 @pytest.fixture
-def looked_at(monkeypatch):
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The names of the roots whose trees are looked through."""
     names = []
     plain = RequestTest.options
 
-    def options(self, tree, shared):
+    def options(self, tree, shared) -> list[list[Provider]] | None:
         names.append(tree.root.name)
         return plain(self, tree, shared)
 
@@ -50,14 +51,14 @@ def with_use(cloud: Cloud, name: str, used: int) -> Cloud:
 
 
 class TestTreesThatStayed:
-    def test_are_not_looked_at_again(self, looked_at) -> None:
+    def test_are_not_looked_at_again(self, looked_at: list[Any]) -> None:
         cloud, memory = cloud_of(*hosts(5)), AnswerMemory()
         first = find(cloud, QUERY, memory=memory.of("query"))
         assert looked_at == [f"cn{n}" for n in range(5)]
         assert find(cloud, QUERY, memory=memory.of("query")).candidates == first.candidates
         assert len(looked_at) == 5
 
-    def test_only_the_tree_that_changed_is_looked_at(self, looked_at) -> None:
+    def test_only_the_tree_that_changed_is_looked_at(self, looked_at: list[Any]) -> None:
         cloud, memory = cloud_of(*hosts(5)), AnswerMemory()
         before = find(cloud, QUERY, memory=memory.of("query")).candidates
         looked_at.clear()
@@ -68,14 +69,14 @@ class TestTreesThatStayed:
         assert len(find(free, QUERY, memory=memory.of("query")).candidates) == 5
         assert find(cloud, QUERY, memory=memory.of("query")).candidates == before, "somebody still has the old cloud"
 
-    def test_another_query_looks_for_itself(self, looked_at) -> None:
+    def test_another_query_looks_for_itself(self, looked_at: list[Any]) -> None:
         cloud, memory = with_use(cloud_of(*hosts(5)), "cell3", 6), AnswerMemory()
         assert len(find(cloud, QUERY, memory=memory.of("query")).candidates) == 5
         more = find(cloud, "resources=DISK_GB:10,VCPU:3", memory=memory.of("another")).candidates
         assert [cell.name for _, cell in more] == ["cell0", "cell1", "cell2", "cell4"]
         assert looked_at == [f"cn{n}" for n in range(5)] * 2
 
-    def test_a_tree_that_may_use_what_others_share_is_looked_at_each_time(self, looked_at) -> None:
+    def test_a_tree_that_may_use_what_others_share_is_looked_at_each_time(self, looked_at: list[Any]) -> None:
         nodes = [node("cn", VCPU=8, aggregates=["a"]), node("cell", "cn"), node("far", DISK_GB=100)]
         share = node("nfs", DISK_GB=100, aggregates=["a"], traits=["MISC_SHARES_VIA_AGGREGATE"])
         memory = AnswerMemory()
@@ -112,7 +113,7 @@ def test_threads_that_meet_leave_the_memory_in_order() -> None:
 
 
 class TestSize:
-    def test_the_oldest_queries_are_forgotten(self, looked_at) -> None:
+    def test_the_oldest_queries_are_forgotten(self, looked_at: list[Any]) -> None:
         cloud, memory = cloud_of(*hosts(5)), AnswerMemory(most=2 * 12_980 + 6_500)  # 12,980 for each query
         for name in ("one", "two", "three", "one", "four"):
             find(cloud, QUERY, memory=memory.of(name))
@@ -122,7 +123,7 @@ class TestSize:
             find(cloud, QUERY, memory=memory.of(name))
         assert len(looked_at) == 5, "three is older than one"
 
-    def test_queries_that_find_nothing_are_forgotten_too(self, looked_at) -> None:
+    def test_queries_that_find_nothing_are_forgotten_too(self, looked_at: list[Any]) -> None:
         cloud, memory = cloud_of(*hosts(5)), AnswerMemory()
         first = memory.of("one")
         find(cloud, QUERY, memory=first)
@@ -163,7 +164,7 @@ class TestSize:
             assert len(find(cloud, two, memory=memory).candidates) == found
         assert (memory.bytes, memory.trees, memory.texts) == (0, {}, {})
 
-    def test_trees_that_are_gone_make_room_for_others(self, looked_at) -> None:
+    def test_trees_that_are_gone_make_room_for_others(self, looked_at: list[Any]) -> None:
         cloud, memory = cloud_of(*hosts(60)), AnswerMemory(most=100_000)  # enough for 29 hosts
         find(cloud, QUERY, memory=memory.of("query"))
         cloud = cloud.replace(gone=range(1, 81))
@@ -198,7 +199,7 @@ class TestSize:
 
 
 @st.composite
-def stories(draw):
+def stories(draw) -> list[Any]:
     """A few states of one cloud: of each provider, by its place, what it is like, or None where there is none.
 
     From one state to the next, providers change, move to other trees, come and go.
@@ -217,7 +218,7 @@ def stories(draw):
     return states
 
 
-def providers_in(state):
+def providers_in(state) -> dict[Any, Any]:
     """The providers of a state by id: a provider that comes again has the id that it had."""
     nodes = [one or node(f"p{place}") for place, one in enumerate(state)]
     made = providers_of(nodes)
@@ -226,7 +227,7 @@ def providers_in(state):
 
 @settings(max_examples=300, deadline=None)
 @given(stories(), st.lists(requests(), min_size=1, max_size=2), st.sampled_from([39, 33, 28, 11]), st.randoms())
-def test_with_memory_and_without_the_same(states, wanted, minor, chance: random.Random) -> None:
+def test_with_memory_and_without_the_same(states: list[Any], wanted: list[Any], minor, chance: random.Random) -> None:
     memory = AnswerMemory()
     cloud = Cloud(dict.fromkeys(TRAITS), dict.fromkeys(CLASSES))
     before, known = [], {}

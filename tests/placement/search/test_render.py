@@ -14,7 +14,7 @@ CLOUD = cloud_of(
 CN, NUMA, EMPTY = map(identity, ("cn", "numa", "empty"))
 
 
-def body(query, minor):
+def body(query: str, minor: int):
     return json.loads(render(find(CLOUD, query, minor), CLOUD, minor))
 
 

@@ -1,9 +1,11 @@
 """Query strings at each microversion: what is read, and what is refused in which words."""
 
+from typing import Any
+
 import pytest
 
 from limes.placement.search.querystring import MAX_PARAMETERS, QueryError, parse_pairs
-from limes.placement.search.request import Bounds, parse
+from limes.placement.search.request import Bounds, CandidatesRequest, parse
 from limes.placement.search.values import normal_uuid, parse_resources
 from tests.placement.search.clouds import CLASSES, TRAITS
 
@@ -14,7 +16,7 @@ MISSING = "placement.query.missing_value"
 UNDEFINED = "placement.undefined_code"
 
 
-def read(query, minor=39, bounds=None):
+def read(query: str, minor: int = 39, bounds: Bounds | None = None) -> CandidatesRequest:
     return parse(
         parse_pairs(query),
         minor,
@@ -24,7 +26,7 @@ def read(query, minor=39, bounds=None):
     )
 
 
-def groups(query, minor=39):
+def groups(query: str, minor: int = 39) -> dict[Any, Any]:
     return {group.suffix: group for group in read(query, minor).groups}
 
 
@@ -92,7 +94,7 @@ REFUSED_WITH_CODE = [
 
 
 @pytest.mark.parametrize(("minor", "query", "text"), REFUSED)
-def test_refused(minor, query, text) -> None:
+def test_refused(minor: int, query: str, text: str) -> None:
     with pytest.raises(QueryError) as caught:
         read(query, minor)
     assert text in str(caught.value)
@@ -100,7 +102,7 @@ def test_refused(minor, query, text) -> None:
 
 
 @pytest.mark.parametrize(("minor", "query", "code", "text"), REFUSED_WITH_CODE)
-def test_refused_with_a_code_of_its_own(minor, query, code, text) -> None:
+def test_refused_with_a_code_of_its_own(minor: int, query: str, code: str, text: str) -> None:
     with pytest.raises(QueryError) as caught:
         read(query, minor)
     assert text in str(caught.value)
@@ -147,7 +149,7 @@ def test_semicolons_separate_and_keys_may_be_bare() -> None:
         ("", None),
     ],
 )
-def test_normal_uuid(text, normal) -> None:
+def test_normal_uuid(text: str, normal: str | None) -> None:
     assert normal_uuid(text) == normal
 
 
@@ -160,7 +162,7 @@ def test_normal_uuid(text, normal) -> None:
         (f"resources=VCPU:1&member_of=in:{A},{B}", Bounds(aggregates=1), "asks for 2 aggregates; at most 1 are"),
     ],
 )
-def test_bounds_are_named(query, bounds, text) -> None:
+def test_bounds_are_named(query: str, bounds: Bounds, text: str) -> None:
     with pytest.raises(QueryError) as caught:
         read(query + "&group_policy=none", 39, bounds)
     assert text in str(caught.value)

@@ -16,11 +16,10 @@ import requests
 import yaml
 
 from limes.cli import main
-from tests.conftest import PlacementFactory
 from tests.placement.world import World, all_rows, changes, claim, uuid_of
 from tests.support.faulty_keystone import faulty_keystone
 from tests.support.keystone import RealKeystone
-from tests.support.upstream_placement import UpstreamPlacement
+from tests.support.upstream_placement import PlacementFactory, UpstreamPlacement
 
 ROOT = Path(__file__).parents[3]
 HOSTS, SERVERS = 6, 8
@@ -191,7 +190,7 @@ def test_the_whole_cloud(filled: Source, command: Command, target: World) -> Non
     ours, theirs = target.ok("GET", query), filled.must("GET", query, version="1.39")
     assert len(theirs["allocation_requests"]) > 3
 
-    def key(one):
+    def key(one) -> list[Any]:
         return sorted((uuid, sorted(each["resources"].items())) for uuid, each in one["allocations"].items())
 
     assert sorted(map(key, ours["allocation_requests"])) == sorted(map(key, theirs["allocation_requests"]))

@@ -12,12 +12,12 @@ import pytest
 import requests
 
 from limes.placement.transfer.journal import FRESH, Journal
-from tests.conftest import PlacementFactory
 from tests.placement.transfer import test_import
 from tests.placement.transfer.test_import import SUMMARY, Command, Source
 from tests.support.clock import FrozenClock
 from tests.support.databases import PostgresDatabases
 from tests.support.postgres import PostgresServer
+from tests.support.upstream_placement import PlacementFactory
 
 command = test_import.command
 ONE_TARGET = pytest.mark.parametrize("databases", ["sqlite"], indirect=True)

@@ -1,5 +1,7 @@
 """A volume driver for the real Cinder that stores nothing, and reports pools as its backend's configuration says."""
 
+from typing import Any
+
 from cinder.volume import driver
 from oslo_config import cfg
 
@@ -23,7 +25,7 @@ class FakeDriver(driver.VolumeDriver):
     create_export = ensure_export = remove_export = create_volume_from_snapshot = create_cloned_volume = _nothing
     initialize_connection = terminate_connection = _nothing
 
-    def get_volume_stats(self, refresh=False):
+    def get_volume_stats(self, refresh: bool = False) -> dict[Any, Any]:
         name = self.configuration.safe_get("volume_backend_name")
         total = self.configuration.safe_get("fake_total_gb")
         pool = {

@@ -4,6 +4,8 @@ import argparse
 import json
 import os
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +18,7 @@ SILENT = {
 }
 
 
-def commands(parser):
+def commands(parser: argparse.ArgumentParser):
     """Each command that can be called, with its line in the list of its group."""
     nested = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     for action in nested:
@@ -30,7 +32,7 @@ def commands(parser):
 COMMANDS = list(commands(build_parser()))
 
 
-def each():
+def each() -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("parser", "line"), COMMANDS, ids=[parser.prog for parser, _ in COMMANDS])
 
 
@@ -64,13 +66,13 @@ def test_its_groups_have_help(parser, line) -> None:
         assert re.search(rf"^ +{name} +\S", build_parser().format_help(), re.MULTILINE)
 
 
-def test_the_version(capsys) -> None:
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert re.fullmatch(r"limes \d+\.\d+\.\d+\n", capsys.readouterr().out)
 
 
-def test_a_wrong_command_line(capsys) -> None:
+def test_a_wrong_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["weather"])
     assert "invalid choice: 'weather'" in capsys.readouterr().err
@@ -87,7 +89,13 @@ def test_a_wrong_command_line(capsys) -> None:
         (("doctor", "--only", "policy"), {"worst", "version", "config", "findings"}),
     ],
 )
-def test_documents(capsys, tmp_path, monkeypatch, arguments, keys) -> None:
+def test_documents(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[Any, ...],
+    keys: set[str],
+) -> None:
     """JSON alone is on standard output."""
     from tests.unit.composition.test_check import ROOT
 
@@ -105,7 +113,7 @@ def test_documents(capsys, tmp_path, monkeypatch, arguments, keys) -> None:
 
 
 @pytest.mark.parametrize("what", ["policy", "options"])
-def test_lists_of_the_configuration(capsys, what) -> None:
+def test_lists_of_the_configuration(capsys: pytest.CaptureFixture[str], what: str) -> None:
     assert main(["config", what, "--json"]) == 0
     entries = json.loads(capsys.readouterr().out)
     assert len(entries) > 30
@@ -113,7 +121,9 @@ def test_lists_of_the_configuration(capsys, what) -> None:
     assert {"policy": "name", "options": "key"}[what] in entries[0]
 
 
-def test_problems_of_the_configuration_as_json(capsys, tmp_path, monkeypatch) -> None:
+def test_problems_of_the_configuration_as_json(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "limes.yaml"
     path.write_text("surprise: 1\n")
     monkeypatch.setenv("LIMES_CONFIG", os.fspath(path))
@@ -123,7 +133,9 @@ def test_problems_of_the_configuration_as_json(capsys, tmp_path, monkeypatch) ->
     assert captured.err == ""
 
 
-def test_migrations_as_json_and_as_a_table(capsys, tmp_path, monkeypatch) -> None:
+def test_migrations_as_json_and_as_a_table(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from tests.unit.composition.test_check import ROOT
 
     monkeypatch.chdir(tmp_path)

@@ -8,7 +8,7 @@ import pytest
 
 
 @pytest.mark.parametrize("command", ["config policy", "config options", "completion zsh"])
-def test_output_that_nobody_reads(command) -> None:
+def test_output_that_nobody_reads(command: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer) as nobody:

@@ -2,6 +2,9 @@
 
 import os
 import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,17 +22,17 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 """
 
 
-def script(capsys, shell):
+def script(capsys: pytest.CaptureFixture[str], shell: str) -> str:
     assert main(["completion", shell]) == 0
     return capsys.readouterr().out
 
 
 @pytest.fixture
-def complete(capsys, tmp_path):
+def complete(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., Any]:
     """What bash offers for the last word of a command line; an empty one at its end is a word."""
     (tmp_path / "limes.bash").write_text(script(capsys, "bash"))
 
-    def complete(line):
+    def complete(line) -> set[Any]:
         words = " ".join(f"'{word}'" for word in line.split(" "))
         text = _BASH.format(words=words, line=line)
         done = subprocess.run(
@@ -41,27 +44,29 @@ def complete(capsys, tmp_path):
     return complete
 
 
-def test_bash_completes_commands(complete) -> None:
+def test_bash_completes_commands(complete: Callable[..., Any]) -> None:
     assert {"serve", "doctor", "db", "plugin", "import-limes", "completion"} <= complete("limes ")
     assert complete("limes d") == {"db", "doctor"}
     assert complete("limes db u") == {"upgrade"}
     assert {"audit", "import"} <= complete("limes placement ")
 
 
-def test_bash_completes_options_and_choices(complete) -> None:
+def test_bash_completes_options_and_choices(complete: Callable[..., Any]) -> None:
     assert complete("limes doctor --js") == {"--json"}
     assert complete("limes doctor --only ") >= {"database", "keystone"}
     assert complete("limes config policy ") == {"limes", "placement"}
     assert complete("limes completion z") == {"zsh"}
 
 
-def test_bash_completes_files(complete, tmp_path) -> None:
+def test_bash_completes_files(complete: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "limes.yaml").touch()
     assert "limes.yaml" in complete("limes db upgrade --config lim")
 
 
 @pytest.mark.parametrize(("shell", "check"), [("zsh", ["-n"]), ("fish", ["--no-execute"]), ("bash", ["-n"])])
-def test_shells_understand_their_scripts(capsys, tmp_path, shell, check) -> None:
+def test_shells_understand_their_scripts(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, shell: str, check: list[str]
+) -> None:
     text = script(capsys, shell)
     for command in ("doctor", "import-limes", "scan-capacity"):
         assert command in text
@@ -73,7 +78,7 @@ def test_shells_understand_their_scripts(capsys, tmp_path, shell, check) -> None
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_an_unknown_shell(capsys) -> None:
+def test_an_unknown_shell(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["completion", "tcsh"])
     assert "invalid choice: 'tcsh'" in capsys.readouterr().err

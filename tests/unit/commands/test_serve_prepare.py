@@ -1,6 +1,8 @@
 """What is in the way of `limes serve` is one line, and no traceback."""
 
 import socket
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import yaml
@@ -10,7 +12,7 @@ from limes.errors import StartupError
 
 
 @pytest.fixture
-def config(tmp_path, monkeypatch):
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Writes a configuration with these parts and makes it ours."""
 
     def write(**parts) -> None:
@@ -35,14 +37,14 @@ def config(tmp_path, monkeypatch):
     return write
 
 
-def test_the_folder_of_the_database_cannot_be_made(config, tmp_path) -> None:
+def test_the_folder_of_the_database_cannot_be_made(config: Callable[..., None], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     config(database={"url": f"sqlite:///{tmp_path}/file/limes.db"})
     with pytest.raises(StartupError, match=r"^database.url: cannot make the folder .*/file: File exists$"):
         prepare()
 
 
-def test_an_ipv6_address_is_as_good_as_another(config, tmp_path) -> None:
+def test_an_ipv6_address_is_as_good_as_another(config: Callable[..., None], tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/limes.db"
     with socket.socket(socket.AF_INET6) as taken:
         try:

@@ -33,7 +33,7 @@ def configuration(folder: Path, port: int) -> str:
 
 
 @pytest.mark.timeout(200)
-def test_the_api_gives_up_early(tmp_path, monkeypatch) -> None:
+def test_the_api_gives_up_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "limes.yaml"
     monkeypatch.setenv("LIMES_CONFIG", str(path))
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,20 +24,20 @@ collector: {threads: 0}
 """
 
 
-def run(capsys, *arguments):
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any, Any]:
     code = main(arguments)
     captured = capsys.readouterr()
     return code, captured.out, captured.err
 
 
 @pytest.fixture(autouse=True)
-def _environment(monkeypatch) -> None:
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LIMES_CONFIG", "")
     monkeypatch.setenv("LIMES_IDENTITY_PASSWORD", "secret")
     monkeypatch.setenv("LIMES_DB_PASSWORD", "secret")
 
 
-def test_everything_at_once(tmp_path, capsys) -> None:
+def test_everything_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "limes.yaml"
     path.write_text(BROKEN)
     code, _, errors = run(capsys, "config", "check", "--config", str(path))
@@ -54,7 +55,7 @@ def test_everything_at_once(tmp_path, capsys) -> None:
     assert "Traceback" not in errors
 
 
-def test_problems_that_only_the_whole_shows(tmp_path, capsys) -> None:
+def test_problems_that_only_the_whole_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "constraints.yaml").write_text("domains: {acme: {storage: {capacity: should be 5}}}")
     path = tmp_path / "limes.yaml"
     path.write_text(
@@ -95,7 +96,9 @@ services:
 """
 
 
-def test_services_that_only_their_backends_know(tmp_path, capsys, monkeypatch) -> None:
+def test_services_that_only_their_backends_know(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`liquid` has to ask for what there is, if it has no file of it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "two.json").write_text('{"version": "new"}')
@@ -108,7 +111,7 @@ def test_services_that_only_their_backends_know(tmp_path, capsys, monkeypatch) -
 
 
 @pytest.mark.parametrize(("name", "services"), [("limes.yaml", 7), ("quickstart.yaml", 2)])
-def test_the_examples_are_fine(capsys, name, services) -> None:
+def test_the_examples_are_fine(capsys: pytest.CaptureFixture[str], name: str, services: int) -> None:
     code, out, errors = run(capsys, "config", "check", "--config", str(ROOT / "config" / name))
     assert (code, errors) == (0, "")
     assert out.startswith(f"The configuration is fine: {services} services")
@@ -136,7 +139,7 @@ resource_behavior:
 """
 
 
-def test_commitments_for_one_zone_without_usage_by_zone(tmp_path, capsys) -> None:
+def test_commitments_for_one_zone_without_usage_by_zone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "limes.yaml"
     path.write_text(ZONELESS.replace("AWARE", "true"))
     code, out, _ = run(capsys, "config", "check", "--config", str(path))
@@ -151,20 +154,22 @@ def test_commitments_for_one_zone_without_usage_by_zone(tmp_path, capsys) -> Non
 
 
 @pytest.mark.parametrize("api", ["limes", "placement"])
-def test_every_policy_rule_is_printed(capsys, api) -> None:
+def test_every_policy_rule_is_printed(capsys: pytest.CaptureFixture[str], api: str) -> None:
     code, out, _ = run(capsys, "config", "policy", api)
     assert code == 0
     wanted = {"limes": '#"project:raise": "rule:domain_editor"', "placement": '#"placement:reshaper:reshape": '}[api]
     assert wanted in out
 
 
-def test_plugins_are_listed(capsys) -> None:
+def test_plugins_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "plugin", "list")
     assert code == 0
     assert {line.split()[0] for line in out.splitlines() if line.strip()} >= {"placement", "static", "manual", "list"}
 
 
-def test_trying_out_a_backend(tmp_path, capsys, monkeypatch) -> None:
+def test_trying_out_a_backend(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     config = ("--config", str(ROOT / "config" / "quickstart.yaml"))
     shop = "1a000000000000000000000000000001"

@@ -27,7 +27,7 @@ LIMITS = st.builds(LowPrivLimit, SMALL) | st.builds(
 
 
 @st.composite
-def constraints(draw):
+def constraints(draw) -> Constraint | None:
     low, high = draw(MAYBE), draw(MAYBE)
     if low is not None and high is not None and low > high:
         low, high = high, low
@@ -45,7 +45,7 @@ RULES = st.builds(
 )
 
 
-def check(judge, present) -> None:
+def check(judge: partial[Refusal | None], present) -> None:
     found = bounds(present, judge)
     acceptable = [quota for quota in (*range(TOP + 1), MAX_AMOUNT) if judge(quota) is None]
     assert (found.minimum.quota, found.maximum.quota) == (min(acceptable), max(acceptable))
@@ -63,10 +63,10 @@ def check(judge, present) -> None:
     st.builds(ProjectFigures, *[SMALL] * 5, st.none() | st.integers(0, 8), st.none() | st.integers(8, 20), SMALL),
     RULES,
 )
-def test_projects(figures, rules) -> None:
+def test_projects(figures, rules: QuotaRules) -> None:
     check(partial(judge_project, figures=figures, rules=rules), figures.quota)
 
 
 @given(st.builds(DomainFigures, *[SMALL] * 4, st.booleans()), RULES)
-def test_domains(figures, rules) -> None:
+def test_domains(figures, rules: QuotaRules) -> None:
     check(partial(judge_domain, figures=figures, rules=rules), figures.quota)

@@ -1,6 +1,7 @@
 """The catalog: order, merging of behaviours, AZ names."""
 
 import re
+from typing import Any
 
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, BehaviorRule, Catalog, DistributionRule, ResourceDef, ServiceDef
 from limes.core.selection import select
@@ -8,7 +9,9 @@ from limes.core.selection import select
 CORES = ("compute", "cores")
 
 
-def catalog(*behaviors, multiplier=0.0, distributions=()):
+def catalog(
+    *behaviors: BehaviorRule, multiplier: float = 0.0, distributions: list[Any] | tuple[Any, ...] = ()
+) -> Catalog:
     return Catalog(
         ["az-two", "az-one"],
         [
@@ -21,7 +24,7 @@ def catalog(*behaviors, multiplier=0.0, distributions=()):
     )
 
 
-def rule(resource=".*", scope=None, **kwargs):
+def rule(resource: str = ".*", scope: str | None = None, **kwargs) -> BehaviorRule:
     return BehaviorRule(re.compile(resource), re.compile(scope) if scope else None, **kwargs)
 
 

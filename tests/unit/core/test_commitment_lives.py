@@ -1,7 +1,9 @@
 """Random lives of commitments in two AZs, without any database. `tests/api/test_commitment_machine.py` has all deeds."""
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from limes.core.commitments import commitment as life
 from limes.core.commitments import reshaping
 from limes.core.commitments.claims import Tally
 from limes.core.commitments.commitment import Commitment, Status
+from limes.core.commitments.reshaping import Reshaped
 from tests.unit.core.test_commitments import DAY, make, tally_of
 
 PROJECTS = (1, 2, 3)
@@ -19,7 +22,7 @@ azs = st.sampled_from(AZS)
 projects = st.sampled_from(PROJECTS)
 
 
-def committed_by(commitments):
+def committed_by(commitments: list[Any]) -> dict[tuple[str, int], int]:
     """What is confirmed, by AZ and project."""
     committed: dict[tuple[str, int], int] = {}
     for one in commitments:
@@ -46,7 +49,7 @@ class Cloud(RuleBasedStateMachine):
         self.capacity, self.usage = dict(zip(AZS, capacity, strict=True)), usage
 
     @property
-    def live(self):
+    def live(self) -> list[Any]:
         return [one for one in self.all.values() if one.is_live]
 
     @property
@@ -54,23 +57,23 @@ class Cloud(RuleBasedStateMachine):
         return tally_of(self.capacity, committed_by(self.live), self.usage)
 
     @property
-    def claimed(self):
+    def claimed(self) -> dict[Any, Any]:
         """What is claimed in each AZ, and overall."""
         claimed = self.tally.claims.claimed
         return {**{az: claimed.get(az, 0) for az in AZS}, "": sum(claimed.values())}
 
-    def assert_not_oversold(self, before) -> None:
+    def assert_not_oversold(self, before: dict[Any, Any]) -> None:
         """Nothing that was done since has made too many claims, or more than the too many that there were."""
         bounds = dict(self.capacity)
         if self.claimed[""] > sum(self.claimed[az] for az in AZS):  # something is used nobody knows where
             bounds[""] = sum(self.capacity.values())
         assert all(amount <= max(bounds[az], before[az]) for az, amount in self.claimed.items() if az in bounds)
 
-    def store(self, commitment) -> None:
+    def store(self, commitment: Commitment) -> None:
         number = len(self.all) + 1
         self.all[number] = replace(commitment, id=number, uuid=f"u{number}")
 
-    def write(self, commitment) -> None:
+    def write(self, commitment: Commitment) -> None:
         before = self.all[commitment.id]
         allowed = {
             Status.PLANNED: {Status.PENDING, Status.EXPIRED, Status.SUPERSEDED},
@@ -82,13 +85,13 @@ class Cloud(RuleBasedStateMachine):
         assert commitment.status is before.status or commitment.status in allowed[before.status]
         self.all[commitment.id] = commitment
 
-    def reshape(self, reshaped) -> None:
+    def reshape(self, reshaped: Reshaped) -> None:
         for old in reshaped.old:
             self.write(old)
         for new in reshaped.new:
             self.store(new)
 
-    def pick(self, data, condition):
+    def pick(self, data, condition: Callable[..., Any]):
         return data.draw(st.sampled_from([one for one in self.live if condition(one)]))
 
     @rule(project=projects, az=azs, amount=st.integers(1, 60), days=st.integers(1, 30))

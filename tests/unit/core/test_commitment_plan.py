@@ -1,6 +1,7 @@
 """The plan says the same as a slow play of the future, in which nothing is remembered from one time to the next."""
 
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from tests.unit.core.test_commitments import make, tally_of
 PROJECTS = (1, 2, 3)
 
 
-def slow_plan(capacity, usage, live, want, now):
+def slow_plan(capacity: dict[str, Any], usage: dict[Any, Any], live: list[Any], want: Want, now: float) -> Plan:
     """Counts all claims anew at each time."""
     current, ended, confirmable_now, unplaced = {one.id: one for one in live}, [], 0, 0
     falls_short = False
@@ -53,7 +54,7 @@ COMMITMENTS = st.builds(
 )
 
 
-def same(plan, other):
+def same(plan: Plan, other: Plan) -> bool:
     ids = ({one.id for one in plan.blockers}, {one.id for one in other.blockers})
     return (replace(plan, blockers=()), ids[0]) == (replace(other, blockers=()), ids[1])
 
@@ -68,7 +69,9 @@ def same(plan, other):
     st.integers(1, 50),
     st.integers(-1, 12),
 )
-def test_as_the_slow_one(drawn, capacity, usage, amount, earliest) -> None:
+def test_as_the_slow_one(
+    drawn: list[Any], capacity: tuple[Any, Any], usage: dict[Any, Any], amount: int, earliest: int
+) -> None:
     live = [
         make(
             id=number,
@@ -93,7 +96,7 @@ def test_what_blocks_in_another_az() -> None:
     live = [make(id=1, az="az-two", amount=60, expires_at=5.0), make(id=2, az="az-one", amount=10, expires_at=9.0)]
     capacity, usage = dict.fromkeys(AZS, 55), {("any", 3): 10}
 
-    def plan(amount):
+    def plan(amount: int) -> Plan:
         return make_plan(tally_of(capacity, committed_by(live), usage), live, Want("az-one", 2, amount), 0.0)
 
     assert plan(30) == Plan(0.0, 30, (), 0, 10)

@@ -1,6 +1,7 @@
 """The life of a commitment and the decision on capacity, without any database."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ FEBRUARY_29 = 1709164800.0
 """2024-02-29T00:00:00Z."""
 
 
-def make(**fields):
+def make(**fields: Any) -> Commitment:
     values = {
         "id": 1,
         "uuid": "u1",
@@ -38,7 +39,7 @@ def make(**fields):
 # -- capacity ----------------------------------------------------------------------------------------------------------
 
 
-def tally_of(capacity, committed, usage, whole=None):
+def tally_of(capacity: dict[str, Any], committed: dict[Any, Any], usage: dict[Any, Any], whole=None) -> Tally:
     """By hand: capacity by AZ, and what projects have committed to and use by AZ and project."""
     claimed = {}
     for az, project in {**committed, **usage}:
@@ -48,7 +49,7 @@ def tally_of(capacity, committed, usage, whole=None):
     return Tally(Balance(Claims(capacity, whole, claimed), committed, usage))
 
 
-def in_one(amounts):
+def in_one(amounts: dict[Any, Any]) -> dict[Any, Any]:
     return {("az-one", project): amount for project, amount in amounts.items()}
 
 
@@ -72,7 +73,9 @@ def in_one(amounts):
         (100, {}, {1: 60, 2: 60}, 3, 1, False),
     ],
 )
-def test_can_confirm(capacity, committed, usage, project, amount, fits) -> None:
+def test_can_confirm(
+    capacity: int, committed: dict[Any, Any], usage: dict[Any, Any], project: int, amount: int, fits: bool
+) -> None:
     tally = tally_of({"az-one": capacity}, in_one(committed), in_one(usage))
     assert tally.allows("az-one", project, amount) is fits
     assert (tally.committable_by("az-one", project) >= amount) is fits
@@ -101,7 +104,15 @@ def test_can_confirm(capacity, committed, usage, project, amount, fits) -> None:
         ((10, 10), {}, {("any", 2): 30, ("one", 1): 5}, "one", 1, 6, False),
     ],
 )
-def test_usage_in_unknown_azs_is_never_sold(capacity, committed, usage, az, project, amount, fits) -> None:
+def test_usage_in_unknown_azs_is_never_sold(
+    capacity: tuple[int, int],
+    committed: dict[Any, Any],
+    usage: dict[Any, Any],
+    az: str,
+    project: int,
+    amount: int,
+    fits: bool,
+) -> None:
     tally = tally_of(dict(zip(("one", "two"), capacity, strict=True)), committed, usage)
     assert tally.allows(az, project, amount) is fits
     assert (tally.committable_by(az, project) >= amount) is fits
@@ -132,7 +143,7 @@ def test_where_commitments_are_for_no_az_everything_counts_together() -> None:
         (5, {1: 10}, {}, True),  # capacity has shrunk; this makes nothing worse
     ],
 )
-def test_moves(capacity, committed, usage, fits) -> None:
+def test_moves(capacity: int, committed: dict[int, int], usage: dict[Any, Any], fits: bool) -> None:
     assert tally_of({"az-one": capacity}, in_one(committed), in_one(usage)).allows_move("az-one", 1, 2, 10) is fits
 
 
@@ -179,7 +190,7 @@ def test_first_come_first_served_over_all_azs() -> None:
         (Status.EXPIRED, 0.0, Status.EXPIRED),
     ],
 )
-def test_time_passes(status, now, becomes) -> None:
+def test_time_passes(status: Status, now: float, becomes: Status) -> None:
     assert life.advance(make(status=status, confirm_by=5.0, expires_at=20.0), now).status is becomes
 
 
@@ -189,13 +200,13 @@ def test_an_expired_commitment_is_not_offered_any_more() -> None:
 
 
 @pytest.mark.parametrize("status", [Status.PLANNED, Status.CONFIRMED, Status.SUPERSEDED, Status.EXPIRED])
-def test_only_pending_ones_are_confirmed(status) -> None:
+def test_only_pending_ones_are_confirmed(status: Status) -> None:
     with pytest.raises(Conflict, match=f"is {status}"):
         life.confirm(make(status=status), 1.0)
 
 
 @pytest.mark.parametrize("status", [Status.SUPERSEDED, Status.EXPIRED])
-def test_nothing_is_made_of_what_has_ended(status) -> None:
+def test_nothing_is_made_of_what_has_ended(status: Status) -> None:
     ended = make(status=status)
     deeds = [
         lambda: reshaping.supersede(ended, 1.0),
@@ -248,7 +259,7 @@ def test_merge() -> None:
         [make(id=2, transfer_status="unlisted", transfer_token="t")],
     ],
 )
-def test_what_does_not_merge(others) -> None:
+def test_what_does_not_merge(others: list[Any]) -> None:
     with pytest.raises((Conflict, Unprocessable)):
         reshaping.merge([make(), *others], 7.0, "m")
 
@@ -283,5 +294,5 @@ def test_another_duration_counts_from_the_same_start() -> None:
         (FEBRUARY_29 + 0.5, "1 day", FEBRUARY_29 + DAY + 0.5),
     ],
 )
-def test_the_calendar(start, duration, end) -> None:
+def test_the_calendar(start: float, duration: str, end: float) -> None:
     assert life.end_of(start, duration) == end

@@ -36,7 +36,7 @@ CATALOG = Catalog(
         ("at most 5, at most 8", Unit.COUNT, None, Constraint(None, 5)),
     ],
 )
-def test_parse(text, unit, projects, expected) -> None:
+def test_parse(text: str, unit: Unit, projects: int | None, expected: Constraint) -> None:
     assert parse_constraint(text, unit, projects) == expected
 
 
@@ -53,7 +53,7 @@ def test_parse(text, unit, projects, expected) -> None:
         ("", Unit.COUNT, None),
     ],
 )
-def test_parse_refuses(text, unit, projects) -> None:
+def test_parse_refuses(text: str, unit: Unit, projects: int | None) -> None:
     with pytest.raises(UnitError):
         parse_constraint(text, unit, projects)
 
@@ -62,7 +62,7 @@ def test_parse_refuses(text, unit, projects) -> None:
     ("constraint", "value", "nearest"),
     [(Constraint(5, 10), 4, 5), (Constraint(5, 10), 7, 7), (Constraint(5, 10), 11, 10), (Constraint(), 4, 4)],
 )
-def test_nearest_value(constraint, value, nearest) -> None:
+def test_nearest_value(constraint: Constraint, value: int, nearest: int) -> None:
     assert constraint.apply_to(value) == nearest
     assert constraint.allows(value) == (value == nearest)
 

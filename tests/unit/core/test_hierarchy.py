@@ -25,16 +25,32 @@ FORBIDDEN, CONFLICT, INVALID = RefusalKind.FORBIDDEN, RefusalKind.CONFLICT, Refu
 MIB = Unit.MIB
 
 
-def rules(permissions=ALL, lowpriv=NO_LOWPRIV, constraint=None, minimum=0, unit=MIB):
+def rules(
+    permissions: Permissions = ALL,
+    lowpriv: LowPrivLimit = NO_LOWPRIV,
+    constraint: Constraint | None = None,
+    minimum: int = 0,
+    unit: Unit = MIB,
+) -> QuotaRules:
     return QuotaRules("compute", unit, permissions, lowpriv, constraint, minimum)
 
 
-def project(quota=20, usage=5, projects=60, domain=100, capacity=1000, low=None, high=None):
+def project(
+    quota: int = 20,
+    usage: int = 5,
+    projects: int = 60,
+    domain: int = 100,
+    capacity: int = 1000,
+    low: int | None = None,
+    high: int | None = None,
+) -> ProjectFigures:
     """60 = this project's 20 + 40 of others; 100 - 40 = 60 is the most that this project can get."""
     return ProjectFigures(quota, usage, projects, domain, capacity, low, high)
 
 
-def domain(quota=100, projects=60, others=300, capacity=1000, strict=False):
+def domain(
+    quota: int = 100, projects: int = 60, others: int = 300, capacity: int = 1000, strict: bool = False
+) -> DomainFigures:
     """1000 - 300 = 700 is the most that this domain can get under a strict limit."""
     return DomainFigures(quota, projects, others, capacity, strict)
 
@@ -114,7 +130,7 @@ def domain(quota=100, projects=60, others=300, capacity=1000, strict=False):
         (10, project(low=15), rules(), Refusal(INVALID, "not acceptable for this project", 15, None)),
     ],
 )
-def test_project(new, figures, how, expected) -> None:
+def test_project(new: int, figures: ProjectFigures, how: QuotaRules, expected: Refusal | None) -> None:
     assert judge_project(new, figures, how) == expected
 
 
@@ -175,7 +191,7 @@ def test_project(new, figures, how, expected) -> None:
         (61, domain(), rules(minimum=1000), None),
     ],
 )
-def test_domain(new, figures, how, expected) -> None:
+def test_domain(new: int, figures: DomainFigures, how: QuotaRules, expected: Refusal | None) -> None:
     assert judge_domain(new, figures, how) == expected
 
 
@@ -183,7 +199,9 @@ amounts = st.integers(0, 200)
 
 
 @given(new=amounts, quota=amounts, usage=amounts, others=amounts, domain_quota=amounts)
-def test_no_accepted_project_quota_makes_the_domain_worse(new, quota, usage, others, domain_quota) -> None:
+def test_no_accepted_project_quota_makes_the_domain_worse(
+    new: int, quota: int, usage: int, others: int, domain_quota: int
+) -> None:
     figures = ProjectFigures(quota, usage, others + quota, domain_quota, 1000)
     if judge_project(new, figures, rules()) is None:
         assert others + new <= max(domain_quota, others + quota)
@@ -191,7 +209,9 @@ def test_no_accepted_project_quota_makes_the_domain_worse(new, quota, usage, oth
 
 
 @given(new=amounts, quota=amounts, usage=amounts, others=amounts, domain_quota=amounts)
-def test_the_bounds_of_a_refusal_are_acceptable(new, quota, usage, others, domain_quota) -> None:
+def test_the_bounds_of_a_refusal_are_acceptable(
+    new: int, quota: int, usage: int, others: int, domain_quota: int
+) -> None:
     figures = ProjectFigures(quota, usage, others + quota, domain_quota, 1000)
     refusal = judge_project(new, figures, rules())
     if refusal is not None and refusal.minimum is not None and refusal.minimum <= quota:

@@ -15,7 +15,7 @@ from limes.core.units import Unit, UnitError
     ("quota", "multiplier", "usable"),
     [(20, 0.2, 24), (5, 0.1, 5), (10, 0.1, 11), (100, 0, 100), (3, 1.1, 6), (30, 0.7, 51)],
 )
-def test_usable_quota(quota, multiplier, usable) -> None:
+def test_usable_quota(quota: int, multiplier: float, usable: int) -> None:
     assert usable_quota(quota, multiplier) == usable
 
 
@@ -38,14 +38,14 @@ def test_overcommit_floors_each_az_and_the_total_on_its_own() -> None:
         ("until 80% of cluster capacity is assigned", Unit.COUNT, LowPrivLimit(until_percent_assigned=80)),
     ],
 )
-def test_parse_lowpriv_limit(text, unit, limit) -> None:
+def test_parse_lowpriv_limit(text: str, unit: Unit, limit: LowPrivLimit) -> None:
     assert parse_lowpriv_limit(text, unit, for_domains=True) == limit
 
 
 @pytest.mark.parametrize(
     "text", ["101% of cluster capacity", "10", "many", "x% of cluster capacity", "1.2.3% of cluster capacity"]
 )
-def test_parse_lowpriv_limit_refuses(text) -> None:
+def test_parse_lowpriv_limit_refuses(text: str) -> None:
     with pytest.raises(UnitError):
         parse_lowpriv_limit(text, Unit.MIB, for_domains=True)
 
@@ -71,12 +71,12 @@ def test_lowpriv_limits_floor() -> None:
         ("2 years", "2 years"),
     ],
 )
-def test_durations_have_one_form(text, canonical) -> None:
+def test_durations_have_one_form(text: str, canonical: str) -> None:
     assert str(parse_duration(text)) == canonical
 
 
 @pytest.mark.parametrize("text", ["", "year", "0 days", "-1 year", "1 fortnight", "1 year 3 months", "99999 years"])
-def test_what_is_no_duration(text) -> None:
+def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(DurationError):
         parse_duration(text)
 
@@ -91,6 +91,6 @@ def test_what_is_no_duration(text) -> None:
         ("2026-03-28", "1 day", "2026-03-29"),
     ],
 )
-def test_durations_follow_the_calendar(start, text, end) -> None:
+def test_durations_follow_the_calendar(start: str, text: str, end: str) -> None:
     started = datetime.fromisoformat(start).replace(tzinfo=UTC)
     assert parse_duration(text).after(started) == datetime.fromisoformat(end).replace(tzinfo=UTC)

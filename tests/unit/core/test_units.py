@@ -17,7 +17,7 @@ from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, parse_value
         (1, "PiB", Unit.BYTES, 2**50),
     ],
 )
-def test_convert(value, source, target, expected) -> None:
+def test_convert(value: int, source: str, target: Unit, expected: int) -> None:
     assert convert(value, source, target) == expected
 
 
@@ -32,7 +32,7 @@ def test_convert(value, source, target, expected) -> None:
         (8, "EiB", Unit.BYTES, f"value of 8 EiB is too large: the maximum is {2**63 - 2} B"),
     ],
 )
-def test_convert_refuses(value, source, target, message) -> None:
+def test_convert_refuses(value: int, source: str, target: Unit, message: str | None) -> None:
     if message is None:
         # the original wrapped at 64 bits and stored 0
         assert convert(value, source, target) == 16 * 2**40
@@ -43,7 +43,7 @@ def test_convert_refuses(value, source, target, message) -> None:
 
 
 @given(st.integers(0, MAX_AMOUNT), st.sampled_from(list(Unit)[1:]), st.sampled_from(list(Unit)[1:]))
-def test_conversion_is_exact_both_ways(value, source, target) -> None:
+def test_conversion_is_exact_both_ways(value: int, source, target) -> None:
     try:
         converted = convert(value, source.value, target)
     except UnitError:
@@ -55,7 +55,7 @@ def test_conversion_is_exact_both_ways(value, source, target) -> None:
 
 
 @pytest.mark.parametrize("text", ["10 GiB", "10GiB", " 10  GiB "])
-def test_parse_value_with_unit(text) -> None:
+def test_parse_value_with_unit(text: str) -> None:
     assert parse_value(text, Unit.MIB) == 10240
 
 
@@ -63,6 +63,6 @@ def test_parse_value_with_unit(text) -> None:
     ("text", "unit"),
     [("10", Unit.MIB), ("10 GiB", Unit.COUNT), ("-1", Unit.COUNT), ("x", Unit.BYTES), ("1.5 GiB", Unit.MIB)],
 )
-def test_parse_value_refuses(text, unit) -> None:
+def test_parse_value_refuses(text: str, unit: Unit) -> None:
     with pytest.raises(UnitError):
         parse_value(text, unit)

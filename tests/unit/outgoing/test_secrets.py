@@ -1,7 +1,7 @@
 """A server that tells back what it was sent, and a URL with a password in it: neither gets further than to us."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -29,7 +29,7 @@ PROJECT = ProjectInfo("p1", "berlin", "d1", DomainInfo("d1", "north"))
 QUICKSTART = Path(__file__).parents[3] / "config" / "quickstart.yaml"
 
 
-def echo(status: int, kind: str):
+def echo(status: int, kind: str) -> Callable[[Request], Answer]:
     """Says what it was sent, as JSON or in plain words."""
 
     def answer(request: Request) -> Answer:
@@ -154,7 +154,13 @@ def test_error_documents_stay_documents() -> None:
         ("doctor", "--json"),
     ],
 )
-def test_commands(command: tuple[str, ...], tmp_path: Path, monkeypatch, capsys, caplog) -> None:
+def test_commands(
+    command: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """With the port of discard, where nothing listens, and a password in each URL."""
     monkeypatch.chdir(tmp_path)
     url = f"http://limes:{SECRET}@127.0.0.1:9"

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from limes.settings.load import KNOWN_VARIABLES, OVERRIDES
 
@@ -11,7 +12,7 @@ ROOT = Path(__file__).parents[3]
 LOADER = ROOT / "limes" / "settings" / "load.py"
 
 
-def named_in(path):
+def named_in(path: Path) -> set[Any]:
     return set(re.findall(r"\bLIMES_[A-Z_]*[A-Z]\b(?!_)", path.read_text()))
 
 

@@ -1,6 +1,7 @@
 """Reading the configuration file: overrides, and every problem at once."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-def test_defaults_are_the_originals(tmp_path) -> None:
+def test_defaults_are_the_originals(tmp_path: Path) -> None:
     settings = load(write(tmp_path, MINIMAL), {})
     assert settings.discovery.method == "list"
     assert (settings.collector.scrape_interval, settings.collector.scrape_retry) == (1800, 300)
@@ -29,7 +30,7 @@ def test_defaults_are_the_originals(tmp_path) -> None:
     assert settings.api.listen.startswith("127.0.0.1:")
 
 
-def test_annotations_are_texts(tmp_path) -> None:
+def test_annotations_are_texts(tmp_path: Path) -> None:
     text = """
 availability_zones: [az-one]
 services: [{service_type: a, type: static}]
@@ -48,7 +49,7 @@ resource_behavior:
     }
 
 
-def test_every_problem_at_once(tmp_path) -> None:
+def test_every_problem_at_once(tmp_path: Path) -> None:
     text = """
 availability_zones: [az-one]
 services:
@@ -105,18 +106,18 @@ def test_names_that_are_given_twice_or_reserved() -> None:
         ("", ": expected a mapping of section names to sections"),
     ],
 )
-def test_what_is_no_configuration(tmp_path, text, problem) -> None:
+def test_what_is_no_configuration(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load(write(tmp_path, text), {})
     assert problem in str(caught.value)
 
 
-def test_a_file_that_is_not_there(tmp_path) -> None:
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read: No such file or directory"):
         load(tmp_path / "nowhere.yaml", {})
 
 
-def test_the_environment_goes_before_the_file(tmp_path) -> None:
+def test_the_environment_goes_before_the_file(tmp_path: Path) -> None:
     settings = load(
         write(tmp_path, MINIMAL + "api: {listen: '127.0.0.1:1'}\n"),
         {
@@ -136,7 +137,7 @@ def test_the_environment_goes_before_the_file(tmp_path) -> None:
     assert "secret" not in repr(settings)
 
 
-def test_the_originals_database_variables(tmp_path) -> None:
+def test_the_originals_database_variables(tmp_path: Path) -> None:
     environ = {"LIMES_DB_HOSTNAME": "db", "LIMES_DB_USERNAME": "me", "LIMES_DB_CONNECTION_OPTIONS": "sslmode=disable"}
     assert load(write(tmp_path, MINIMAL), environ).database.url == "postgresql://me@db:5432/limes?sslmode=disable"
 
@@ -149,7 +150,7 @@ def test_password_in_the_url() -> None:
     assert url_with_password("sqlite:///x.db", None) == "sqlite:///x.db"
 
 
-def test_the_originals_audit_variables(tmp_path) -> None:
+def test_the_originals_audit_variables(tmp_path: Path) -> None:
     path = write(tmp_path, MINIMAL)
     environ = {
         "LIMES_AUDIT_ENABLE": "true",
@@ -173,7 +174,7 @@ def test_the_originals_audit_variables(tmp_path) -> None:
     ("text", "sinks"),
     [("none", ()), ("log", ("log",)), ("[log, rabbitmq]", ("log", "rabbitmq")), ("[]", ()), ("[none]", ())],
 )
-def test_sinks(tmp_path, text, sinks) -> None:
+def test_sinks(tmp_path: Path, text: str, sinks: tuple[Any, ...]) -> None:
     assert load(write(tmp_path, f"{MINIMAL}audit: {{sinks: {text}}}\n"), {}).audit.sinks == sinks
 
 
@@ -185,7 +186,7 @@ def test_sinks(tmp_path, text, sinks) -> None:
         ("rabbitmq: {url: 'https://mq'}", "audit.rabbitmq.url: String should match pattern"),
     ],
 )
-def test_audit_problems(tmp_path, text, problem) -> None:
+def test_audit_problems(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load(write(tmp_path, f"{MINIMAL}audit: {{{text}}}\n"), {})
     (found,) = caught.value.problems

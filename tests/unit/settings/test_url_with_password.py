@@ -14,5 +14,5 @@ from limes.settings import url_with_password
         ("sqlite:///limes.db", "new", "sqlite:///limes.db"),
     ],
 )
-def test_it_goes_where_there_is_a_user(url, password, expected) -> None:
+def test_it_goes_where_there_is_a_user(url: str, password: str | None, expected: str) -> None:
     assert url_with_password(url, password) == expected

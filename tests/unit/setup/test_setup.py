@@ -95,7 +95,7 @@ def run(laboratory: Laboratory, goal: str, *, root: bool) -> list[str]:
     return setup.stories()
 
 
-def test_nothing_is_done_where_all_is_there(laboratory, installed) -> None:
+def test_nothing_is_done_where_all_is_there(laboratory: Laboratory, installed: list[str]) -> None:
     laboratory.add_all()
     assert run(laboratory, "test", root=True) == []
     assert [one for one in installed if "dev" not in one] == []
@@ -104,7 +104,7 @@ def test_nothing_is_done_where_all_is_there(laboratory, installed) -> None:
     assert installed == [], "the second time, not even our own packages"
 
 
-def test_root_gets_the_rest_from_debian_in_one_run(laboratory, installed) -> None:
+def test_root_gets_the_rest_from_debian_in_one_run(laboratory: Laboratory, installed: list[str]) -> None:
     (laboratory.venv / "bin").mkdir(parents=True)
     run(laboratory, "test", root=True)
     assert (
@@ -120,7 +120,7 @@ def test_root_gets_the_rest_from_debian_in_one_run(laboratory, installed) -> Non
     ]
 
 
-def test_others_get_what_pypi_has_and_a_line_for_each_other_thing(laboratory, installed) -> None:
+def test_others_get_what_pypi_has_and_a_line_for_each_other_thing(laboratory: Laboratory, installed: list[str]) -> None:
     lines = run(laboratory, "test", root=False)
     assert not [one for one in installed if one.startswith("apt")]
     names = ["curl", "Prometheus", "RabbitMQ", "openssl", "libfaketime", "Chromium", "systemd-analyze", "zsh", "fish"]
@@ -134,7 +134,9 @@ def test_others_get_what_pypi_has_and_a_line_for_each_other_thing(laboratory, in
 
 
 @pytest.mark.parametrize("missing", ["curl", "promtool", "epmd", "chromium", "npm", "zsh", "fish", "systemd-analyze"])
-def test_one_missing_program_is_one_line(laboratory, installed, monkeypatch, missing) -> None:
+def test_one_missing_program_is_one_line(
+    laboratory: Laboratory, installed: list[str], monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
     laboratory.add_all()
     laboratory.remove(f"path/{missing}")
     monkeypatch.setattr(install, "pip_install", lambda venv, *arguments: None)
@@ -143,7 +145,9 @@ def test_one_missing_program_is_one_line(laboratory, installed, monkeypatch, mis
     assert "; not tested: " in line
 
 
-def test_what_fails_to_install_says_why_and_nothing_else_suffers(laboratory, installed, monkeypatch) -> None:
+def test_what_fails_to_install_says_why_and_nothing_else_suffers(
+    laboratory: Laboratory, installed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     laboratory.add_all()
     laboratory.remove("real/bin/keystone-manage", "path/zsh", "path/npm")
 
@@ -164,7 +168,9 @@ def test_what_fails_to_install_says_why_and_nothing_else_suffers(laboratory, ins
     ]
 
 
-def test_our_own_environment_is_a_must(laboratory, installed, monkeypatch) -> None:
+def test_our_own_environment_is_a_must(
+    laboratory: Laboratory, installed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     laboratory.add_all()
 
     def fail(folder: Path) -> None:
@@ -176,7 +182,7 @@ def test_our_own_environment_is_a_must(laboratory, installed, monkeypatch) -> No
 
 
 @pytest.mark.parametrize("goal", ["run", "check", "docs"])
-def test_what_needs_nothing_else_asks_for_nothing_else(laboratory, installed, goal) -> None:
+def test_what_needs_nothing_else_asks_for_nothing_else(laboratory: Laboratory, installed: list[str], goal: str) -> None:
     assert run(laboratory, goal, root=True) == []
     assert installed == [f"venv: -e {CHECKOUT}{'' if goal == 'run' else '[dev]'}"]
 
@@ -192,21 +198,21 @@ def test_the_makefile_sets_up_for_each_of_its_goals() -> None:
 
 
 class TestPlaces:
-    def test_the_newest_postgresql_of_debian_that_is_whole(self, laboratory) -> None:
+    def test_the_newest_postgresql_of_debian_that_is_whole(self, laboratory: Laboratory) -> None:
         laboratory.add(*FILES, "usr/lib/postgresql/16/bin/initdb")
         assert POSTGRESQL.find(laboratory.machine) == laboratory.root / "usr/lib/postgresql/15/bin"
 
-    def test_a_folder_that_a_variable_names(self, laboratory) -> None:
+    def test_a_folder_that_a_variable_names(self, laboratory: Laboratory) -> None:
         laboratory.add(*FILES, "mine/initdb", "mine/postgres")
         env = {**laboratory.machine.env, "PGBIN": str(laboratory.root / "mine")}
         machine = Machine(env, laboratory.venv, laboratory.real_venv, laboratory.root)
         assert POSTGRESQL.find(machine) == laboratory.root / "mine"
 
-    def test_npm_of_our_own_environment(self, laboratory) -> None:
+    def test_npm_of_our_own_environment(self, laboratory: Laboratory) -> None:
         laboratory.add("venv/bin/node", "venv/bin/npm")
         assert NPM.find(laboratory.machine) == laboratory.venv / "bin" / "npm"
 
-    def test_real_components_that_are_not_complete(self, laboratory) -> None:
+    def test_real_components_that_are_not_complete(self, laboratory: Laboratory) -> None:
         laboratory.add("real/bin/python")
         assert REAL.find(laboratory.machine) is None
 
@@ -239,7 +245,7 @@ class TestAsACommand:
             timeout=100,
         )
 
-    def test_the_plan(self, path) -> None:
+    def test_the_plan(self, path: Path) -> None:
         done = self.command(path, "test", "--plan")
         assert (done.returncode, done.stderr) == (0, "")
         first, *missing = done.stdout.splitlines()
@@ -247,14 +253,14 @@ class TestAsACommand:
         for name in ("curl", "Prometheus", "Chromium", "zsh", "fish"):
             assert [line for line in missing if line.startswith(f"{name} is missing (")], name
 
-    def test_a_goal_that_there_is_not(self, path) -> None:
+    def test_a_goal_that_there_is_not(self, path: Path) -> None:
         done = self.command(path, "nonsense")
         assert done.returncode == 2
         assert "invalid choice: 'nonsense'" in done.stderr
 
 
 class TestInstall:
-    def test_apt_is_run_once_for_what_it_knows(self, tmp_path, monkeypatch) -> None:
+    def test_apt_is_run_once_for_what_it_knows(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         log = tmp_path / "log"
         for name, script in (
             ("apt-get", f'echo "$DEBIAN_FRONTEND $@" >> {log}'),
@@ -281,7 +287,7 @@ class TestInstall:
         with pytest.raises(SetupError, match="took longer than 0 s"):
             install.run(["sleep", "600"], 0.3)
 
-    def test_a_virtual_environment_without_ensurepip(self, tmp_path, monkeypatch) -> None:
+    def test_a_virtual_environment_without_ensurepip(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """As on a Debian without python3-venv, where there is a pip all the same."""
         commands: list[list[str]] = []
 
@@ -295,7 +301,7 @@ class TestInstall:
         install.make_venv(tmp_path / "venv")
         assert [command[2] for command in commands] == ["venv", "venv", "pip"]
 
-    def test_no_way_to_a_virtual_environment(self, tmp_path, monkeypatch) -> None:
+    def test_no_way_to_a_virtual_environment(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def run(command, seconds, env=None) -> Never:
             raise SetupError("ensurepip is not available")
 

@@ -12,7 +12,7 @@ STORY = "a unicorn is missing; not tested: rides on it; to have it: apt-get inst
 
 
 @pytest.fixture(autouse=True)
-def _no_ci(monkeypatch) -> None:
+def _no_ci(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CI", "LIMES_REQUIRE_REAL"):
         monkeypatch.delenv(name, raising=False)
 
@@ -24,7 +24,7 @@ def test_the_test_is_skipped() -> None:
 
 
 @pytest.mark.parametrize("variable", ["CI", "LIMES_REQUIRE_REAL"])
-def test_the_test_fails(monkeypatch, variable) -> None:
+def test_the_test_fails(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, "1")
     with pytest.raises(pytest.fail.Exception) as raised:
         machine.require(NEED)
@@ -41,7 +41,7 @@ def test_all_such_tests_are_one_line() -> None:
     assert other.longrepr == ("test.py", 3, "Skipped: no")
 
 
-def test_what_is_no_test_ends_with_a_line(monkeypatch, capsys) -> None:
+def test_what_is_no_test_ends_with_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert machine.must_stop() is None
     assert machine.must_stop(NEED) == 0
     assert capsys.readouterr().err == STORY + "\n"

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.conftest import PlacementFactory
 from tests.support.databases import UrlFactory
 from tests.support.keystone import RealKeystone
 from tests.support.processes import ServerProcess, free_port, http_answers
-from tests.support.upstream_placement import UpstreamPlacement
+from tests.support.upstream_placement import PlacementFactory, UpstreamPlacement
 
 
 def test_keystone_is_seeded(keystone: RealKeystone) -> None:

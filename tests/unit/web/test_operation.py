@@ -43,7 +43,7 @@ class HalfOpenCall(Call[str]):
 
 
 class HalfOpenApi(JsonApi[Operation, HalfOpenCall]):
-    def call(self, req, operation, params):
+    def call(self, req, operation, params) -> HalfOpenCall:
         return HalfOpenCall(req, "deps", operation.rule, params, Identity(user_id="u"))
 
 
@@ -66,14 +66,14 @@ def client() -> falcon.testing.TestClient:
     return falcon.testing.TestClient(app)
 
 
-def test_a_handler_is_asked_only_after_the_rule(client) -> None:
+def test_a_handler_is_asked_only_after_the_rule(client: falcon.testing.TestClient) -> None:
     assert client.simulate_get("/open").json == {"deps": "deps"}
     assert client.simulate_get("/rooms/red").text == "red\n"
     refused = client.simulate_put("/rooms/red")
     assert (refused.status_code, refused.text) == (403, "no room:paint\n")
 
 
-def test_what_the_table_does_not_have(client) -> None:
+def test_what_the_table_does_not_have(client: falcon.testing.TestClient) -> None:
     assert client.simulate_get("/rooms").status_code == 404
     for method in ("DELETE", "PATCH", "FROBNICATE"):
         refused = client.simulate_request(method, "/rooms/red")
