@@ -57,9 +57,9 @@ class LiquidCapacity(CapacityBackend):
         return [(self._service, name) for name, resource in self._info.get().resources.items() if resource.has_capacity]
 
 
-def _demand(found: ResourceDemand | None) -> dict[str, Any]:
+def _demand(known: ResourceDemand | None) -> dict[str, Any]:
     """Returns the demand for one resource, in the words of the protocol."""
-    demand = found or ResourceDemand()
+    demand = known or ResourceDemand()
     return {
         "overcommitFactor": demand.overcommit_factor,
         "perAZ": {
