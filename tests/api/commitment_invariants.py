@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from contextlib import suppress
+from typing import Any
 
 from limes.core.commitments.commitment import Commitment, Status
 from limes.core.selection import select
@@ -18,7 +19,7 @@ ALLOWED = {
 """Planned to confirmed is two steps, which may be made at once."""
 
 
-def check_transitions(before: dict[int, Commitment], after) -> None:
+def check_transitions(before: dict[int, Commitment], after: dict[int, Commitment]) -> None:
     """No transition that there is not, and nothing changes that must not."""
     for number, commitment in after.items():
         old = before.get(number)
@@ -36,7 +37,7 @@ def check_transitions(before: dict[int, Commitment], after) -> None:
         assert not commitment.transfer_status or commitment.is_confirmed
 
 
-def check_capacity(cloud: Cloud, before: dict[int, Commitment], after) -> None:
+def check_capacity(cloud: Cloud, before: dict[int, Commitment], after: dict[int, Commitment]) -> None:
     """Never oversold, neither in an AZ nor over all of them, and nobody waits for what is there.
 
     With the usage and capacity of now; counted by hand. Usage in unknown AZs has no capacity there, and counts overall.
@@ -58,7 +59,7 @@ def check_capacity(cloud: Cloud, before: dict[int, Commitment], after) -> None:
                 assert increase > max(0, room)
 
 
-def check_lists(cloud: Cloud, after) -> None:
+def check_lists(cloud: Cloud, after: dict[int, Commitment]) -> None:
     """Lists agree with the rows."""
     live = {commitment.id for commitment in after.values() if commitment.is_live and commitment.expires_at > cloud.now}
     everything = select(cloud.ledger.catalog)
@@ -80,7 +81,7 @@ def check_lists(cloud: Cloud, after) -> None:
                 assert cloud.cases.read.by_token(commitment.transfer_token).commitment.id == commitment.id
 
 
-def _committed(resource, commitments: dict[int, Commitment]) -> Counter[tuple[str, int]]:
+def _committed(resource: int, commitments: dict[int, Commitment]) -> Counter[tuple[str, int]]:
     """What is confirmed, by AZ and project."""
     committed: Counter[tuple[str, int]] = Counter()
     for commitment in commitments.values():
@@ -89,7 +90,9 @@ def _committed(resource, commitments: dict[int, Commitment]) -> Counter[tuple[st
     return committed
 
 
-def _claims(resource, usage, commitments: dict[int, Commitment]) -> defaultdict[str, Counter[int]]:
+def _claims(
+    resource: int, usage: dict[tuple[str, int], int], commitments: dict[int, Commitment]
+) -> defaultdict[str, Counter[int]]:
     """By AZ and project: what is committed to or used, whichever is more. In unknown AZs what is used."""
     committed = _committed(resource, commitments)
     claims: defaultdict[str, Counter[int]] = defaultdict(Counter)
@@ -98,5 +101,5 @@ def _claims(resource, usage, commitments: dict[int, Commitment]) -> defaultdict[
     return claims
 
 
-def _overall(claims: defaultdict[str, Counter[int]]):
+def _overall(claims: defaultdict[str, Counter[int]]) -> Any:
     return sum(amount for by_project in claims.values() for amount in by_project.values())

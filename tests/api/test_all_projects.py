@@ -92,7 +92,7 @@ def reading(world: World) -> Iterator[tuple[Iterator[ProjectReport], list[Any]]]
     statements = []
     execute = world.engine.db.execute_sql
 
-    def note(sql, *args, **kwargs):
+    def note(sql: Any, *args: Any, **kwargs: Any) -> Any:
         if sql.startswith("SELECT"):
             statements.append(sql)
         return execute(sql, *args, **kwargs)
@@ -144,7 +144,7 @@ def test_what_fails_at_once_has_a_status(world: World) -> None:
     assert world.engine.db._in_use == {}
 
 
-def value(world: World, name: str):
+def value(world: World, name: str) -> Any:
     """A metric of this route, summed over its labels."""
     route = 'endpoint="/v1/projects"'
     lines = [

@@ -23,13 +23,13 @@ def events(world: World) -> list[Any]:
     return [json.loads(document) for (document,) in rows]
 
 
-def payload(event):
+def payload(event: Any) -> Any:
     (attachment,) = event["target"]["attachments"]
     assert (attachment["name"], attachment["typeURI"]) == ("payload", "mime:application/json")
     return json.loads(attachment["content"])
 
 
-def put(world: World, level: str, token: str = "cloud-admin", **resources: int):
+def put(world: World, level: str, token: str = "cloud-admin", **resources: int) -> Any:
     headers = {"User-Agent": "limesctl/1.2", "X-Openstack-Request-Id": f"req-{BERLIN_ID}"}
     return request_quotas(world, {"domain": DOMAIN, "project": PROJECT}[level], resources, token, headers=headers)
 
@@ -128,7 +128,7 @@ def test_without_sinks_there_is_only_the_history(make: Callable[..., World]) -> 
     assert set(changes(before, all_rows(world.engine))) == {"project_resources", "project_services", "quota_history"}
 
 
-def burst(world: World, project: str, enabled: bool):
+def burst(world: World, project: str, enabled: bool) -> Any:
     path = f"/v1/domains/{GERMANY}/projects/{project}"
     return world.request("PUT", path, json={"project": {"bursting": {"enabled": enabled}}}).status_code
 
@@ -263,7 +263,7 @@ def test_the_number_of_statements_does_not_grow_with_that_of_the_resources(audit
         statements = []
         run = audited.engine.db.execute_sql
 
-        def counting(sql, *args, run=run, statements: list[Any] = statements, **kwargs):
+        def counting(sql: Any, *args: Any, run: Any = run, statements: list[Any] = statements, **kwargs: Any) -> Any:
             statements.append(sql)
             return run(sql, *args, **kwargs)
 

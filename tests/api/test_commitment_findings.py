@@ -14,6 +14,7 @@ from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.sync_catalog import SyncCatalog
 from limes.audit.initiator import LIMES
 from limes.core.catalog import BehaviorRule, Catalog
+from limes.core.commitments.commitment import Commitment
 from limes.core.commitments.rules import CommitmentRules
 from limes.core.selection import select
 from limes.db.queries import commitments as queries
@@ -41,7 +42,7 @@ def with_volumes(world: World, capacity: int = 20) -> World:
     return world
 
 
-def convert(world: World, number, source: int, target: int):
+def convert(world: World, number: Any, source: int, target: int) -> Any:
     part = {"target_service": "volume", "target_resource": "capacity", "source_amount": source, "target_amount": target}
     path = f"{PATHS['berlin']}/commitments/{number}/convert"
     return world.request("POST", path, json={"commitment": part})
@@ -50,7 +51,7 @@ def convert(world: World, number, source: int, target: int):
 # -- the service is not configured any more ----------------------------------------------------------------------------
 
 
-def without_compute(world) -> tuple[Catalog, CommitmentUseCases]:
+def without_compute(world: World) -> tuple[Catalog, CommitmentUseCases]:
     """The use cases of a process whose configuration has volumes only, after a collector with the same one started."""
     catalog = Catalog(["az-one"], SERVICES[1:], behaviors=BEHAVIORS)
     SyncCatalog(world.engine, catalog, ["inventory"], world.clock).run(prune=True)
@@ -171,7 +172,7 @@ def test_what_was_given_away_meanwhile_is_not_ours(
     looks = iter([before])
     rows = all_rows(cloud.engine)["project_commitments"]
 
-    def find(engine, number):
+    def find(engine: Any, number: Any) -> Commitment | None:
         return next(looks, None) or look(engine, number) if number == made["id"] else look(engine, number)
 
     monkeypatch.setattr(queries, "find", find)

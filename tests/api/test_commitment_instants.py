@@ -3,6 +3,7 @@ configuration."""
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ def cloud(make: Callable[..., World]) -> World:
     return make(behaviors=BEHAVIORS)
 
 
-def lower(world: World, quota: int):
+def lower(world: World, quota: int) -> Any:
     body = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": quota}]}]}}
     return world.request("PUT", PATHS["berlin"], json=body).status_code
 

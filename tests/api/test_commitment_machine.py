@@ -63,7 +63,7 @@ class Life(RuleBasedStateMachine):
 
     # -- deeds -----------------------------------------------------------------------------------------------------------
 
-    def attempt(self, deed: Callable[..., Any]):
+    def attempt(self, deed: Callable[..., Any]) -> Any:
         """Its answer, or None if it was refused: then nothing has changed."""
         try:
             return deed()
@@ -74,7 +74,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(project=projects, ref=refs, az=azs, amount=st.integers(1, 20), duration=st.sampled_from(["1 hour", "1 year"]),
           wait=st.sampled_from([None, None, 0, 0, 3]))  # fmt: skip
-    def new(self, project, ref, az, amount, duration, wait) -> None:
+    def new(self, project: str, ref: tuple[str, str], az: str, amount: int, duration: str, wait: Any) -> None:
         domain, uuid = PROJECTS[project]
         request = CommitmentRequest(ref, az, amount, duration, None if wait is None else self.cloud.now + wait * HOUR)
         fits = self.cases.preview.can_confirm(domain, uuid, request) if wait is None else True
@@ -83,12 +83,12 @@ class Life(RuleBasedStateMachine):
         self.worth += WORTH[ref] * amount if made else 0
 
     @rule(index=which, amount=st.integers(1, 20), status=st.sampled_from(["", "unlisted", "public"]))
-    def offer(self, index, amount, status) -> None:
+    def offer(self, index: int, amount: int, status: str) -> None:
         _, number, owner = self.pick(index)
         self.attempt(lambda: self.cases.transfer.start(*owner, number, amount, status, JANE))
 
     @rule(index=which, project=projects, token=st.sampled_from(["right", "right", "wrong", "of another"]))
-    def take(self, index, project, token) -> None:
+    def take(self, index: int, project: str, token: str) -> None:
         commitment, number, owner = self.pick(index)
         if commitment and commitment.is_confirmed and not commitment.transfer_token:
             self.attempt(lambda: self.cases.transfer.start(*owner, number, commitment.amount, "unlisted", JANE))
@@ -106,7 +106,7 @@ class Life(RuleBasedStateMachine):
             assert taken.commitment == self.cloud.stored()[held.id] == moved
 
     @rule(indices=st.lists(which, min_size=2, max_size=3), alike=st.booleans())
-    def merge(self, indices, alike) -> None:
+    def merge(self, indices: list[int], alike: bool) -> None:
         commitment, _, owner = self.pick(indices[0])
         fellows = [self.pick(index) for index in indices]
         if alike and commitment:  # those that go with the first one
@@ -121,7 +121,7 @@ class Life(RuleBasedStateMachine):
         assert made is None or made.commitment.amount == sum(self.seen[number].amount for number in set(numbers))
 
     @rule(index=which)
-    def renew(self, index) -> None:
+    def renew(self, index: int) -> None:
         commitment, number, owner = self.pick(index)
         made = self.attempt(lambda: self.cases.reshape.renew(*owner, number, JANE))
         if made:
@@ -129,12 +129,12 @@ class Life(RuleBasedStateMachine):
             assert (made.commitment.status, made.commitment.confirm_by) == (Status.PLANNED, commitment.expires_at)
 
     @rule(index=which, duration=st.sampled_from(["1 hour", "1 year"]))
-    def change_duration(self, index, duration) -> None:
+    def change_duration(self, index: int, duration: str) -> None:
         _, number, owner = self.pick(index)
         self.attempt(lambda: self.cases.reshape.change_duration(*owner, number, duration, JANE))
 
     @rule(index=which, part=st.integers(1, 6), whole=st.booleans())
-    def convert(self, index, part, whole) -> None:
+    def convert(self, index: int, part: int, whole: bool) -> None:
         commitment, number, owner = self.pick(index)
         source = self.cloud.ref_of(commitment) if commitment else CORES
         ((target, rate),) = conversion_rates(RULES.conversions, source).items()
@@ -145,7 +145,7 @@ class Life(RuleBasedStateMachine):
         self.attempt(lambda: self.cases.reshape.convert(*owner, number, conversion, JANE))
 
     @rule(index=which, as_admin=st.booleans())
-    def delete(self, index, as_admin) -> None:
+    def delete(self, index: int, as_admin: bool) -> None:
         commitment, number, owner = self.pick(index)
         before = self.cloud.stored()
         done = self.attempt(lambda: self.cases.delete.run(*owner, number, JANE, as_admin=as_admin) or True)
@@ -158,7 +158,7 @@ class Life(RuleBasedStateMachine):
             self.worth -= WORTH[self.cloud.ref_of(commitment)] * commitment.amount
 
     @rule(hours=st.sampled_from([0.25, 1, 3, 24 * 340, 24 * 366]), job=st.booleans())
-    def time_passes(self, hours, job) -> None:
+    def time_passes(self, hours: int, job: bool) -> None:
         self.cloud.clock.advance(hours * HOUR)
         if job:
             self.cloud.settle.run()
@@ -169,7 +169,7 @@ class Life(RuleBasedStateMachine):
             )
 
     @rule(ref=refs, az=azs, capacity=st.integers(0, 60))
-    def capacity_is_scraped(self, ref, az, capacity) -> None:
+    def capacity_is_scraped(self, ref: tuple[str, str], az: str, capacity: int) -> None:
         def work() -> None:
             lock_resources(self.cloud.engine, [self.cloud.ids[ref]])
             self.cloud.engine.execute(
@@ -181,7 +181,7 @@ class Life(RuleBasedStateMachine):
         self.cloud.engine.atomic(work)
 
     @rule(project=projects, ref=refs, az=st.sampled_from(["az-one", *AZS, *UNKNOWN]), usage=st.integers(0, 25))
-    def usage_is_scraped(self, project, ref, az, usage) -> None:
+    def usage_is_scraped(self, project: str, ref: tuple[str, str], az: str, usage: int) -> None:
         with self.cloud.engine.connection():
             self.cloud.engine.execute(
                 "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
@@ -203,7 +203,7 @@ class Life(RuleBasedStateMachine):
         check_lists(self.cloud, after)
         self.seen, self.cursor = after, events[-1].number if events else self.cursor
 
-    def _events(self, before: dict[int, Commitment], after, events: list[NumberedEvent]) -> None:
+    def _events(self, before: dict[int, Commitment], after: dict[int, Commitment], events: list[NumberedEvent]) -> None:
         assert [event.number for event in events] == list(range(self.cursor + 1, self.cursor + 1 + len(events)))
         sums: defaultdict[str, int] = defaultdict(int)
         for event in events:

@@ -27,7 +27,7 @@ def cloud(make: Callable[..., World]) -> World:
     return world
 
 
-def post(world: World, what: str, document: dict[Any, Any], project: str = "berlin"):
+def post(world: World, what: str, document: dict[Any, Any], project: str = "berlin") -> Any:
     return world.request("POST", f"{PATHS[project]}/commitments/{what}", json=document)
 
 
@@ -196,7 +196,7 @@ def test_what_is_not_converted(cloud: World) -> None:
 
 
 def test_plan(cloud: World) -> None:
-    def plan(**fields: int):
+    def plan(**fields: int) -> Any:
         return post(cloud, "plan", {"commitment": {**CORES, **fields}}).json["plan"]
 
     assert plan(amount=69) == {"confirmable_now": 69, "confirmable_at": NOW, "blocked_by": []}

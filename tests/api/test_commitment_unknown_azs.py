@@ -32,7 +32,7 @@ def use(world: World, project: int, resource: str, az: str, usage: int) -> None:
     )
 
 
-def plan(world: World, project: str = "berlin", **fields: Any):
+def plan(world: World, project: str = "berlin", **fields: Any) -> Any:
     result = ask(world, project, "plan", **fields)
     assert result.status_code == 200, result.text
     return result.json["plan"]
@@ -56,7 +56,7 @@ def test_the_second_az_is_not_sold_out(cloud: World) -> None:
 def test_the_cluster_says_how_much_is_left(cloud: World) -> None:
     """To a project that uses nothing there, as dresden in az-two, `plan` offers just what the cluster's report shows."""
 
-    def left(name: str):
+    def left(name: str) -> Any:
         services = cloud.request(
             "GET", "/v1/clusters/current", query_string="resource=" + name, headers={"X-Limes-V2-API-Preview": "per-az"}
         ).json["cluster"]["services"]

@@ -32,7 +32,7 @@ def warning(amount: int | str, quota: int | str = 20, what: str = "compute/cores
     ]
 
 
-def warnings(result, *statuses: int):
+def warnings(result: Any, *statuses: int) -> Any:
     assert result.status_code in (statuses or (200, 201, 202)), result.text
     return result.json.get("warnings")
 
@@ -90,7 +90,7 @@ def test_a_renewal(cloud: World) -> None:
 def test_lowering_further_is_refused_and_raising_is_not(cloud: World) -> None:
     commit(cloud, amount=25)
 
-    def put(quota: int):
+    def put(quota: int) -> Any:
         return request_quotas(cloud, PATHS["berlin"], {"cores": quota})
 
     result = put(19)

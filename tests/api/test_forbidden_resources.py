@@ -40,7 +40,7 @@ def forbid(world: World, resource: str = "cores", most: int | None = 0, project:
         )
 
 
-def refused(world: World, result, ref: str = "compute/cores") -> None:
+def refused(world: World, result: Any, ref: str = "compute/cores") -> None:
     assert (result.status_code, result.text) == (422, TEXT.format(ref))
 
 

@@ -10,7 +10,7 @@ from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 FRESH = {"is_stale": None, "age_seconds": None}
 
 
-def marks(document) -> dict[Any, Any]:
+def marks(document: Any) -> dict[Any, Any]:
     return {key: document.get(key) for key in FRESH}
 
 
@@ -34,7 +34,7 @@ def world(make: Callable[..., World]) -> World:
     return world
 
 
-def services(document) -> dict[Any, Any]:
+def services(document: Any) -> dict[Any, Any]:
     return {service["type"]: marks(service) for service in document["services"]}
 
 
@@ -69,7 +69,9 @@ def test_capacity_that_grows_old(world: World) -> None:
 SECRET = "http://nova.internal:8774 answers 500: token gAAAA"
 
 
-def fail(world: World, project: int, service: str, since: int, scraped_at: int | None = None, tried_at=None) -> None:
+def fail(
+    world: World, project: int, service: str, since: int, scraped_at: int | None = None, tried_at: Any = None
+) -> None:
     """The scrapes of a project's service have failed since then."""
     with world.engine.connection():
         world.engine.execute(
@@ -79,7 +81,7 @@ def fail(world: World, project: int, service: str, since: int, scraped_at: int |
         )
 
 
-def problems(document) -> dict[Any, Any]:
+def problems(document: Any) -> dict[Any, Any]:
     return {
         service["type"]: service["scrape_problem"] for service in document["services"] if "scrape_problem" in service
     }
@@ -171,7 +173,7 @@ def test_what_is_said_of_a_backend_that_fails_from_the_first(world: World) -> No
     assert refusal(world, cores=1, capacity=1) == failing + waiting.format("volume/capacity")
 
 
-def refusal(world: World, **quotas: int):
+def refusal(world: World, **quotas: int) -> Any:
     """What both PUT and simulate-put say."""
     answers = [
         world.request(method, path, json=wish(**quotas))

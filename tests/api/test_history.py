@@ -20,17 +20,17 @@ from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 CORES = ("compute", "cores")
 
 
-def put(world: World, path: str = PROJECT, token: str = "cloud-admin", status: int = 202, **resources: int):
+def put(world: World, path: str = PROJECT, token: str = "cloud-admin", status: int = 202, **resources: int) -> Any:
     result = request_quotas(world, path, resources, token)
     assert result.status_code == status, result.text
     return result
 
 
-def history(world: World, query: str = "", path: str = PROJECT, token: str = "cloud-admin"):
+def history(world: World, query: str = "", path: str = PROJECT, token: str = "cloud-admin") -> Any:
     return world.get(f"{path}/history{query}", token)["history"]
 
 
-def values(changes) -> list[Any]:
+def values(changes: Any) -> list[Any]:
     return [(change.get("resource"), change["old"], change["new"]) for change in changes]
 
 
@@ -106,7 +106,7 @@ def test_bad_pages(world: World, query: str) -> None:
 # -- explanations ------------------------------------------------------------------------------------------------------
 
 
-def explain(world: World, resource: str = "cores", path: str = PROJECT, token: str = "cloud-admin"):
+def explain(world: World, resource: str = "cores", path: str = PROJECT, token: str = "cloud-admin") -> Any:
     (found,) = world.get(f"{path}/explain?service=compute&resource={resource}", token)["explanations"]
     return found
 
@@ -243,7 +243,7 @@ def test_simulate_put_agrees(make: Callable[..., World], token: str, level: str)
     found = explain(world, path=path, token=token)
     lowest, highest = found["min_acceptable_quota"], found["max_acceptable_quota"]
 
-    def simulate(quota):
+    def simulate(quota: int) -> Any:
         resources = [{"name": "cores", "quota": quota}]
         document = {level: {"services": [{"type": "compute", "resources": resources}]}}
         return world.request("POST", f"{path}/simulate-put", token, json=document).json

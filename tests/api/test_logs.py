@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ def own_logs() -> Iterator[None]:
         logging.getLogger(name).setLevel(one)
 
 
-def breaks(world: World):
+def breaks(world: World) -> Any:
     """Makes an error that nobody expects: answers the id that the client gets."""
     world.engine.atomic(lambda: world.engine.execute("ALTER TABLE domain_resources RENAME TO secret_table"))
     result = world.request("GET", DOMAIN)

@@ -13,7 +13,12 @@ PREFLIGHT = {"Access-Control-Request-Method": "PUT"}
 
 
 def allowed(
-    world: World, origin: str, method: str = "GET", token: str | None = "cloud-admin", path: str = DOMAIN, **headers
+    world: World,
+    origin: str,
+    method: str = "GET",
+    token: str | None = "cloud-admin",
+    path: str = DOMAIN,
+    **headers: Any,
 ) -> tuple[Any, Any, Any]:
     """Status, whom the answer is for, and what it varies by."""
     result = world.request(method, path, token, headers={"Origin": origin, **headers})

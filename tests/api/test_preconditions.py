@@ -21,7 +21,7 @@ def body(path: str, quota: int, name: str = "cores") -> dict[Any, Any]:
     return {level: {"services": [{"type": "compute", "resources": [{"name": name, "quota": quota}]}]}}
 
 
-def tag_of(world: World, path: str, query: str = ""):
+def tag_of(world: World, path: str, query: str = "") -> Any:
     result = world.request("GET", path, query_string=query)
     assert result.headers["cache-control"] == "no-store"
     assert result.headers["etag"].startswith('"'), "a strong one"

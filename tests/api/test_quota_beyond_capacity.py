@@ -85,7 +85,7 @@ def test_what_is_refused_carries_no_warning(world: World) -> None:
 
 @pytest.mark.parametrize("domain", [GERMANY, FRANCE])
 def test_explanations(world: World, domain: str) -> None:
-    def warnings():
+    def warnings() -> Any:
         [one] = world.get(f"/v1/domains/{domain}/explain?resource=cores")["explanations"]
         return one.get("warnings")
 
@@ -97,7 +97,7 @@ def test_explanations(world: World, domain: str) -> None:
 def test_the_explanation_of_a_project_that_has_committed_beyond_its_quota(make: Callable[..., World]) -> None:
     world = make(behaviors=BEHAVIORS)
 
-    def warnings():
+    def warnings() -> Any:
         [one] = world.get(f"{PATHS['berlin']}/explain?resource=cores")["explanations"]
         return one.get("warnings")
 

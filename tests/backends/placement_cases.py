@@ -55,13 +55,13 @@ def params(url: str, **others: Any) -> dict[Any, Any]:
     return {"area": "compute", "endpoint": url, "auth": TOKEN, "resources": RESOURCES, **others}
 
 
-def usage(backend: QuotaBackend, project) -> dict[Any, Any]:
+def usage(backend: QuotaBackend, project: ProjectInfo) -> dict[Any, Any]:
     service = backend.describe()
     report = calls.report_usage(backend, service, project, Catalog(AZS, [service]))
     return {name: resource.per_az["any"].usage for name, resource in report.resources.items()}
 
 
-def usages_for(request, by_type: dict[Any, Any]) -> dict[Any, Any] | Counter[Any]:
+def usages_for(request: Any, by_type: dict[Any, Any]) -> dict[Any, Any] | Counter[Any]:
     """As the microversion wants them: types of consumers are known since 1.38."""
     if request.headers["OpenStack-API-Version"] == "placement 1.38":
         return by_type
@@ -164,7 +164,7 @@ class Hosts:
 
 
 class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
-    def settings(self, url: str, hosts, **others: Any) -> dict[Any, Any]:
+    def settings(self, url: str, hosts: Any, **others: Any) -> dict[Any, Any]:
         return {
             "service": "compute",
             "endpoint": url,
@@ -177,11 +177,11 @@ class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
         }
 
     @pytest.fixture
-    def backend(self, cloud: PlacementCloud, hosts) -> CapacityBackend:
+    def backend(self, cloud: PlacementCloud, hosts: Any) -> CapacityBackend:
         return load_capacity("placement", self.settings(cloud.url, hosts)).capacity["under-test"]
 
     @pytest.fixture
-    def broken_backend(self, hosts) -> CapacityBackend:
+    def broken_backend(self, hosts: Any) -> CapacityBackend:
         url = f"http://127.0.0.1:{free_port()}"
         return load_capacity("placement", self.settings(url, hosts)).capacity["under-test"]
 
@@ -190,7 +190,7 @@ class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
         resources = {"cores": ResourceDef("cores"), "ram": ResourceDef("ram", Unit.MIB)}
         return Catalog(AZS, [ServiceDef("compute", "compute", resources)])
 
-    def test_capacity(self, backend: CapacityBackend, catalog: Catalog, hosts) -> None:
+    def test_capacity(self, backend: CapacityBackend, catalog: Catalog, hosts: Any) -> None:
         compute = calls.report_capacity(backend, "c", catalog).services["compute"]
         figures = {
             (resource, az): (item.capacity, item.usage)
@@ -217,7 +217,7 @@ class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
         )
         assert compute["cores"]["az-two"].subcapacities[0]["traits"] == ["COMPUTE_NODE", "CUSTOM_LIMES_FAST"]
 
-    def test_without_subcapacities_and_zones(self, cloud: PlacementCloud, catalog: Catalog, hosts) -> None:
+    def test_without_subcapacities_and_zones(self, cloud: PlacementCloud, catalog: Catalog, hosts: Any) -> None:
         settings = self.settings(cloud.url, hosts, subcapacities=False, availability_zones={}, traits={})
         backend = load_capacity("placement", settings).capacity["under-test"]
         assert calls.report_capacity(backend, "c", catalog).services["compute"] == {
@@ -225,13 +225,15 @@ class CapacityCases(CapacityBackendContract, BrokenCapacityContract):
             "ram": {"any": AZCapacity(1000)},
         }
 
-    def test_an_unknown_trait_is_an_error(self, cloud: PlacementCloud, catalog: Catalog, hosts) -> None:
+    def test_an_unknown_trait_is_an_error(self, cloud: PlacementCloud, catalog: Catalog, hosts: Any) -> None:
         settings = self.settings(cloud.url, hosts, traits={"required": ["CUSTOM_LIMES_NOWHERE"]})
         backend = load_capacity("placement", settings).capacity["under-test"]
         with pytest.raises(BackendError, match="CUSTOM_LIMES_NOWHERE"):
             calls.report_capacity(backend, "c", catalog)
 
-    def test_a_report_that_takes_too_long_is_an_error(self, cloud: PlacementCloud, catalog: Catalog, hosts) -> None:
+    def test_a_report_that_takes_too_long_is_an_error(
+        self, cloud: PlacementCloud, catalog: Catalog, hosts: Any
+    ) -> None:
         settings = self.settings(cloud.url, hosts)
         backend = load_capacity("placement", settings, time_limit=1e-6).capacity["under-test"]
         with pytest.raises(BackendError):

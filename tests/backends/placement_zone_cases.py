@@ -56,7 +56,7 @@ class Zoned:
         self.traits = {f"az-{n}": {"traits": f"CUSTOM_AZ_{n.upper()}_{self.key.upper()}"} for n in ("one", "two")}
         self.names = {f"az-{n}": {"name_pattern": f"^{self.key}-{n}-"} for n in ("one", "two")}
 
-        def host(name: str, inventories: dict[str, Any], *aggregates: str, parent=None) -> str:
+        def host(name: str, inventories: dict[str, Any], *aggregates: str, parent: str | None = None) -> str:
             traits = tuple(zone["traits"] for az, zone in self.traits.items() if parent is None and az == f"az-{name}")
             return cloud.provider(
                 f"{self.key}-{name}-", inventories, parent=parent, aggregates=aggregates, traits=traits

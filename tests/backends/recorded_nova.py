@@ -4,7 +4,7 @@ from typing import Any
 
 from limes.backends import QuotaBackend
 from tests.backends.conftest import load_quota
-from tests.support.recorded import RecordedService
+from tests.support.recorded import Asked, RecordedService
 
 SMALL = {"original_name": "m1.small", "vcpus": 1, "ram": 2048, "disk": 20, "ephemeral": 0, "swap": 0, "extra_specs": {}}
 HUGE = {**SMALL, "original_name": "hana", "vcpus": 96, "ram": 4_000_000, "disk": 64}
@@ -45,11 +45,11 @@ class Nova:
             }
         )
 
-    def version(self, request) -> tuple[int, dict[str, Any]]:
+    def version(self, request: Asked) -> tuple[int, dict[str, Any]]:
         version = {"id": "v2.1", "status": "CURRENT", "version": self.newest, "min_version": "2.1"}
         return 200, {"version": version | {"links": [{"rel": "self", "href": f"{self.service.url}/v2.1/"}]}}
 
-    def list_servers(self, request) -> tuple[int, dict[str, list[Any]]]:
+    def list_servers(self, request: Asked) -> tuple[int, dict[str, list[Any]]]:
         assert request.query["all_tenants"] == ["1"]
         project = request.query.get("project_id", [None])[0]
         found = [one for one in self.servers if project in (None, one["tenant_id"])]
@@ -61,13 +61,13 @@ class Nova:
             document["servers_links"] = [{"rel": "next", "href": href}]
         return 200, document
 
-    def list_groups(self, request) -> tuple[int, dict[str, Any]]:
+    def list_groups(self, request: Asked) -> tuple[int, dict[str, Any]]:
         assert request.query["all_projects"] == ["true"]
         begin = int(request.query["offset"][0])
         keys = ("id", "project_id", "members")
         return 200, {"server_groups": [dict(zip(keys, one, strict=True)) for one in self.groups[begin : begin + 2]]}
 
-    def detail(self, project) -> dict[Any, Any]:
+    def detail(self, project: str) -> dict[Any, Any]:
         own = [one for one in self.servers if one["tenant_id"] == project]
         flavors = [one.get("flavor", SMALL) for one in own][self.shelved :]
         usage = {
@@ -81,13 +81,13 @@ class Nova:
         entries = {name: {"in_use": usage[name], "limit": limits[name], "reserved": 0} for name in RESOURCES}
         return {"quota_set": {"id": project, **entries}}
 
-    def put(self, request, project) -> tuple[int, dict[str, Any]]:
+    def put(self, request: Asked, project: str) -> tuple[int, dict[str, Any]]:
         quotas = dict(request.body["quota_set"])
         assert quotas.pop("force") is True
         self.limits.setdefault(project, {}).update(quotas)
         return 200, {"quota_set": quotas}
 
 
-def load(url: str, **params) -> QuotaBackend:
+def load(url: str, **params: Any) -> QuotaBackend:
     params = {"endpoint": f"{url}/v2.1", "auth": {"type": "token", "token": "secret-token"}, "page_size": 2, **params}
     return load_quota("compute", params).quota["compute"]

@@ -14,6 +14,7 @@ from tests.backends.compute_cases import usage
 from tests.backends.quota_cases import QuotaCases, report
 from tests.backends.recorded_nova import SMALL, Nova, load, server
 from tests.support.processes import free_port
+from tests.support.recorded import Asked
 
 
 @pytest.fixture
@@ -134,7 +135,7 @@ def test_groups_that_change_while_they_are_listed(nova: Nova, project: ProjectIn
     list_groups = nova.list_groups
     removed = []
 
-    def change_once(request) -> tuple[int, dict[str, Any]]:
+    def change_once(request: Asked) -> tuple[int, dict[str, Any]]:
         answer = list_groups(request)
         if not removed:
             removed.append(nova.groups.pop(0))
@@ -145,7 +146,7 @@ def test_groups_that_change_while_they_are_listed(nova: Nova, project: ProjectIn
 
 
 def test_groups_that_always_change(nova: Nova, project: ProjectInfo) -> None:
-    def change(request) -> tuple[int, dict[str, Any]]:
+    def change(request: Asked) -> tuple[int, dict[str, Any]]:
         nova.groups.insert(0, (f"g{len(nova.groups) + 1}", "p9", []))
         return nova.list_groups(request)
 

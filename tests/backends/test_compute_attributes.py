@@ -8,7 +8,7 @@ import pytest
 from limes.backends import ProjectInfo, QuotaBackend
 from tests.backends.quota_cases import report
 from tests.backends.recorded_nova import HUGE, SMALL, Nova, load, server
-from tests.support.recorded import RecordedService
+from tests.support.recorded import Asked, RecordedService
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ class Glance:
         self.images = {"i-lin": {"os_type": "linux"}, "i-win": {"vmware_ostype": "windows9", "os_distro": "x"}, "i": {}}
         self.service = RecordedService({("GET", "/v2/images/(.+)"): self.show})
 
-    def show(self, request, image) -> tuple[Any, ...]:
+    def show(self, request: Asked, image: Any) -> tuple[Any, ...]:
         if image not in self.images:
             return 404, b"<html>No image found"
         return 200, {"id": image, "name": "an image", **self.images[image]}

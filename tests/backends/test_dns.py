@@ -10,7 +10,7 @@ from limes.core.catalog import Catalog, ServiceDef
 from tests.backends.conftest import load_quota
 from tests.backends.quota_cases import QuotaCases
 from tests.support.processes import free_port
-from tests.support.recorded import RecordedService
+from tests.support.recorded import Asked, RecordedService
 
 TOKEN = {"type": "token", "token": "secret-token"}
 ZONES = {"z1": ("p1", 5), "z2": ("p1", 12), "z3": ("p2", 2)}
@@ -30,16 +30,16 @@ class Designate:
             }
         )
 
-    def quota(self, project):
+    def quota(self, project: str) -> Any:
         defaults = {"api_export_size": 1000, "recordset_records": 20, "zone_records": 500, "zone_recordsets": 500}
         return defaults | {"zones": 10} | self.quotas.get(project, {})
 
-    def set_quota(self, request, project) -> tuple[int, Any]:
+    def set_quota(self, request: Asked, project: str) -> tuple[int, Any]:
         assert request.headers["X-Auth-All-Projects"] == "true"
         self.quotas.setdefault(project, {}).update(request.body)
         return 200, self.quota(project)
 
-    def zones(self, request) -> tuple[int, dict[str, Collection[Collection[str]]]]:
+    def zones(self, request: Asked) -> tuple[int, dict[str, Collection[Collection[str]]]]:
         assert request.headers["X-Auth-All-Projects"] == "true"
         ids = sorted(ZONES)
         begin = ids.index(request.query["marker"][0]) + 1 if "marker" in request.query else 0
@@ -53,7 +53,7 @@ class Designate:
             document["links"]["next"] = f"https://elsewhere.example/v2/zones?limit=2&marker={page[-1]}"
         return 200, document
 
-    def recordsets(self, request, zone) -> tuple[Any, ...]:
+    def recordsets(self, request: Asked, zone: str) -> tuple[Any, ...]:
         if zone not in ZONES:
             return 404, {"code": 404, "type": "zone_not_found", "message": "Could not find Zone"}
         return 200, {"recordsets": [{}], "links": {}, "metadata": {"total_count": ZONES[zone][1]}}
@@ -80,7 +80,9 @@ class TestDns(QuotaCases):
     def broken_backend(self) -> QuotaBackend:
         return load(f"http://127.0.0.1:{free_port()}")
 
-    def report(self, backend: QuotaBackend, service, catalog: Catalog, project: ProjectInfo) -> dict[Any, Any]:
+    def report(
+        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> dict[Any, Any]:
         report = calls.report_usage(backend, service, project, catalog)
         return {name: (one.per_az["any"].usage, one.quota) for name, one in report.resources.items()}
 

@@ -116,11 +116,11 @@ class TestKeystoneLimits(QuotaCases):
                 keystone.api.delete(f"/{collection}/{item['id']}")
         keystone.api.delete(f"/services/{made['id']}")
 
-    def limits(self, keystone: RealKeystone, limits_service, collection: str):
+    def limits(self, keystone: RealKeystone, limits_service: dict[str, Any], collection: str) -> Any:
         return keystone.api.get(f"/{collection}?service_id={limits_service['id']}").json()[collection]
 
     def load(
-        self, upstream_placement: UpstreamPlacement, session: Session, limits_service: dict[Any, Any], **quota
+        self, upstream_placement: UpstreamPlacement, session: Session, limits_service: dict[Any, Any], **quota: Any
     ) -> QuotaBackend:
         params = {
             "area": "compute",

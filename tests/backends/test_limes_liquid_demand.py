@@ -27,7 +27,7 @@ OBJECTS = ("storage", "objects")
 class Everybody:
     """Takes everybody for a quota manager."""
 
-    def authenticate(self, environ) -> Identity:
+    def authenticate(self, environ: Any) -> Identity:
         return Identity("u", roles=("service",))
 
     def challenge(self) -> None:

@@ -30,7 +30,7 @@ from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
 from tests.backends.quota_cases import QuotaCases
 from tests.support.processes import free_port
-from tests.support.recorded import RecordedService
+from tests.support.recorded import Asked, RecordedService
 
 TOKEN = {"type": "token", "token": "secret-token"}
 INFO = {
@@ -74,7 +74,7 @@ class Liquid:
             }
         )
 
-    def usage(self, request, project) -> tuple[int, dict[str, Any]]:
+    def usage(self, request: Asked, project: str) -> tuple[int, dict[str, Any]]:
         self.told = request.body.get("serializedState")
         assert request.headers["X-Auth-Token"] == "secret-token"
         assert request.body["allAZs"] == list(AZS)
@@ -104,12 +104,12 @@ class Liquid:
             **({} if self.state is None else {"serializedState": self.state}),
         }
 
-    def set_quota(self, request, project) -> tuple[int, None]:
+    def set_quota(self, request: Asked, project: str) -> tuple[int, None]:
         assert request.body["projectMetadata"]["uuid"] == project
         self.quotas[project] = request.body["resources"]
         return 204, None
 
-    def capacity(self, request) -> tuple[int, dict[str, Any]]:
+    def capacity(self, request: Asked) -> tuple[int, dict[str, Any]]:
         self.demand = request.body["demandByResource"]
         pool = {"name": "pool1", "capacity": 100, "usage": 30, "attributes": {"exclusion_reason": ""}}
         shown = {"capacity": 100, "usage": 30, "subcapacities": [pool]}

@@ -10,7 +10,7 @@ from limes.core.catalog import Catalog, ServiceDef
 from tests.backends.conftest import load_quota
 from tests.backends.quota_cases import QuotaCases
 from tests.support.processes import free_port
-from tests.support.recorded import RecordedService
+from tests.support.recorded import Asked, RecordedService
 
 TOKEN = {"type": "token", "token": "secret-token"}
 DEFAULTS = {
@@ -40,14 +40,14 @@ class Octavia:
             }
         )
 
-    def quota(self, project):
+    def quota(self, project: str) -> Any:
         return DEFAULTS | self.quotas.get(project, {})
 
-    def set_quota(self, request, project) -> tuple[int, dict[str, Any]]:
+    def set_quota(self, request: Asked, project: str) -> tuple[int, dict[str, Any]]:
         self.quotas.setdefault(project, {}).update(request.body["quota"])
         return 202, {"quota": self.quota(project)}
 
-    def things(self, request, collection) -> tuple[int, dict[Any, Any]]:
+    def things(self, request: Asked, collection: str) -> tuple[int, dict[Any, Any]]:
         position = int(request.query.get("marker", ["0"])[0])
         page = [
             {"id": str(number), "project_id": project}
@@ -68,7 +68,7 @@ def octavia() -> Iterator[Octavia]:
     fake.service.close()
 
 
-def load(url: str, **params) -> QuotaBackend:
+def load(url: str, **params: Any) -> QuotaBackend:
     params = {"endpoint": f"{url}/v2", "auth": TOKEN, "page_size": 1, **params}
     return load_quota("loadbalancing", params, name="loadbalancing").quota["loadbalancing"]
 
@@ -82,7 +82,9 @@ class TestLoadBalancing(QuotaCases):
     def broken_backend(self) -> QuotaBackend:
         return load(f"http://127.0.0.1:{free_port()}")
 
-    def usage(self, backend: QuotaBackend, service, catalog: Catalog, project: ProjectInfo) -> dict[Any, Any]:
+    def usage(
+        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> dict[Any, Any]:
         report = calls.report_usage(backend, service, project, catalog)
         return {name: one.per_az["any"].usage for name, one in report.resources.items()}
 

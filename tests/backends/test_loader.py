@@ -1,7 +1,7 @@
 """Finding plugins, and making the configured backends from them."""
 
 from importlib.metadata import EntryPoint
-from typing import Never
+from typing import Any, Never
 
 import pytest
 from limes_plugins.static import plugin as static_plugin
@@ -13,7 +13,7 @@ from tests.backends.conftest import AZS, STATIC_DISCOVERY, load_capacity, load_q
 not_a_plugin = "text"
 
 
-def needs_a_file(params, context) -> Never:
+def needs_a_file(params: Any, context: Any) -> Never:
     raise ConfigError(["path: no such file", "mode: unknown mode"])
 
 

@@ -45,7 +45,7 @@ def berlin(keystone: RealKeystone, nova: NovaCloud) -> ProjectInfo:
     return project
 
 
-def load(session: Session | None, **params) -> QuotaBackend:
+def load(session: Session | None, **params: Any) -> QuotaBackend:
     params = {"page_size": NOVA_PAGE_SIZE, "max_age": 0, **params}
     return load_quota("compute", params, session_factory=lambda: session).quota["compute"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from limes.backends import AZDemand, BackendError, CapacityBackend, ConfigError, ResourceDemand
 from tests.backends.conftest import load_capacity
-from tests.support.recorded import RecordedService
+from tests.support.recorded import Asked, RecordedService
 
 TOKEN = {"type": "token", "token": "secret-token"}
 
@@ -42,7 +42,7 @@ class Nova:
             }
         )
 
-    def version(self, request) -> tuple[int, dict[str, Any]]:
+    def version(self, request: Asked) -> tuple[int, dict[str, Any]]:
         version = {"id": "v2.1", "status": "CURRENT", "version": "2.100", "min_version": "2.1"}
         return 200, {"version": version | {"links": [{"rel": "self", "href": f"{self.service.url}/v2.1/"}]}}
 
@@ -53,7 +53,7 @@ class Nova:
     def inventory(self, total: int, reserved: int) -> dict[Any, Any]:
         return {"total": total, "reserved": reserved, "allocation_ratio": 4.0, "max_unit": total, "min_unit": 1}
 
-    def show_inventories(self, request, uuid) -> tuple[Any, ...]:
+    def show_inventories(self, request: Asked, uuid: str) -> tuple[Any, ...]:
         if uuid not in self.inventories:
             return 404, {"errors": [{"status": 404, "detail": f"No resource provider with uuid {uuid} found"}]}
         return 200, {"inventories": self.inventories[uuid], "resource_provider_generation": 1}
@@ -128,7 +128,7 @@ class TestSingleFlavors:
             {"traits": ["CUSTOM_GOLD"] if uuid == "u-h1" else [], "resource_provider_generation": 1},
         )
 
-        def count(demand=None, **flavors) -> dict[Any, Any]:
+        def count(demand: Any = None, **flavors: Any) -> dict[Any, Any]:
             backend = load(nova.service.url, flavors=flavors)
             per_az = backend.report_capacity_for(demand or {}).services["compute"]
             names = [f"instances_{name}" for name in flavors]

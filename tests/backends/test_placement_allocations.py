@@ -27,7 +27,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     paths = []
     request = ServiceClient.request
 
-    def counted(self, method, path, **options):
+    def counted(self: Any, method: str, path: str, **options: Any) -> Any:
         paths.append(re.sub(r"[0-9a-f-]{36}", "UUID", path))
         return request(self, method, path, **options)
 

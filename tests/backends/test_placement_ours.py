@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from socketserver import ThreadingMixIn
+from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import pytest
@@ -28,7 +29,7 @@ class Server(ThreadingMixIn, WSGIServer):
 
 
 class Quiet(WSGIRequestHandler):
-    def log_message(self, *_) -> None:
+    def log_message(self, *_: Any) -> None:
         pass
 
 

@@ -65,7 +65,7 @@ def types(admin: Adapter) -> dict[str, Any]:
     return made
 
 
-def load(session: None, **params) -> QuotaBackend:
+def load(session: None, **params: Any) -> QuotaBackend:
     params = {**TYPES, **params}
     return load_quota("sharev2", params, name="sharev2", session_factory=lambda: session).quota["sharev2"]
 
@@ -199,7 +199,7 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
     def backend(self, pools: RecordedService) -> CapacityBackend:
         return self.load(pools.url)
 
-    def load(self, url: str, **params) -> CapacityBackend:
+    def load(self, url: str, **params: Any) -> CapacityBackend:
         params = {
             "endpoint": f"{url}/v2", "auth": TOKEN, "share_types": TYPES["share_types"], "shares_per_pool": 100,
             "snapshots_per_share": 5, "capacity_balance": 0.5, "with_subcapacities": True, **params,

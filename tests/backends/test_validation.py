@@ -156,10 +156,10 @@ class Raising(QuotaBackend):
     def describe(self) -> ServiceDef:
         return SERVICE
 
-    def report_usage(self, project) -> Never:
+    def report_usage(self, project: ProjectInfo) -> Never:
         raise self.error
 
-    def set_quota(self, project, quotas) -> Never:
+    def set_quota(self, project: ProjectInfo, quotas: Any) -> Never:
         raise self.error
 
 
@@ -201,7 +201,7 @@ class Listing(DiscoveryBackend):
     def list_domains(self) -> list[DomainInfo]:
         return self.domains
 
-    def list_projects(self, domain) -> list[Any] | tuple[Any, ...]:
+    def list_projects(self, domain: Any) -> list[Any] | tuple[Any, ...]:
         return self.projects
 
 

@@ -57,7 +57,7 @@ class Volumes:
     def __init__(self, session: Session) -> None:
         self.api = Adapter(session, service_type="block-storage", default_microversion="3.70")
 
-    def create(self, type_: str, size: int, name: str):
+    def create(self, type_: str, size: int, name: str) -> Any:
         zone = {"fast": "az-one", "slow": "az-two"}[type_]
         body = {"name": name, "size": size, "volume_type": type_, "availability_zone": zone}
         answer = self.api.post("/volumes", json={"volume": body}, raise_exc=False)
@@ -65,11 +65,11 @@ class Volumes:
             return answer
         return self.wait("volumes", answer.json()["volume"]["id"])
 
-    def snapshot(self, volume, name: str):
+    def snapshot(self, volume: Any, name: str) -> Any:
         body = {"snapshot": {"volume_id": volume["id"], "name": name}}
         return self.wait("snapshots", self.api.post("/snapshots", json=body).json()["snapshot"]["id"])
 
-    def wait(self, what: str, id_):
+    def wait(self, what: str, id_: Any) -> Any:
         deadline = time.monotonic() + 200
         while True:
             shown = self.api.get(f"/{what}/{id_}").json()[what[:-1]]
@@ -92,7 +92,7 @@ def stored(volumes: Volumes) -> tuple[Any, Any, Any]:
     return fast, slow, volumes.snapshot(slow, "before")
 
 
-def load(session: None, **params) -> QuotaBackend:
+def load(session: None, **params: Any) -> QuotaBackend:
     params = {**TYPES, **params}
     return load_quota("volumev2", params, name="volumev2", session_factory=lambda: session).quota["volumev2"]
 

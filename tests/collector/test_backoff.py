@@ -133,7 +133,7 @@ def test_an_answer_that_says_no_is_an_answer(breaker: CircuitBreaker) -> None:
         (ZeroDivisionError(), False),
     ],
 )
-def test_what_is_an_outage(error, outage: bool) -> None:
+def test_what_is_an_outage(error: Any, outage: bool) -> None:
     wrapped = BackendError("could not be asked")
     wrapped.__cause__ = error
     assert (is_outage(error), is_outage(wrapped)) == (outage, outage)

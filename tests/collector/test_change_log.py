@@ -18,7 +18,7 @@ DRIFT = "the backend was changed by somebody else"
 
 @pytest.fixture
 def make_audited(make_lab: Callable[..., Lab]) -> Callable[..., Any]:
-    def make(domains=None, projects=None) -> Lab:
+    def make(domains: Any = None, projects: Any = None) -> Lab:
         constraints = ConstraintSet(domains=domains or {}, projects=projects or {})
         return make_lab(constraints=constraints, sinks=("log",))
 
@@ -32,7 +32,7 @@ def history(lab: Lab) -> list[tuple[Any, ...]]:
     )
 
 
-def events(lab) -> list[tuple[Any, Any, Any, Any]]:
+def events(lab: Any) -> list[tuple[Any, Any, Any, Any]]:
     found = []
     for (document,) in lab.rows("SELECT document FROM audit_outbox ORDER BY number"):
         event = json.loads(document)

@@ -14,7 +14,7 @@ class World:
         options = {"workers": 1, "largest": 50, "lease": 100, **options}
         self.queue = ClaimQueue(self.claim, self.returned.extend, monotonic=lambda: self.now, **options)
 
-    def claim(self, limit) -> range:
+    def claim(self, limit: int) -> range:
         self.claims.append(limit)
         self.next += limit
         return range(self.next - limit, self.next)

@@ -31,7 +31,7 @@ def at_once(work: Callable[..., Any]) -> list[Any]:
     """Runs the work in as many threads as there are collectors, and answers what they answer."""
     barrier = threading.Barrier(COLLECTORS)
 
-    def run(_):
+    def run(_: Any) -> Any:
         barrier.wait(timeout=30)
         return work()
 
@@ -39,7 +39,7 @@ def at_once(work: Callable[..., Any]) -> list[Any]:
         return list(pool.map(run, range(COLLECTORS)))
 
 
-def until_none(call: Callable[..., Any]):
+def until_none(call: Callable[..., Any]) -> Any:
     return sum(1 for _ in iter(call, None))
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from io import BytesIO
-from typing import Never
+from typing import Any, Never
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -73,7 +73,7 @@ def fill(engine: Engine) -> Lab:
     return lab
 
 
-def render(lab: Lab, **options) -> str:
+def render(lab: Lab, **options: Any) -> str:
     file = BytesIO()
     DataMetrics(lab.engine, lab.catalog, **options).write(file)
     return file.getvalue().decode()
@@ -91,7 +91,7 @@ def samples(lab: Lab, **options: bool) -> dict[tuple[str, frozenset[tuple[str, s
     return found
 
 
-def value(found: dict[tuple[str, frozenset[tuple[str, str]]], float], name: str, **labels) -> float | None:
+def value(found: dict[tuple[str, frozenset[tuple[str, str]]], float], name: str, **labels: Any) -> float | None:
     return found.get((name, frozenset(labels.items())))
 
 
@@ -160,7 +160,7 @@ def test_a_project_that_vanishes_in_the_middle_is_there_as_a_whole(url: str, clo
     class Interrupted(BytesIO):
         done = False
 
-        def write(self, data) -> int:
+        def write(self, data: Any) -> int:
             if b"limes_project_usage{" in data and not self.done:
                 self.done = True
                 other = Engine(url)
@@ -177,7 +177,7 @@ def test_a_project_that_vanishes_in_the_middle_is_there_as_a_whole(url: str, clo
 
 
 def test_half_of_the_figures_are_none() -> None:
-    def fail_in_the_middle(file) -> Never:
+    def fail_in_the_middle(file: Any) -> Never:
         file.write(b"half_of_it 1\n")
         raise Unavailable("the database does not answer")
 
@@ -194,7 +194,7 @@ def test_what_is_large_goes_to_disk_piece_by_piece(cloud: Lab) -> None:
     sizes = []
 
     class OnlyWrites:
-        def write(self, data) -> None:
+        def write(self, data: Any) -> None:
             sizes.append(len(data))
 
     for number in range(300):

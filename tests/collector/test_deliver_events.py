@@ -25,7 +25,7 @@ class FakeSink:
     breaks_after: int | None = None
     during: object = None
 
-    def deliver(self, events) -> Delivery:
+    def deliver(self, events: Any) -> Delivery:
         if self.error and self.breaks_after is None:
             return Delivery(error=self.error)
         delivered, refused, blocked = [], {}, set()
@@ -186,7 +186,7 @@ def test_a_sink_that_does_nothing_cannot_make_the_collector_spin(
     from limes.errors import Unavailable
 
     class Idle(FakeSink):
-        def deliver(self, events) -> Delivery:
+        def deliver(self, events: Any) -> Delivery:
             return Delivery()
 
     write(lab, "berlin:1")

@@ -92,7 +92,7 @@ def test_the_number_of_statements_does_not_grow_with_that_of_the_resources(lab: 
         statements = []
         run = lab.engine.db.execute_sql
 
-        def counting(sql, *args, run=run, statements: list[Any] = statements, **kwargs):
+        def counting(sql: Any, *args: Any, run: Any = run, statements: list[Any] = statements, **kwargs: Any) -> Any:
             statements.append(sql)
             return run(sql, *args, **kwargs)
 

@@ -1,12 +1,12 @@
 """Backend quota that somebody else changes: found, counted, and put right or left alone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
 
 from limes.actions.project_tasks import Telemetry
-from limes.backends import UNLIMITED, AZUsage, BackendError, ResourceDef, ServiceDef
+from limes.backends import UNLIMITED, AZUsage, BackendError, ProjectInfo, ResourceDef, ServiceDef, UsageReport
 from limes.core.catalog import Catalog
 from tests.collector.lab import COMPUTE, VOLUME, Lab
 
@@ -15,10 +15,10 @@ class Notes(Telemetry):
     def __init__(self) -> None:
         self.found, self.repaired = [], []
 
-    def drift_found(self, service_type) -> None:
+    def drift_found(self, service_type: str) -> None:
         self.found.append(service_type)
 
-    def drift_repaired(self, service_type) -> None:
+    def drift_repaired(self, service_type: str) -> None:
         self.repaired.append(service_type)
 
 
@@ -115,7 +115,7 @@ def test_our_own_changes_are_no_drift(cloud: Lab) -> None:
     cloud.compute.usage["berlin"] = {"cores": {"any": AZUsage(1)}}
     report_usage = cloud.compute.report_usage
 
-    def report_and_push(project):
+    def report_and_push(project: ProjectInfo) -> UsageReport:
         report = report_usage(project)
         cloud.compute.report_usage = report_usage
         assert push(cloud) is True
@@ -139,7 +139,7 @@ def strict_cloud(make_lab: Callable[..., Lab]) -> Lab:
     cloud.discover().run()
     set_quota = cloud.compute.set_quota
 
-    def refuse_below_usage(project, quotas) -> None:
+    def refuse_below_usage(project: ProjectInfo, quotas: Mapping[str, int]) -> None:
         used = sum(az.usage for az in cloud.compute.usage.get(project.name, {}).get("cores", {}).values())
         if quotas["cores"] < used:
             raise BackendError(f"quota {quotas['cores']} is below usage {used}")
@@ -194,7 +194,7 @@ def test_a_report_from_before_a_push_proves_no_drift(cloud: Lab, monkeypatch: py
     """The quota is raised and written, in the same second, after the backend has made its report."""
     make_report = cloud.compute.report_usage
 
-    def report_late(project):
+    def report_late(project: ProjectInfo) -> UsageReport:
         report = make_report(project)
         cloud.set_quota("cores", 12)
         assert push(cloud) is True

@@ -30,7 +30,7 @@ def lab(make_lab: Callable[..., Lab]) -> Lab:
     return start(make_lab, RULE)
 
 
-def statements(lab, action: Callable[..., None]) -> list[Any]:
+def statements(lab: Lab, action: Callable[..., None]) -> list[Any]:
     """What the action asks the database."""
     asked = []
     run = lab.engine.db.execute_sql
@@ -109,7 +109,7 @@ def test_in_the_az_any_usage_counts_wherever_it_was(make_lab: Callable[..., Lab]
 
 
 def test_the_scrape_stands_even_if_nobody_can_be_confirmed_now(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(self, resource_id) -> Never:
+    def fail(self: Any, resource_id: int) -> Never:
         raise Unavailable("the database is busy")
 
     wait(lab, 1, 15, project="paris")
@@ -121,7 +121,7 @@ def test_the_scrape_stands_even_if_nobody_can_be_confirmed_now(lab: Lab, monkeyp
     assert states(lab) == {1: "confirmed"}
 
 
-def vanish(lab, name: str) -> None:
+def vanish(lab: Lab, name: str) -> None:
     for domain, projects in lab.keystone.found.items():
         lab.keystone.found[domain] = [one for one in projects if one.name != name]
 

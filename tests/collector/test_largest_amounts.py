@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -44,7 +45,7 @@ def api(lab: Lab) -> World:
     return world
 
 
-def cores_of(document):
+def cores_of(document: Any) -> Any:
     (compute,) = (one for one in document["services"] if one["type"] == "compute")
     return next(one for one in compute["resources"] if one["name"] == "cores")
 
@@ -106,7 +107,7 @@ def test_quotas_of_the_largest_amount(lab: Lab, api: World) -> None:
     lab.scrape_all()
     lab.scrape_all("volume")
 
-    def put(path: str, quota: int, service: str = "compute", resource: str = "cores", **unit: str):
+    def put(path: str, quota: int, service: str = "compute", resource: str = "cores", **unit: str) -> Any:
         what = "project" if "projects" in path else "domain"
         one = {"name": resource, "quota": quota, **unit}
         return api.request("PUT", path, json={what: {"services": [{"type": service, "resources": [one]}]}})
@@ -135,7 +136,7 @@ def test_commitments_of_the_largest_amount(lab: Lab, api: World) -> None:
     lab.scrape_all("volume")
     lab.scrape_capacity().run_next()
 
-    def commit(what: str, service: str, resource: str, az: str, amount: int):
+    def commit(what: str, service: str, resource: str, az: str, amount: int) -> Any:
         wanted = {
             "service_type": service, "resource_name": resource, "availability_zone": az, "amount": amount,
             "duration": "1 hour",

@@ -41,7 +41,7 @@ def api(lab: Lab) -> World:
     return world
 
 
-def resources(document, service: str = "compute") -> dict[Any, Any]:
+def resources(document: Any, service: str = "compute") -> dict[Any, Any]:
     (found,) = (one for one in document["services"] if one["type"] == service)
     return {one["name"]: one for one in found["resources"]}
 
@@ -51,7 +51,7 @@ def push_all(lab: Lab) -> None:
         pass
 
 
-def rescrape(lab: Lab):
+def rescrape(lab: Lab) -> bool | None:
     lab.discover().request_sync("d-germany", "p-berlin")
     return lab.scrape().run_next("compute")
 

@@ -1,12 +1,12 @@
 """Quota reaches the backends, whatever happens in between."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Never
 
 import pytest
 
-from limes.backends import BackendError
+from limes.backends import BackendError, ProjectInfo
 from limes.db.queries import tasks
 from tests.collector.lab import Lab, once
 from tests.support.rows import all_rows, changes
@@ -259,7 +259,7 @@ def test_a_late_writer_between_write_and_record_is_written_over(scraped: Lab) ->
     lab.set_quota("cores", 6)
     write = lab.compute.set_quota
 
-    def write_and_be_late(project, quotas) -> None:
+    def write_and_be_late(project: ProjectInfo, quotas: Mapping[str, int]) -> None:
         write(project, quotas)
         lab.compute.set_quota = write
         goes_on.set()

@@ -47,12 +47,12 @@ def change_the_backend(lab: Lab) -> None:
     lab.compute.written.clear()
 
 
-def backend_quotas(lab: Lab):
+def backend_quotas(lab: Lab) -> list[tuple[Any, ...]]:
     """What the history says of it."""
     return lab.rows("SELECT old, new FROM quota_history WHERE what = 'backend_quota' ORDER BY number")
 
 
-def put(api: World, token: str = "cloud-admin", quota: int = 8, *more: dict[Any, Any]):
+def put(api: World, token: str = "cloud-admin", quota: int = 8, *more: dict[Any, Any]) -> Any:
     resources = [{"name": "cores", "quota": quota}, *more]
     body = {"project": {"services": [{"type": "compute", "resources": resources}]}}
     return api.request("PUT", PROJECT, token, json=body)

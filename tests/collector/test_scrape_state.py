@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from limes.backends import UsageReport
+from limes.backends import ProjectInfo, UsageReport
 from tests.collector.lab import FakeService, Lab
 
 STATES = "SELECT p.name, ps.scrape_state FROM project_services ps JOIN projects p ON p.id = ps.project_id ORDER BY 1, 2"
@@ -12,7 +12,7 @@ STATES = "SELECT p.name, ps.scrape_state FROM project_services ps JOIN projects 
 class Counting(FakeService):
     """Counts how often it was asked for each project, with nothing but what it is told."""
 
-    def report_usage(self, project) -> UsageReport:
+    def report_usage(self, project: ProjectInfo) -> UsageReport:
         return replace(super().report_usage(project), state=project.scrape_state + "I")
 
 

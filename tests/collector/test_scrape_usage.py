@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Never
+from typing import Any, Never
 
 import pytest
 
-from limes.backends import UNLIMITED, AZUsage, BackendError, UsageReport
+from limes.backends import UNLIMITED, AZUsage, BackendError, ProjectInfo, UsageReport
 from limes.core.constraints import Constraint, ConstraintSet
 from limes.core.quota import Unlimited
 from tests.collector.lab import Lab, NoJitter
@@ -113,7 +113,7 @@ def test_a_report_that_is_older_than_the_mark_does_not_take_it_away(berlin_is_ne
 
     report_usage = lab.compute.report_usage
 
-    def report_and_meanwhile(project) -> UsageReport:
+    def report_and_meanwhile(project: ProjectInfo) -> UsageReport:
         report = report_usage(project)
         meanwhile()
         return report
@@ -272,7 +272,7 @@ def test_a_collector_that_dies_in_the_middle_costs_a_lease_and_nothing_else(berl
 
 def test_next_times_are_spread(lab: Lab) -> None:
     class Spread(NoJitter):
-        def spread(self, seconds):
+        def spread(self, seconds: Any) -> Any:
             return seconds * 1.07
 
     action = replace(lab.scrape(), jitter=Spread())

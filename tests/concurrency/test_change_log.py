@@ -105,7 +105,7 @@ class Recorder:
     def __init__(self) -> None:
         self.got = []
 
-    def deliver(self, events) -> Delivery:
+    def deliver(self, events: Any) -> Delivery:
         self.got += [json.loads(event.document) for event in events]
         return Delivery([event.number for event in events])
 
@@ -116,7 +116,7 @@ def test_order_while_many_write_and_several_deliver(url: str) -> None:
     world = make_world(engine, sinks=("log",))
     sink, writing, errors = Recorder(), threading.Event(), []
 
-    def write(seed) -> None:
+    def write(seed: int) -> None:
         dice = random.Random(seed)
         for _ in range(25):
             assert put(world, dice.randint(31, 49), dice.choice([BERLIN, DRESDEN])) == 202
@@ -126,7 +126,7 @@ def test_order_while_many_write_and_several_deliver(url: str) -> None:
         while writing.is_set() or rows(engine, "SELECT 1 FROM audit_outbox WHERE delivered_at IS NULL LIMIT 1"):
             action.run_if_due()
 
-    def guarded(work, *arguments) -> None:
+    def guarded(work: Any, *arguments: Any) -> None:
         try:
             work(*arguments)
         except BaseException as error:

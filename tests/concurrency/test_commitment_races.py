@@ -80,7 +80,7 @@ class Race:
             " SELECT id, 'az-one', 100, '[]' FROM resources WHERE name = 'capacity'")  # fmt: skip
 
     def commit(
-        self, project: str = BERLIN, amount: int = 1, key=None, az: str = "az-one", **fields: int
+        self, project: str = BERLIN, amount: int = 1, key: Any = None, az: str = "az-one", **fields: int
     ) -> dict[str, Any]:
         request = CommitmentRequest(("compute", "cores"), az, amount, fields.pop("duration", "1 year"), **fields)
         return self.cases.create.run(DOMAINS[project], project, request, JANE, key).document
@@ -99,11 +99,11 @@ class Race:
             )
         }
 
-    def race(self, *deeds) -> Counter[Any]:
+    def race(self, *deeds: Any) -> Counter[Any]:
         """Does all at once; answers how often each outcome came: `done`, or the name of an error of ours."""
         outcomes: list[str] = []
 
-        def run(deed) -> None:
+        def run(deed: Any) -> None:
             try:
                 deed()
                 outcomes.append("done")

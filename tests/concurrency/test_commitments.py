@@ -4,6 +4,7 @@ import functools
 import random
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
     engine.close()
 
 
-def claimed(world: World):
+def claimed(world: World) -> Any:
     with world.engine.connection():
         return world.engine.rows(CLAIMED)[0][0] or 0
 
@@ -62,7 +63,7 @@ def test_storm(world: World) -> None:
         Ledger(world.engine, world_catalog(world), world.clock, SystemIds(), world.commitments.create.ledger.change_log)
     )
 
-    def client(seed) -> None:
+    def client(seed: int) -> None:
         dice = random.Random(seed)
         for _ in range(8):
             project, other = dice.sample(["berlin", "dresden"], 2)
@@ -141,7 +142,7 @@ def test_whoever_follows_the_events_misses_none(world: World) -> None:
             if last_look:
                 return
 
-    def client(seed) -> None:
+    def client(seed: int) -> None:
         dice = random.Random(seed)
         for _ in range(5):
             if dice.random() < 0.5:

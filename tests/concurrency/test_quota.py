@@ -29,7 +29,7 @@ def at_once(*works: Callable[..., Any]) -> None:
     barrier = threading.Barrier(len(works))
     errors = []
 
-    def run(work) -> None:
+    def run(work: Any) -> None:
         try:
             barrier.wait(timeout=200)
             work()
@@ -45,7 +45,7 @@ def at_once(*works: Callable[..., Any]) -> None:
         raise errors[0]
 
 
-def put(world: World, path: str, quotas: dict[str, Any]):
+def put(world: World, path: str, quotas: dict[str, Any]) -> Any:
     return request_quotas(world, path, quotas).status_code
 
 
@@ -86,7 +86,7 @@ def test_storm(world: World) -> None:
     done = threading.Event()
     statuses: list[int] = []
 
-    def client(seed) -> None:
+    def client(seed: int) -> None:
         dice = random.Random(seed)
         for _ in range(12):
             if dice.random() < 0.3:
@@ -129,7 +129,7 @@ def test_of_many_who_saw_the_same_exactly_one_wins(world: World, path: str) -> N
         tag = world.request("GET", path).headers["etag"]
         statuses = []
 
-        def change(client, turn: int = turn, tag=tag, statuses: list[Any] = statuses) -> None:
+        def change(client: Any, turn: int = turn, tag: Any = tag, statuses: list[Any] = statuses) -> None:
             service, name = refs[client % 3]
             quota = (6000 if level == "domain" else 2000) + turn * CLIENTS + client
             document = {level: {"services": [{"type": service, "resources": [{"name": name, "quota": quota}]}]}}

@@ -14,7 +14,7 @@ from tests.doctor.patient import Patient
 
 @pytest.fixture
 def run(patient: Patient, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    def run(*arguments) -> tuple[int, Any, Any]:
+    def run(*arguments: Any) -> tuple[int, Any, Any]:
         code = main(["doctor", *arguments, "--config", patient.write()])
         captured = capsys.readouterr()
         return code, captured.out, captured.err

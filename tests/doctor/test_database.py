@@ -21,7 +21,7 @@ only_postgresql = pytest.mark.parametrize(
 )
 
 
-def database_of(patient: Patient):
+def database_of(patient: Patient) -> Any:
     return patient.document["database"]["url"].rpartition("/")[2]
 
 

@@ -9,7 +9,7 @@ from tests.doctor.patient import DOMAIN, LateClock, Patient
 from tests.support.keystone import RealKeystone
 from tests.support.keystone_seed import PASSWORD, REGION
 from tests.support.processes import free_port
-from tests.support.recorded import RecordedService
+from tests.support.recorded import Asked, RecordedService
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_ours_are_not_in_the_catalog(cloud_patient: Patient, keystone: RealKeyst
 
 
 class TestBackends:
-    def dns(self, cloud_patient):
+    def dns(self, cloud_patient: Patient) -> tuple[str, str, str]:
         cloud_patient.document["services"] = [{"service_type": "dns", "type": "dns", "params": {}}]
         cloud_patient.document["capacitors"] = []
         return cloud_patient.ailment("backends.service.dns")
@@ -165,7 +165,7 @@ class TestBackends:
     def test_too_old(self, cloud_patient: Patient) -> None:
         version = {"id": "v2.1", "status": "CURRENT", "version": "2.10", "min_version": "2.1"}
 
-        def root(request) -> tuple[int, dict[str, Any]]:
+        def root(request: Asked) -> tuple[int, dict[str, Any]]:
             return 200, {"version": version | {"links": [{"rel": "self", "href": f"{service.url}/v2.1/"}]}}
 
         service = RecordedService({("GET", ".*"): root})

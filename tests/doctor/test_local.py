@@ -72,7 +72,7 @@ class TestPolicy:
     def policy(self, light_patient: Patient, tmp_path: Path) -> Callable[..., Any]:
         light_patient.document["api"] = {"policy_file": "policy.yaml"}
 
-        def write(text) -> list[Finding]:
+        def write(text: str) -> list[Finding]:
             (tmp_path / "policy.yaml").write_text(text)
             return light_patient.findings("policy.api")
 

@@ -1,5 +1,7 @@
 """Setting quota: each role sees at once what the API would say, and nobody overwrites what others have changed."""
 
+from typing import Any
+
 from playwright.sync_api import expect
 
 from tests.e2e.axe import violations
@@ -19,7 +21,7 @@ from tests.e2e.cloud import (
 )
 
 
-def _quota(cloud: DashboardCloud, path: str, service: str = "compute", name: str = "cores"):
+def _quota(cloud: DashboardCloud, path: str, service: str = "compute", name: str = "cores") -> Any:
     document = cloud.request("GET", f"/v1/domains/{path}?service={service}&resource={name}").json()
     report = document.get("project") or document["domain"]
     return report["services"][0]["resources"][0]["quota"]

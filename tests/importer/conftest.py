@@ -45,7 +45,7 @@ class Case:
 
     def __init__(
         self,
-        go_limes,
+        go_limes: Any,
         target: Engine,
         zones: tuple[Any, ...] = ("az-one", "az-two"),
         services: list[ServiceDef] = SERVICES,

@@ -3,6 +3,8 @@
 Names and types of tables and columns are facts about that program; everything else is ours.
 """
 
+from typing import Any
+
 import psycopg2
 
 CAPACITY = [
@@ -239,7 +241,7 @@ class GoLimes:
             )
         return self.zones[service, name, az]
 
-    def _quota_by_name(self, project, service, name, quota, backend, zones) -> None:
+    def _quota_by_name(self, project: Any, service: Any, name: Any, quota: Any, backend: Any, zones: Any) -> None:
         id_ = self.insert(
             "project_resources", service_id=self.services[project, service], name=name, quota=quota,
             backend_quota=backend,
@@ -249,7 +251,7 @@ class GoLimes:
                 "project_az_resources", resource_id=id_, az=az, usage=usage, physical_usage=physical, subresources=sub
             )
 
-    def _quota_by_id(self, project, service, name, quota, backend, zones) -> None:
+    def _quota_by_id(self, project: Any, service: Any, name: Any, quota: Any, backend: Any, zones: Any) -> None:
         values = {} if self.version >= 70 else {"quota": quota, "backend_quota": backend}
         self.insert("project_resources", project_id=project, resource_id=self.resources[service, name], **values)
         for az, (usage, physical, sub) in zones.items():
@@ -264,8 +266,8 @@ class GoLimes:
                 usage=total, quota=quota, backend_quota=backend,
             )  # fmt: skip
 
-    def commit(self, id_, project, service, name, az, amount, duration, state, created, confirm_by, confirmed, expires,
-               superseded, before, transfer, token) -> None:  # fmt: skip
+    def commit(self, id_: Any, project: Any, service: Any, name: Any, az: Any, amount: Any, duration: Any, state: Any, created: Any, confirm_by: Any, confirmed: Any, expires: Any,
+               superseded: Any, before: Any, transfer: Any, token: Any) -> None:  # fmt: skip
         """Stores a commitment as this release would."""
         if self.version >= 65:
             state = {"active": "confirmed", "": "confirmed"}.get(state, state)

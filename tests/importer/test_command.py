@@ -32,7 +32,7 @@ ORIGINAL = Path(__file__).parent / "original.yaml"
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     monkeypatch.setenv("LIMES_CONFIG", "")
 
-    def run(*arguments) -> tuple[int, Any, Any]:
+    def run(*arguments: Any) -> tuple[int, Any, Any]:
         code = main(["import-limes", *map(str, arguments)])
         captured = capsys.readouterr()
         return code, captured.out, captured.err

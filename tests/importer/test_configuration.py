@@ -1,5 +1,6 @@
 """A configuration file of the Go Limes becomes one of ours, and nothing goes without a word."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +16,19 @@ ORIGINAL = Path(__file__).parent / "original.yaml"
 
 
 @pytest.fixture
-def original() -> Any:
+def original() -> dict[str, Any]:
     return read_yaml(ORIGINAL)
 
 
-def converted(original) -> Converted:
+def converted(original: dict[str, Any]) -> Converted:
     return convert(original, ORIGINAL.parent, backend_problems)
 
 
-def notes(original) -> dict[Any, Any]:
+def notes(original: dict[str, Any]) -> dict[Any, Any]:
     return {note.path: (note.kind.value, note.text) for note in converted(original).notes}
 
 
-def test_the_result_can_be_used(original) -> None:
+def test_the_result_can_be_used(original: dict[str, Any]) -> None:
     result = converted(original)
     assert result.problems == ()
     settings = parse(yaml.safe_load(yaml.safe_dump(result.document)), {}, ORIGINAL.parent)
@@ -45,7 +46,7 @@ def test_the_result_can_be_used(original) -> None:
     assert settings.services[0].rate_limits.global_[0].limit == 1000
 
 
-def test_params_that_are_said_in_another_way(original) -> None:
+def test_params_that_are_said_in_another_way(original: dict[str, Any]) -> None:
     document = converted(original).document
     params = {one["service_type"]: one.get("params") for one in document["services"]}
     assert params["compute"] == {
@@ -64,7 +65,7 @@ def test_params_that_are_said_in_another_way(original) -> None:
 
 
 @pytest.mark.parametrize("wrong", [5, True, "x", [1], {"a": 1}])
-def test_params_that_make_no_sense_are_left_to_the_check_of_the_whole(original, wrong) -> None:
+def test_params_that_make_no_sense_are_left_to_the_check_of_the_whole(original: dict[str, Any], wrong: Any) -> None:
     original["services"][0]["params"]["separate_instance_quotas"]["flavor_aliases"]["hana_small"] = wrong
     selection = original["capacitors"][0]["params"]["hypervisor_selection"]
     before = dict(selection)
@@ -78,7 +79,7 @@ def test_params_that_make_no_sense_are_left_to_the_check_of_the_whole(original, 
     assert any("excluded_traits" in problem for problem in problems)
 
 
-def test_everything_that_has_no_counterpart_is_named(original) -> None:
+def test_everything_that_has_no_counterpart_is_named(original: dict[str, Any]) -> None:
     found = notes(original)
     dropped = {path for path, (kind, _) in found.items() if kind == "dropped"}
     assert dropped == {
@@ -104,7 +105,7 @@ def test_everything_that_has_no_counterpart_is_named(original) -> None:
     assert found["capacitors[0].params.pooled_ram_resource"][0] == "changed"
 
 
-def test_no_value_gets_lost_without_a_note(original) -> None:
+def test_no_value_gets_lost_without_a_note(original: dict[str, Any]) -> None:
     """Each leaf of the original is in ours, or below a path that a note names."""
     result = converted(original)
     kept = set(leaves(result.document))
@@ -121,7 +122,7 @@ def leaves(value: dict[str, Any]) -> list[Any]:
     return [leaf for _, leaf in paths(value)]
 
 
-def paths(value: dict[str, Any], path: str = ""):
+def paths(value: dict[str, Any], path: str = "") -> Iterator[Any]:
     if isinstance(value, dict):
         for key, item in value.items():
             yield from paths(item, f"{path}.{key}" if path else key)
@@ -132,7 +133,7 @@ def paths(value: dict[str, Any], path: str = ""):
         yield path, value
 
 
-def test_what_the_original_does_not_know(original) -> None:
+def test_what_the_original_does_not_know(original: dict[str, Any]) -> None:
     original["surprise"] = 1
     original["services"][0]["params"]["surprise"] = 2
     original["services"][1] |= {"type": "nowhere", "more": 3}
@@ -143,7 +144,7 @@ def test_what_the_original_does_not_know(original) -> None:
     assert "network (type nowhere): the original has no such plugin, either" in found["services[1]"][1]
 
 
-def test_mistakes_of_the_original_are_said(original) -> None:
+def test_mistakes_of_the_original_are_said(original: dict[str, Any]) -> None:
     original["availability_zones"] = []
     original["capacitors"][0]["params"]["hypervisor_selection"] = {}
     problems = converted(original).problems
@@ -157,6 +158,6 @@ def test_something_else(document: list[Any] | dict[str, Any] | None) -> None:
         convert(document, Path(), backend_problems)
 
 
-def test_the_original_is_not_changed(original) -> None:
+def test_the_original_is_not_changed(original: dict[str, Any]) -> None:
     converted(original)
     assert original == read_yaml(ORIGINAL)

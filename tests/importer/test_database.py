@@ -28,7 +28,7 @@ PATHS = (
 VERSIONS = (36, 37, 41, 49, 58, 60, 64, 69, 70, 82)
 
 
-def commitments(world: World, project: str, domain: str = GERMANY):
+def commitments(world: World, project: str, domain: str = GERMANY) -> Any:
     return world.get(f"/v1/domains/{domain}/projects/{project}/commitments")["commitments"]
 
 

@@ -33,7 +33,7 @@ def block(beginning: str) -> str:
     return text
 
 
-def bash(text: str, folder: Path, **env) -> subprocess.CompletedProcess[str]:
+def bash(text: str, folder: Path, **env: Any) -> subprocess.CompletedProcess[str]:
     programs = folder / "bin"
     programs.mkdir(exist_ok=True)
     for name, program in (("python3", sys.executable), ("limes", f"{sys.executable} -m limes")):

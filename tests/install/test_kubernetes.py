@@ -18,7 +18,7 @@ DOCUMENTS = [document for file in sorted(FOLDER.glob("*.yaml")) for document in 
 WORKLOADS = [one for one in DOCUMENTS if one["kind"] in ("Deployment", "Job")]
 
 
-def name(document) -> str:
+def name(document: Any) -> str:
     return f"{document['kind']}/{document['metadata']['name']}"
 
 
@@ -26,17 +26,17 @@ def of_kind(kind: str) -> dict[Any, Any]:
     return {one["metadata"]["name"]: one for one in DOCUMENTS if one["kind"] == kind}
 
 
-def pod(workload):
+def pod(workload: Any) -> Any:
     return workload["spec"]["template"]["spec"]
 
 
-def container(workload):
+def container(workload: Any) -> Any:
     (found,) = pod(workload)["containers"]
     return found
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
-def test_kubernetes_understands_them(document) -> None:
+def test_kubernetes_understands_them(document: Any) -> None:
     if document["kind"] == "ServiceMonitor":  # of the Prometheus operator, for which there is no schema here
         assert document["apiVersion"] == "monitoring.coreos.com/v1"
         return
@@ -51,7 +51,7 @@ def settings() -> Settings:
 
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=name)
-def test_pods_run_what_there_is_without_privileges(workload) -> None:
+def test_pods_run_what_there_is_without_privileges(workload: Any) -> None:
     one = container(workload)
     assert build_parser().parse_args(one["args"]).run
     assert one["image"].endswith(f":{__version__}")

@@ -24,7 +24,7 @@ def entries() -> dict[Any, Any]:
     return {canonicalize_name(one.name): one for one in found}
 
 
-def version(requirement):
+def version(requirement: Any) -> Any:
     (pin,) = requirement.specifier
     assert pin.operator == "=="
     return pin.version

@@ -55,7 +55,7 @@ def world(database_url_with: MigratedUrlFactory, monkeypatch: pytest.MonkeyPatch
 def check(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     """Runs the command with a configuration of these services and availability zones."""
 
-    def run(services, azs: tuple[str, str] = ("az-one", "az-two"), *options) -> tuple[int, Any, Any]:
+    def run(services: Any, azs: tuple[str, str] = ("az-one", "az-two"), *options: Any) -> tuple[int, Any, Any]:
         document = {
             "availability_zones": list(azs),
             "discovery": {"method": "static", "params": {"domains": [{"id": "d", "name": "d", "projects": [PROJECT]}]}},

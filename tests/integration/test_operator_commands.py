@@ -51,7 +51,7 @@ class Shell:
         ours = {"LIMES_CONFIG": str(self.folder / "limes.yaml"), "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"}
         return {**os.environ, **ours, "TERM": "xterm-256color", "COLUMNS": "140"}
 
-    def __call__(self, *arguments) -> subprocess.CompletedProcess[str]:
+    def __call__(self, *arguments: Any) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "limes", *arguments],
             env=self.env,

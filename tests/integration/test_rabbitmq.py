@@ -167,11 +167,11 @@ def test_from_a_put_to_the_queue(rabbitmq: RabbitMQ, queue: str, sink: RabbitMQS
     world = make_world(engine, sinks=("rabbitmq",))
     deliver = DeliverEvents(engine, world.clock, NoJitter(), sink)
 
-    def delivered():
+    def delivered() -> Any:
         world.clock.advance(60)
         return deliver.run_if_due().delivered
 
-    def put(cores: int):
+    def put(cores: int) -> Any:
         quotas = {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": cores}]}]}
         path = f"/v1/domains/{GERMANY}/projects/{BERLIN}"
         return world.request("PUT", path, json={"project": quotas}).status_code

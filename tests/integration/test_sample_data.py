@@ -9,7 +9,7 @@ import pytest
 from limes.commands.serve.sample_data import SampleData
 from limes.commands.serve.supervisor import Supervisor
 from limes.settings import load
-from tests.support.recorded import RecordedService
+from tests.support.recorded import Asked, RecordedService
 
 ROOT = Path(__file__).parents[2]
 DOMAINS = {"acme": ["shop", "shop-staging", "analytics"], "university": ["physics", "library"]}
@@ -20,10 +20,10 @@ def slow_limes() -> Iterator[RecordedService]:
     """Answers as a Limes whose collector finds the projects of the last domain only while they are asked for."""
     asked: list[str] = []
 
-    def domains(request) -> tuple[int, dict[str, Any]]:
+    def domains(request: Asked) -> tuple[int, dict[str, Any]]:
         return 200, {"domains": [{"name": name, "id": name} for name in DOMAINS]}
 
-    def projects(request, domain) -> tuple[int, dict[str, Any]]:
+    def projects(request: Asked, domain: Any) -> tuple[int, dict[str, Any]]:
         asked.append(domain)
         known = DOMAINS[domain] if domain == "acme" or asked.count(domain) > 2 else []
         return 200, {"projects": [{"name": name, "id": name} for name in known]}

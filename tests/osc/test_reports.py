@@ -1,5 +1,7 @@
 """Reports: the cluster, domains and projects, for people and for programs."""
 
+from typing import Any
+
 from tests.api.world import BERLIN, DRESDEN, GERMANY
 from tests.osc.conftest import Login, on_both_databases
 
@@ -125,7 +127,7 @@ def test_the_domain_shows_unlimited_backends(login: Login) -> None:
     assert table[1][table[0].index("Backend Quota")] == "unlimited"
 
 
-def test_why_figures_are_old(login: Login, running_cloud) -> None:
+def test_why_figures_are_old(login: Login, running_cloud: Any) -> None:
     fail = "UPDATE project_services SET scrape_error = 'secret', failing_since = 0 WHERE project_id = 1 AND service_id = {}"
     service = "(SELECT id FROM services WHERE type = 'volume')"
     running_cloud.engine.atomic(lambda: running_cloud.engine.execute(fail.format(service), []))

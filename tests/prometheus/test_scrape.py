@@ -18,7 +18,7 @@ ACME, SHOP = "8f1c26b2a9b94b4b8b9f4d1f2c3d4e01", "1a0000000000000000000000000000
 DOMAIN, PROJECT = f"/v1/domains/{ACME}", f"/v1/domains/{ACME}/projects/{SHOP}"
 
 
-def eventually(check: Callable[..., Any], timeout: float = 200.0):
+def eventually(check: Callable[..., Any], timeout: float = 200.0) -> Any:
     deadline = time.monotonic() + timeout
     while not (found := check()):
         assert time.monotonic() < deadline, "did not happen"
@@ -45,7 +45,7 @@ def busy_cloud(cloud: Cloud) -> Cloud:
     assert answer.json()["commitment"]["amount"] == 5
     place = f"/quotas/{SHOP}"
 
-    def read_limits():
+    def read_limits() -> Any:
         limits = cloud.call("GET", place, job="limes-placement").json()
         return limits if limits["quotas"]["VCPU"]["limit"] == 20 else None
 
@@ -61,7 +61,7 @@ def busy_cloud(cloud: Cloud) -> Cloud:
     return cloud
 
 
-def own_metrics(cloud: Cloud):
+def own_metrics(cloud: Cloud) -> str:
     return cloud.call("GET", "/metrics", job="limes-collector").text
 
 
@@ -130,17 +130,17 @@ def test_figures_are_those_of_the_api(busy_cloud: Cloud, prometheus: PrometheusS
     prometheus.wait_for(f'limes_project_committed_per_az{{project_id="{SHOP}",availability_zone="any"}} == 5')
 
 
-def api_metrics(cloud) -> str:
+def api_metrics(cloud: Cloud) -> str:
     return requests.get(f"http://{cloud.targets['limes-api']}/metrics", timeout=200).text
 
 
-def requests_counted(cloud) -> list[Any]:
+def requests_counted(cloud: Cloud) -> list[Any]:
     text = api_metrics(cloud)
     wanted = 'httpmux_response_duration_seconds_count{app="limes",endpoint="/v1/domains/{domain_id}/projects/{project_id}/sync"'
     return [float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(wanted)]
 
 
-def workers(cloud) -> list[Any]:
+def workers(cloud: Cloud) -> list[Any]:
     master = cloud.processes["api"].pid
     with open(f"/proc/{master}/task/{master}/children") as children:
         return [int(pid) for pid in children.read().split()]

@@ -40,12 +40,12 @@ def client(engine: Engine) -> falcon.testing.TestClient:
 
 @pytest.mark.parametrize("path", ["/ui", "/ui/", "/ui/domains/x/projects/y"])
 @pytest.mark.parametrize("token", [None, "expired", "keystone-is-down"])
-def test_the_page_needs_no_token(client, path: str, token: str | None) -> None:
+def test_the_page_needs_no_token(client: falcon.testing.TestClient, path: str, token: str | None) -> None:
     headers = {"X-Auth-Token": token} if token else {}
     assert client.simulate_get(path, headers=headers).headers["content-type"] == "text/html; charset=utf-8"
 
 
-def test_the_session_needs_no_token_of_the_api(client) -> None:
+def test_the_session_needs_no_token_of_the_api(client: falcon.testing.TestClient) -> None:
     headers = {"X-Limes-Dashboard": "1"}
     assert client.simulate_get("/ui/session", headers=headers).json["session"] is None
     body = {"method": "token", "token": "bert"}
@@ -54,7 +54,7 @@ def test_the_session_needs_no_token_of_the_api(client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/ui", "/ui/session", "/ui/session/scopes"])
-def test_pages_of_other_origins_learn_nothing(client, path: str) -> None:
+def test_pages_of_other_origins_learn_nothing(client: falcon.testing.TestClient, path: str) -> None:
     preflight = OTHER_ORIGIN | {"Access-Control-Request-Method": "POST"}
     for answer in (
         client.simulate_options(path, headers=preflight),
@@ -65,7 +65,7 @@ def test_pages_of_other_origins_learn_nothing(client, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/uix", "/ui2/session", "/v1/ui"])
-def test_what_only_begins_like_it_is_none_of_it(client, path: str) -> None:
+def test_what_only_begins_like_it_is_none_of_it(client: falcon.testing.TestClient, path: str) -> None:
     assert client.simulate_get(path).status_code == 401
 
 
@@ -79,7 +79,7 @@ def test_it_is_there_unless_the_configuration_says_otherwise() -> None:
     assert Settings.model_fields["ui"].default.enabled
 
 
-def test_a_nul_is_in_no_address(client) -> None:
+def test_a_nul_is_in_no_address(client: falcon.testing.TestClient) -> None:
     assert client.simulate_get("/ui/a%00b").status_code == 404
 
 
@@ -99,13 +99,15 @@ HEADERS = ("content-security-policy", "x-content-type-options", "referrer-policy
         ("OPTIONS", "/ui/session", 200),
     ],
 )
-def test_all_answers_carry_the_security_headers(client, method: str, path: str, status: int) -> None:
+def test_all_answers_carry_the_security_headers(
+    client: falcon.testing.TestClient, method: str, path: str, status: int
+) -> None:
     answer = client.simulate_request(method, path)
     assert answer.status_code == status
     assert [name for name in HEADERS if name not in answer.headers] == []
 
 
-def test_those_of_the_api_do_not(client) -> None:
+def test_those_of_the_api_do_not(client: falcon.testing.TestClient) -> None:
     assert "content-security-policy" not in client.simulate_get("/v1/nothing").headers
 
 
@@ -151,7 +153,7 @@ NONSENSE = (
         "Transfer-Token",
     ],
 )
-def test_headers_of_nonsense_fail_nowhere(client, header: str) -> None:
+def test_headers_of_nonsense_fail_nowhere(client: falcon.testing.TestClient, header: str) -> None:
     for value in NONSENSE:
         for method, path in (
             ("GET", "/ui"),

@@ -52,11 +52,11 @@ def _post(client: falcon.testing.TestClient, given: str | None = None, **body: A
 
 def _password(
     client: falcon.testing.TestClient, user: str, domain: str = "north", password: str = PASSWORD, **more: str
-):
+) -> falcon.testing.Result:
     return _post(client, method="password", user=user, user_domain=domain, password=password, **more)
 
 
-def _is_good(keystone: RealKeystone, token) -> bool:
+def _is_good(keystone: RealKeystone, token: Any) -> bool:
     headers = {"X-Subject-Token": token}
     return keystone.api.get("/auth/tokens", headers=headers, raise_exc=False).status_code == 200
 

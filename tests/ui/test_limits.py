@@ -1,5 +1,7 @@
 """How many may sign in at once."""
 
+from typing import Any
+
 import falcon
 import falcon.testing
 
@@ -23,7 +25,7 @@ class BusyDoor(SampleSignInMethod):
         self.client = None
         self.others = []
 
-    def sign_in(self, request) -> Issued:
+    def sign_in(self, request: Any) -> Issued:
         self.others.append(self.client.simulate_post("/ui/session", headers=OWN, json=BODY))
         return super().sign_in(request)
 

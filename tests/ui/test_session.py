@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import falcon
+import falcon.testing
 import pytest
 
 from limes.settings.sample import sample_id
@@ -14,12 +15,12 @@ SHOP_NAMED = {"id": sample_id("project", "shop"), "name": "shop"}
 SHOP = {"project": sample_id("project", "shop")}
 
 
-def _sign_in(client, token: str = "bert", **headers):
+def _sign_in(client: falcon.testing.TestClient, token: str = "bert", **headers: Any) -> Any:
     body = {"method": "token", "token": token}
     return client.simulate_post("/ui/session", headers=OWN | headers, json=body)
 
 
-def _cookie(answer):
+def _cookie(answer: Any) -> Any:
     return answer.headers["set-cookie"]
 
 

@@ -1,5 +1,6 @@
 """If it exists it is documented."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ def test_the_configuration_page_is_made_from_the_models() -> None:
     )
 
 
-def _models(model: type[BaseModel] | type[Settings], seen: set[Any]):
+def _models(model: type[BaseModel] | type[Settings], seen: set[Any]) -> Iterator[Any]:
     if model in seen:
         return
     seen.add(model)

@@ -29,7 +29,7 @@ def describe(name: str, kind: str, labels: tuple[str, ...], help_text: str) -> s
     return f"| `{name}` | {kind} | {shown} | {help_text} |"
 
 
-def of_client(metric) -> str:
+def of_client(metric: Any) -> str:
     """A row for one of prometheus-client's own metrics."""
     name = metric._name + ("_total" if metric._type == "counter" else "")
     return describe(name, metric._type, metric._labelnames, metric._documentation)

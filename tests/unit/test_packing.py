@@ -13,7 +13,7 @@ BIG = PackedFlavor("big", {"VCPU": 8, "MEMORY_MB": 800})
 SMALL = PackedFlavor("small", {"VCPU": 1, "MEMORY_MB": 100})
 
 
-def hosts(count: int, cores: int = 10, **more) -> list[Any]:
+def hosts(count: int, cores: int = 10, **more: Any) -> list[Any]:
     return [Room({"VCPU": cores, "MEMORY_MB": 100 * cores, **more}) for _ in range(count)]
 
 

@@ -1,5 +1,7 @@
 """The models and the migrations describe the same tables."""
 
+from typing import Any
+
 from playhouse.schema_diff import diff_models
 
 from limes.db import models
@@ -11,7 +13,7 @@ from limes.placement.migrations import placement_migrations
 from tests.support.databases import MigratedUrlFactory
 
 
-def _difference(url: str, migrated: tuple[type[BaseModel], ...]):
+def _difference(url: str, migrated: tuple[type[BaseModel], ...]) -> Any:
     engine = Engine(url)
     bind(engine.db)
     with engine.connection():

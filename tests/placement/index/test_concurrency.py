@@ -78,7 +78,7 @@ def test_every_acknowledged_write_is_seen_at_once(url: str) -> None:
     done = {name: 0 for name in names}
     locks = {name: threading.Lock() for name in names}
 
-    def work(seed) -> None:
+    def work(seed: int) -> None:
         rng = random.Random(seed)
         for step in range(25):
             # two providers in an order that differs, so that stamps and commits come in all orders

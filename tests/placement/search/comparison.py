@@ -14,14 +14,14 @@ from collections import Counter
 from typing import Any
 
 
-def amounts(request) -> dict[Any, Any]:
+def amounts(request: Any) -> dict[Any, Any]:
     allocations = request["allocations"]
     if isinstance(allocations, list):
         return {one["resource_provider"]["uuid"]: one["resources"] for one in allocations}
     return {uuid: one["resources"] for uuid, one in allocations.items()}
 
 
-def spelled(document) -> Counter[Any]:
+def spelled(document: Any) -> Counter[Any]:
     return Counter(
         json.dumps(
             [amounts(request), {suffix: sorted(uuids) for suffix, uuids in request.get("mappings", {}).items()}],
@@ -31,7 +31,7 @@ def spelled(document) -> Counter[Any]:
     )
 
 
-def sums_of(document) -> list[Any]:
+def sums_of(document: Any) -> list[Any]:
     return [
         sum((Counter(resources) for resources in amounts(request).values()), Counter())
         for request in document["allocation_requests"]
@@ -47,14 +47,14 @@ def asked_for(query: str) -> Counter[Any]:
     return wanted
 
 
-def summaries(document):
+def summaries(document: Any) -> Any:
     for one in document["provider_summaries"].values():
         if "traits" in one:
             one["traits"] = sorted(one["traits"])
     return document["provider_summaries"]
 
 
-def check_candidates(sharing: set[str], query: str, theirs, ours) -> None:
+def check_candidates(sharing: set[str], query: str, theirs: Any, ours: Any) -> None:
     """Raises AssertionError where the documents differ for another reason. `sharing`: the UUIDs that share."""
     if any(found != asked_for(query) for found in sums_of(theirs)):
         return

@@ -3,7 +3,7 @@
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
+from hypothesis.strategies import DrawFn, SearchStrategy
 
 from limes.placement.search.request import CandidatesRequest, Group
 from limes.placement.search.values import Aggregates, Traits
@@ -16,7 +16,7 @@ AGGREGATES = ["a", "b"]
 
 
 @st.composite
-def inventories(draw) -> dict[Any, Any]:
+def inventories(draw: DrawFn) -> dict[Any, Any]:
     total = draw(st.integers(1, 6))
     return {
         "total": total,
@@ -28,7 +28,7 @@ def inventories(draw) -> dict[Any, Any]:
 
 
 @st.composite
-def clouds(draw) -> list[Node]:
+def clouds(draw: DrawFn) -> list[Node]:
     nodes = []
     for number in range(draw(st.integers(1, 6))):
         parent = draw(st.sampled_from([None, *(one.name for one in nodes)]))
@@ -63,7 +63,7 @@ amounts = st.dictionaries(st.sampled_from(CLASSES), st.integers(1, 3), min_size=
 
 
 @st.composite
-def requests(draw) -> CandidatesRequest:
+def requests(draw: DrawFn) -> CandidatesRequest:
     suffixes = draw(st.sampled_from([[""], ["", "1"], ["1"], ["1", "2"], ["", "1", "2"], ["1", "2", "3"]]))
     groups = []
     for suffix in suffixes:
@@ -83,7 +83,7 @@ def requests(draw) -> CandidatesRequest:
 
 
 @st.composite
-def device_trees(draw) -> list[Node]:
+def device_trees(draw: DrawFn) -> list[Node]:
     """One or two trees of devices that hold little, without traits and aggregates."""
     nodes = []
     for number in range(draw(st.integers(2, 7))):
@@ -96,7 +96,7 @@ def device_trees(draw) -> list[Node]:
 
 
 @st.composite
-def tied_requests(draw) -> CandidatesRequest:
+def tied_requests(draw: DrawFn) -> CandidatesRequest:
     """Suffixed groups of one class or none, tied by `same_subtree`, isolated or not."""
     suffixes = ["1", "2", "3", "4"][: draw(st.integers(2, 4))]
     some = st.sampled_from([{CLASSES[0]: 1}, {CLASSES[1]: 1}, {CLASSES[0]: 2}])

@@ -15,7 +15,7 @@ def http_client(url: str) -> Callable[..., Any]:
     session = requests.Session()
     session.headers.update({"x-auth-token": "admin", "accept": "application/json"})
 
-    def client(method, path, body, minor) -> tuple[int, Any]:
+    def client(method: str, path: str, body: Any, minor: int) -> tuple[int, Any]:
         headers = {"openstack-api-version": f"placement 1.{minor}"}
         answer = session.request(method, url + path, json=body, headers=headers, timeout=30)
         return answer.status_code, answer.json() if answer.content else None
@@ -23,7 +23,7 @@ def http_client(url: str) -> Callable[..., Any]:
     return client
 
 
-def without_generations(document):
+def without_generations(document: Any) -> Any:
     for one in document.get("resource_providers", ()):
         del one["generation"]
     return document
@@ -36,7 +36,7 @@ def empty_upstream(upstream_placement_factory: PlacementFactory) -> UpstreamPlac
 
 
 @pytest.mark.parametrize("seed", range(100, 107))
-def test_the_same_answers(seed, empty_upstream: UpstreamPlacement, placement_url: str) -> None:
+def test_the_same_answers(seed: int, empty_upstream: UpstreamPlacement, placement_url: str) -> None:
     cloud = RandomCloud(seed)
     sharing = {one.uuid for one in cloud.providers if SHARES in one.traits}
     upstream, ours = http_client(empty_upstream.url), http_client(placement_url)

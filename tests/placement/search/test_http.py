@@ -45,7 +45,7 @@ class Api:
         assert answer.status_code == expect, answer.text
         return answer
 
-    def get(self, path: str):
+    def get(self, path: str) -> Any:
         return self.ask("GET", path).json
 
     def provider(self, name: str, parent: str | None = None, **totals: int) -> None:
@@ -55,7 +55,7 @@ class Api:
         body = {"resource_provider_generation": 0, "inventories": inventories}
         self.ask("PUT", f"/resource_providers/{identity(name)}/inventories", body)
 
-    def candidates(self, query: str):
+    def candidates(self, query: str) -> Any:
         return self.get(f"/allocation_candidates?{query}")["allocation_requests"]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
 
 from limes.placement.search.candidates import search
 from limes.placement.search.matching import RequestTest
@@ -36,7 +37,7 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     names = []
     plain = RequestTest.options
 
-    def options(self, tree, shared) -> list[list[Provider]] | None:
+    def options(self: Any, tree: Any, shared: Any) -> list[list[Provider]] | None:
         names.append(tree.root.name)
         return plain(self, tree, shared)
 
@@ -199,7 +200,7 @@ class TestSize:
 
 
 @st.composite
-def stories(draw) -> list[Any]:
+def stories(draw: DrawFn) -> list[Any]:
     """A few states of one cloud: of each provider, by its place, what it is like, or None where there is none.
 
     From one state to the next, providers change, move to other trees, come and go.
@@ -218,7 +219,7 @@ def stories(draw) -> list[Any]:
     return states
 
 
-def providers_in(state) -> dict[Any, Any]:
+def providers_in(state: Any) -> dict[Any, Any]:
     """The providers of a state by id: a provider that comes again has the id that it had."""
     nodes = [one or node(f"p{place}") for place, one in enumerate(state)]
     made = providers_of(nodes)
@@ -227,7 +228,9 @@ def providers_in(state) -> dict[Any, Any]:
 
 @settings(max_examples=300, deadline=None)
 @given(stories(), st.lists(requests(), min_size=1, max_size=2), st.sampled_from([39, 33, 28, 11]), st.randoms())
-def test_with_memory_and_without_the_same(states: list[Any], wanted: list[Any], minor, chance: random.Random) -> None:
+def test_with_memory_and_without_the_same(
+    states: list[Any], wanted: list[Any], minor: int, chance: random.Random
+) -> None:
     memory = AnswerMemory()
     cloud = Cloud(dict.fromkeys(TRAITS), dict.fromkeys(CLASSES))
     before, known = [], {}

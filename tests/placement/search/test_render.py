@@ -1,6 +1,7 @@
 """The bytes of the answer at the microversions at which its form changes."""
 
 import json
+from typing import Any
 
 from limes.placement.search.render import render
 from tests.placement.search.clouds import cloud_of, find, identity, node
@@ -14,7 +15,7 @@ CLOUD = cloud_of(
 CN, NUMA, EMPTY = map(identity, ("cn", "numa", "empty"))
 
 
-def body(query: str, minor: int):
+def body(query: str, minor: int) -> Any:
     return json.loads(render(find(CLOUD, query, minor), CLOUD, minor))
 
 

@@ -190,7 +190,7 @@ def test_the_whole_cloud(filled: Source, command: Command, target: World) -> Non
     ours, theirs = target.ok("GET", query), filled.must("GET", query, version="1.39")
     assert len(theirs["allocation_requests"]) > 3
 
-    def key(one) -> list[Any]:
+    def key(one: Any) -> list[Any]:
         return sorted((uuid, sorted(each["resources"].items())) for uuid, each in one["allocations"].items())
 
     assert sorted(map(key, ours["allocation_requests"])) == sorted(map(key, theirs["allocation_requests"]))

@@ -14,11 +14,11 @@ class FakeDriver(driver.VolumeDriver):
 
     VERSION = "1"
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.configuration.append_config_values(OPTIONS)
 
-    def _nothing(self, *args, **kwargs) -> None:
+    def _nothing(self, *args: Any, **kwargs: Any) -> None:
         return None
 
     check_for_setup_error = create_volume = delete_volume = create_snapshot = delete_snapshot = _nothing

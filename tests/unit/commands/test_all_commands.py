@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ SILENT = {
 }
 
 
-def commands(parser: argparse.ArgumentParser):
+def commands(parser: argparse.ArgumentParser) -> Iterator[Any]:
     """Each command that can be called, with its line in the list of its group."""
     nested = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     for action in nested:
@@ -37,7 +38,7 @@ def each() -> pytest.MarkDecorator:
 
 
 @each()
-def test_it_has_help(parser, line) -> None:
+def test_it_has_help(parser: Any, line: Any) -> None:
     assert line
     assert len(line) > 10
     assert not line.endswith(".")
@@ -46,7 +47,7 @@ def test_it_has_help(parser, line) -> None:
 
 
 @each()
-def test_its_exit_codes_are_documented(parser, line) -> None:
+def test_its_exit_codes_are_documented(parser: Any, line: Any) -> None:
     (text,) = re.findall(r"Exit codes: .*", " ".join(parser.format_help().split()))
     codes = {int(code) for code in re.findall(r"(?:^|[:;] )(\d+): ", text)}
     assert {0, 1, 2, 130} <= codes
@@ -55,13 +56,13 @@ def test_its_exit_codes_are_documented(parser, line) -> None:
 
 
 @each()
-def test_it_speaks_json_if_it_shows_something(parser, line) -> None:
+def test_it_speaks_json_if_it_shows_something(parser: Any, line: Any) -> None:
     options = {option for action in parser._actions for option in action.option_strings}
     assert ("--json" in options) is (parser.prog not in SILENT), parser.prog
 
 
 @each()
-def test_its_groups_have_help(parser, line) -> None:
+def test_its_groups_have_help(parser: Any, line: Any) -> None:
     for name in parser.prog.split()[1:-1]:
         assert re.search(rf"^ +{name} +\S", build_parser().format_help(), re.MULTILINE)
 

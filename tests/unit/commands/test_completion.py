@@ -32,7 +32,7 @@ def complete(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[...
     """What bash offers for the last word of a command line; an empty one at its end is a word."""
     (tmp_path / "limes.bash").write_text(script(capsys, "bash"))
 
-    def complete(line) -> set[Any]:
+    def complete(line: Any) -> set[Any]:
         words = " ".join(f"'{word}'" for word in line.split(" "))
         text = _BASH.format(words=words, line=line)
         done = subprocess.run(

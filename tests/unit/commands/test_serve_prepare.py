@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -15,7 +16,7 @@ from limes.errors import StartupError
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Writes a configuration with these parts and makes it ours."""
 
-    def write(**parts) -> None:
+    def write(**parts: Any) -> None:
         path = tmp_path / "limes.yaml"
         base = {
             "availability_zones": ["az-one"],

@@ -1,9 +1,11 @@
 """The outermost acceptable quotas are those that the decision accepts: held against asking it for every single one."""
 
 from functools import partial
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
 
 from limes.core.bounds import NO_LESS, NO_MORE, bounds
 from limes.core.constraints import Constraint
@@ -27,7 +29,7 @@ LIMITS = st.builds(LowPrivLimit, SMALL) | st.builds(
 
 
 @st.composite
-def constraints(draw) -> Constraint | None:
+def constraints(draw: DrawFn) -> Constraint | None:
     low, high = draw(MAYBE), draw(MAYBE)
     if low is not None and high is not None and low > high:
         low, high = high, low
@@ -45,7 +47,7 @@ RULES = st.builds(
 )
 
 
-def check(judge: partial[Refusal | None], present) -> None:
+def check(judge: partial[Refusal | None], present: Any) -> None:
     found = bounds(present, judge)
     acceptable = [quota for quota in (*range(TOP + 1), MAX_AMOUNT) if judge(quota) is None]
     assert (found.minimum.quota, found.maximum.quota) == (min(acceptable), max(acceptable))
@@ -63,10 +65,10 @@ def check(judge: partial[Refusal | None], present) -> None:
     st.builds(ProjectFigures, *[SMALL] * 5, st.none() | st.integers(0, 8), st.none() | st.integers(8, 20), SMALL),
     RULES,
 )
-def test_projects(figures, rules: QuotaRules) -> None:
+def test_projects(figures: Any, rules: QuotaRules) -> None:
     check(partial(judge_project, figures=figures, rules=rules), figures.quota)
 
 
 @given(st.builds(DomainFigures, *[SMALL] * 4, st.booleans()), RULES)
-def test_domains(figures, rules: QuotaRules) -> None:
+def test_domains(figures: Any, rules: QuotaRules) -> None:
     check(partial(judge_domain, figures=figures, rules=rules), figures.quota)

@@ -24,7 +24,7 @@ def catalog(
     )
 
 
-def rule(resource: str = ".*", scope: str | None = None, **kwargs) -> BehaviorRule:
+def rule(resource: str = ".*", scope: str | None = None, **kwargs: Any) -> BehaviorRule:
     return BehaviorRule(re.compile(resource), re.compile(scope) if scope else None, **kwargs)
 
 

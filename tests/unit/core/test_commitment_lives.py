@@ -45,7 +45,7 @@ class Cloud(RuleBasedStateMachine):
         capacity=st.tuples(*[st.integers(0, 100)] * 2),
         usage=st.dictionaries(st.tuples(st.sampled_from([*AZS, "any", "unknown"]), projects), st.integers(0, 40)),
     )
-    def begin(self, capacity, usage) -> None:
+    def begin(self, capacity: int, usage: int) -> None:
         self.capacity, self.usage = dict(zip(AZS, capacity, strict=True)), usage
 
     @property
@@ -91,11 +91,11 @@ class Cloud(RuleBasedStateMachine):
         for new in reshaped.new:
             self.store(new)
 
-    def pick(self, data, condition: Callable[..., Any]):
+    def pick(self, data: Any, condition: Callable[..., Any]) -> Any:
         return data.draw(st.sampled_from([one for one in self.live if condition(one)]))
 
     @rule(project=projects, az=azs, amount=st.integers(1, 60), days=st.integers(1, 30))
-    def commit_now(self, project, az, amount, days) -> None:
+    def commit_now(self, project: str, az: str, amount: int, days: Any) -> None:
         before = self.claimed
         if self.tally.allows(az, project, amount):
             end = life.end_of(self.now, f"{days} days")
@@ -105,7 +105,7 @@ class Cloud(RuleBasedStateMachine):
             self.assert_not_oversold(before)
 
     @rule(project=projects, az=azs, amount=st.integers(1, 60), wait=st.integers(1, 10))
-    def commit_later(self, project, az, amount, wait) -> None:
+    def commit_later(self, project: str, az: str, amount: int, wait: Any) -> None:
         start = self.now + wait * DAY
         self.store(
             make(
@@ -122,7 +122,7 @@ class Cloud(RuleBasedStateMachine):
         self.promised += amount
 
     @rule(days=st.integers(0, 12))
-    def time_passes(self, days) -> None:
+    def time_passes(self, days: Any) -> None:
         self.now += days * DAY
         for one in self.live:
             moved = life.advance(one, self.now)
@@ -136,16 +136,16 @@ class Cloud(RuleBasedStateMachine):
             assert one.status is not Status.PENDING or not self.tally.allows(one.az, one.project_id, one.amount)
 
     @rule(az=azs, capacity=st.integers(0, 150))
-    def capacity_changes(self, az, capacity) -> None:
+    def capacity_changes(self, az: str, capacity: int) -> None:
         self.capacity[az] = capacity
 
     @rule(project=projects, az=st.sampled_from([*AZS, "any", "unknown"]), usage=st.integers(0, 60))
-    def usage_changes(self, project, az, usage) -> None:
+    def usage_changes(self, project: str, az: str, usage: int) -> None:
         self.usage[az, project] = usage
 
     @precondition(lambda self: any(one.amount > 1 for one in self.live))
     @rule(data=st.data())
-    def split(self, data) -> None:
+    def split(self, data: Any) -> None:
         one = self.pick(data, lambda one: one.amount > 1)
         claimed = self.claimed
         self.reshape(reshaping.split(one, data.draw(st.integers(1, one.amount - 1)), self.now, ("", "")))
@@ -153,7 +153,7 @@ class Cloud(RuleBasedStateMachine):
 
     @precondition(lambda self: any(one.is_confirmed for one in self.live))
     @rule(data=st.data(), receiver=projects)
-    def transfer(self, data, receiver) -> None:
+    def transfer(self, data: Any, receiver: Any) -> None:
         one = life.offer(self.pick(data, lambda one: one.is_confirmed), "public", "token")
         self.write(one)
         before = self.claimed
@@ -172,7 +172,7 @@ class Cloud(RuleBasedStateMachine):
 
     @precondition(lambda self: any(not one.is_confirmed for one in self.live))
     @rule(data=st.data())
-    def delete(self, data) -> None:
+    def delete(self, data: Any) -> None:
         one = self.pick(data, lambda one: not one.is_confirmed)
         self.promised -= one.amount
         self.all[one.id] = replace(one, status=Status.EXPIRED)

@@ -116,7 +116,7 @@ def test_thousands_of_commitments_are_no_burden() -> None:
     looks = 0
 
     class Counted(dict[tuple[str, int], int]):
-        def get(self, key, default=None):
+        def get(self, key: Any, default: Any = None) -> Any:
             nonlocal looks
             looks += 1
             return super().get(key, default)

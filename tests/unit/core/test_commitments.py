@@ -39,7 +39,7 @@ def make(**fields: Any) -> Commitment:
 # -- capacity ----------------------------------------------------------------------------------------------------------
 
 
-def tally_of(capacity: dict[str, Any], committed: dict[Any, Any], usage: dict[Any, Any], whole=None) -> Tally:
+def tally_of(capacity: dict[str, Any], committed: dict[Any, Any], usage: dict[Any, Any], whole: Any = None) -> Tally:
     """By hand: capacity by AZ, and what projects have committed to and use by AZ and project."""
     claimed = {}
     for az, project in {**committed, **usage}:

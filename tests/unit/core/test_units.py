@@ -1,5 +1,7 @@
 """Units: exact or refused."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,7 +45,7 @@ def test_convert_refuses(value: int, source: str, target: Unit, message: str | N
 
 
 @given(st.integers(0, MAX_AMOUNT), st.sampled_from(list(Unit)[1:]), st.sampled_from(list(Unit)[1:]))
-def test_conversion_is_exact_both_ways(value: int, source, target) -> None:
+def test_conversion_is_exact_both_ways(value: int, source: Any, target: Any) -> None:
     try:
         converted = convert(value, source.value, target)
     except UnitError:

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Never
+from typing import Any, Never
 
 import pytest
 
@@ -291,7 +291,7 @@ class TestInstall:
         """As on a Debian without python3-venv, where there is a pip all the same."""
         commands: list[list[str]] = []
 
-        def run(command, seconds, env=None) -> str:
+        def run(command: Any, seconds: Any, env: Any = None) -> str:
             commands.append([str(part) for part in command])
             if commands[-1][1:] == ["-m", "venv", str(tmp_path / "venv")]:
                 raise SetupError("ensurepip is not available")
@@ -302,7 +302,7 @@ class TestInstall:
         assert [command[2] for command in commands] == ["venv", "venv", "pip"]
 
     def test_no_way_to_a_virtual_environment(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def run(command, seconds, env=None) -> Never:
+        def run(command: Any, seconds: Any, env: Any = None) -> Never:
             raise SetupError("ensurepip is not available")
 
         monkeypatch.setattr(install, "run", run)

@@ -1,6 +1,6 @@
 """The tables of the three APIs: each operation has a rule that exists, and what follows from the table is right."""
 
-from typing import Never
+from typing import Any, Never
 
 import falcon
 import falcon.testing
@@ -27,7 +27,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize(("table", "rules", "without_rule"), TABLES.values(), ids=TABLES)
-def test_each_operation_has_a_rule_that_exists(table, rules, without_rule) -> None:
+def test_each_operation_has_a_rule_that_exists(table: Any, rules: Any, without_rule: Any) -> None:
     known = {rule.name for rule in rules}
     operations = list(operations_of(table))
     named = {name for _, _, operation in operations for name in (operation.rule, *operation.also)}
@@ -43,7 +43,7 @@ class HalfOpenCall(Call[str]):
 
 
 class HalfOpenApi(JsonApi[Operation, HalfOpenCall]):
-    def call(self, req, operation, params) -> HalfOpenCall:
+    def call(self, req: Any, operation: Any, params: Any) -> HalfOpenCall:
         return HalfOpenCall(req, "deps", operation.rule, params, Identity(user_id="u"))
 
 
