@@ -1,5 +1,7 @@
 """The data set: made inside PostgreSQL, so that loading it takes seconds."""
 
+import time
+
 from limes.db.engine import Engine
 
 DOMAINS = 5
@@ -34,7 +36,7 @@ def load(engine: Engine) -> None:
 
 def _load(engine: Engine) -> None:
     projects = DOMAINS * PROJECTS_PER_DOMAIN
-    run = engine.execute
+    run, now = engine.execute, time.time()
     run(
         "INSERT INTO domains (id, uuid, name) SELECT n, 'd0000000-0000-0000-0000-' || lpad(n::text, 12, '0'),"
         " 'domain-' || n FROM generate_series(1, %s) n",
@@ -53,7 +55,8 @@ def _load(engine: Engine) -> None:
     run(
         "INSERT INTO project_services (project_id, service_id, scraped_at, checked_at, next_scrape_at, is_stale,"
         " scrape_error, push_failures, push_error)"
-        " SELECT p.id, s.id, 1700000000 + p.id, 1700000000 + p.id, 2000000000, false, '', 0, '' FROM projects p, services s"
+        " SELECT p.id, s.id, %s - p.id %% 600, %s - p.id %% 600, 2000000000, false, '', 0, '' FROM projects p, services s",
+        [now, now],  # collectors are at work: what is old is looked into by further queries
     )
     run(
         "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"

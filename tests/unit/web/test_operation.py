@@ -73,6 +73,7 @@ def test_a_handler_is_asked_only_after_the_rule(client: falcon.testing.TestClien
     assert (refused.status_code, refused.text) == (403, "no room:paint\n")
 
 
+@pytest.mark.filterwarnings("ignore:Unknown REQUEST_METHOD")  # the test client's; clients may send what they like
 def test_what_the_table_does_not_have(client: falcon.testing.TestClient) -> None:
     assert client.simulate_get("/rooms").status_code == 404
     for method in ("DELETE", "PATCH", "FROBNICATE"):
