@@ -117,7 +117,7 @@ class BehaviorSettings(Section):
     commitment_min_confirm_date: datetime | None = None
     """Commitments are not confirmed before this time, such as `2030-01-01T00:00:00Z`."""
     annotations: dict[str, str] = Field(default_factory=dict)
-    """Whatever user interfaces want to know: names and texts. Numbers and the like become texts, as in JSON."""
+    """Free-form hints for user interfaces, as names and texts. Numbers and booleans become texts, as in JSON."""
 
     @field_validator("annotations", mode="before")
     @classmethod

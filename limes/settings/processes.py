@@ -46,8 +46,8 @@ class ApiSettings(Section):
     max_body_size: int = Field(default=1024 * 1024, ge=1024)
     """Bytes. Larger request bodies are answered with 413."""
     backend_timeout: Seconds = 15.0
-    """How long a backend may take over one request while somebody waits for our answer. What it was not told by then is
-    the collector's work."""
+    """How long a backend may take over one request while a client waits for our answer. After that the collector
+    writes the quota."""
     clients: ClientSettings = ClientSettings()
 
 
@@ -106,8 +106,8 @@ class CollectorSettings(Section):
     listen: ListenAddress = "127.0.0.1:8081"
     """The collector's `/metrics` and `/healthcheck`. Environment: `LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS`."""
     authoritative: bool = True
-    """Whether a backend quota that differs is put right. When false, it is only reported, until somebody asks for a
-    sync or sets the quota. Environment: `LIMES_AUTHORITATIVE`."""
+    """Whether a backend quota that differs is corrected. When false, it is only reported, until a sync is requested
+    or the quota is set. Environment: `LIMES_AUTHORITATIVE`."""
     scrape_interval: Seconds = 1800.0
     """Between two scrapes of one service in one project."""
     scrape_retry: Seconds = 300.0

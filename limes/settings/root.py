@@ -35,7 +35,7 @@ class Settings(Section):
     """The configuration file: the original's keys, and our own sections."""
 
     availability_zones: tuple[Name, ...]
-    """The availability zones, by the names that backends use. Whatever is reported for others counts as `unknown`.
+    """The availability zones, by the names that backends use. Figures reported for any other zone count as `unknown`.
     A file that has a section `placement` may leave out both these and `services`: it is for `limes placement` alone."""
     catalog_url: str = ""
     """What clients see as this API's address in version documents (without `/v1`)."""

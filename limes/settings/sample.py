@@ -94,7 +94,7 @@ class SampleToken(Section):
 
 
 class SampleSettings(Section):
-    """Who and what there is. Names are unique across all domains."""
+    """The domains, projects and users of the sample cloud. Names are unique across all domains."""
 
     domains: tuple[SampleDomain, ...] = ()
     projects: tuple[SampleProject, ...] = ()

@@ -3,7 +3,7 @@
 from limes.collector.claim_queue import ClaimQueue
 
 
-class World:
+class Tasks:
     """Tasks are numbers; time moves when it is told to."""
 
     def __init__(self, **options: int) -> None:
@@ -27,31 +27,31 @@ class World:
 
 
 def test_a_fast_backend_has_large_claims() -> None:
-    world = World()
-    world.work(0.01, times=101)
-    assert world.claims == [1, 50, 50]
+    tasks = Tasks()
+    tasks.work(0.01, times=101)
+    assert tasks.claims == [1, 50, 50]
 
 
 def test_a_slow_backend_has_claims_of_one() -> None:
-    world = World(workers=2)
-    world.work(20, times=4)
-    assert world.claims == [1, 1, 1, 1]
-    assert world.returned == []
+    tasks = Tasks(workers=2)
+    tasks.work(20, times=4)
+    assert tasks.claims == [1, 1, 1, 1]
+    assert tasks.returned == []
 
 
 def test_what_waits_too_long_is_given_back() -> None:
-    world = World()
-    world.work(0.01, times=1)
-    world.work(0.01, times=1)
-    assert world.claims == [1, 50]
-    world.now += 11
-    assert world.queue.take() == 51
-    assert world.returned == list(range(2, 51))
+    tasks = Tasks()
+    tasks.work(0.01, times=1)
+    tasks.work(0.01, times=1)
+    assert tasks.claims == [1, 50]
+    tasks.now += 11
+    assert tasks.queue.take() == 51
+    assert tasks.returned == list(range(2, 51))
 
 
 def test_what_waits_at_the_end_is_given_back() -> None:
-    world = World()
-    world.work(0.01, times=2)
-    world.queue.close()
-    assert world.returned == list(range(2, 51))
-    assert world.queue.take() is None
+    tasks = Tasks()
+    tasks.work(0.01, times=2)
+    tasks.queue.close()
+    assert tasks.returned == list(range(2, 51))
+    assert tasks.queue.take() is None

@@ -14,9 +14,10 @@ from limes.db.engine import Engine
 from limes.placement.migrations import placement_migrations
 from limes.placement.startup import prepare
 from limes.system import SystemClock
-from tests.placement.world import World, all_rows, changes, claim, uuid_of
+from tests.placement.world import World, all_rows, claim, uuid_of
 from tests.support.databases import MigratedUrlFactory
 from tests.support.keystone import RealKeystone
+from tests.support.rows import changes
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from email.utils import parsedate_to_datetime
 
 import pytest
 
-from tests.placement.world import World, all_rows, changes, claim, stamps, uuid_of
+from tests.placement.world import World, all_rows, claim, stamps, uuid_of
+from tests.support.rows import changes
 
 C, D = uuid_of("c"), uuid_of("d")
 

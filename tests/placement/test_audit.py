@@ -6,7 +6,8 @@ import pytest
 
 from limes.errors import BackendError
 from limes.placement.audit import Excess, Findings, Orphan, audit, delete_idle, delete_orphan
-from tests.placement.world import World, all_rows, changes, claim, stamps, uuid_of
+from tests.placement.world import World, all_rows, claim, stamps, uuid_of
+from tests.support.rows import changes
 
 INCOMPLETE = "00000000-0000-0000-0000-000000000000"
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.placement.world import World, all_rows, changes, stamps, uuid_of
+from tests.placement.world import World, all_rows, stamps, uuid_of
+from tests.support.rows import changes
 
 A = f"/resource_providers/{uuid_of('a')}"
 

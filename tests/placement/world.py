@@ -16,8 +16,7 @@ from limes.placement.policy import PlacementPolicy
 from limes.settings.placement import PlacementSettings
 from limes.system import SystemIds
 from tests.support.clock import FrozenClock
-
-Rows = dict[str, Counter[tuple[Any, ...]]]
+from tests.support.rows import Rows, changes
 
 _ROWS = {
     "providers": """
@@ -52,16 +51,6 @@ def all_rows(engine: Engine) -> Rows:
     """All rows, by kind."""
     with engine.connection():
         return {kind: Counter(engine.rows(sql)) for kind, sql in _ROWS.items()}
-
-
-def changes(before: Rows, after: Rows) -> dict[str, tuple[list[Any], list[Any]]]:
-    """For each kind that changed: the rows that are gone, and those that have come."""
-    found = {}
-    for kind in before:
-        gone, come = before[kind] - after[kind], after[kind] - before[kind]
-        if gone or come:
-            found[kind] = (sorted(gone.elements(), key=repr), sorted(come.elements(), key=repr))
-    return found
 
 
 def uuid_of(name: str) -> str:

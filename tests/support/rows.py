@@ -7,7 +7,7 @@ from limes.db.engine import Engine
 from limes.db.models import MODELS
 
 Rows = dict[str, Counter[Any]]
-"""By table. Rows are named tuples of the table's columns."""
+"""By table. Rows are tuples; those of `all_rows` have the names of the table's columns."""
 
 
 def all_rows(engine: Engine) -> Rows:
@@ -25,7 +25,11 @@ def all_rows(engine: Engine) -> Rows:
 def changes(before: Rows, after: Rows) -> dict[str, tuple[list[Any], list[Any]]]:
     """For each table that changed: the rows that are gone, and the rows that have come."""
     return {
-        table: (sorted((before[table] - after[table]).elements()), sorted((after[table] - before[table]).elements()))
+        table: (_sorted(before[table] - after[table]), _sorted(after[table] - before[table]))
         for table in before
         if before[table] != after[table]
     }
+
+
+def _sorted(rows: Counter[Any]) -> list[Any]:
+    return sorted(rows.elements(), key=lambda row: [(value is None, value) for value in row])

@@ -11,7 +11,8 @@ from limes.placement.transfer.contents import parents_first
 from limes.placement.transfer.writer import with_room_for
 from tests.placement.transfer.conftest import put
 from tests.placement.transfer.copying import compare, copy
-from tests.placement.world import World, all_rows, changes, stamps, uuid_of
+from tests.placement.world import World, all_rows, stamps, uuid_of
+from tests.support.rows import changes
 
 
 def rows_without_generations(world: World) -> Any:

@@ -16,9 +16,10 @@ import requests
 import yaml
 
 from limes.cli import main
-from tests.placement.world import World, all_rows, changes, claim, uuid_of
+from tests.placement.world import World, all_rows, claim, uuid_of
 from tests.support.faulty_keystone import faulty_keystone
 from tests.support.keystone import RealKeystone
+from tests.support.rows import changes
 from tests.support.upstream_placement import PlacementFactory, UpstreamPlacement
 
 ROOT = Path(__file__).parents[3]
