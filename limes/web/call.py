@@ -1,6 +1,7 @@
 """A request as handlers see it, its body, and their answer. They know nothing else of HTTP: they answer or raise."""
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -16,7 +17,7 @@ Deps = TypeVar("Deps")
 
 
 @dataclass(slots=True)
-class Call(Generic[Deps]):
+class Call(ABC, Generic[Deps]):
     """One request. Each API has a subclass, with what else its handlers need."""
 
     req: falcon.Request
@@ -28,9 +29,9 @@ class Call(Generic[Deps]):
     identity: Identity
     """The caller, from the token."""
 
+    @abstractmethod
     def authorize(self) -> None:
         """Raises `Forbidden` unless the caller passes the operation's rule."""
-        raise NotImplementedError
 
 
 _ANYBODY = Identity(user_id="")
