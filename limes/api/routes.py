@@ -18,7 +18,13 @@ from limes.api.bodies import (
     TransferBody,
 )
 from limes.api.call import Call, Operation
-from limes.api.handlers import cluster, commitment, project, quota, version
+from limes.api.handlers import attention, cluster, commitment, project, quota, version
+from limes.api.shapes.attention import (
+    ExpiringCommitmentsAnswer,
+    FullestAnswer,
+    ScrapeStatusAnswer,
+    UsageHistoryAnswer,
+)
 from limes.api.shapes.cluster import ClusterAnswer, InconsistenciesAnswer, ScrapeErrorsAnswer
 from limes.api.shapes.commitment import (
     CanConfirmAnswer,
@@ -62,6 +68,9 @@ _TAGGED_REPORT = (*_REPORT, p.IF_NONE_MATCH)
 _PAGED_REPORT = (*_REPORT, p.LIMIT, p.MARKER)
 _CHANGES = (*_SELECTION, p.CHANGES, p.BEFORE)
 _TOKEN = (p.TRANSFER_TOKEN, p.TOKEN)
+_FULLEST = (*_SELECTION, p.ABOVE, p.FULLEST)
+_EXPIRING = (*_SELECTION, p.AHEAD, p.EXPIRING)
+_USAGE = (*_SELECTION, p.DAYS)
 
 _SIMULATED = dict.fromkeys((200, 403, 409, 422), SimulationAnswer)
 _COMMITMENT_ERRORS = (404, 409, 422, 423)
@@ -267,6 +276,48 @@ SECTIONS = {
         "/v1/public-commitments": {
             "GET": Operation(
                 commitment.list_public, "cluster:show_public_commitments", {200: CommitmentsAnswer}, (), _SELECTION
+            )
+        },
+    },
+    "attention": {
+        "/v1/admin/scrape-status": {
+            "GET": Operation(attention.show_scrape_status, "cluster:show_errors", {200: ScrapeStatusAnswer})
+        },
+        f"{_DOMAIN}/scrape-status": {
+            "GET": Operation(attention.show_scrape_status_of_domain, "domain:show", {200: ScrapeStatusAnswer}, (404,))
+        },
+        "/v1/projects/fullest": {
+            "GET": Operation(attention.list_fullest, "cluster:list_projects", {200: FullestAnswer}, (), _FULLEST)
+        },
+        f"{_DOMAIN}/projects/fullest": {
+            "GET": Operation(attention.list_fullest_of_domain, "project:list", {200: FullestAnswer}, (404,), _FULLEST)
+        },
+        "/v1/expiring-commitments": {
+            "GET": Operation(
+                attention.list_expiring, "cluster:list_commitments", {200: ExpiringCommitmentsAnswer}, (), _EXPIRING
+            )
+        },
+        f"{_DOMAIN}/expiring-commitments": {
+            "GET": Operation(
+                attention.list_expiring_of_domain, "domain:show", {200: ExpiringCommitmentsAnswer}, (404,), _EXPIRING
+            )
+        },
+        f"{_PROJECT}/expiring-commitments": {
+            "GET": Operation(
+                attention.list_expiring_of_project, "project:show", {200: ExpiringCommitmentsAnswer}, (404,), _EXPIRING
+            )
+        },
+        "/v1/usage-history": {
+            "GET": Operation(attention.show_usage_history, "cluster:show", {200: UsageHistoryAnswer}, (), _USAGE)
+        },
+        f"{_DOMAIN}/usage-history": {
+            "GET": Operation(
+                attention.show_usage_history_of_domain, "domain:show", {200: UsageHistoryAnswer}, (404,), _USAGE
+            )
+        },
+        f"{_PROJECT}/usage-history": {
+            "GET": Operation(
+                attention.show_usage_history_of_project, "project:show", {200: UsageHistoryAnswer}, (404,), _USAGE
             )
         },
     },

@@ -1,6 +1,7 @@
 """What projects use and have committed to, by day."""
 
 from collections.abc import Collection
+from functools import cache
 from typing import Any, NamedTuple
 
 from peewee import EXCLUDED, Case, CompoundSelectQuery, Field, Value, fn
@@ -8,9 +9,10 @@ from peewee import EXCLUDED, Case, CompoundSelectQuery, Field, Value, fn
 from limes.core.catalog import ANY_AZ
 from limes.core.commitments.utilisation import DayOfUse
 from limes.core.units import MAX_STORED
-from limes.db.compiled import any_of, compiled
+from limes.db.compiled import Compiled, any_of, compiled
 from limes.db.engine import Engine
-from limes.db.models import Commitment, CommitmentUse, ProjectAZResource
+from limes.db.models import Commitment, CommitmentUse, Project, ProjectAZResource
+from limes.db.queries.attention import Scope, in_scope
 
 
 class UseRow(NamedTuple):
@@ -108,3 +110,34 @@ def of_project(engine: Engine, project_id: int, since: int) -> list[UseRow]:
     """Returns a project's days from `since` on."""
     rows = engine.tuples(_OF_PROJECT, project=project_id, since=since)
     return [UseRow(resource_id, az, DayOfUse(*figures)) for resource_id, az, *figures in rows]
+
+
+class UsageOfDay(NamedTuple):
+    """Averages of one day, summed up over projects and AZs."""
+
+    resource_id: int
+    day: int
+    usage: int
+    committed: int
+
+
+@cache
+def _by_day(level: str) -> Compiled:
+    usage, committed = fn.SUM(_Use.usage_sum / _Use.looks), fn.SUM(_Use.committed_sum / _Use.looks)
+    query = _Use.select(_Use.resource, _Use.day, usage, committed).join(Project)
+    return compiled(
+        lambda p: in_scope(
+            query.where(any_of(_Use.resource, p.resources), _Use.day >= p.since)
+            .group_by(_Use.resource, _Use.day)
+            .order_by(_Use.resource, _Use.day),
+            p,
+            level,
+        )
+    )
+
+
+def by_day(engine: Engine, scope: Scope, resources: Collection[int], since: int) -> list[UsageOfDay]:
+    """Returns what all projects of the scope have used and committed to, on each day from `since` on."""
+    rows = engine.tuples(_by_day(scope.level), scope=scope.id, resources=resources, since=since)
+    # sums are decimals on PostgreSQL
+    return [UsageOfDay(resource, day, int(usage), int(committed)) for resource, day, usage, committed in rows]

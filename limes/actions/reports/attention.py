@@ -1,0 +1,138 @@
+"""What needs attention in the cluster, a domain or a project: failing scrapes, quotas that are nearly used up,
+commitments that end soon; and how usage has grown."""
+
+from dataclasses import dataclass
+
+from limes.actions.lookup import find_domain, find_project
+from limes.core.catalog import Catalog, Ref
+from limes.core.selection import Selection
+from limes.core.units import Unit
+from limes.db.engine import Engine
+from limes.db.queries import attention as queries
+from limes.db.queries import commitment_use
+from limes.db.queries.attention import (
+    EVERYWHERE,
+    CapacitorScrape,
+    EndingRow,
+    FullCounts,
+    FullRow,
+    Scope,
+    ServiceScrapes,
+)
+from limes.db.queries.catalog import resource_ids
+from limes.db.queries.commitment_use import UsageOfDay
+
+_DAY = 86400
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which domain or project a request is about, by UUID; the whole cluster without any."""
+
+    domain: str | None = None
+    project: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScrapeStatus:
+    """How scrapes go. Capacitors are only reported of the whole cluster: their errors are for operators."""
+
+    services: list[ServiceScrapes]
+    capacitors: list[CapacitorScrape]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedResource:
+    """A resource, and what its amounts are counted in."""
+
+    ref: Ref
+    unit: Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Fullest:
+    """Resources of projects near or beyond their quota, the fullest first, and how many there are in all."""
+
+    rows: list[tuple[NamedResource, FullRow]]
+    counts: FullCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Commitments that end soon and were not renewed, the first to end first, and how many there are in all."""
+
+    rows: list[tuple[NamedResource, EndingRow]]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportAttention:
+    """The use cases. Each reads one state of the database, with a fixed number of queries, and raises `NotFound`."""
+
+    engine: Engine
+    catalog: Catalog
+
+    def scrape_status(self, where: Where) -> ScrapeStatus:
+        """Returns how scrapes of each service go, and of each capacitor."""
+
+        def read() -> ScrapeStatus:
+            scope = self._scope(where)
+            capacitors = queries.capacitor_scrapes(self.engine) if scope == EVERYWHERE else []
+            return ScrapeStatus(queries.service_scrapes(self.engine, scope), capacitors)
+
+        return self.engine.snapshot(read)
+
+    def fullest(self, where: Where, selection: Selection, above: int, limit: int) -> Fullest:
+        """Returns resources of which projects use more than `above` percent of their quota."""
+
+        def read() -> Fullest:
+            scope, resources = self._scope(where), self._resources(selection)
+            ids, share = list(resources), above / 100
+            rows = queries.fullest(self.engine, scope, ids, share, limit)
+            counts = queries.count_full(self.engine, scope, ids, share)
+            return Fullest([(resources[row.resource_id], row) for row in rows], counts)
+
+        return self.engine.snapshot(read)
+
+    def ending(self, where: Where, selection: Selection, now: float, days: int, limit: int) -> Ending:
+        """Returns confirmed commitments that end within so many days."""
+
+        def read() -> Ending:
+            scope, resources = self._scope(where), self._resources(selection)
+            ids, until = list(resources), now + days * _DAY
+            rows = queries.ending(self.engine, scope, ids, now, until, limit)
+            total = queries.count_ending(self.engine, scope, ids, now, until)
+            return Ending([(resources[row.resource_id], row) for row in rows], total)
+
+        return self.engine.snapshot(read)
+
+    def usage_by_day(
+        self, where: Where, selection: Selection, now: float, days: int
+    ) -> list[tuple[NamedResource, list[UsageOfDay]]]:
+        """Returns usage and commitments of the last days, of the resources that allow commitments."""
+
+        def read() -> list[tuple[NamedResource, list[UsageOfDay]]]:
+            scope, resources = self._scope(where), self._resources(selection)
+            since = int(now // _DAY) - days + 1
+            found: dict[int, list[UsageOfDay]] = {}
+            for row in commitment_use.by_day(self.engine, scope, list(resources), since):
+                found.setdefault(row.resource_id, []).append(row)
+            return [(named, found[id_]) for id_, named in resources.items() if id_ in found]
+
+        return self.engine.snapshot(read)
+
+    def _scope(self, where: Where) -> Scope:
+        if where.domain is None:
+            return EVERYWHERE
+        if where.project is None:
+            return Scope("domain", find_domain(self.engine, where.domain).id)
+        return Scope("project", find_project(self.engine, where.domain, where.project).id)
+
+    def _resources(self, selection: Selection) -> dict[int, NamedResource]:
+        ids = resource_ids(self.engine)
+        return {
+            ids[service_type, resource.name]: NamedResource((service_type, resource.name), resource.unit)
+            for service_type, (_, resources) in selection.services.items()
+            for resource in resources
+            if (service_type, resource.name) in ids
+        }
