@@ -33,6 +33,19 @@ export interface components {
             warnings?: string[];
             result: boolean;
         };
+        /** @description The last scrape of a capacitor. `message` is the error of the last attempt, if that failed. */
+        CapacitorScrape: {
+            /** @constant */
+            is_stale?: true;
+            /** @description Age of the oldest figures */
+            age_seconds?: number;
+            id: string;
+            /** @description UNIX timestamp, in whole seconds */
+            scraped_at?: number;
+            /** @description UNIX timestamp, in whole seconds */
+            checked_at?: number;
+            message?: string;
+        };
         /** @description A change of one number. */
         Change: {
             number: number;
@@ -315,6 +328,21 @@ export interface components {
         DurationBody: {
             duration: string;
         };
+        /** @description A confirmed commitment that ends soon, and that was not renewed. */
+        EndingCommitment: {
+            service: string;
+            resource: string;
+            /** @description only of measured resources */
+            unit?: string;
+            project: components["schemas"]["PlacedNamed"];
+            id: number;
+            uuid: string;
+            availability_zone: string;
+            amount: number;
+            duration: string;
+            /** @description UNIX timestamp, in whole seconds */
+            expires_at: number;
+        };
         /** @description A commitment as it was after a change. */
         EventCommitment: {
             id: number;
@@ -353,6 +381,11 @@ export interface components {
             /** @description UUIDs of what it was made of, or was made of it */
             related?: string[];
         };
+        /** @description The first to end first. `total` is their number, whatever `limit` says. */
+        ExpiringCommitmentsAnswer: {
+            expiring_commitments: components["schemas"]["EndingCommitment"][];
+            total: number;
+        };
         /** @description What decides on one quota. */
         Explanation: {
             warnings?: string[];
@@ -377,6 +410,27 @@ export interface components {
         /** @description One for each selected resource that has a quota. */
         ExplanationsAnswer: {
             explanations: components["schemas"]["Explanation"][];
+        };
+        /** @description How many resources of projects there are, whatever `limit` says. Each count includes the next one. */
+        FullCounts: {
+            above: number;
+            above_95: number;
+            above_quota: number;
+        };
+        /** @description A resource of a project, with what it uses of its quota. */
+        FullResource: {
+            service: string;
+            resource: string;
+            /** @description only of measured resources */
+            unit?: string;
+            project: components["schemas"]["PlacedNamed"];
+            quota: number;
+            usage: number;
+        };
+        /** @description The fullest first. */
+        FullestAnswer: {
+            fullest: components["schemas"]["FullResource"][];
+            counts: components["schemas"]["FullCounts"];
         };
         /** @description Changes, the newest first, and a link to older ones if there may be more. */
         HistoryAnswer: {
@@ -647,11 +701,44 @@ export interface components {
             /** @description for people */
             message: string;
         };
+        /** @description By service, and of the whole cluster also by capacitor. */
+        ScrapeStatus: {
+            /** @description When a backend was last asked, UNIX timestamp */
+            checked_at?: number;
+            services: components["schemas"]["ServiceScrapes"][];
+            capacitors?: components["schemas"]["CapacitorScrape"][];
+        };
+        /** @description How scrapes go. */
+        ScrapeStatusAnswer: {
+            scrape_status: components["schemas"]["ScrapeStatus"];
+        };
         /** @description Wanted quotas of a service. */
         ServiceBody: {
             type: string;
             /** @default null */
             resources?: components["schemas"]["ResourceBody"][] | null;
+        };
+        /** @description How the scrapes of a service go, over all projects that one asks about. */
+        ServiceScrapes: {
+            /** @constant */
+            is_stale?: true;
+            /** @description Age of the oldest figures */
+            age_seconds?: number;
+            /** @description UNIX timestamp, in whole seconds */
+            max_scraped_at?: number;
+            /** @description UNIX timestamp, in whole seconds */
+            min_scraped_at?: number;
+            type: string;
+            area: string;
+            projects: number;
+            /** @description whose last scrape failed */
+            failing_projects?: number;
+            /** @description UNIX timestamp, in whole seconds */
+            failing_since?: number;
+            /** @description whose quota the backend did not take at the last attempt */
+            unwritten_projects?: number;
+            /** @description UNIX timestamp, in whole seconds */
+            checked_at?: number;
         };
         /** @description What PUT would answer. */
         SimulationAnswer: {
@@ -691,6 +778,24 @@ export interface components {
             max_acceptable_quota?: number;
             /** @description only of measured resources */
             unit?: string;
+        };
+        /** @description Averages of one day (UTC), summed up over projects and availability zones. */
+        UsageDay: {
+            date: string;
+            used: number;
+            committed: number;
+        };
+        /** @description By resource; only of those that allow commitments. */
+        UsageHistoryAnswer: {
+            usage_history: components["schemas"]["UsageOfResource"][];
+        };
+        /** @description The days of one resource, the oldest first. */
+        UsageOfResource: {
+            service: string;
+            resource: string;
+            /** @description only of measured resources */
+            unit?: string;
+            days: components["schemas"]["UsageDay"][];
         };
         /** @description How commitments of a resource in one availability zone fit its usage. */
         Utilisation: {
@@ -743,6 +848,7 @@ export type Blocker = components['schemas']['Blocker'];
 export type Bursting = components['schemas']['Bursting'];
 export type BurstingBody = components['schemas']['BurstingBody'];
 export type CanConfirmAnswer = components['schemas']['CanConfirmAnswer'];
+export type CapacitorScrape = components['schemas']['CapacitorScrape'];
 export type Change = components['schemas']['Change'];
 export type Cluster = components['schemas']['Cluster'];
 export type ClusterAz = components['schemas']['ClusterAZ'];
@@ -770,9 +876,14 @@ export type DomainScopeBody = components['schemas']['DomainScopeBody'];
 export type DomainService = components['schemas']['DomainService'];
 export type DomainsAnswer = components['schemas']['DomainsAnswer'];
 export type DurationBody = components['schemas']['DurationBody'];
+export type EndingCommitment = components['schemas']['EndingCommitment'];
 export type EventCommitment = components['schemas']['EventCommitment'];
+export type ExpiringCommitmentsAnswer = components['schemas']['ExpiringCommitmentsAnswer'];
 export type Explanation = components['schemas']['Explanation'];
 export type ExplanationsAnswer = components['schemas']['ExplanationsAnswer'];
+export type FullCounts = components['schemas']['FullCounts'];
+export type FullResource = components['schemas']['FullResource'];
+export type FullestAnswer = components['schemas']['FullestAnswer'];
 export type HistoryAnswer = components['schemas']['HistoryAnswer'];
 export type Id = components['schemas']['Id'];
 export type IdentityAnswer = components['schemas']['IdentityAnswer'];
@@ -809,13 +920,19 @@ export type Scope = components['schemas']['Scope'];
 export type ScrapeError = components['schemas']['ScrapeError'];
 export type ScrapeErrorsAnswer = components['schemas']['ScrapeErrorsAnswer'];
 export type ScrapeProblem = components['schemas']['ScrapeProblem'];
+export type ScrapeStatus = components['schemas']['ScrapeStatus'];
+export type ScrapeStatusAnswer = components['schemas']['ScrapeStatusAnswer'];
 export type ServiceBody = components['schemas']['ServiceBody'];
+export type ServiceScrapes = components['schemas']['ServiceScrapes'];
 export type SimulationAnswer = components['schemas']['SimulationAnswer'];
 export type Status = components['schemas']['Status'];
 export type TokenIdentity = components['schemas']['TokenIdentity'];
 export type Transfer = components['schemas']['Transfer'];
 export type TransferBody = components['schemas']['TransferBody'];
 export type UnacceptableResource = components['schemas']['UnacceptableResource'];
+export type UsageDay = components['schemas']['UsageDay'];
+export type UsageHistoryAnswer = components['schemas']['UsageHistoryAnswer'];
+export type UsageOfResource = components['schemas']['UsageOfResource'];
 export type Utilisation = components['schemas']['Utilisation'];
 export type UtilisationAnswer = components['schemas']['UtilisationAnswer'];
 export type UtilisationDay = components['schemas']['UtilisationDay'];
