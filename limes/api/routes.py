@@ -18,7 +18,7 @@ from limes.api.bodies import (
     TransferBody,
 )
 from limes.api.call import Call, Operation
-from limes.api.handlers import attention, cluster, commitment, project, quota, version
+from limes.api.handlers import attention, cluster, commitment, project, quota, rights, version
 from limes.api.shapes.attention import (
     ExpiringCommitmentsAnswer,
     FullestAnswer,
@@ -46,6 +46,7 @@ from limes.api.shapes.project import (
     ProjectsAnswer,
 )
 from limes.api.shapes.quota import ExplanationsAnswer, HistoryAnswer, SimulationAnswer
+from limes.api.shapes.rights import RightsAnswer
 from limes.api.shapes.version import Document, IdentityAnswer, VersionAnswer, VersionsAnswer
 from limes.web.call import Answer
 from limes.web.json import dump
@@ -83,6 +84,9 @@ SECTIONS = {
         "/v1/": {"GET": Operation(version.show, None, {200: VersionAnswer}, public=True)},
         "/v1/openapi.json": {"GET": Operation(show_openapi, None, {200: Document}, public=True)},
         "/v1/identity": {"GET": Operation(version.show_identity, None, {200: IdentityAnswer})},
+        "/v1/rights": {
+            "GET": Operation(rights.show_rights, None, {200: RightsAnswer}, parameters=(p.DOMAIN_ID, p.PROJECT_ID))
+        },
     },
     "cluster": {
         "/v1/clusters/current": {

@@ -62,6 +62,11 @@ class Policy:
         except Exception as error:  # oslo.policy raises many types here: ours is one, with the file's name
             raise ConfigError([f"policy file {policy_file}: {error}"]) from error
 
+    def mentions(self, *names: str) -> bool:
+        """Returns whether any rule in force is about one of these names of the target."""
+        checks = [str(check) for check in list(self._enforcer.rules.values())]
+        return any(f"%({name})s" in check for name in names for check in checks)
+
     def allows(self, rule: str, identity: Identity, target: Mapping[str, Any] | None = None) -> bool:
         """Returns whether `identity` passes `rule` on `target` (the names that the rule may use as `%(name)s`).
 

@@ -62,6 +62,14 @@ def take(world: World, id_: int, token: str, project: str = "dresden") -> Any:
 
 
 def listed(world: World, project: str = "berlin", query: str = "") -> list[dict[str, Any]]:
+    """The project's list, without what only the list says."""
+    return [
+        {name: value for name, value in each.items() if name not in ("renewable_from", "deletable_until")}
+        for each in listed_with_deadlines(world, project, query)
+    ]
+
+
+def listed_with_deadlines(world: World, project: str = "berlin", query: str = "") -> list[dict[str, Any]]:
     """The project's list."""
     found: list[dict[str, Any]] = world.get(f"{PATHS[project]}/commitments{query}")["commitments"]
     return found

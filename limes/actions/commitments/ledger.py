@@ -20,6 +20,7 @@ from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog, Ref
 from limes.core.commitments.claims import Tally
 from limes.core.commitments.commitment import Commitment, Status, advance, confirm, describe
+from limes.core.commitments.deadlines import NO_DEADLINES, Deadlines
 from limes.core.commitments.reshaping import Reshaped
 from limes.core.quota import is_forbidden
 from limes.core.units import Unit
@@ -56,6 +57,8 @@ class Described:
     unit: Unit
     warnings: tuple[str, ...] = ()
     """What the caller should know."""
+    deadlines: Deadlines = NO_DEADLINES
+    """Only known in the list of a project."""
 
 
 @dataclass(frozen=True, slots=True)

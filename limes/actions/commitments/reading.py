@@ -10,6 +10,8 @@ from limes.actions.commitments.ledger import Described, Ledger
 from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
 from limes.core.commitments.commitment import advance
+from limes.core.commitments.deadlines import NO_DEADLINES, deadlines_of
+from limes.core.commitments.rules import CommitmentRules
 from limes.core.selection import Selection
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_events
@@ -35,6 +37,7 @@ class ReadCommitments:
     """The use cases."""
 
     ledger: Ledger
+    rules: CommitmentRules
 
     def of_project(
         self, domain_uuid: str, project_uuid: str, selection: Selection, *, with_history: bool = False
@@ -49,8 +52,13 @@ class ReadCommitments:
             project = find_project(ledger.engine, domain_uuid, project_uuid)
             wanted, now = set(selection.refs), ledger.now()
             present = [advance(each, now) for each in queries.of_project(ledger.engine, project.id)]
+            deadlines = deadlines_of(present, self.rules, now)
             described = ledger.add_descriptions(each for each in present if with_history or each.is_live)
-            return [each for each in described if each.ref in wanted]
+            return [
+                replace(each, deadlines=deadlines.get(each.commitment.id, NO_DEADLINES))
+                for each in described
+                if each.ref in wanted
+            ]
 
         return ledger.engine.snapshot(read)
 

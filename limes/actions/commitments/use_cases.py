@@ -44,7 +44,7 @@ class CommitmentUseCases:
             create=CreateCommitment(ledger),
             transfer=TransferCommitment(ledger),
             delete=DeleteCommitment(ledger, rules.self_delete_grace),
-            read=ReadCommitments(ledger),
+            read=ReadCommitments(ledger, rules),
             reshape=ReshapeCommitments(ledger, rules),
             preview=PreviewCommitment(ledger),
             utilisation=MeasureUtilisation(ledger, rules.use_days),

@@ -9,7 +9,7 @@ from limes.actions.lookup import find_project
 from limes.api import parameters
 from limes.api.bodies import ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
 from limes.api.call import Call
-from limes.api.render.commitment import render_plan, render_rates, render_utilisation
+from limes.api.render.commitment import render_deadlines, render_plan, render_rates, render_utilisation
 from limes.api.shapes.common import Warned
 from limes.core.commitments.commitment import describe
 from limes.errors import BadRequest, Forbidden, NotFound
@@ -24,7 +24,10 @@ def list_of_project(call: Call) -> Answer:
         *_find_project(call), call.selection(), with_history=parameters.HISTORY.of(call.req)
     )
     with_token = call.allows("project:edit")
-    documents = [describe(each.commitment, each.ref, each.unit, with_token=with_token) for each in commitments]
+    documents = [
+        describe(each.commitment, each.ref, each.unit, with_token=with_token) | render_deadlines(each.deadlines)
+        for each in commitments
+    ]
     return Answer(document={"commitments": documents})
 
 

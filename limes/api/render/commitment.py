@@ -4,6 +4,7 @@ from limes.actions.commitments.utilisation import Utilisation, date_of
 from limes.api.render.common import unix
 from limes.api.shapes import commitment as shapes
 from limes.core.catalog import Ref
+from limes.core.commitments.deadlines import Deadlines
 from limes.core.commitments.plan import Plan
 from limes.core.commitments.rules import Rate
 
@@ -24,6 +25,12 @@ def render_plan(plan: Plan) -> shapes.Plan:
     else:
         document["confirmable_at"] = unix(plan.confirmable_at)
     return document
+
+
+def render_deadlines(deadlines: Deadlines) -> dict[str, int]:
+    """Fields of a commitment in the list of its project."""
+    times = {"renewable_from": deadlines.renewable_from, "deletable_until": deadlines.deletable_until}
+    return {name: unix(time) for name, time in times.items() if time is not None}
 
 
 def render_utilisation(utilisation: Utilisation) -> shapes.Utilisation:

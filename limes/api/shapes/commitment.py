@@ -35,6 +35,14 @@ class Commitment(TypedDict):
     transferable: NotRequired[Literal[True]]
     transfer_status: NotRequired[Literal["unlisted", "public"]]
     transfer_token: NotRequired[Annotated[str, Field(description="only shown to those who may give it away")]]
+    renewable_from: NotRequired[
+        Annotated[
+            Time, Field(description="in the list of a project: when it may be renewed; not there if it cannot be")
+        ]
+    ]
+    deletable_until: NotRequired[
+        Annotated[Time, Field(description="in the list of a project: until when the project may take it back")]
+    ]
 
 
 class CommitmentAnswer(Warned):

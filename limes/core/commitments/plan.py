@@ -30,8 +30,8 @@ class Plan:
     confirmable_now: int
     """The largest amount that this project could commit to now."""
     blockers: tuple[Commitment, ...]
-    """Confirmed commitments in the order of their ends, up to the one that makes enough room. Those in other AZs are
-    only among them if the whole capacity falls short, and not merely the AZ's."""
+    """Confirmed commitments that have to end before, in the order of their ends. Those that end meanwhile and make no
+    room where it is missing are not among them."""
     missing: int
     """How much capacity is missing once all of these have ended; 0 if a time was found."""
     unplaced: int = 0
@@ -43,28 +43,27 @@ def make_plan(tally: Tally, live: Sequence[Commitment], want: Want, now: float) 
 
     `live` are all live commitments to one resource. `tally` has the shares of all of their projects; it is modified.
     """
-    future = _Future(tally, live, now)
+    future = _Future(tally, live, want, now)
     confirmable_now = tally.committable_by(want.az, want.project)
     unplaced = future.unplaced(want.az)
-    if want.earliest <= now and future.fits(want):
+    if want.earliest <= now and future.missing() == 0:
         return Plan(now, confirmable_now, (), 0, unplaced)
     for time in sorted({*future.times(), *({want.earliest} if want.earliest > now else ())}):
         future.advance_to(time)
-        if time >= want.earliest and future.fits(want):
-            return Plan(time, confirmable_now, future.blockers(want.az), 0, unplaced)
-    missing = tally.missing(want.az, want.project, want.amount)
-    return Plan(None, confirmable_now, future.blockers(want.az), missing, unplaced or future.unplaced(want.az))
+        if time >= want.earliest and future.missing() == 0:
+            return Plan(time, confirmable_now, tuple(future.blockers), 0, unplaced)
+    return Plan(None, confirmable_now, tuple(future.blockers), future.missing(), unplaced or future.unplaced(want.az))
 
 
 class _Future:
     """The state of all commitments, moved from one time of change to the next."""
 
-    def __init__(self, tally: Tally, live: Sequence[Commitment], now: float) -> None:
+    def __init__(self, tally: Tally, live: Sequence[Commitment], want: Want, now: float) -> None:
         present = [commitment for commitment in (advance(each, now) for each in live) if commitment.is_live]
         self.tally = tally
-        self._ended: list[Commitment] = []
-        """Confirmed ones, in the order of their ends."""
-        self._falls_short_overall = False
+        self.blockers: list[Commitment] = []
+        """Confirmed ones whose end has made room for `want`, in the order of their ends."""
+        self._want = want
         self._confirmed = {commitment.id: commitment for commitment in present if commitment.is_confirmed}
         self._waiting: dict[int, Commitment] = {}
         self._ends: dict[float, list[Commitment]] = defaultdict(list)
@@ -79,25 +78,15 @@ class _Future:
         """Returns the times at which a commitment ends or becomes due."""
         return {*self._ends, *self._begins}
 
-    def fits(self, want: Want) -> bool:
-        """Returns whether `want` could be confirmed now."""
-        claims, increase = self.tally.claims, self.tally.increase(want.az, want.project, want.amount)
-        self._falls_short_overall |= claims.unplaced > 0 and increase > claims.room_overall
-        return self.tally.allows(want.az, want.project, want.amount)
+    def missing(self) -> int:
+        """Returns how much capacity `want` is short of at this time; 0 if it could be confirmed."""
+        want = self._want
+        return self.tally.missing(want.az, want.project, want.amount)
 
     def unplaced(self, az: str) -> int:
         """Returns usage in no known AZ, if it leaves less room than the AZ has by itself."""
         claims = self.tally.claims
         return claims.unplaced if claims.holds_back(az) else 0
-
-    def blockers(self, az: str) -> tuple[Commitment, ...]:
-        """Returns those that have ended and had blocked a commitment in this AZ."""
-        counting_az = self.tally.claims.counting_az
-        return tuple(
-            commitment
-            for commitment in self._ended
-            if self._falls_short_overall or counting_az(commitment.az) == counting_az(az)
-        )
 
     def advance_to(self, time: float) -> None:
         """Ends what ends at that time, and then serves the queue."""
@@ -107,8 +96,10 @@ class _Future:
             confirmed = self._confirmed.pop(commitment.id, None)
             if confirmed is not None:
                 has_freed = True
+                before = self.missing()
                 self.tally.add(commitment.az, commitment.project_id, -commitment.amount)
-                self._ended.append(confirmed)
+                if self.missing() < before:
+                    self.blockers.append(confirmed)
         begun = [commitment for commitment in self._begins.get(time, ()) if commitment.expires_at > time]
         # if nothing has ended, those that waited before do not fit now either
         self._serve([*self._waiting.values(), *begun] if has_freed else begun)

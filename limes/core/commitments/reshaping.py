@@ -74,14 +74,19 @@ def convert(
     return Reshaped((supersede(commitment, now),), (converted, remainder) if remainder.amount else (converted,))
 
 
+def renewable_from(commitment: Commitment, window: float) -> float:
+    """Returns the time from which a confirmed one may be renewed."""
+    return commitment.expires_at - window
+
+
 def renew(commitment: Commitment, now: float, uuid: str, window: float) -> Commitment:
     """Returns a commitment that begins when this one ends. Allowed in the last `window` seconds of a confirmed one."""
     require_live(commitment)
     require_not_offered(commitment)
     if not commitment.is_confirmed:
         raise Conflict(f"commitment {commitment.id} is {commitment.status}; only confirmed ones can be renewed")
-    if now < commitment.expires_at - window:
-        opens = datetime.fromtimestamp(commitment.expires_at - window, UTC).isoformat(timespec="seconds")
+    if now < (opens_at := renewable_from(commitment, window)):
+        opens = datetime.fromtimestamp(opens_at, UTC).isoformat(timespec="seconds")
         raise Conflict(f"it is too early to renew commitment {commitment.id}: possible from {opens}")
     return replace(
         _heir(commitment, now),

@@ -16,16 +16,21 @@ PROJECTS = (1, 2, 3)
 
 def slow_plan(capacity: dict[str, Any], usage: dict[Any, Any], live: list[Any], want: Want, now: float) -> Plan:
     """Counts all claims anew at each time."""
-    current, ended, confirmable_now, unplaced = {one.id: one for one in live}, [], 0, 0
-    falls_short = False
+    current, blockers, confirmable_now, unplaced = {one.id: one for one in live}, [], 0, 0
+
+    def missing() -> int:
+        return tally_of(capacity, committed_by(current.values()), usage).missing(want.az, want.project, want.amount)
+
     ahead = {time for one in live for time in (one.expires_at, one.confirm_by or 0.0) if time > now}
     for time in sorted({now, max(now, want.earliest), *ahead}):
         for number, one in list(current.items()):
             current[number] = advance(one, time)
             if not current[number].is_live:
+                current[number] = one
+                before = missing()
                 del current[number]
-                if one.is_confirmed and one.expires_at > now:
-                    ended.append(one)
+                if one.is_confirmed and one.expires_at > now and missing() < before:
+                    blockers.append(one)
         waiting = [one for one in current.values() if one.status is Status.PENDING]
         for one in tally_of(capacity, committed_by(current.values()), usage).confirm_in_turn(waiting):
             current[one.id] = confirm(one, time)
@@ -33,14 +38,9 @@ def slow_plan(capacity: dict[str, Any], usage: dict[Any, Any], live: list[Any], 
         held_back = state.claims.unplaced if state.claims.holds_back(want.az) else 0
         if time == now:
             confirmable_now, unplaced = state.committable_by(want.az, want.project), held_back
-        if time >= want.earliest:
-            increase = state.increase(want.az, want.project, want.amount)
-            falls_short |= state.claims.unplaced > 0 and increase > state.claims.room_overall
-        blockers = tuple(one for one in ended if one.az == want.az or falls_short)
         if time >= want.earliest and state.allows(want.az, want.project, want.amount):
-            return Plan(time, confirmable_now, blockers, 0, unplaced)
-    missing = state.missing(want.az, want.project, want.amount)
-    return Plan(None, confirmable_now, blockers, missing, unplaced or held_back)
+            return Plan(time, confirmable_now, tuple(blockers), 0, unplaced)
+    return Plan(None, confirmable_now, tuple(blockers), missing(), unplaced or held_back)
 
 
 COMMITMENTS = st.builds(
@@ -109,6 +109,28 @@ def test_what_ends_in_another_az_blocks_nothing_where_the_az_itself_is_full() ->
     live = [make(id=1, az="az-two", amount=5, expires_at=5.0), make(id=2, az="az-one", amount=10, expires_at=9.0)]
     tally = tally_of(dict.fromkeys(AZS, 10), committed_by(live), {})
     assert make_plan(tally, live, Want("az-one", 2, 1), 0.0) == Plan(9.0, 0, (live[1],), 0)
+
+
+def test_what_ends_before_a_later_date_blocks_only_what_needs_its_room() -> None:
+    """60 of 100 are committed to, and end at 3 and 5."""
+    live = [make(id=1, az="az-one", amount=20, expires_at=3.0), make(id=2, az="az-one", amount=40, expires_at=5.0)]
+
+    def plan(amount: int, earliest: float) -> Plan:
+        tally = tally_of({"az-one": 100}, committed_by(live), {})
+        return make_plan(tally, live, Want("az-one", 2, amount, earliest), 0.0)
+
+    assert plan(40, 8.0) == Plan(8.0, 40, (), 0)
+    assert plan(50, 8.0) == Plan(8.0, 40, (live[0],), 0)
+    assert plan(90, 8.0) == Plan(8.0, 40, tuple(live), 0)
+
+
+def test_the_end_of_a_commitment_that_is_used_anyway_makes_no_room() -> None:
+    live = [
+        make(id=1, az="az-one", amount=10, expires_at=3.0),
+        make(id=2, az="az-one", amount=10, project_id=3, expires_at=5.0),
+    ]
+    tally = tally_of({"az-one": 20}, committed_by(live), {("az-one", live[0].project_id): 10})
+    assert make_plan(tally, live, Want("az-one", 2, 10), 0.0) == Plan(5.0, 0, (live[1],), 0)
 
 
 def test_thousands_of_commitments_are_no_burden() -> None:

@@ -1,32 +1,12 @@
-// What this user may do with the commitments of a project. The API says so by answering: policies differ.
-import { apiPath, type Place } from "../lib/paths";
-import { canConfirm, type Wanted } from "./commitments";
-import { ApiError, request } from "./client";
+// What this user may do, as the API says it.
+import type { Place } from "../lib/paths";
+import { get } from "./client";
+import type { Rights, RightsAnswer } from "./schema";
 
-export interface Rights {
-  /** Buy, transfer, reshape. */
-  mayEdit: boolean;
-  /** Delete what the state of a commitment allows to delete. */
-  mayDelete: boolean;
-}
+export type { Rights } from "./schema";
+export type ProjectRights = Rights["project"];
 
-export const NO_RIGHTS: Rights = { mayEdit: false, mayDelete: false };
-
-async function isAllowed(question: Promise<unknown>): Promise<boolean> {
-  try {
-    await question;
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError && error.status > 0 && error.status < 500) return error.status !== 403;
-    throw error;
-  }
-}
-
-/** Asks about a commitment that could be had, and about deleting number 0, which is no commitment's: 404 or 403. */
-export async function rightsOn(at: Place, example: Wanted | undefined, signal?: AbortSignal): Promise<Rights> {
-  const [mayEdit, mayDelete] = await Promise.all([
-    example ? isAllowed(canConfirm(at, example, signal)) : false,
-    isAllowed(request(apiPath(at, "/commitments/0"), { method: "DELETE", signal })),
-  ]);
-  return { mayEdit, mayDelete };
+/** With a place of no project (or no domain), what it says of projects (and domains) is true of each of them. */
+export async function loadRights({ domain, project }: Place): Promise<Rights> {
+  return (await get<RightsAnswer>("/v1/rights", { query: { domain_id: domain, project_id: domain && project } })).rights;
 }

@@ -65,6 +65,18 @@ export interface components {
             initiator: components["schemas"]["Initiator"];
             request_id: string;
         };
+        /** @description What can be done with the cloud as a whole. */
+        CloudRights: {
+            show: boolean;
+            show_inconsistencies: boolean;
+            show_errors: boolean;
+            list_domains: boolean;
+            list_projects: boolean;
+            /** @description follow the changes of all commitments */
+            list_commitments: boolean;
+            show_public_commitments: boolean;
+            discover_domains: boolean;
+        };
         /** @description The whole cloud. */
         Cluster: {
             /** @constant */
@@ -184,6 +196,10 @@ export interface components {
             transfer_status?: "unlisted" | "public";
             /** @description only shown to those who may give it away */
             transfer_token?: string;
+            /** @description in the list of a project: when it may be renewed; not there if it cannot be */
+            renewable_from?: number;
+            /** @description in the list of a project: until when the project may take it back */
+            deletable_until?: number;
         };
         /** @description One commitment. */
         CommitmentAnswer: {
@@ -300,6 +316,23 @@ export interface components {
                 [key: string]: components["schemas"]["DomainPerAZ"];
             };
         };
+        /** @description What can be done with the domain, or with every domain. */
+        DomainRights: {
+            /** @description any of the following */
+            set_quota: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            raise_quota: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            raise_lowpriv_quota: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            lower_quota: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            lower_lowpriv_quota: boolean;
+            show: boolean;
+            show_history: boolean;
+            list_projects: boolean;
+            discover_projects: boolean;
+        };
         /** @description What is wanted of a domain. */
         DomainScopeBody: {
             /** @default null */
@@ -376,6 +409,10 @@ export interface components {
             transfer_status?: "unlisted" | "public";
             /** @description only shown to those who may give it away */
             transfer_token?: string;
+            /** @description in the list of a project: when it may be renewed; not there if it cannot be */
+            renewable_from?: number;
+            /** @description in the list of a project: until when the project may take it back */
+            deletable_until?: number;
             project_id: string;
             domain_id: string;
             /** @description UUIDs of what it was made of, or was made of it */
@@ -630,6 +667,33 @@ export interface components {
                 [key: string]: components["schemas"]["ProjectPerAZ"];
             };
         };
+        /** @description What can be done with the project, or with every project of the domain or of the cloud. */
+        ProjectRights: {
+            /** @description any of the following */
+            set_quota: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            raise_quota: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            raise_lowpriv_quota: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            lower_quota: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            lower_lowpriv_quota: boolean;
+            show: boolean;
+            show_history: boolean;
+            sync: boolean;
+            set_bursting: boolean;
+            buy_commitments: boolean;
+            plan_commitments: boolean;
+            /** @description renew, merge, convert, change the duration */
+            change_commitments: boolean;
+            /** @description mark for transfer, and take what others have marked */
+            move_commitments: boolean;
+            /** @description those that are not confirmed */
+            delete_commitments: boolean;
+            /** @description those that were made a short while ago */
+            take_back_commitments: boolean;
+        };
         /** @description What is wanted of a project: quotas or bursting. */
         ProjectScopeBody: {
             /** @default null */
@@ -668,6 +732,16 @@ export interface components {
             quota: number;
             /** @default null */
             unit?: string | null;
+        };
+        /** @description By level. */
+        Rights: {
+            cloud: components["schemas"]["CloudRights"];
+            domain: components["schemas"]["DomainRights"];
+            project: components["schemas"]["ProjectRights"];
+        };
+        /** @description Of the token of the request. */
+        RightsAnswer: {
+            rights: components["schemas"]["Rights"];
         };
         /** @description Which other resource's quota this one's should follow, and how fast. */
         ScalesWith: {
@@ -850,6 +924,7 @@ export type BurstingBody = components['schemas']['BurstingBody'];
 export type CanConfirmAnswer = components['schemas']['CanConfirmAnswer'];
 export type CapacitorScrape = components['schemas']['CapacitorScrape'];
 export type Change = components['schemas']['Change'];
+export type CloudRights = components['schemas']['CloudRights'];
 export type Cluster = components['schemas']['Cluster'];
 export type ClusterAz = components['schemas']['ClusterAZ'];
 export type ClusterAnswer = components['schemas']['ClusterAnswer'];
@@ -872,6 +947,7 @@ export type DomainMember = components['schemas']['DomainMember'];
 export type DomainPerAz = components['schemas']['DomainPerAZ'];
 export type DomainQuotaBody = components['schemas']['DomainQuotaBody'];
 export type DomainResource = components['schemas']['DomainResource'];
+export type DomainRights = components['schemas']['DomainRights'];
 export type DomainScopeBody = components['schemas']['DomainScopeBody'];
 export type DomainService = components['schemas']['DomainService'];
 export type DomainsAnswer = components['schemas']['DomainsAnswer'];
@@ -910,11 +986,14 @@ export type ProjectAnswer = components['schemas']['ProjectAnswer'];
 export type ProjectPerAz = components['schemas']['ProjectPerAZ'];
 export type ProjectQuotaBody = components['schemas']['ProjectQuotaBody'];
 export type ProjectResource = components['schemas']['ProjectResource'];
+export type ProjectRights = components['schemas']['ProjectRights'];
 export type ProjectScopeBody = components['schemas']['ProjectScopeBody'];
 export type ProjectService = components['schemas']['ProjectService'];
 export type ProjectsAnswer = components['schemas']['ProjectsAnswer'];
 export type QuotaBound = components['schemas']['QuotaBound'];
 export type ResourceBody = components['schemas']['ResourceBody'];
+export type Rights = components['schemas']['Rights'];
+export type RightsAnswer = components['schemas']['RightsAnswer'];
 export type ScalesWith = components['schemas']['ScalesWith'];
 export type Scope = components['schemas']['Scope'];
 export type ScrapeError = components['schemas']['ScrapeError'];

@@ -1,6 +1,6 @@
 // The dialogs of the page; the address says which one is open, so that a link leads to it and Back closes it.
 import { useEffect, useRef } from "preact/hooks";
-import type { Rights } from "../api/rights";
+import type { ProjectRights } from "../api/rights";
 import type { Commitment } from "../api/schema";
 import { Dialog } from "../components/Dialog";
 import { useAddress } from "../lib/address";
@@ -18,7 +18,7 @@ import { resourceOf } from "./rules";
 interface Props {
   at: Place;
   overview: Overview;
-  rights: Rights;
+  rights: ProjectRights;
   reload: () => void;
 }
 
@@ -41,7 +41,7 @@ export function Dialogs({ at, overview, rights, reload }: Props) {
     if (!stays) close();
   }
 
-  if (choices.do === "buy" && rights.mayEdit && offers.length > 0) {
+  if (choices.do === "buy" && rights.buy_commitments && offers.length > 0) {
     const { of: resource = "", az: zone = "", amount = "" } = choices;
     return (
       <Dialog title="Buy a commitment" close={close}>
@@ -49,7 +49,7 @@ export function Dialogs({ at, overview, rights, reload }: Props) {
       </Dialog>
     );
   }
-  if (choices.do === "take" && rights.mayEdit) {
+  if (choices.do === "take" && rights.move_commitments) {
     const taken = (one: Commitment): void => done(`Commitment ${one.id} of ${format(one.amount, one.unit)} ${resourceOf(one)} is this project's now.`);
     return (
       <Dialog title="Accept a transfer" close={close}>
@@ -57,7 +57,7 @@ export function Dialogs({ at, overview, rights, reload }: Props) {
       </Dialog>
     );
   }
-  if (choices.do === "merge" && rights.mayEdit) {
+  if (choices.do === "merge" && rights.change_commitments) {
     const ids = new Set((choices.ids ?? "").split(",").map(Number));
     return (
       <Dialog title="Merge commitments" close={close}>

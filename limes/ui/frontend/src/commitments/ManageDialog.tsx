@@ -1,6 +1,6 @@
 // One commitment: all that is known of it, and what can be done with it.
 import { useState } from "preact/hooks";
-import type { Rights } from "../api/rights";
+import type { ProjectRights } from "../api/rights";
 import type { Commitment } from "../api/schema";
 import { Dialog } from "../components/Dialog";
 import { zoneName } from "../lib/names";
@@ -16,7 +16,7 @@ import { type Action, type ActionProps, possibilities, resourceOf } from "./rule
 
 interface Props extends ActionProps {
   offers: Offer[];
-  rights: Rights;
+  rights: ProjectRights;
   close: () => void;
 }
 

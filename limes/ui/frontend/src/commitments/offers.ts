@@ -1,5 +1,5 @@
 // What a project can commit to, from its report.
-import { listCommitments, type Wanted } from "../api/commitments";
+import { listCommitments } from "../api/commitments";
 import { type Figures, keyOf, loadReport, type Report } from "../api/report";
 import type { Commitment } from "../api/schema";
 import type { Place } from "../lib/paths";
@@ -30,17 +30,6 @@ export function offersOf(report: Report): Offer[] {
       const { service, name: resource, title, unit } = figures;
       return [{ key: keyOf(figures), service, resource, title, unit, durations, zones, earliest, figures }];
     });
-}
-
-/** The smallest commitment of an offer: to ask what is possible at all. */
-export function exampleOf(offer: Offer): Wanted {
-  return {
-    service_type: offer.service,
-    resource_name: offer.resource,
-    availability_zone: offer.zones[0] ?? ANY_ZONE,
-    amount: 1,
-    duration: offer.durations[0]!,
-  };
 }
 
 export interface Overview {

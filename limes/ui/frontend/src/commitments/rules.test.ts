@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
+import type { ProjectRights } from "../api/rights";
 import type { Commitment } from "../api/schema";
 import { converted, mergeProblem, possibilities } from "./rules";
 
 const NOW = 1_800_000_000;
-const EDITOR = { mayEdit: true, mayDelete: false };
-const ADMIN = { mayEdit: true, mayDelete: true };
+const NOBODY = {} as ProjectRights;
+const EDITOR = { move_commitments: true, change_commitments: true, take_back_commitments: true } as ProjectRights;
+const ADMIN = { ...EDITOR, delete_commitments: true };
 
 const one = (changes: Partial<Commitment> = {}): Commitment =>
   ({
@@ -15,6 +17,7 @@ const one = (changes: Partial<Commitment> = {}): Commitment =>
     amount: 10,
     status: "confirmed",
     created_at: NOW - 10 * 86400,
+    renewable_from: NOW - 86400,
     ...changes,
   }) as Commitment;
 
@@ -29,7 +32,18 @@ describe("possibilities", () => {
     expect(possibilities(one(), ADMIN, NOW).find((found) => found.action === "delete")?.reason).toMatch(/unconfirmed/);
   });
 
-  it("let the API decide on what was just bought", () => expect(allowed({ created_at: NOW - 60 })).toContain("delete"));
+  it("let projects take back what they have just bought, while they may", () => {
+    expect(allowed({ deletable_until: NOW + 60 }, EDITOR)).toContain("delete");
+    expect(allowed({ deletable_until: NOW }, EDITOR)).not.toContain("delete");
+  });
+
+  it("of one that ends in nine months, or was renewed", () => {
+    const renewal = (renewable_from: number | undefined): string | undefined =>
+      possibilities(one({ renewable_from }), EDITOR, NOW).find((found) => found.action === "renew")?.reason;
+    expect(renewal(NOW + 180 * 86400)).toMatch(/^Possible from \d/);
+    expect(renewal(undefined)).toBe("It was renewed already.");
+    expect(renewal(NOW)).toBeUndefined();
+  });
 
   it.each(["planned", "pending"] as const)("of a %s one", (status) => {
     expect(allowed({ status })).toEqual(["duration", "convert", "delete"]);
@@ -43,7 +57,7 @@ describe("possibilities", () => {
 
   it("depend on who asks", () => {
     expect(allowed({ status: "planned" }, EDITOR)).toEqual(["duration", "convert"]);
-    expect(possibilities(one(), { mayEdit: false, mayDelete: false }, NOW)).toEqual([]);
+    expect(possibilities(one(), NOBODY, NOW)).toEqual([]);
   });
 });
 

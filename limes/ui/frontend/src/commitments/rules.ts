@@ -1,7 +1,8 @@
 // What can be done with a commitment in its state. The API has the last word: what is offered here may still be refused.
-import type { Rights } from "../api/rights";
+import type { ProjectRights } from "../api/rights";
 import type { Commitment } from "../api/schema";
 import type { Place } from "../lib/paths";
+import { formatDate } from "../lib/time";
 
 /** What each form of the dialog of one commitment gets. */
 export interface ActionProps {
@@ -48,12 +49,11 @@ export interface Possibility {
 
 export const isLive = (one: Commitment): boolean => ["planned", "pending", "confirmed"].includes(one.status);
 
-const DAY = 86400;
-const NOT_CONFIRMED = "Only confirmed commitments can be transferred or renewed.";
+const NOT_CONFIRMED = "Only confirmed commitments can be transferred.";
 const IS_MARKED = "It is offered for transfer: withdraw that first.";
 
 /** All that this user may do with it, or could do in another state. Empty for those who only look. */
-export function possibilities(one: Commitment, rights: Rights, now: number): Possibility[] {
+export function possibilities(one: Commitment, rights: ProjectRights, now: number): Possibility[] {
   const found: Possibility[] = [];
   const add = (action: Action, title: string, reason?: string | false): void => {
     found.push({ action, title, reason: reason || undefined });
@@ -61,18 +61,26 @@ export function possibilities(one: Commitment, rights: Rights, now: number): Pos
   if (!isLive(one)) return [];
   const isConfirmed = one.status === "confirmed";
   const isMarked = one.transferable ?? false;
-  if (rights.mayEdit) {
+  if (rights.move_commitments) {
     add("transfer", isMarked ? "New transfer token" : "Transfer", !isConfirmed && NOT_CONFIRMED);
     if (isMarked) add("withdraw", "Withdraw the offer");
-    add("renew", "Renew", isConfirmed ? isMarked && IS_MARKED : NOT_CONFIRMED);
+  }
+  if (rights.change_commitments) {
+    if (isConfirmed) add("renew", "Renew", isMarked ? IS_MARKED : notRenewable(one, now));
     add("duration", "Change duration", isMarked && IS_MARKED);
     add("convert", "Convert", isMarked && IS_MARKED);
   }
-  if (rights.mayDelete) {
-    const isFresh = now - one.created_at < DAY; // some clouds let projects take back what they have just bought
-    add("delete", "Delete", isConfirmed && !isFresh && "Only unconfirmed commitments can be deleted.");
+  const mayTakeBack = rights.take_back_commitments && (one.deletable_until ?? 0) > now;
+  if (mayTakeBack || rights.delete_commitments) {
+    add("delete", "Delete", isConfirmed && !mayTakeBack && "Only unconfirmed commitments can be deleted.");
   }
   return found;
+}
+
+/** Why it cannot be renewed now. The API says from when it can; it says nothing of what was renewed already. */
+function notRenewable({ renewable_from: opens }: Commitment, now: number): string | undefined {
+  if (opens === undefined) return "It was renewed already.";
+  return opens > now ? `Possible from ${formatDate(opens)}.` : undefined;
 }
 
 /** Why these cannot be made one, or undefined if they can. */

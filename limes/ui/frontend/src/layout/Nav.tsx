@@ -1,14 +1,18 @@
 // The navigation: the cloud for who sees it, and the domain or project of the address or else of the token.
 import { useLocation } from "preact-iso";
 import { useId } from "preact/hooks";
+import type { Rights } from "../api/rights";
 import { nameOf, useDomainName } from "../lib/names";
 import { pagePath, type Place } from "../lib/paths";
 import { placeOf } from "../session/scope";
+import { useRights } from "../session/rights";
 import { seesCloud, session } from "../session/store";
 
 interface Entry {
   title: string;
   href: string;
+  /** Whether its page would be a refusal. */
+  isForbidden?: boolean;
 }
 
 const PLACE = /^\/ui\/domains\/([^/]+)(?:\/projects\/([^/]+))?/;
@@ -20,32 +24,34 @@ function place(path: string): Place {
   return scope && !seesCloud.value ? placeOf(scope) : {};
 }
 
-const CLOUD: Entry[] = [
-  { title: "Overview", href: "/ui/cloud" },
-  { title: "Domains", href: "/ui/domains" },
-  { title: "Projects", href: "/ui/projects" },
-  { title: "Commitments", href: "/ui/commitments" },
-  { title: "Inconsistencies", href: "/ui/inconsistencies" },
-  { title: "Scrape errors", href: "/ui/scrape-errors" },
-];
-
-function ofDomain(at: Place): Entry[] {
+function ofCloud(may?: Rights["cloud"]): Entry[] {
   return [
-    { title: "Overview", href: pagePath(at) },
-    { title: "Projects", href: pagePath(at, "/projects") },
-    { title: "Set quota", href: pagePath(at, "/quota") },
-    { title: "Commitments", href: pagePath(at, "/commitments") },
-    { title: "History", href: pagePath(at, "/history") },
+    { title: "Overview", href: "/ui/cloud" },
+    { title: "Domains", href: "/ui/domains" },
+    { title: "Projects", href: "/ui/projects", isForbidden: may && !may.list_projects },
+    { title: "Commitments", href: "/ui/commitments", isForbidden: may && !may.list_projects },
+    { title: "Inconsistencies", href: "/ui/inconsistencies", isForbidden: may && !may.show_inconsistencies },
+    { title: "Scrape errors", href: "/ui/scrape-errors", isForbidden: may && !may.show_errors },
   ];
 }
 
-function ofProject(at: Place): Entry[] {
+function ofDomain(at: Place, may?: Rights["domain"]): Entry[] {
   return [
-    { title: "Overview", href: pagePath(at) },
-    { title: "Set quota", href: pagePath(at, "/quota") },
-    { title: "Commitments", href: pagePath(at, "/commitments") },
-    { title: "Utilisation", href: pagePath(at, "/utilisation") },
-    { title: "History", href: pagePath(at, "/history") },
+    { title: "Overview", href: pagePath(at), isForbidden: may && !may.show },
+    { title: "Projects", href: pagePath(at, "/projects"), isForbidden: may && !may.list_projects },
+    { title: "Set quota", href: pagePath(at, "/quota"), isForbidden: !may?.set_quota },
+    { title: "Commitments", href: pagePath(at, "/commitments"), isForbidden: may && !may.list_projects },
+    { title: "History", href: pagePath(at, "/history"), isForbidden: may && !may.show_history },
+  ];
+}
+
+function ofProject(at: Place, may?: Rights["project"]): Entry[] {
+  return [
+    { title: "Overview", href: pagePath(at), isForbidden: may && !may.show },
+    { title: "Set quota", href: pagePath(at, "/quota"), isForbidden: !may?.set_quota },
+    { title: "Commitments", href: pagePath(at, "/commitments"), isForbidden: may && !may.show },
+    { title: "Utilisation", href: pagePath(at, "/utilisation"), isForbidden: may && !may.show },
+    { title: "History", href: pagePath(at, "/history"), isForbidden: may && !may.show_history },
   ];
 }
 
@@ -53,24 +59,27 @@ export function Nav() {
   const { path } = useLocation();
   const at = place(path);
   useDomainName(at);
+  const rights = useRights(at);
   return (
     <nav id="nav" class="nav" aria-label="Main">
-      {seesCloud.value && <Group title="Cloud" entries={CLOUD} path={path} />}
-      {at.domain && !at.project && <Group kind="Domain" title={nameOf(at.domain)} entries={ofDomain(at)} path={path} />}
-      {at.project && <Group kind="Project" title={nameOf(at.project)} entries={ofProject(at)} path={path} />}
+      {seesCloud.value && <Group title="Cloud" entries={ofCloud(rights?.cloud)} path={path} />}
+      {at.domain && !at.project && <Group kind="Domain" title={nameOf(at.domain)} entries={ofDomain(at, rights?.domain)} path={path} />}
+      {at.project && <Group kind="Project" title={nameOf(at.project)} entries={ofProject(at, rights?.project)} path={path} />}
     </nav>
   );
 }
 
 function Group({ kind, title, entries, path }: { kind?: string; title: string; entries: Entry[]; path: string }) {
   const id = useId();
+  const allowed = entries.filter((one) => !one.isForbidden);
+  if (allowed.length === 0) return null;
   return (
     <section aria-labelledby={id}>
       <h2 id={id}>
         {kind && <small>{kind}</small>} {title}
       </h2>
       <ul>
-        {entries.map((one) => (
+        {allowed.map((one) => (
           <li key={one.href}>
             <a href={one.href} {...(path === one.href ? { "aria-current": "page" as const } : {})}>
               {one.title}

@@ -1,11 +1,11 @@
 // The commitments of a project.
 import { useRoute } from "preact-iso";
 import { useEffect } from "preact/hooks";
-import { NO_RIGHTS, rightsOn } from "../api/rights";
+import { useRights } from "../session/rights";
 import { CommitmentList } from "../commitments/CommitmentList";
 import { Dialogs } from "../commitments/Dialogs";
 import { ZoneBars } from "../commitments/ZoneBars";
-import { exampleOf, loadOverview, type Overview } from "../commitments/offers";
+import { loadOverview, type Overview } from "../commitments/offers";
 import { Content } from "../components/Content";
 import { crumbsTo, Page } from "../components/Page";
 import { useAddress } from "../lib/address";
@@ -19,18 +19,18 @@ export default function Commitments() {
   useDomainName(at);
   const [, change] = useAddress();
   const overview = useLoad((signal) => loadOverview(at, signal), [at]);
-  const example = overview.data?.offers[0] && exampleOf(overview.data.offers[0]);
-  const asked = useLoad(async (signal) => (overview.data ? rightsOn(at, example, signal) : undefined), [at, example]);
-  const rights = asked.data ?? NO_RIGHTS;
+  const rights = useRights(at)?.project;
   useEffect(() => {
     if (overview.data) remember([{ id: project, name: overview.data.name }]);
   }, [overview.data]);
-  const actions = rights.mayEdit && (
+  const actions = (
     <>
-      <button onClick={() => change({ do: "take" }, true)}>Accept transfer</button>
-      <button class="primary" onClick={() => change({ do: "buy" }, true)}>
-        Buy
-      </button>
+      {rights?.move_commitments && <button onClick={() => change({ do: "take" }, true)}>Accept transfer</button>}
+      {rights?.buy_commitments && overview.data && overview.data.offers.length > 0 && (
+        <button class="primary" onClick={() => change({ do: "buy" }, true)}>
+          Buy
+        </button>
+      )}
     </>
   );
 
@@ -38,16 +38,11 @@ export default function Commitments() {
     const buy = (of: string, az: string): void => change({ do: "buy", of, az }, true);
     return (
       <>
-        {asked.error && (
-          <p class="problem" role="alert">
-            Your permissions here are unknown: {asked.error.message} <button onClick={asked.reload}>Try again</button>
-          </p>
-        )}
-        {asked.data && !rights.mayEdit && data.offers.length > 0 && <p class="lead">Your role may look at commitments here, not change them.</p>}
+        {rights && !rights.buy_commitments && data.offers.length > 0 && <p class="lead">Your role may look at commitments here, not change them.</p>}
         {data.offers.length === 0 && <p class="lead">The cloud offers no commitments for this project's resources.</p>}
-        <ZoneBars offers={data.offers} cloud={data.cloud} buy={rights.mayEdit ? (offer, zone) => buy(offer.key, zone) : undefined} />
-        <CommitmentList commitments={data.commitments} mayEdit={rights.mayEdit} />
-        <Dialogs at={at} overview={data} rights={rights} reload={overview.reload} />
+        <ZoneBars offers={data.offers} cloud={data.cloud} buy={rights?.buy_commitments ? (offer, zone) => buy(offer.key, zone) : undefined} />
+        <CommitmentList commitments={data.commitments} mayEdit={rights?.change_commitments ?? false} />
+        {rights && <Dialogs at={at} overview={data} rights={rights} reload={overview.reload} />}
       </>
     );
   }

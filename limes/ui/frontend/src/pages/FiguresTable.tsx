@@ -8,6 +8,7 @@ import { Field } from "../components/Field";
 import { remember } from "../lib/names";
 import { usePages } from "../lib/pages";
 import type { Place } from "../lib/paths";
+import { useRights } from "../session/rights";
 import { count, matching, type Row, useQuotaDialog, useResource } from "./tables";
 
 interface Props<Item> {
@@ -30,6 +31,7 @@ export function FiguresTable<Item extends Domain | Project>({ of, path, list, ca
     headers: PER_AZ,
     arrived: (found) => remember(found),
   });
+  const maySetQuota = useRights(of)?.[list === "domains" ? "domain" : "project"].set_quota ?? false;
   const [actions, dialog] = useQuotaDialog(pages.reload);
   const rows = matching(pages.rows.map(rowOf), wanted);
   const failure = error ?? pages.error;
@@ -45,7 +47,7 @@ export function FiguresTable<Item extends Domain | Project>({ of, path, list, ca
       </div>
       <DataTable
         caption={caption}
-        columns={[...columns, actions]}
+        columns={maySetQuota ? [...columns, actions] : columns}
         rows={rows}
         rowKey={(row) => row.id}
         order={{ key: "name", isDescending: false }}

@@ -9,6 +9,7 @@ import { distance, filtered, type Finding, findingsOf, type Kind, KINDS } from "
 import { useAddress } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { pagePath } from "../lib/paths";
+import { useRights } from "../session/rights";
 import { format } from "../lib/units";
 
 const NAMES = Object.keys(KINDS) as Kind[];
@@ -24,6 +25,7 @@ export default function Inconsistencies() {
 
 function Lists({ lists }: { lists: Record<Kind, Finding[]> }) {
   const [choices, change] = useAddress();
+  const rights = useRights({});
   const { resource = "", search = "" } = choices;
   const first = NAMES.find((one) => lists[one].length > 0) ?? "overcommitted";
   const kind = NAMES.find((one) => one === choices.list) ?? first;
@@ -55,7 +57,7 @@ function Lists({ lists }: { lists: Record<Kind, Finding[]> }) {
       <DataTable
         key={kind}
         caption={title}
-        columns={columns(kind, found)}
+        columns={columns(kind, found, rights?.[kind === "overcommitted" ? "domain" : "project"].set_quota ?? false)}
         rows={rows}
         rowKey={(one) => one.key}
         order={{ key: "distance", isDescending: true }}
@@ -65,7 +67,7 @@ function Lists({ lists }: { lists: Record<Kind, Finding[]> }) {
   );
 }
 
-function columns(kind: Kind, foundTitle: string): Column<Finding>[] {
+function columns(kind: Kind, foundTitle: string, maySetQuota: boolean): Column<Finding>[] {
   const name: Column<Finding> = {
     key: "name",
     title: kind === "overcommitted" ? "Domain" : "Project",
@@ -86,19 +88,21 @@ function columns(kind: Kind, foundTitle: string): Column<Finding>[] {
     { key: "quota", title: "Quota", class: "number", sortBy: (one) => one.quota, render: (one) => format(one.quota, one.unit) },
     { key: "found", title: foundTitle, class: "number", sortBy: (one) => one.found, render: (one) => format(one.found, one.unit) },
     { key: "distance", title: "Difference", class: "number", sortBy: distance, render: difference },
-    {
-      key: "actions",
-      title: "Actions",
-      isTitleHidden: true,
-      class: "act",
-      render: (one) => (
-        <a class="button small" aria-label={`Set quota of ${one.name}`} href={pagePath(one.place, "/quota")}>
-          Set quota
-        </a>
-      ),
-    },
+    ...(maySetQuota ? [SET_QUOTA] : []),
   ];
 }
+
+const SET_QUOTA: Column<Finding> = {
+  key: "actions",
+  title: "Actions",
+  isTitleHidden: true,
+  class: "act",
+  render: (one) => (
+    <a class="button small" aria-label={`Set quota of ${one.name}`} href={pagePath(one.place, "/quota")}>
+      Set quota
+    </a>
+  ),
+};
 
 function difference(one: Finding): string {
   if (one.found < 0) return "unlimited";

@@ -10,6 +10,7 @@ import { selected, Services } from "../components/Services";
 import { useLoad } from "../lib/load";
 import { nameOf, useDomainName } from "../lib/names";
 import { levelOf, pagePath, type Place } from "../lib/paths";
+import { useMaySetQuota } from "../session/rights";
 import { ProjectActions } from "./ProjectActions";
 
 export default function Overview() {
@@ -17,14 +18,17 @@ export default function Overview() {
   const at = { domain, project };
   useDomainName(at);
   const report = useLoad((signal) => loadReport(at, signal), [at]);
+  const maySetQuota = useMaySetQuota(at);
   const id = project ?? domain;
   const level = levelOf(at);
   const actions = level !== "cloud" && report.data && (
     <>
       {level === "project" && report.data.project && <ProjectActions at={at} project={report.data.project} changed={report.reload} />}
-      <a class="button primary" href={pagePath(at, "/quota")}>
-        Set quota
-      </a>
+      {maySetQuota && (
+        <a class="button primary" href={pagePath(at, "/quota")}>
+          Set quota
+        </a>
+      )}
     </>
   );
   return (

@@ -4,9 +4,11 @@ import { ApiError, request } from "../api/client";
 import type { Project } from "../api/schema";
 import { notify } from "../lib/notices";
 import { apiPath, type Place } from "../lib/paths";
+import { useRights } from "../session/rights";
 
 export function ProjectActions({ at, project, changed }: { at: Place; project: Project; changed: () => void }) {
   const [isBusy, setIsBusy] = useState(false);
+  const may = useRights(at)?.project;
 
   async function run(work: () => Promise<unknown>, done: string): Promise<void> {
     setIsBusy(true);
@@ -28,14 +30,16 @@ export function ProjectActions({ at, project, changed }: { at: Place; project: P
     request(apiPath(at), { method: "PUT", body: { project: { bursting: { enabled } } } });
   return (
     <>
-      {bursting && (
+      {bursting && may?.set_bursting && (
         <button disabled={isBusy} onClick={() => void run(() => burst(!bursting.enabled), "Bursting was switched.")}>
           {bursting.enabled ? "Switch bursting off" : `Allow bursting (${Math.round(bursting.multiplier * 100)} %)`}
         </button>
       )}
-      <button disabled={isBusy} onClick={() => void run(look, "Limes is reading the backends; new figures appear in a few seconds.")}>
-        Refresh figures
-      </button>
+      {may?.sync && (
+        <button disabled={isBusy} onClick={() => void run(look, "Limes is reading the backends; new figures appear in a few seconds.")}>
+          Refresh figures
+        </button>
+      )}
     </>
   );
 }

@@ -3,18 +3,29 @@ import { useRoute } from "preact-iso";
 import { crumbsTo, Page } from "../components/Page";
 import { nameOf, useDomainName } from "../lib/names";
 import type { Place } from "../lib/paths";
+import { useMaySetQuota, useRights } from "../session/rights";
 import { QuotaForm } from "../quota/QuotaForm";
 
 export default function QuotaPage() {
   const { domain, project } = useRoute().params as Place;
   const at = { domain, project };
   useDomainName(at);
+  const rights = useRights(at);
+  const maySetQuota = useMaySetQuota(at);
   return (
     <Page title="Set quota" kind={nameOf(project ?? domain ?? "")} crumbs={crumbsTo(at, true)}>
-      <p class="lead">
-        Write an amount such as <kbd>40</kbd>, <kbd>200 GiB</kbd> or <kbd>+10%</kbd>. What is typed is checked at once, and nothing changes
-        until you save.
-      </p>
+      {rights && (
+        <p class="lead">
+          {maySetQuota ? (
+            <>
+              Write an amount such as <kbd>40</kbd>, <kbd>200 GiB</kbd> or <kbd>+10%</kbd>. What is typed is checked at once, and nothing
+              changes until you save.
+            </>
+          ) : (
+            "Your role may look at these quotas, not change them."
+          )}
+        </p>
+      )}
       <QuotaForm place={at} saved={() => undefined} />
     </Page>
   );

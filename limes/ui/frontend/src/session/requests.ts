@@ -1,5 +1,6 @@
 // Signing in and out, and choosing a scope: what /ui/session is asked, and what the answers change in the store.
-import { ApiError, request, send } from "../api/client";
+import { ApiError, send } from "../api/client";
+import { forgetRights, learnRights } from "./rights";
 import { cloudTitle, isSignedIn, message, offer, scopes, seesCloud, session } from "./store";
 import type { Credentials, Scope, SessionAnswer } from "./types";
 
@@ -22,19 +23,11 @@ async function accept(answer: SessionAnswer): Promise<void> {
   session.value = answer.session;
   scopes.value = answer.scopes ?? [];
   seesCloud.value = undefined;
+  forgetRights();
   if (isSignedIn.value) {
     message.value = "";
-    seesCloud.value = await mayListDomains();
-  }
-}
-
-/** Whether this is somebody who sees the whole cloud: the API says so by answering. */
-async function mayListDomains(): Promise<boolean> {
-  try {
-    await request("/v1/domains", { query: { service: "", limit: 1 } });
-    return true;
-  } catch {
-    return false;
+    const rights = await learnRights({}).catch(() => undefined);
+    seesCloud.value = rights?.cloud.list_domains ?? false;
   }
 }
 

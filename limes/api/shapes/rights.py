@@ -1,0 +1,69 @@
+"""What the token of a request may do."""
+
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+Quota = Annotated[bool, Field(description="of at least one resource; `explain` says it of each")]
+
+
+class CloudRights(TypedDict):
+    """What can be done with the cloud as a whole."""
+
+    show: bool
+    show_inconsistencies: bool
+    show_errors: bool
+    list_domains: bool
+    list_projects: bool
+    list_commitments: Annotated[bool, Field(description="follow the changes of all commitments")]
+    show_public_commitments: bool
+    discover_domains: bool
+
+
+class QuotaRights(TypedDict):
+    """What can be done with quotas. Low privilege counts where the configuration has a limit for it."""
+
+    set_quota: Annotated[bool, Field(description="any of the following")]
+    raise_quota: Quota
+    raise_lowpriv_quota: Quota
+    lower_quota: Quota
+    lower_lowpriv_quota: Quota
+
+
+class DomainRights(QuotaRights):
+    """What can be done with the domain, or with every domain."""
+
+    show: bool
+    show_history: bool
+    list_projects: bool
+    discover_projects: bool
+
+
+class ProjectRights(QuotaRights):
+    """What can be done with the project, or with every project of the domain or of the cloud."""
+
+    show: bool
+    show_history: bool
+    sync: bool
+    set_bursting: bool
+    buy_commitments: bool
+    plan_commitments: bool
+    change_commitments: Annotated[bool, Field(description="renew, merge, convert, change the duration")]
+    move_commitments: Annotated[bool, Field(description="mark for transfer, and take what others have marked")]
+    delete_commitments: Annotated[bool, Field(description="those that are not confirmed")]
+    take_back_commitments: Annotated[bool, Field(description="those that were made a short while ago")]
+
+
+class Rights(TypedDict):
+    """By level."""
+
+    cloud: CloudRights
+    domain: DomainRights
+    project: ProjectRights
+
+
+class RightsAnswer(TypedDict):
+    """Of the token of the request."""
+
+    rights: Rights

@@ -1,0 +1,49 @@
+// The rights of the session's token, asked for once for each place.
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { loadRights, type Rights } from "../api/rights";
+import { levelOf, pagePath, type Place } from "../lib/paths";
+import { session } from "./store";
+
+const known = signal<Readonly<Record<string, Rights>>>({});
+const asked = new Map<string, Promise<Rights>>();
+
+/** Another token has other rights. */
+export function forgetRights(): void {
+  known.value = {};
+  asked.clear();
+}
+
+export function learnRights(at: Place): Promise<Rights> {
+  const key = pagePath(at);
+  const before = asked.get(key);
+  if (before) return before;
+  const answer = loadRights(at);
+  asked.set(key, answer);
+  answer.then(
+    (rights) => {
+      if (asked.get(key) === answer) known.value = { ...known.value, [key]: rights };
+    },
+    () => {
+      if (asked.get(key) === answer) asked.delete(key); // the next page asks again
+    },
+  );
+  return answer;
+}
+
+/** What the user may do at a place; undefined until the API has said it. */
+export function useRights(at: Place): Rights | undefined {
+  const key = pagePath(at);
+  const token = session.value?.token;
+  useEffect(() => {
+    learnRights(at).catch(() => undefined);
+  }, [key, token]);
+  return known.value[key];
+}
+
+/** Whether the user may set quotas of the domain or project itself. */
+export function useMaySetQuota(at: Place): boolean {
+  const rights = useRights(at);
+  const level = levelOf(at);
+  return level !== "cloud" && (rights?.[level].set_quota ?? false);
+}
