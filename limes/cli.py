@@ -16,7 +16,8 @@ def build_parser() -> argparse.ArgumentParser:
         prog="limes", description="Quota and commitment service for OpenStack clouds, with a Placement API built in."
     )
     parser.add_argument("--version", action="version", version=f"limes {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    parser.set_defaults(group=parser)
+    commands = parser.add_subparsers(metavar="COMMAND", required=False)
     for module in (serve, http, collect, status, doctor, db, config, plugin, import_limes):
         module.add_to(commands)
     completion.add_to(commands, parser)
@@ -24,9 +25,12 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a sub-command and returns its exit code, or that of a failure (1, or the sub-command's own `failure_code`)
-    after an error that was explained on standard error."""
+    """Runs a sub-command, or prints the help of a group of them. Returns its exit code, or that of a failure (1, or the
+    sub-command's own `failure_code`) after an error that was explained on standard error."""
     options = build_parser().parse_args(arguments)
+    if not hasattr(options, "run"):
+        options.group.print_help()
+        return 0
     if getattr(options, "config", None):
         os.environ["LIMES_CONFIG"] = os.path.abspath(options.config)
     try:

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.adapter import Adapter
+from keystoneauth1.discover import EndpointData
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 from openstack.config import OpenStackConfig
@@ -82,6 +83,25 @@ class CloudSession:
             raise StartupError(f"cannot log in at Keystone ({self.auth_url}): {describe(error)}") from None
 
 
+class _SampleLogin(Token):
+    """A fixed token, with the configured endpoints in the place of Keystone's catalog."""
+
+    def __init__(self, token: str | None, endpoints: Mapping[str, str]) -> None:
+        super().__init__(None, token)
+        self._endpoints = endpoints
+
+    def get_endpoint(self, session: Session, service_type: str = "", **kwargs: Any) -> str | None:
+        """Returns the configured address, or None."""
+        return self._endpoints.get(service_type)
+
+    def get_endpoint_data(
+        self, session: Session, *, service_type: str = "", endpoint_override: str | None = None, **kwargs: Any
+    ) -> EndpointData | None:
+        """Returns what the service at the configured address says of itself, or None."""
+        url = endpoint_override or self._endpoints.get(service_type)
+        return super().get_endpoint_data(session, service_type=service_type, endpoint_override=url, **kwargs)
+
+
 def open_session(settings: IdentitySettings, limits: AnswerLimits = DEFAULT_LIMITS) -> CloudSession:
     """Returns a session as the settings say; nothing is sent yet. Raises `StartupError` when they don't suffice.
 
@@ -90,7 +110,10 @@ def open_session(settings: IdentitySettings, limits: AnswerLimits = DEFAULT_LIMI
     if settings.method != "keystone":
         own_token = settings.sample.own_token if settings.method == "sample" else "admin"
         session = keystone_session(
-            Token(None, own_token), limits=limits, timeout=settings.keystone.timeout, user_agent=_USER_AGENT
+            _SampleLogin(own_token, settings.endpoints),
+            limits=limits,
+            timeout=settings.keystone.timeout,
+            user_agent=_USER_AGENT,
         )
         return CloudSession(session, None, endpoints=settings.endpoints, limits=limits)
     region = _cloud_region(settings.keystone, limits)

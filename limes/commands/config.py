@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from limes.commands.terminal import Commands, add_config_option, add_exit_codes, add_json_option, print_json
+from limes.commands import config_init
+from limes.commands.terminal import (
+    Commands,
+    add_actions,
+    add_config_option,
+    add_exit_codes,
+    add_json_option,
+    print_json,
+)
 from limes.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -13,9 +21,10 @@ if TYPE_CHECKING:
 
 
 def add_to(commands: Commands) -> None:
-    """Adds `config check`, `config options` and `config policy`."""
-    parser = commands.add_parser("config", help="check the configuration; show settings and policy rules")
-    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    """Adds `config init`, `config check`, `config options` and `config policy`."""
+    parser = commands.add_parser("config", help="write or check the configuration; show settings and policy rules")
+    actions = add_actions(parser)
+    config_init.add_to(actions)
     action = actions.add_parser("check", help="report everything that is wrong with the configuration at once")
     add_json_option(action)
     add_config_option(action)

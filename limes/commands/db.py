@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from limes.commands.terminal import (
     Commands,
+    add_actions,
     add_config_option,
     add_exit_codes,
     add_json_option,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 def add_to(commands: Commands) -> None:
     """Adds `db upgrade` and `db status`."""
     parser = commands.add_parser("db", help="bring the database schema up to this release")
-    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    actions = add_actions(parser)
     for name, run, text, codes in (
         ("upgrade", upgrade, "apply all pending migrations", {}),
         ("status", status, "list pending migrations", {1: "there are pending ones, or an error"}),

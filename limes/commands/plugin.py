@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from limes.backends import ProjectInfo, ResourceUsage, ServiceDef, UsageReport
 from limes.commands.terminal import (
     Commands,
+    add_actions,
     add_config_option,
     add_exit_codes,
     add_json_option,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 def add_to(commands: Commands) -> None:
     """Adds `plugin list`, `test`, `get-usage`, `set-quota` and `scan-capacity`."""
     parser = commands.add_parser("plugin", help="list plugins; try out the configured backends")
-    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    actions = add_actions(parser)
     action = actions.add_parser("list", help="list installed plugins")
     add_json_option(action)
     add_exit_codes(action)

@@ -27,13 +27,19 @@ _WIDTH_OF_PIPES = 200
 _FEWEST_PER_LINE = 100
 
 
+def add_actions(parser: argparse.ArgumentParser) -> Commands:
+    """Makes a command a group of actions. Without one of them it prints its help."""
+    parser.set_defaults(group=parser)
+    return parser.add_subparsers(metavar="ACTION", required=False)
+
+
 def add_config_option(parser: argparse.ArgumentParser, *, below_another: bool = False) -> None:
     """Adds `--config FILE`. Below a command that has the option itself, it stands for that command's."""
     add_file_option(
         parser,
         "--config",
         default=argparse.SUPPRESS if below_another else None,
-        help="the configuration file (default: $LIMES_CONFIG, or /etc/limes/limes.yaml)",
+        help="the configuration file (default: $LIMES_CONFIG, /etc/limes/limes.yaml, or limes.yaml in this folder)",
     )
 
 

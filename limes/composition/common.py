@@ -15,6 +15,18 @@ from limes.placement.migrations import placement_migrations
 from limes.settings import Settings, load, read_yaml, url_with_password
 
 DEFAULT_CONFIG = "/etc/limes/limes.yaml"
+LOCAL_CONFIG = "limes.yaml"
+"""In the current folder, where there is no `DEFAULT_CONFIG`: what `limes config init` writes."""
+
+
+def find_config(environ: Mapping[str, str] = os.environ) -> Path:
+    """Returns the configuration file of this process, which may not exist: the one that `LIMES_CONFIG` names, or else
+    the first of the usual places that has one."""
+    named = environ.get("LIMES_CONFIG")
+    if named:
+        return Path(named)
+    usual = (Path(DEFAULT_CONFIG), Path(LOCAL_CONFIG))
+    return next((path for path in usual if path.is_file()), usual[0])
 
 
 def load_settings(environ: Mapping[str, str] = os.environ) -> Settings:
@@ -31,9 +43,9 @@ def load_settings(environ: Mapping[str, str] = os.environ) -> Settings:
 
 def load_any_settings(environ: Mapping[str, str] = os.environ) -> Settings:
     """As `load_settings`, but the file may be for the Placement half alone."""
-    path = Path(environ.get("LIMES_CONFIG") or DEFAULT_CONFIG)
+    path = find_config(environ)
     if not path.is_file():
-        raise ConfigError([f"{path}: there is no such configuration file (set LIMES_CONFIG or give --config)"])
+        raise ConfigError([_missing(path, named=bool(environ.get("LIMES_CONFIG")))])
     try:
         return load(path, environ)
     except ConfigError as error:
@@ -42,6 +54,15 @@ def load_any_settings(environ: Mapping[str, str] = os.environ) -> Settings:
         except ConfigError:
             plugin_problems = []
         raise ConfigError([*error.problems, *plugin_problems]) from None
+
+
+def _missing(path: Path, *, named: bool) -> str:
+    if named:
+        return f"{path}: there is no such configuration file; `limes config init {path}` writes one to start from"
+    return (
+        f"there is no configuration file: neither {path} nor {LOCAL_CONFIG} in this folder. Name yours with --config or"
+        " LIMES_CONFIG, or write one with `limes config init`. `limes serve` runs a sample cloud without one"
+    )
 
 
 def set_up_logs(settings: Settings) -> None:

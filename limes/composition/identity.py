@@ -17,6 +17,7 @@ from limes.errors import StartupError
 from limes.outgoing import AnswerLimits
 from limes.placement.policy import PlacementPolicy
 from limes.settings import Settings
+from limes.settings.base import reachable
 from limes.settings.identity import IdentitySettings
 from limes.system import Clock, SystemClock
 from limes.web.client_address import ClientAddress
@@ -24,7 +25,11 @@ from limes.web.client_address import ClientAddress
 
 def open_cloud(settings: Settings) -> CloudSession:
     """Returns our own login. Nothing is asked yet."""
-    return open_session(settings.identity, answer_limits(settings))
+    identity = settings.identity
+    if identity.method == "sample":  # there is no catalog, but we know our own Placement
+        endpoints = {"placement": f"http://{reachable(settings.placement.listen)}", **identity.endpoints}
+        identity = identity.model_copy(update={"endpoints": endpoints})
+    return open_session(identity, answer_limits(settings))
 
 
 def answer_limits(settings: Settings) -> AnswerLimits:

@@ -23,6 +23,7 @@ from limes.importer import source as original
 from limes.importer.run import Import, Progress
 from limes.metrics.gauges import CIRCUIT_NAME, CIRCUIT_STATES
 from limes.outgoing import GuardedSession
+from limes.settings.base import reachable
 from limes.system import SystemClock, SystemIds
 
 _PATIENCE = 3.0
@@ -92,14 +93,8 @@ def read_status(collector: str | None = None) -> Status:
         report = ReportStatus(engine, stale_after).run(SystemClock().now().timestamp())
     finally:
         engine.close()
-    address = collector or _reachable(settings.collector.listen)
+    address = collector or reachable(settings.collector.listen)
     return Status(report, stale_after, address, _circuits(address))
-
-
-def _reachable(listen: str) -> str:
-    """Returns the address at which this machine reaches a process that listens on `listen`."""
-    host, _, port = listen.rpartition(":")
-    return f"127.0.0.1:{port}" if host.strip("[]") in ("0.0.0.0", "::", "*") else listen  # noqa: S104 - compared only
 
 
 def _circuits(collector: str) -> list[Circuit] | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from limes.composition.checks import counted, problems_of
-from limes.composition.common import DEFAULT_CONFIG
+from limes.composition.common import find_config
 from limes.doctor.finding import Context, Finding, ok, problem, warning
 from limes.errors import ConfigError
 from limes.settings import read_yaml
@@ -23,7 +23,7 @@ _SECRET_KEYS = (
 
 def check(context: Context) -> Iterator[Finding]:
     """Everything that can be found wrong without asking anybody."""
-    path = Path(context.environ.get("LIMES_CONFIG") or DEFAULT_CONFIG)
+    path = find_config(context.environ)
     problems = problems_of(context.settings, ["exposure", "backends"])
     if problems:
         yield from unusable(str(path), problems)
@@ -36,7 +36,7 @@ def check(context: Context) -> Iterator[Finding]:
 def unusable(path: str, problems: Sequence[str]) -> list[Finding]:
     """Returns what is wrong with the file."""
     if not Path(path).is_file():
-        mend = "write one (config/limes.yaml shows all sections), and name it by --config or LIMES_CONFIG"
+        mend = "write one with `limes config init`, or name yours with --config or LIMES_CONFIG"
     else:
         mend = f"correct it in {path}; docs/configuration.md says what each key means"
     return [problem("configuration.file", text, mend) for text in problems]

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from limes import __version__
-from limes.composition.common import DEFAULT_CONFIG, load_any_settings
+from limes.composition.common import find_config, load_any_settings
 from limes.doctor import backends, configuration, database, delivery, keystone, policy
 from limes.doctor.finding import Context, Finding, Level, problem, skipped
 from limes.errors import ConfigError, LimesError
@@ -78,7 +78,7 @@ def examine(
     `on_check` is called with the name of each check before it runs.
     """
     names = [name for name in CHECKS if not only or name in only]
-    path = environ.get("LIMES_CONFIG") or DEFAULT_CONFIG
+    path = str(find_config(environ))
     try:
         settings = load_any_settings(environ)
     except ConfigError as error:

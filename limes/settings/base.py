@@ -73,3 +73,9 @@ def is_loopback(listen: str) -> bool:
     """Whether nobody but this machine can reach a `HOST:PORT`."""
     host = listen.rpartition(":")[0].strip("[]")
     return host in ("localhost", "::1") or re.fullmatch(r"127\.\d+\.\d+\.\d+", host) is not None
+
+
+def reachable(listen: str) -> str:
+    """Returns the address at which this machine reaches a process that listens on `HOST:PORT`."""
+    host, _, port = listen.rpartition(":")
+    return f"127.0.0.1:{port}" if host.strip("[]") in ("", "0.0.0.0", "::", "*") else listen  # noqa: S104 - compared only

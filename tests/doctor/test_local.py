@@ -26,7 +26,7 @@ def test_no_file(light_patient: Patient) -> None:
     level, message, mend = light_patient.ailment("configuration")
     assert level == "problem"
     assert message.startswith("/nowhere/limes.yaml: there is no such configuration file")
-    assert "config/limes.yaml" in mend
+    assert "limes config init" in mend
     assert light_patient.finding("database").level is Level.SKIPPED
 
 

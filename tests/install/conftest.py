@@ -40,10 +40,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("package")
 
 
-def commands_of_the_page(number: int) -> str:
-    """Commands of `docs/install.md` that are tried in this folder, by the position of their block."""
+def commands_of_the_page(test: str) -> str:
+    """The commands of `docs/install.md` that a test of this folder tries."""
     page = ROOT / "docs" / "install.md"
-    return [one.shown for one in blocks_of(page) if one.marks.get("run by", "").endswith("test_installed.py")][number]
+    (block,) = (one for one in blocks_of(page) if one.marks.get("run by", "").endswith(test))
+    return block.shown
 
 
 @contextlib.contextmanager
@@ -81,7 +82,7 @@ def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Insta
     """The wheel in a fresh virtual environment, made by the commands of the page, with this one's libraries behind it."""
     with _once_for_all_workers(tmp_path_factory, "opt") as (folder, is_filled):
         if not is_filled:
-            text = commands_of_the_page(0).replace("/opt/limes", str(folder / "limes"))
+            text = commands_of_the_page("test_installed.py").replace("/opt/limes", str(folder / "limes"))
             text = text.replace(f"dist/{wheel.name}", f"-q --no-deps --no-index {wheel}")
             _run("bash", "-euc", "\n".join(text.splitlines()[:2]))
             libraries = {sysconfig.get_path("purelib"), *site.getsitepackages()}

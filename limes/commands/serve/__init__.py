@@ -1,16 +1,31 @@
 """`limes serve`: both APIs and the collector in one command, for a first look or a small lab."""
 
 import argparse
+import os
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from limes.commands.terminal import Commands, add_config_option, add_exit_codes
 from limes.errors import StartupError
+
+if TYPE_CHECKING:
+    from limes.commands.serve.banner import Source
+
+QUICKSTART = Path(__file__).with_name("quickstart.yaml")
+"""The sample cloud that runs where nothing is configured."""
+SAMPLE_DATA = Path(__file__).with_name("sample-data.yaml")
 
 
 def add_to(commands: Commands) -> None:
     """Adds `serve`."""
     parser = commands.add_parser(
-        "serve", help="run both APIs and the collector in one command, for a first look or a small lab"
+        "serve",
+        help="run both APIs and the collector in one command, for a first look or a small lab",
+        description="Runs both APIs and the collector. Without any configuration, it runs a sample cloud.",
+    )
+    parser.add_argument(
+        "--fresh", action="store_true", help="delete the data of a sample cloud first, and start with new ones"
     )
     add_config_option(parser)
     add_exit_codes(parser, {0: "stopped by a signal", 1: "it could not start, or one of the processes has ended"})
@@ -19,11 +34,13 @@ def add_to(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Starts everything, fills an empty Placement with the sample data, and waits for Ctrl-C or a failure."""
-    from limes.commands.serve.prepare import banner, prepare
+    from limes.commands.serve.banner import banner
+    from limes.commands.serve.prepare import prepare
     from limes.commands.serve.sample_data import SampleData
     from limes.commands.serve.supervisor import Supervisor
 
-    settings, log_folder = prepare()
+    source = _choose_config()
+    settings, log_folder = prepare(fresh=options.fresh)
     with Supervisor(log_folder) as supervisor:
         try:
             supervisor.start("placement", settings.placement.listen)
@@ -39,5 +56,20 @@ def run(options: argparse.Namespace) -> int:
             print(f"limes serve: {error}", file=sys.stderr)
             return 1
         if not supervisor.stopped:
-            print(banner(settings, log_folder), flush=True)
+            print(banner(settings, log_folder, source), flush=True)
         return supervisor.wait()
+
+
+def _choose_config() -> "Source":
+    """Returns the file that is used, and names it to the processes that we start."""
+    from limes.commands.serve.banner import Source
+    from limes.composition.common import find_config
+
+    path = find_config()
+    if os.environ.get("LIMES_CONFIG") or path.is_file():
+        return Source(path.absolute())
+    os.environ["LIMES_CONFIG"] = str(QUICKSTART)
+    print(
+        f"There is no configuration, so this is a sample cloud with its data in {Path('var').absolute()}.", flush=True
+    )
+    return Source(QUICKSTART, built_in=True)

@@ -16,6 +16,7 @@ SILENT = {
     *("limes serve", "limes api", "limes placement", "limes liquid"),  # these become servers
     "limes plugin set-quota",  # does, and shows nothing
     "limes completion",  # prints a script
+    "limes config init",  # writes a file
 }
 
 

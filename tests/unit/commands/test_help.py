@@ -18,3 +18,12 @@ def test_an_action_of_placement_may_be_left_out(
     with pytest.raises(SystemExit):
         main([*command, "--help"])
     assert capsys.readouterr().out.startswith(usage)
+
+
+@pytest.mark.parametrize("group", [(), ("db",), ("config",), ("plugin",)])
+def test_a_group_of_commands_alone_prints_its_help(capsys: pytest.CaptureFixture[str], group: tuple[str, ...]) -> None:
+    assert main(group) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith(f"usage: {' '.join(['limes', *group])} [-h]")
+    assert "ACTION" in captured.out or "COMMAND" in captured.out
+    assert captured.err == ""

@@ -1,6 +1,7 @@
 """What is in the way of `limes serve` is one line, and no traceback."""
 
 import socket
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -59,3 +60,46 @@ def test_an_ipv6_address_is_as_good_as_another(config: Callable[..., None], tmp_
     config(database={"url": url}, api={"listen": "[::1]:0"})
     settings, folder = prepare()
     assert (settings.api.listen, folder) == ("[::1]:0", tmp_path)
+
+
+def test_fresh_data(config: Callable[..., None], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database, state = tmp_path / "limes.db", tmp_path / "state.json"
+    params = {"area": "storage", "state_file": str(state), "resources": {"capacity": {"unit": "GiB", "quota": 0}}}
+    services = [{"service_type": "storage", "type": "static", "params": params}]
+    config(database={"url": f"sqlite:///{database}"}, services=services)
+    prepare(fresh=True)
+    assert capsys.readouterr().out == "", "there was nothing yet"
+    with sqlite3.connect(database) as connection:
+        connection.execute("CREATE TABLE mine (id INTEGER)")
+    state.write_text("{}")
+    prepare()
+    assert state.exists()
+    prepare(fresh=True)
+    assert not state.exists()
+    assert f"Deleted {database}\n" in capsys.readouterr().out
+    with sqlite3.connect(database) as connection:
+        assert "mine" not in {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+
+
+@pytest.mark.parametrize(
+    ("parts", "reason"),
+    [
+        (
+            {"database": {"url": "postgresql://limes:secret@127.0.0.1:1/cloud"}},
+            "--fresh deletes SQLite files only, not the PostgreSQL database cloud on 127.0.0.1",
+        ),
+        (
+            {"identity": {"method": "keystone", "keystone": {"cloud": "west"}}},
+            "--fresh deletes all data, so it is only for sample clouds",
+        ),
+    ],
+)
+def test_data_that_are_never_deleted(
+    config: Callable[..., None], tmp_path: Path, parts: dict[str, Any], reason: str
+) -> None:
+    database = tmp_path / "limes.db"
+    database.write_text("precious")
+    config(**{"database": {"url": f"sqlite:///{database}"}, **parts})
+    with pytest.raises(StartupError, match=f"^{reason}"):
+        prepare(fresh=True)
+    assert database.read_text() == "precious"
