@@ -48,7 +48,7 @@ faults: ## tries every fault FAULT_ROUNDS times (10) on real processes
 	$(call set_up,faults)
 	$(call bounded,7200) $(BIN)/pytest -q $(PYTEST_ARGS) tests/faults
 
-docs: $(VENV)/.installed-dev ## builds and checks the documentation site: build/docs/index.html
+docs: $(or $(wildcard $(VENV)/.installed-dev),$(VENV)/.installed-docs) ## builds and checks the documentation site: build/docs/index.html
 	@$(BIN)/python docs/site/build.py
 
 lint: $(VENV)/.installed-dev
@@ -94,6 +94,9 @@ clean: ## removes what make and the tools have built
 
 $(VENV)/.installed: pyproject.toml
 	$(call set_up,run)
+
+$(VENV)/.installed-docs: pyproject.toml
+	$(call set_up,docs)
 
 $(VENV)/.installed-dev: pyproject.toml
 	$(call set_up,check)

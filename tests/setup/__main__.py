@@ -16,6 +16,8 @@ from tests.setup.needs import CHECKOUT, COMPILER, GOALS, REAL, Machine, Need, th
 
 _PROJECT = CHECKOUT / "pyproject.toml"
 _REQUIREMENTS = CHECKOUT / "tests" / "requirements-real.txt"
+_EXTRAS = {"run": "", "docs": "docs"}
+"""What our own virtual environment gets for a goal; `dev` for all others, which includes `docs`."""
 
 
 class Setup:
@@ -24,7 +26,7 @@ class Setup:
     def __init__(self, goal: str, machine: Machine, may_use_apt: bool) -> None:
         self.machine = machine
         self.may_use_apt = may_use_apt
-        self._extras = "" if goal == "run" else "dev"
+        self._extras = _EXTRAS.get(goal, "dev")
         self._needs = GOALS[goal]
         self._reasons: dict[str, str] = {}
         """Why something could not be installed, by its name."""

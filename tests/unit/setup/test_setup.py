@@ -181,10 +181,12 @@ def test_our_own_environment_is_a_must(
         run(laboratory, "check", root=False)
 
 
-@pytest.mark.parametrize("goal", ["run", "check", "docs"])
-def test_what_needs_nothing_else_asks_for_nothing_else(laboratory: Laboratory, installed: list[str], goal: str) -> None:
+@pytest.mark.parametrize(("goal", "extra"), [("run", ""), ("check", "[dev]"), ("docs", "[docs]")])
+def test_what_needs_nothing_else_asks_for_nothing_else(
+    laboratory: Laboratory, installed: list[str], goal: str, extra: str
+) -> None:
     assert run(laboratory, goal, root=True) == []
-    assert installed == [f"venv: -e {CHECKOUT}{'' if goal == 'run' else '[dev]'}"]
+    assert installed == [f"venv: -e {CHECKOUT}{extra}"]
 
 
 def test_the_makefile_sets_up_for_each_of_its_goals() -> None:
