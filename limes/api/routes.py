@@ -18,7 +18,7 @@ from limes.api.bodies import (
     TransferBody,
 )
 from limes.api.call import Call, Operation
-from limes.api.handlers import attention, cluster, commitment, project, quota, rights, version
+from limes.api.handlers import attention, cluster, commitment, commitment_summary, project, quota, rights, version
 from limes.api.shapes.attention import (
     ExpiringCommitmentsAnswer,
     FullestAnswer,
@@ -31,6 +31,7 @@ from limes.api.shapes.commitment import (
     CommitmentAnswer,
     CommitmentEventsAnswer,
     CommitmentsAnswer,
+    CommitmentSummaryAnswer,
     ConversionsAnswer,
     Message,
     PlanAnswer,
@@ -70,6 +71,7 @@ _PAGED_REPORT = (*_REPORT, p.LIMIT, p.MARKER)
 _CHANGES = (*_SELECTION, p.CHANGES, p.BEFORE)
 _TOKEN = (p.TRANSFER_TOKEN, p.TOKEN)
 _FULLEST = (*_SELECTION, p.ABOVE, p.FULLEST)
+_SUMMARY = (*_SELECTION, p.AHEAD)
 _EXPIRING = (*_SELECTION, p.AHEAD, p.EXPIRING)
 _USAGE = (*_SELECTION, p.DAYS)
 
@@ -265,6 +267,32 @@ SECTIONS = {
                 "cluster:list_commitments",
                 {200: CommitmentEventsAnswer},
                 parameters=(*_SELECTION, p.SINCE, p.EVENTS),
+            )
+        },
+        "/v1/commitment-summary": {
+            "GET": Operation(
+                commitment_summary.show_summary,
+                "cluster:list_commitments",
+                {200: CommitmentSummaryAnswer},
+                parameters=_SUMMARY,
+            )
+        },
+        f"{_DOMAIN}/commitment-summary": {
+            "GET": Operation(
+                commitment_summary.show_summary_of_domain,
+                "domain:show",
+                {200: CommitmentSummaryAnswer},
+                (404,),
+                _SUMMARY,
+            )
+        },
+        f"{_PROJECT}/commitment-summary": {
+            "GET": Operation(
+                commitment_summary.show_summary_of_project,
+                "project:show",
+                {200: CommitmentSummaryAnswer},
+                (404,),
+                _SUMMARY,
             )
         },
         "/v1/commitments/by-token": {

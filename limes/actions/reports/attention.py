@@ -76,7 +76,7 @@ class ReportAttention:
         """Returns how scrapes of each service go, and of each capacitor."""
 
         def read() -> ScrapeStatus:
-            scope = self._scope(where)
+            scope = self.scope(where)
             capacitors = queries.capacitor_scrapes(self.engine) if scope == EVERYWHERE else []
             return ScrapeStatus(queries.service_scrapes(self.engine, scope), capacitors)
 
@@ -86,7 +86,7 @@ class ReportAttention:
         """Returns resources of which projects use more than `above` percent of their quota."""
 
         def read() -> Fullest:
-            scope, resources = self._scope(where), self._resources(selection)
+            scope, resources = self.scope(where), self.resources(selection)
             ids, share = list(resources), above / 100
             rows = queries.fullest(self.engine, scope, ids, share, limit)
             counts = queries.count_full(self.engine, scope, ids, share)
@@ -98,7 +98,7 @@ class ReportAttention:
         """Returns confirmed commitments that end within so many days."""
 
         def read() -> Ending:
-            scope, resources = self._scope(where), self._resources(selection)
+            scope, resources = self.scope(where), self.resources(selection)
             ids, until = list(resources), now + days * _DAY
             rows = queries.ending(self.engine, scope, ids, now, until, limit)
             total = queries.count_ending(self.engine, scope, ids, now, until)
@@ -112,7 +112,7 @@ class ReportAttention:
         """Returns usage and commitments of the last days, of the resources that allow commitments."""
 
         def read() -> list[tuple[NamedResource, list[UsageOfDay]]]:
-            scope, resources = self._scope(where), self._resources(selection)
+            scope, resources = self.scope(where), self.resources(selection)
             since = int(now // _DAY) - days + 1
             found: dict[int, list[UsageOfDay]] = {}
             for row in commitment_use.by_day(self.engine, scope, list(resources), since):
@@ -121,14 +121,16 @@ class ReportAttention:
 
         return self.engine.snapshot(read)
 
-    def _scope(self, where: Where) -> Scope:
+    def scope(self, where: Where) -> Scope:
+        """Returns whose rows to read. Raises `NotFound`."""
         if where.domain is None:
             return EVERYWHERE
         if where.project is None:
             return Scope("domain", find_domain(self.engine, where.domain).id)
         return Scope("project", find_project(self.engine, where.domain, where.project).id)
 
-    def _resources(self, selection: Selection) -> dict[int, NamedResource]:
+    def resources(self, selection: Selection) -> dict[int, NamedResource]:
+        """Returns the selected resources by id, in the order of reports."""
         ids = resource_ids(self.engine)
         return {
             ids[service_type, resource.name]: NamedResource((service_type, resource.name), resource.unit)

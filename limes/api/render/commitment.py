@@ -1,9 +1,11 @@
 """Answers about commitments, except the commitments themselves."""
 
 from limes.actions.commitments.utilisation import Utilisation, date_of
+from limes.actions.reports.commitment_summary import ZoneSummary
 from limes.api.render.common import unix
 from limes.api.shapes import commitment as shapes
 from limes.core.catalog import Ref
+from limes.core.commitments.commitment import Status
 from limes.core.commitments.deadlines import Deadlines
 from limes.core.commitments.plan import Plan
 from limes.core.commitments.rules import Rate
@@ -54,6 +56,26 @@ def render_utilisation(utilisation: Utilisation) -> shapes.Utilisation:
     }
     if utilisation.unit.is_measured:
         document["unit"] = utilisation.unit.value
+    return document
+
+
+def render_summary(summary: ZoneSummary) -> shapes.ZoneSummary:
+    """Renders one resource in one AZ."""
+    document: shapes.ZoneSummary = {
+        "service_type": summary.ref[0],
+        "resource_name": summary.ref[1],
+        "availability_zone": summary.az,
+        "committed": summary.confirmed,
+        "used": summary.used,
+        "unused": summary.confirmed - summary.used,
+        "expiring": summary.expiring,
+        "pending": summary.amounts.get(Status.PENDING, 0),
+        "planned": summary.amounts.get(Status.PLANNED, 0),
+        "commitments": summary.number,
+        "projects": summary.projects,
+    }
+    if summary.unit.is_measured:
+        document["unit"] = summary.unit.value
     return document
 
 

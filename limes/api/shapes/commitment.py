@@ -117,6 +117,29 @@ class UtilisationAnswer(TypedDict):
     utilisation: list[Utilisation]
 
 
+class ZoneSummary(TypedDict):
+    """What projects have committed to, of one resource in one availability zone. Amounts are in the unit."""
+
+    service_type: str
+    resource_name: str
+    availability_zone: str
+    unit: NotRequired[Unit]
+    committed: Annotated[int, Field(ge=0, description="confirmed")]
+    used: Annotated[int, Field(ge=0, description="of what is confirmed: each project uses its own only")]
+    unused: Annotated[int, Field(ge=0, description="of what is confirmed")]
+    expiring: Annotated[int, Field(ge=0, description="of what is confirmed: ends within `days`, and was not renewed")]
+    pending: Amount
+    planned: Amount
+    commitments: Annotated[int, Field(ge=1, description="how many these are")]
+    projects: Annotated[int, Field(ge=0, description="how many have confirmed ones")]
+
+
+class CommitmentSummaryAnswer(TypedDict):
+    """By resource and availability zone. What nobody has committed to is left out."""
+
+    commitment_summary: list[ZoneSummary]
+
+
 class ConversionRate(TypedDict):
     """How much of this resource becomes how much of that one."""
 

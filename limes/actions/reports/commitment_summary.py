@@ -1,0 +1,85 @@
+"""Commitments of the cluster, a domain or a project by resource and AZ: what is used of them, and what ends soon."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from limes.actions.reports.attention import ReportAttention, Where
+from limes.core.catalog import Catalog, Ref
+from limes.core.commitments.commitment import Status
+from limes.core.selection import Selection
+from limes.core.units import Unit
+from limes.db.engine import Engine
+from limes.db.queries.commitment_summary import LiveSum, UseSum, live_sums, use_sums
+
+_DAY = 86400
+
+
+@dataclass(slots=True)
+class ZoneSummary:
+    """One resource in one AZ. Amounts are in the resource's unit."""
+
+    ref: Ref
+    unit: Unit
+    az: str
+    amounts: dict[Status, int] = field(default_factory=dict)
+    """By status."""
+    number: int = 0
+    """How many commitments these are."""
+    used: int = 0
+    """Of what is confirmed: each project uses its own only."""
+    projects: int = 0
+    """How many projects have confirmed commitments here."""
+    expiring: int = 0
+    """Of what is confirmed: ends within the days asked about, and was not renewed."""
+
+    @property
+    def confirmed(self) -> int:
+        """The confirmed amount."""
+        return self.amounts.get(Status.CONFIRMED, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SummarizeCommitments:
+    """The use case. It reads one state of the database, with a fixed number of queries."""
+
+    engine: Engine
+    catalog: Catalog
+
+    def run(self, where: Where, selection: Selection, now: float, days: int) -> list[ZoneSummary]:
+        """Returns what somebody has committed to, by resource and AZ, in the order of reports. Raises `NotFound`."""
+        return self.engine.snapshot(lambda: self._read(where, selection, now, now + days * _DAY))
+
+    def _read(self, where: Where, selection: Selection, now: float, until: float) -> list[ZoneSummary]:
+        attention = ReportAttention(self.engine, self.catalog)
+        scope, resources = attention.scope(where), attention.resources(selection)
+        pooled = [id_ for id_, named in resources.items() if self._is_pooled(named.ref)]
+        zoned = [id_ for id_ in resources if id_ not in pooled]
+        live = live_sums(self.engine, scope, list(resources), now, until)
+        used = [
+            *use_sums(self.engine, scope, zoned, now, is_pooled=False),
+            *use_sums(self.engine, scope, pooled, now, is_pooled=True),
+        ]
+        found = {
+            (row.resource_id, row.az): ZoneSummary(named.ref, named.unit, row.az)
+            for row in live
+            if (named := resources.get(row.resource_id)) is not None
+        }
+        _add(found, live, used)
+        positions = {id_: position for position, id_ in enumerate(resources)}
+        order = sorted(found, key=lambda key: (positions[key[0]], self.catalog.az_order(key[1])))
+        return [found[key] for key in order]
+
+    def _is_pooled(self, ref: Ref) -> bool:
+        return not self.catalog.behavior(ref).commitment_is_az_aware
+
+
+def _add(found: dict[tuple[int, str], ZoneSummary], live: Iterable[LiveSum], used: Iterable[UseSum]) -> None:
+    for each in live:
+        summary, status = found[each.resource_id, each.az], Status(each.status)
+        summary.amounts[status] = each.amount
+        summary.number += each.number
+        if status is Status.CONFIRMED:
+            summary.expiring = each.expiring
+    for row in used:
+        summary = found[row.resource_id, row.az]
+        summary.used, summary.projects = row.used, row.projects
