@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -85,3 +86,33 @@ def test_those_that_wait_come_first(cloud: World) -> None:
     assert amounts(cloud, "dresden") == [(60, "confirmed")]
     confirmed = listed(cloud, "dresden")[0]
     assert (confirmed["confirmed_at"], confirmed["expires_at"]) == (NOW + 3600, NOW + 3610)  # the end does not move
+
+
+def test_a_refusal_says_why_and_what_would_work(cloud: World) -> None:
+    refused = "not enough capacity available for immediate confirmation"
+    never = f"{refused}; 69 could be confirmed now; 1 are missing for all of it, at any time that can be foreseen"
+
+    def verdict(amount: int) -> Any:
+        return {**ask(cloud, "berlin", "can-confirm", amount=amount).json, "warnings": []}
+
+    assert verdict(70) == {"result": False, "reason": never, "confirmable_now": 69, "warnings": []}
+    assert ask(cloud, "berlin", "new", amount=70).text == f"{never}\n"
+    taken = commit(cloud, "dresden", amount=41, duration="1 hour")  # 10 more than dresden uses
+    later = (
+        f"{refused}; 59 could be confirmed now; all of it from 2026-01-01T01:00:00Z on, as far as can be foreseen:"
+        " ask for it with that time as confirm_by"
+    )
+    answer = verdict(65)
+    assert (answer["reason"], answer["confirmable_now"], answer["confirmable_at"]) == (later, 59, taken["expires_at"])
+    assert ask(cloud, "berlin", "new", amount=65).text == f"{later}\n"
+    assert ask(cloud, "berlin", "new", amount=65, confirm_by=answer["confirmable_at"]).status_code == 201
+    assert verdict(1) == {"result": True, "warnings": []}
+
+
+def test_a_plan_for_later_names_nothing_that_is_not_in_its_way(cloud: World) -> None:
+    commit(cloud, "dresden", amount=41, duration="1 hour")
+    commit(cloud, amount=5, duration="1 hour")
+    later = {"confirm_by": NOW + 86400}
+    assert ask(cloud, "berlin", "plan", amount=50, **later).json["plan"]["blocked_by"] == []
+    blockers = ask(cloud, "berlin", "plan", amount=65, **later).json["plan"]["blocked_by"]
+    assert [each["amount"] for each in blockers] == [41, 5]

@@ -77,7 +77,7 @@ class Life(RuleBasedStateMachine):
     def new(self, project: str, ref: tuple[str, str], az: str, amount: int, duration: str, wait: Any) -> None:
         domain, uuid = PROJECTS[project]
         request = CommitmentRequest(ref, az, amount, duration, None if wait is None else self.cloud.now + wait * HOUR)
-        fits = self.cases.preview.can_confirm(domain, uuid, request) if wait is None else True
+        fits = self.cases.preview.can_confirm(domain, uuid, request).is_possible if wait is None else True
         made = self.attempt(lambda: self.cases.create.run(domain, uuid, request, JANE))
         assert (made is not None) == fits  # it does what was said before
         self.worth += WORTH[ref] * amount if made else 0

@@ -5,31 +5,27 @@ from dataclasses import dataclass
 import orjson
 
 from limes.actions.commitments.ledger import Change, Described, Ledger
-from limes.actions.commitments.preview import NO_CAPACITY, add_warnings, committable_resource_id
+from limes.actions.commitments.preview import PreviewCommitment, add_warnings, committable_resource_id, no_capacity
 from limes.actions.lookup import find_project
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Behavior
-from limes.core.commitments.claims import Claims
 from limes.core.commitments.commitment import Commitment, Status, describe
 from limes.core.commitments.duration import canonical_duration
+from limes.core.commitments.plan import advise
 from limes.core.commitments.request import (
     CommitmentRequest,
     check_request,
     check_times,
     expiry,
 )
-from limes.core.units import Unit
 from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
 from limes.db.queries.projects import ProjectRow
 from limes.errors import Conflict, Forbidden, Unprocessable
 
 
-def _no_capacity(claims: Claims, az: str, unit: Unit) -> str:
-    """Returns why a commitment cannot be confirmed. Says so if it is usage in unknown AZs that takes the room."""
-    if not claims.holds_back(az):
-        return NO_CAPACITY
-    return f"{NO_CAPACITY}: {unit.render(claims.unplaced)} are used in unknown availability zones and cannot be sold"
+class _NoCapacity(Conflict):
+    """There is no capacity to confirm it at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +71,12 @@ class CreateCommitment:
                 )
             return Created(document, made.warnings)
 
-        return ledger.engine.atomic(work)
+        try:
+            return ledger.engine.atomic(work)
+        except _NoCapacity as refusal:
+            # after the locks are gone: the future may take a while to find out
+            plan = PreviewCommitment(ledger).plan(domain_uuid, project_uuid, request)
+            raise Conflict(f"{refusal}; {advise(plan, ledger.unit_of(request.ref))}") from refusal
 
     def _find_earlier_answer(self, project: ProjectRow, key: str, request: CommitmentRequest) -> Created | None:
         earlier = commitment_keys.claim(self.ledger.engine, project.id, key, self.ledger.now())
@@ -102,7 +103,7 @@ class CreateCommitment:
         if request.confirm_by is None:
             tally = ledger.tally(request.ref, resource_id, {request.az}, {project.id}, now)
             if not tally.allows(request.az, project.id, request.amount):
-                raise Conflict(_no_capacity(tally.claims, request.az, ledger.unit_of(request.ref)))
+                raise _NoCapacity(no_capacity(tally.claims, request.az, ledger.unit_of(request.ref)))
         commitment = ledger.store(
             Commitment(
                 id=0,

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from limes.actions.commitments.ledger import Described, Ledger
 from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
-from limes.core.commitments.claims import Tally
+from limes.core.commitments.claims import Claims, Tally
 from limes.core.commitments.commitment import Commitment, Status, advance
-from limes.core.commitments.plan import Plan, Want, make_plan
-from limes.core.commitments.request import CommitmentRequest, beyond_quota, check_request
+from limes.core.commitments.plan import Plan, Want, advise, make_plan
+from limes.core.commitments.request import CommitmentRequest, beyond_quota, check_request, too_early
 from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitments as queries
@@ -20,7 +20,23 @@ from limes.db.queries.project_quotas import project_quotas_by_resource
 from limes.db.queries.projects import ProjectRow
 from limes.errors import Unprocessable
 
-NO_CAPACITY = "not enough capacity available for immediate confirmation"
+_NO_CAPACITY = "not enough capacity available for immediate confirmation"
+
+
+def no_capacity(claims: Claims, az: str, unit: Unit) -> str:
+    """Returns why a commitment cannot be confirmed. Says so if it is usage in unknown AZs that takes the room."""
+    if not claims.holds_back(az):
+        return _NO_CAPACITY
+    return f"{_NO_CAPACITY}: {unit.render(claims.unplaced)} are used in unknown availability zones and cannot be sold"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a commitment would be confirmed at once and, if not, why and what would work."""
+
+    is_possible: bool
+    reason: str = ""
+    plan: Plan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +45,7 @@ class PreviewCommitment:
 
     ledger: Ledger
 
-    def can_confirm(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> bool:
+    def can_confirm(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> Verdict:
         """Returns whether it would be confirmed at once. Raises as creating it, except for capacity and earliest
         date."""
         ledger = self.ledger
@@ -37,19 +53,23 @@ class PreviewCommitment:
             raise Unprocessable("confirm_by must not be set here: this asks for immediate confirmation")
         behavior = check_request(request, ledger.catalog)
 
-        def read() -> bool:
+        def read() -> Verdict:
             project = find_project(ledger.engine, domain_uuid, project_uuid)
             resource_id = committable_resource_id(ledger, project, request)
             now = ledger.now()
             if (behavior.commitment_min_confirm_date or 0.0) > now:
-                return False
+                return Verdict(False, too_early(behavior), self._plan(project, request, resource_id, now))
             advanced = [advance(each, now) for each in queries.unsettled(ledger.engine, resource_id, now)]
             waiting = ledger.without_forbidden(
                 resource_id, [each for each in advanced if each.status is Status.PENDING]
             )
             tally = self._tally(project, request, resource_id, waiting, now)
             tally.confirm_in_turn(waiting)  # they come first
-            return tally.allows(request.az, project.id, request.amount)
+            if tally.allows(request.az, project.id, request.amount):
+                return Verdict(True)
+            plan = self._plan(project, request, resource_id, now)
+            unit = ledger.unit_of(request.ref)
+            return Verdict(False, f"{no_capacity(tally.claims, request.az, unit)}; {advise(plan, unit)}", plan)
 
         return ledger.engine.snapshot(read)
 
@@ -59,18 +79,22 @@ class PreviewCommitment:
         Raises `NotFound`, `NotReady`, `DurationError` and `Unprocessable`.
         """
         ledger = self.ledger
-        behavior = check_request(request, ledger.catalog)
+        check_request(request, ledger.catalog)
 
         def read() -> Plan:
             project = find_project(ledger.engine, domain_uuid, project_uuid)
             resource_id = committable_resource_id(ledger, project, request)
-            now = ledger.now()
-            live = ledger.without_forbidden(resource_id, queries.live_in(ledger.engine, resource_id))
-            tally = self._tally(project, request, resource_id, live, now)
-            earliest = max(request.confirm_by or 0.0, behavior.commitment_min_confirm_date or 0.0)
-            return make_plan(tally, live, Want(request.az, project.id, request.amount, earliest), now)
+            return self._plan(project, request, resource_id, ledger.now())
 
         return ledger.engine.snapshot(read)
+
+    def _plan(self, project: ProjectRow, request: CommitmentRequest, resource_id: int, now: float) -> Plan:
+        ledger = self.ledger
+        live = ledger.without_forbidden(resource_id, queries.live_in(ledger.engine, resource_id))
+        tally = self._tally(project, request, resource_id, live, now)
+        min_date = ledger.catalog.behavior(request.ref).commitment_min_confirm_date
+        earliest = max(request.confirm_by or 0.0, min_date or 0.0)
+        return make_plan(tally, live, Want(request.az, project.id, request.amount, earliest), now)
 
     def warnings(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> tuple[str, ...]:
         """Returns what creating the commitment would warn of. The request was checked before. Raises `NotFound`."""

@@ -9,7 +9,7 @@ from limes.actions.lookup import find_project
 from limes.api import parameters
 from limes.api.bodies import ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
 from limes.api.call import Call
-from limes.api.render.commitment import render_deadlines, render_plan, render_rates, render_utilisation
+from limes.api.render.commitment import render_deadlines, render_plan, render_rates, render_utilisation, render_verdict
 from limes.api.shapes.common import Warned
 from limes.core.commitments.commitment import describe
 from limes.errors import BadRequest, Forbidden, NotFound
@@ -45,9 +45,9 @@ def create(call: Call) -> Answer:
 def can_confirm(call: Call) -> Answer:
     """Says whether the same commitment could be made and confirmed at once."""
     project, request = _find_project(call), call.body(NewCommitmentBody).commitment.request()
-    result = call.deps.commitments.preview.can_confirm(*project, request)
+    verdict = call.deps.commitments.preview.can_confirm(*project, request)
     warnings = call.deps.commitments.preview.warnings(*project, request)
-    return Answer(document={"result": result, **_warnings(warnings)})
+    return Answer(document={**render_verdict(verdict), **_warnings(warnings)})
 
 
 def plan(call: Call) -> Answer:

@@ -1,5 +1,8 @@
 """Answers about commitments, except the commitments themselves."""
 
+from math import ceil
+
+from limes.actions.commitments.preview import Verdict
 from limes.actions.commitments.utilisation import Utilisation, date_of
 from limes.actions.reports.commitment_summary import ZoneSummary
 from limes.api.render.common import unix
@@ -9,6 +12,18 @@ from limes.core.commitments.commitment import Status
 from limes.core.commitments.deadlines import Deadlines
 from limes.core.commitments.plan import Plan
 from limes.core.commitments.rules import Rate
+
+
+def render_verdict(verdict: Verdict) -> shapes.CanConfirmAnswer:
+    """POST .../commitments/can-confirm."""
+    document: shapes.CanConfirmAnswer = {"result": verdict.is_possible}
+    if verdict.reason:
+        document["reason"] = verdict.reason
+    if verdict.plan is not None:
+        document["confirmable_now"] = verdict.plan.confirmable_now
+        if verdict.plan.confirmable_at is not None:
+            document["confirmable_at"] = ceil(verdict.plan.confirmable_at)
+    return document
 
 
 def render_plan(plan: Plan) -> shapes.Plan:

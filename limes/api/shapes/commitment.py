@@ -58,9 +58,12 @@ class CommitmentsAnswer(TypedDict):
 
 
 class CanConfirmAnswer(Warned):
-    """Whether the commitment could be made and confirmed at once."""
+    """Whether the commitment could be made and confirmed at once; if not, why, and what would work."""
 
     result: bool
+    reason: NotRequired[str]
+    confirmable_now: NotRequired[Annotated[int, Field(ge=0, description="the largest amount that could be")]]
+    confirmable_at: NotRequired[Annotated[int, Field(ge=0, description="when all of it could be, UNIX timestamp")]]
 
 
 class Blocker(TypedDict):

@@ -6,9 +6,12 @@ This is a forecast: others may commit meanwhile, and usage and capacity change.
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import ceil
 
 from limes.core.commitments.claims import Tally
 from limes.core.commitments.commitment import Commitment, Status, advance
+from limes.core.units import Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,17 @@ def make_plan(tally: Tally, live: Sequence[Commitment], want: Want, now: float) 
         if time >= want.earliest and future.missing() == 0:
             return Plan(time, confirmable_now, tuple(future.blockers), 0, unplaced)
     return Plan(None, confirmable_now, tuple(future.blockers), future.missing(), unplaced or future.unplaced(want.az))
+
+
+def advise(plan: Plan, unit: Unit) -> str:
+    """Returns what would work for somebody who cannot have all of it at once."""
+    parts = [f"{unit.render(plan.confirmable_now)} could be confirmed now"] if plan.confirmable_now else []
+    if plan.confirmable_at is None:
+        parts.append(f"{unit.render(plan.missing)} are missing for all of it, at any time that can be foreseen")
+    else:
+        date = datetime.fromtimestamp(ceil(plan.confirmable_at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        parts.append(f"all of it from {date} on, as far as can be foreseen: ask for it with that time as confirm_by")
+    return "; ".join(parts)
 
 
 class _Future:

@@ -129,8 +129,13 @@ def check_earliest(start: float, behavior: Behavior) -> None:
     """Raises `Unprocessable` for a commitment that begins before the resource's `min_confirm_date`."""
     earliest = behavior.commitment_min_confirm_date
     if earliest is not None and start < earliest:
-        date = datetime.fromtimestamp(earliest, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        raise Unprocessable(f"this commitment needs a `confirm_by` timestamp at or after {date}")
+        raise Unprocessable(too_early(behavior))
+
+
+def too_early(behavior: Behavior) -> str:
+    """Returns why a commitment cannot begin before the resource's `min_confirm_date`."""
+    date = datetime.fromtimestamp(behavior.commitment_min_confirm_date or 0.0, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"this commitment needs a `confirm_by` timestamp at or after {date}"
 
 
 def expiry(request: CommitmentRequest, now: float) -> float:
