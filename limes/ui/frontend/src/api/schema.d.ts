@@ -28,10 +28,15 @@ export interface components {
         BurstingBody: {
             enabled: boolean;
         };
-        /** @description Whether the commitment could be made and confirmed at once. */
+        /** @description Whether the commitment could be made and confirmed at once; if not, why, and what would work. */
         CanConfirmAnswer: {
             warnings?: string[];
             result: boolean;
+            reason?: string;
+            /** @description the largest amount that could be */
+            confirmable_now?: number;
+            /** @description when all of it could be, UNIX timestamp */
+            confirmable_at?: number;
         };
         /** @description The last scrape of a capacitor. `message` is the error of the last attempt, if that failed. */
         CapacitorScrape: {
@@ -226,6 +231,10 @@ export interface components {
         CommitmentEventsAnswer: {
             events: components["schemas"]["CommitmentEvent"][];
             next: number;
+        };
+        /** @description By resource and availability zone. What nobody has committed to is left out. */
+        CommitmentSummaryAnswer: {
+            commitment_summary: components["schemas"]["ZoneSummary"][];
         };
         /** @description Commitments, in the order of their numbers. */
         CommitmentsAnswer: {
@@ -910,6 +919,28 @@ export interface components {
         VersionsAnswer: {
             versions: components["schemas"]["Version"][];
         };
+        /** @description What projects have committed to, of one resource in one availability zone. Amounts are in the unit. */
+        ZoneSummary: {
+            service_type: string;
+            resource_name: string;
+            availability_zone: string;
+            /** @description only of measured resources */
+            unit?: string;
+            /** @description confirmed */
+            committed: number;
+            /** @description of what is confirmed: each project uses its own only */
+            used: number;
+            /** @description of what is confirmed */
+            unused: number;
+            /** @description of what is confirmed: ends within `days`, and was not renewed */
+            expiring: number;
+            pending: number;
+            planned: number;
+            /** @description how many these are */
+            commitments: number;
+            /** @description how many have confirmed ones */
+            projects: number;
+        };
     };
     responses: never;
     parameters: never;
@@ -936,6 +967,7 @@ export type CommitmentAnswer = components['schemas']['CommitmentAnswer'];
 export type CommitmentConfig = components['schemas']['CommitmentConfig'];
 export type CommitmentEvent = components['schemas']['CommitmentEvent'];
 export type CommitmentEventsAnswer = components['schemas']['CommitmentEventsAnswer'];
+export type CommitmentSummaryAnswer = components['schemas']['CommitmentSummaryAnswer'];
 export type CommitmentsAnswer = components['schemas']['CommitmentsAnswer'];
 export type ConversionBody = components['schemas']['ConversionBody'];
 export type ConversionPart = components['schemas']['ConversionPart'];
@@ -1018,5 +1050,6 @@ export type UtilisationDay = components['schemas']['UtilisationDay'];
 export type Version = components['schemas']['Version'];
 export type VersionAnswer = components['schemas']['VersionAnswer'];
 export type VersionsAnswer = components['schemas']['VersionsAnswer'];
+export type ZoneSummary = components['schemas']['ZoneSummary'];
 export type $defs = Record<string, never>;
 export type operations = Record<string, never>;
