@@ -31,11 +31,13 @@ from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref, ResourceDef, ServiceDef
 from limes.core.quota import UNLIMITED, BackendQuota, Unlimited, limited
 from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, parse_value
 from limes.errors import BackendError, BackendMissing, BackendOutage, BackendOutdated, BackendRefusal, ConfigError
+from limes.settings.durations import SecondsOrZero
 
 __all__ = [
     # what a plugin implements
     "Plugin", "Offer", "BackendContext",
-    "Params", "NoParams", "ResourceParams", "ResourceName", "Amount", "AmountPerAZ", "QuotaValue", "NOT_EMPTY",
+    "Params", "NoParams", "ResourceParams", "ResourceName", "Amount", "AmountPerAZ", "QuotaValue", "SecondsOrZero",
+    "NOT_EMPTY",
     "QuotaBackend", "CapacityBackend", "DiscoveryBackend",
     # what it describes and reports
     "Ref", "ServiceDef", "ResourceDef", "DomainInfo", "ProjectInfo",

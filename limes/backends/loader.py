@@ -16,6 +16,7 @@ from limes.backends.breaker import CircuitBreaker
 from limes.backends.plugin import BackendContext, Offer, Plugin, SessionFactory
 from limes.errors import ConfigError
 from limes.outgoing import DEFAULT_LIMITS, AnswerLimits
+from limes.settings.problems import describe_problems, did_you_mean
 
 ENTRY_POINT_GROUP = "limes.backends"
 
@@ -71,7 +72,8 @@ class Plugins:
         """Returns the plugin of that name. Raises `ConfigError` if it is unknown or cannot be loaded."""
         if name not in self._points:
             known = ", ".join(self.names) or "none"
-            raise ConfigError([f"there is no plugin {name!r} (installed are: {known})"])
+            hint = did_you_mean(name, self.names)
+            raise ConfigError([f"there is no plugin {name!r} (installed are: {known}){hint}"])
         if name not in self._loaded:
             self._loaded[name] = self._load(self._points[name])
         return self._loaded[name]
@@ -153,14 +155,6 @@ def _make(plugins: Plugins, kind: Kind, spec: BackendSpec, context: BackendConte
     try:
         return offer.create(offer.params.model_validate(dict(spec.params)), context)
     except ValidationError as error:
-        raise ConfigError([_problem(f"{spec.path}.params", item) for item in error.errors()]) from None
+        raise ConfigError(describe_problems(error, offer.params, f"{spec.path}.params")) from None
     except ConfigError as error:
         raise ConfigError([f"{spec.path}.params.{problem}" for problem in error.problems]) from error
-
-
-def _problem(path: str, item: Any) -> str:
-    for part in item["loc"]:
-        if part != "[key]":  # pydantic's way to say that it is the key that is wrong
-            path += f"[{part}]" if isinstance(part, int) else f".{part}"
-    message = {"extra_forbidden": "unknown key", "missing": "missing"}.get(item["type"], item["msg"])
-    return f"{path}: {message.removeprefix('Value error, ')}"

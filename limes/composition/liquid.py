@@ -25,7 +25,8 @@ def liquid_settings(settings: Settings, environ: Mapping[str, str] = os.environ)
     try:
         section = settings.liquid.model_validate({**settings.liquid.model_dump(), "listen": listen})
     except ValidationError as error:
-        raise ConfigError([f"--listen {listen}: {error.errors()[0]['msg']}"]) from None
+        reason = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ConfigError([f"--listen {listen}: {reason}"]) from None
     return settings.model_copy(update={"liquid": section})
 
 

@@ -1,10 +1,11 @@
-"""The audit: who is told of each change. Durations are in seconds."""
+"""The audit: who is told of each change."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from limes.settings.base import ConfigPath, Seconds, Section
+from limes.settings.base import ConfigPath, Section
+from limes.settings.durations import Seconds
 
 
 class AuditLogSettings(Section):

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationInfo
 
 
 class Section(BaseModel):
@@ -27,7 +27,7 @@ def _compile(value: Any) -> re.Pattern[str]:
     try:
         return re.compile(value)
     except re.error as error:
-        raise ValueError(f"not a valid regular expression: {error}") from None
+        raise ValueError(f"{value!r} is not a valid regular expression: {error}") from None
 
 
 Regex = Annotated[re.Pattern[str], BeforeValidator(_compile)]
@@ -44,18 +44,21 @@ Name = Annotated[str, AfterValidator(_no_slash)]
 """The name of a service type, a resource, an availability zone or a capacitor."""
 
 
+_ALL_NETWORKS = "0.0.0.0"  # noqa: S104 - what an operator asks for
+
+
 def _listen(value: str) -> str:
     host, colon, port = value.rpartition(":")
-    if not colon or not host or not port.isdigit() or not 0 <= int(port) <= 65535:
-        raise ValueError("expected HOST:PORT, such as 127.0.0.1:8080")
-    return value
+    is_port = port.isascii() and port.isdigit() and int(port) <= 65535
+    if not colon or not is_port:
+        raise ValueError("expected HOST:PORT, such as 127.0.0.1:8080, or :8080 for all networks of this machine")
+    if ":" in host and not host.startswith("["):
+        raise ValueError("expected an IPv6 address in brackets, such as [::1]:8080")
+    return value if host else f"{_ALL_NETWORKS}:{port}"
 
 
 ListenAddress = Annotated[str, AfterValidator(_listen)]
-"""`HOST:PORT`."""
-
-Seconds = Annotated[float, Field(gt=0)]
-"""A duration in seconds, above zero."""
+"""`HOST:PORT`. Without a host, as in `:8080`, it is for all networks of this machine (IPv4)."""
 
 
 def _from_folder(value: Any, info: ValidationInfo) -> Any:

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt, StringConstraints, field_validator, model_validator
 
-from limes.settings.base import Name, Regex, Seconds, Section
+from limes.settings.base import Name, Regex, Section
+from limes.settings.durations import Seconds, SecondsOrZero
 
 
 class DiscoverySettings(Section):
@@ -160,7 +161,7 @@ ResourcePath = Annotated[str, StringConstraints(pattern=r"^[^/]+/[^/]+$")]
 class CommitmentSettings(Section):
     """What projects may do with their commitments."""
 
-    self_delete_grace: float = Field(default=0.0, ge=0)
+    self_delete_grace: SecondsOrZero = 0.0
     """For how long after making it a project may delete a commitment, also a confirmed one. 0: never; only cloud admins
     delete, and only unconfirmed ones."""
     renewal_window: Seconds = 90 * 86400.0

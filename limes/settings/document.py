@@ -14,8 +14,9 @@ from limes.settings.root import Settings
 _HEAD = """# Configuration
 
 One YAML file, named by `--config` or `LIMES_CONFIG`. `limes config check` reports everything that is wrong at once.
-Unknown keys are errors; relative paths count from the file's folder; durations are seconds. Key names that the original
-Limes has mean the same here. `config/limes.yaml` shows them in use.
+Unknown keys are errors; relative paths count from the file's folder. A duration is a number of seconds, or an amount
+with a unit: `30s`, `30m`, `2h`, `7 days`, `5 years` (of 365 days). Key names that the original Limes has mean the same
+here. `config/limes.yaml` shows them in use.
 
 This page is made by `limes config options`; a test holds it to the models.
 """

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from limes.settings.base import Seconds, Section
+from limes.settings.base import Section
+from limes.settings.durations import Seconds
 
 
 class ClientSettings(Section):

@@ -6,7 +6,8 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from limes.errors import StartupError
-from limes.settings.base import ConfigPath, Seconds, Section, is_loopback
+from limes.settings.base import ConfigPath, Section, is_loopback
+from limes.settings.durations import Seconds, SecondsOrZero
 from limes.settings.sample import SampleSettings
 
 
@@ -74,10 +75,10 @@ class KeystoneSettings(Section):
 class TokenCacheSettings(Section):
     """How long what Keystone said of a token is believed. A revoked token is good for so long at most."""
 
-    ttl: float = Field(default=300.0, ge=0)
-    """Seconds for a valid token, but never beyond its end."""
-    negative_ttl: float = Field(default=10.0, ge=0)
-    """Seconds for an invalid one."""
+    ttl: SecondsOrZero = 300.0
+    """For a valid token, but never beyond its end."""
+    negative_ttl: SecondsOrZero = 10.0
+    """For an invalid one."""
     size: int = Field(default=10_000, ge=1)
     """Tokens that each process remembers."""
     signed_out_folder: ConfigPath | None = None

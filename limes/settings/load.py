@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from limes.errors import ConfigError
 from limes.redaction import TELLING_KEY, know, secrets_of
+from limes.settings.problems import describe_problems
 from limes.settings.root import Settings
 from limes.urls import hosts_of, split_url
 
@@ -110,21 +111,23 @@ def parse(document: dict[str, Any], environ: Mapping[str, str], folder: Path) ->
     From here on, the secrets in them and in the environment are hidden wherever they show up.
     """
     know(value for key, value in environ.items() if key.startswith(("LIMES_", "OS_")) and TELLING_KEY.search(key))
-    problems = _override(document, environ)
+    problems, sources = _override(document, environ)
     if "placement" in document and not document.keys() & {"availability_zones", "services"}:
         document = {"availability_zones": [], "services": [], **document}
     try:
         settings = Settings.model_validate(document, context={"folder": folder})
     except ValidationError as error:
-        raise ConfigError(problems + [_problem(item) for item in error.errors()]) from None
+        raise ConfigError(problems + describe_problems(error, Settings, sources=sources)) from None
     if problems:
         raise ConfigError(problems)
     know(secrets_of(settings))
     return settings
 
 
-def _override(document: dict[str, Any], environ: Mapping[str, str]) -> list[str]:
-    problems = []
+def _override(document: dict[str, Any], environ: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+    """Puts what the environment says into the document. Returns the problems, and the variable of each setting that
+    came from one."""
+    problems, sources = [], {}
     if _boolean_or_false(environ.get("LIMES_DEBUG", "")):
         document.setdefault("logging", {})["level"] = "DEBUG"
     url = _original_database_url(environ)
@@ -142,9 +145,10 @@ def _override(document: dict[str, Any], environ: Mapping[str, str]) -> list[str]
         try:
             if isinstance(section, dict):
                 section[path[-1]] = convert(environ[variable])
+                sources[".".join(path)] = variable
         except ValueError as error:
-            problems.append(f"environment variable {variable}: {error}")
-    return problems
+            problems.append(f"environment variable {variable}: {error}, not {environ[variable]!r}")
+    return problems, sources
 
 
 def _boolean_or_false(text: str) -> bool:
@@ -174,18 +178,6 @@ def _original_broker_url(environ: Mapping[str, str]) -> str | None:
         return None
     user = quote(parts["USERNAME"] or "guest", safe="")
     return f"amqp://{user}@{parts['HOSTNAME'] or 'localhost'}:{parts['PORT'] or '5672'}/"
-
-
-def _problem(item: Any) -> str:
-    path = ""
-    for part in item["loc"]:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
-    message = item["msg"].removeprefix("Value error, ")
-    if item["type"] == "extra_forbidden":
-        message = "unknown key"
-    elif item["type"] == "missing":
-        message = "missing"
-    return f"{path}: {message}" if path else message
 
 
 def url_with_password(url: str, password: str | None) -> str:

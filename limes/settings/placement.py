@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from limes.settings.base import ConfigPath, ListenAddress, Section
+from limes.settings.durations import Seconds, WholeSeconds
 from limes.settings.http import ClientSettings
 
 
@@ -25,8 +26,8 @@ class PlacementCorsSettings(Section):
     """Methods that such a page may use."""
     expose_headers: tuple[str, ...] = ("OpenStack-API-Version", "X-OpenStack-Request-ID", "Location")
     """Response headers that such a page may read, beyond the simple ones."""
-    max_age: int = Field(default=3600, ge=0)
-    """Seconds for which a browser may remember the answer to its preflight."""
+    max_age: WholeSeconds = 3600
+    """For how long a browser may remember the answer to its preflight."""
 
 
 class PlacementBounds(Section):
@@ -51,8 +52,8 @@ class PlacementBounds(Section):
     max_candidates: int = Field(default=100_000, ge=1000)
     """Candidates that are generated for one query before the search stops, with a log line. Fewer for queries for more
     than ten amounts of resources, so that an answer's size is bounded as well."""
-    search_seconds: float = Field(default=10, ge=0.1, le=600)
-    """Seconds after which a search for candidates stops, with a log line. What was found until then is the answer, with
+    search_seconds: Seconds = Field(default=10, ge=0.1, le=600)
+    """After this time a search for candidates stops, with a log line. What was found until then is the answer, with
     the header `X-Limes-Incomplete`; if nothing was found, the answer is 503."""
     max_usage_groups: int = Field(default=100_000, ge=100)
     """Groups in one answer of `GET /usage_groups`."""

@@ -1,10 +1,11 @@
-"""Our own sections: database, API, collector and logging. Durations are in seconds."""
+"""Our own sections: database, API, collector and logging."""
 
 from typing import Literal
 
 from pydantic import Field
 
-from limes.settings.base import ConfigPath, ListenAddress, Seconds, Section
+from limes.settings.base import ConfigPath, ListenAddress, Section
+from limes.settings.durations import Seconds, SecondsOrZero
 from limes.settings.http import ClientSettings
 
 
@@ -142,7 +143,7 @@ class CollectorSettings(Section):
     """A collector whose clock differs by more from the database's begins nothing until they agree (PostgreSQL)."""
     stale_after: Seconds = 7200.0
     """Figures that are older than this are marked as stale: in reports, in metrics, and by `limes status`."""
-    service_grace: float = Field(default=30 * 86400.0, ge=0)
+    service_grace: SecondsOrZero = 30 * 86400.0
     """How long quotas and commitments of a service are kept after it has left the configuration, and come back with it.
     0: they are deleted when the next collector starts, unless commitments hold."""
     data_metrics: DataMetricsSettings = DataMetricsSettings()

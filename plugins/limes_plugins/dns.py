@@ -18,6 +18,7 @@ from limes.backends import (
     ProjectInfo,
     QuotaBackend,
     ResourceDef,
+    SecondsOrZero,
     ServiceDef,
     UsageReport,
 )
@@ -37,8 +38,8 @@ class DnsParams(ConnectionParams):
     """Of a service. A configured `endpoint` ends in `/v2`."""
 
     area: Text = "dns"
-    max_age: float = Field(default=120, ge=0, le=3600)
-    """For how many seconds the list of zones may be used once it is read; 0 reads it anew for each project."""
+    max_age: SecondsOrZero = Field(default=120, le=3600)
+    """For how long the list of zones may be used once it is read; 0 reads it anew for each project."""
     page_size: int = Field(default=1000, ge=1)
 
 

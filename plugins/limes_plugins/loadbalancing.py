@@ -19,6 +19,7 @@ from limes.backends import (
     ProjectInfo,
     QuotaBackend,
     ResourceDef,
+    SecondsOrZero,
     ServiceDef,
     UsageReport,
 )
@@ -53,8 +54,8 @@ _RESOURCES = by_name(
 class LoadBalancingParams(ConnectionParams):
     """How Octavia is found. A configured `endpoint` ends in `/v2`."""
 
-    max_age: float = Field(default=120, ge=0, le=3600)
-    """For how many seconds the lists may be used once they are read; 0 reads them anew for each project."""
+    max_age: SecondsOrZero = Field(default=120, le=3600)
+    """For how long the lists may be used once they are read; 0 reads them anew for each project."""
     page_size: int = Field(default=1000, ge=1)
 
 

@@ -228,10 +228,10 @@ def test_aliases_are_the_same_flavor(nova: Nova, project: ProjectInfo) -> None:
 @pytest.mark.parametrize(
     ("params", "problem"),
     [
-        ({"page_size": 1}, ".page_size: Input should be greater than or equal to 2"),
+        ({"page_size": 1}, ".page_size: expected at least 2"),
         ({"flavors": {"a": {"aliases": ["b"]}, "b": {}}}, ".flavors: the flavor b is given to more than one resource"),
         ({"flavors": {"a/b": {}}}, "expected a name without slashes and blanks"),
-        ({"quota": {"store": "nova"}}, ".quota.store: Input should be 'quota_sets' or 'keystone_limits'"),
+        ({"quota": {"store": "nova"}}, ".quota.store: expected 'quota_sets' or 'keystone_limits'"),
         ({"quota": {"region_id": "r"}}, ".quota: the other keys go with the store 'keystone_limits' only"),
         (
             {"quota": {"store": "keystone_limits", "limit_names": {"instances_x": "y"}}},
@@ -239,14 +239,14 @@ def test_aliases_are_the_same_flavor(nova: Nova, project: ProjectInfo) -> None:
         ),
         (
             {"hypervisor_type_rules": [{"match": "image", "pattern": "a", "type": "b"}]},
-            ".hypervisor_type_rules[0].match: String should match pattern",
+            ".hypervisor_type_rules[0].match: expected something that matches",
         ),
         (
             {"hypervisor_type_rules": [{"match": "flavor-name", "pattern": "(", "type": "b"}]},
             ".hypervisor_type_rules[0].pattern: is not a regular expression",
         ),
-        ({"bigvm_min_memory": 0}, ".bigvm_min_memory: Input should be greater than 0"),
-        ({"list_servers": "never"}, ".list_servers: Input should be 'together' or 'by_project'"),
+        ({"bigvm_min_memory": 0}, ".bigvm_min_memory: expected more than 0"),
+        ({"list_servers": "never"}, ".list_servers: expected 'together' or 'by_project'"),
     ],
 )
 def test_params_that_are_refused(params: dict[str, Any], problem: str) -> None:

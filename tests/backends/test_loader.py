@@ -44,8 +44,8 @@ def test_every_problem_is_reported_with_its_path() -> None:
     known = ", ".join(Plugins().names)
     quota = ", ".join(Plugins().offering("quota"))
     assert error.value.problems == [
-        f"services[0].type: there is no plugin 'novel' (installed are: {known})",
-        "services[1].params.resources.ram.unit: Input should be '', 'B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB' or 'EiB'",
+        f"services[0].type: there is no plugin 'novel' (installed are: {known}); did you mean nova?",
+        "services[1].params.resources.ram.unit: expected '', 'B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB' or 'EiB', not 'mb'",
         f"services[2].type: the plugin 'manual' offers no quota (those that do: {quota})",
         "capacitors[0].params.values: at least one is needed",
         "capacitors[0].params.color: unknown key",

@@ -248,7 +248,7 @@ def test_errors_say_what_is_wrong(nova: Nova, path: str, answer: tuple[Any, ...]
             ".required_traits[0]: expected the name of a trait",
         ),
         ({"pooled_ram_resource": "cores"}, "the three pooled_..._resource need different names"),
-        ({"max_instances_per_aggregate": 0}, ".max_instances_per_aggregate: Input should be greater than 0"),
+        ({"max_instances_per_aggregate": 0}, ".max_instances_per_aggregate: expected more than 0"),
     ],
 )
 def test_params_that_are_refused(params: dict[str, Any], problem: str) -> None:

@@ -51,7 +51,7 @@ def test_resources_track_quota_where_there_is_a_store(store: str) -> None:
         ({"auth": {"type": "token"}}, ".auth: a token must be given if, and only if, the type is 'token'"),
         ({"auth": {"type": "none", "token": "x"}}, ".auth: a token must be given if, and only if, the type is 'token'"),
         ({"auth": {"type": "none"}}, ": without a Keystone session the endpoint must be given"),
-        ({"quota": {"store": "disk"}}, ".quota.store: Input should be 'placement', 'keystone_limits' or 'none'"),
+        ({"quota": {"store": "disk"}}, ".quota.store: expected 'placement', 'keystone_limits' or 'none'"),
         (
             {"quota": {"store": "placement", "region_id": "r"}},
             ".quota: the other keys go with the store 'keystone_limits' only",
@@ -98,7 +98,7 @@ def test_wrong_service_params(params: dict[str, Any], problem: str) -> None:
         ({"availability_zones": {"az-one": {"traits": ["low"]}}}, ".availability_zones.az-one.traits[0]: expected the"),
         ({"availability_zones_from_nova": {"place": 1}}, ".availability_zones_from_nova.place: unknown key"),
         ({"traits": {"required": ["nova"]}}, ".traits.required[0]: expected the name of a trait"),
-        ({"resources": {"cores": {"class": "VCPU"}}}, ".resources.cores: Input should be a valid string"),
+        ({"resources": {"cores": {"class": "VCPU"}}}, ".resources.cores: expected a text"),
     ],
 )
 def test_wrong_capacity_params(params: dict[str, Any], problem: str) -> None:

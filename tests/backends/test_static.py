@@ -186,11 +186,11 @@ def test_static_params_are_checked() -> None:
         load_quota("static", params)
     assert sorted(error.value.problems) == [
         "services[0].params.area: missing",
-        "services[0].params.resources.a/b: expected a name without slashes and blanks",
+        "services[0].params.resources.a/b: expected a name without slashes and blanks, not 'a/b'",
         "services[0].params.resources.cores.color: unknown key",
-        "services[0].params.resources.cores.usage.any: Input should be a valid integer",
+        "services[0].params.resources.cores.usage.any: expected a whole number, not true",
         "services[0].params.resources.ram.quota: expected 'unlimited' or a whole number from 0",
-        "services[0].params.resources.ram.unit: Input should be '', 'B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB' or 'EiB'",
+        "services[0].params.resources.ram.unit: expected '', 'B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB' or 'EiB', not 'Megabytes'",
     ]
 
 
@@ -232,9 +232,7 @@ def test_manual_params_are_checked() -> None:
     values = {"compute": {"cores": -1, "ram": {"az-nine": 5}}}
     with pytest.raises(ConfigError) as error:
         load_capacity("manual", {"values": values})
-    assert error.value.problems == [
-        "capacitors[0].params.values.compute.cores.any: Input should be greater than or equal to 0"
-    ]
+    assert error.value.problems == ["capacitors[0].params.values.compute.cores.any: expected at least 0, not -1"]
     with pytest.raises(ConfigError) as error:
         load_capacity("manual", {"values": {"compute": {"ram": {"az-nine": 5}}}})
     assert "values.compute.ram.az-nine: is not one of the configured availability_zones" in error.value.problems[0]

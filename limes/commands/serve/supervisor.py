@@ -14,6 +14,7 @@ from types import FrameType, TracebackType
 from typing import Self
 
 from limes.errors import StartupError
+from limes.settings.base import reachable
 
 _STOP_TIMEOUT = 15.0
 _PR_SET_PDEATHSIG = 1
@@ -123,7 +124,7 @@ class Supervisor:
 
 def _is_healthy(listen: str) -> bool:
     try:
-        with urllib.request.urlopen(f"http://{listen}/healthcheck", timeout=2) as answer:
+        with urllib.request.urlopen(f"http://{reachable(listen)}/healthcheck", timeout=2) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from limes.backends import Amount, Params, ResourceName
+from limes.backends import Amount, Params, ResourceName, SecondsOrZero
 from limes_plugins.openstack.params import ConnectionParams, Expression, KeystoneLimitParams, Text
 
 LIMIT_NAMES = {"cores": "class:VCPU", "instances": "servers", "ram": "class:MEMORY_MB"}
@@ -71,8 +71,8 @@ class ComputeParams(ConnectionParams):
     list_servers: Literal["together", "by_project"] = "together"
     """`together`: the servers of all projects in one list, kept for `max_age`. `by_project`: one list for each
     scrape."""
-    max_age: float = Field(default=120, ge=0, le=3600)
-    """For how many seconds lists of all projects may be used once they are read; 0 reads them anew for each project."""
+    max_age: SecondsOrZero = Field(default=120, le=3600)
+    """For how long lists of all projects may be used once they are read; 0 reads them anew for each project."""
     page_size: int = Field(default=1000, ge=2)
 
     @field_validator("flavors")

@@ -6,7 +6,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
-from limes.backends import NOT_EMPTY, BackendContext, ConfigError, Params, ResourceName, ResourceParams, Unit
+from limes.backends import (
+    NOT_EMPTY,
+    BackendContext,
+    ConfigError,
+    Params,
+    ResourceName,
+    ResourceParams,
+    SecondsOrZero,
+    Unit,
+)
 from limes_plugins.openstack.params import ConnectionParams, Expression, KeystoneLimitParams, Text
 
 _UNITS = {"MEMORY_MB": Unit.MIB, "DISK_GB": Unit.GIB}
@@ -160,8 +169,8 @@ class ServiceParams(PlacementParams):
     find out in which AZ a project uses something. Without, all of its usage is in AZ `any`."""
     requests_per_scrape: int = Field(default=2000, ge=10)
     """So many requests for allocations one scrape makes at most. What is not known until then is in `unknown`."""
-    max_age: float = Field(default=120, ge=0, le=3600)
-    """For how many seconds it may be used what is known of all providers, their AZs and their allocations."""
+    max_age: SecondsOrZero = Field(default=120, le=3600)
+    """For how long it may be used what is known of all providers, their AZs and their allocations."""
     with_subresources: bool = False
     """Whether to report each consumer."""
 

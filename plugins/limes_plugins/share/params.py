@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, field_validator
 
-from limes.backends import NOT_EMPTY, BackendContext, Params, ProjectInfo
+from limes.backends import NOT_EMPTY, BackendContext, Params, ProjectInfo, SecondsOrZero
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.params import ConnectionParams, Text
 
@@ -68,8 +68,8 @@ class ShareParams(ConnectionParams):
 
     area: Text = "storage"
     share_types: ShareTypes
-    max_age: float = Field(default=120, ge=0, le=3600)
-    """For how many seconds the lists may be used once they are read; 0 reads them anew for each project."""
+    max_age: SecondsOrZero = Field(default=120, le=3600)
+    """For how long the lists may be used once they are read; 0 reads them anew for each project."""
     page_size: int = Field(default=1000, ge=1)
 
 

@@ -20,6 +20,7 @@ from limes.backends import (
     QuotaBackend,
     ResourceDef,
     ResourceUsage,
+    SecondsOrZero,
     ServiceDef,
     Unit,
     UsageReport,
@@ -48,8 +49,8 @@ class VolumeParams(ConnectionParams):
     """By Cinder's names. The resources of the first one have no suffix, and get what is of no known type."""
     with_volume_subresources: bool = False
     with_snapshot_subresources: bool = False
-    max_age: float = Field(default=120, ge=0, le=3600)
-    """For how many seconds the lists may be used once they are read; 0 reads the project's own ones each time."""
+    max_age: SecondsOrZero = Field(default=120, le=3600)
+    """For how long the lists may be used once they are read; 0 reads the project's own ones each time."""
     page_size: int = Field(default=1000, ge=1)
 
 

@@ -44,7 +44,7 @@ def test_everything_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert code == 1
     for problem in (
         "limes: surprise: unknown key",
-        "limes: collector.threads: Input should be greater than or equal to 1",
+        "limes: collector.threads: expected at least 1, not 0",
         "limes: discovery.params.domains[0].projects: ",
         "limes: services[0].params.resources.ram: MEMORY_MB is counted in MiB",
         "limes: services[1].type: there is no plugin 'nowhere' (installed are: ",

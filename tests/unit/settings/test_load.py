@@ -66,16 +66,16 @@ surprise: 1
     with pytest.raises(ConfigError) as caught:
         load(write(tmp_path, text), {"LIMES_AUTHORITATIVE": "perhaps"})
     assert caught.value.problems == [
-        "environment variable LIMES_AUTHORITATIVE: expected true or false",
+        "environment variable LIMES_AUTHORITATIVE: expected true or false, not 'perhaps'",
         "services[0].type: missing",
-        "services[1].service_type: expected letters, digits, '-', '_' or '.', beginning with a letter or digit",
-        "services[1].parms: unknown key",
-        "bursting.max_multiplier: Input should be a valid number, unable to parse string as a number",
-        "resource_behavior[0].resource: not a valid regular expression: missing ), unterminated subpattern at position 1",
+        "services[1].service_type: expected letters, digits, '-', '_' or '.', beginning with a letter or digit, not 'a/b'",
+        "services[1].parms: unknown key; did you mean params?",
+        "bursting.max_multiplier: expected a number, not 'x'",
+        "resource_behavior[0].resource: '((' is not a valid regular expression: missing ), unterminated subpattern at position 1",
         "resource_behavior[1]: scales_with and scaling_factor must be given together",
         "resource_behavior[2].annotations: annotation 'list': expected a scalar",
-        "collector.listen: expected HOST:PORT, such as 127.0.0.1:8080",
-        "collector.scrape_interval: Input should be greater than 0",
+        "collector.listen: expected HOST:PORT, such as 127.0.0.1:8080, or :8080 for all networks of this machine, not 'nowhere'",
+        "collector.scrape_interval: expected more than 0, not -1",
         "surprise: unknown key",
     ]
 
@@ -181,9 +181,9 @@ def test_sinks(tmp_path: Path, text: str, sinks: tuple[Any, ...]) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("sinks: kafka", "audit.sinks[0]: Input should be 'log' or 'rabbitmq'"),
+        ("sinks: kafka", "audit.sinks[0]: expected 'log' or 'rabbitmq', not 'kafka'"),
         ("sinks: [log, log]", "audit: a sink is given twice"),
-        ("rabbitmq: {url: 'https://mq'}", "audit.rabbitmq.url: String should match pattern"),
+        ("rabbitmq: {url: 'https://mq'}", "audit.rabbitmq.url: expected something that matches ^amqps?://"),
     ],
 )
 def test_audit_problems(tmp_path: Path, text: str, problem: str) -> None:
