@@ -31,7 +31,7 @@ from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref, ResourceDef, ServiceDef
 from limes.core.quota import UNLIMITED, BackendQuota, Unlimited, limited
 from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, parse_value
 from limes.errors import BackendError, BackendMissing, BackendOutage, BackendOutdated, BackendRefusal, ConfigError
-from limes.settings.durations import SecondsOrZero
+from limes.validation.durations import SecondsOrZero
 
 __all__ = [
     # what a plugin implements

@@ -16,7 +16,7 @@ from limes.backends.breaker import CircuitBreaker
 from limes.backends.plugin import BackendContext, Offer, Plugin, SessionFactory
 from limes.errors import ConfigError
 from limes.outgoing import DEFAULT_LIMITS, AnswerLimits
-from limes.settings.problems import describe_problems, did_you_mean
+from limes.validation.problems import describe_problems, did_you_mean
 
 ENTRY_POINT_GROUP = "limes.backends"
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from limes.settings.base import ConfigPath, Section
-from limes.settings.durations import Seconds
+from limes.validation.durations import Seconds
 
 
 class AuditLogSettings(Section):

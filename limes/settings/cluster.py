@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PositiveInt, StringConstraints, field_validator, model_validator
 
 from limes.settings.base import Name, Regex, Section
-from limes.settings.durations import Seconds, SecondsOrZero
+from limes.validation.durations import Seconds, SecondsOrZero
 
 
 class DiscoverySettings(Section):

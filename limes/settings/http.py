@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from limes.settings.base import Section
-from limes.settings.durations import Seconds
+from limes.validation.durations import Seconds
 
 
 class ClientSettings(Section):

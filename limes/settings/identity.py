@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 
 from limes.errors import StartupError
 from limes.settings.base import ConfigPath, Section, is_loopback
-from limes.settings.durations import Seconds, SecondsOrZero
 from limes.settings.sample import SampleSettings
+from limes.validation.durations import Seconds, SecondsOrZero
 
 
 class KeystoneSettings(Section):

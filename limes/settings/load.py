@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from limes.errors import ConfigError
 from limes.redaction import TELLING_KEY, know, secrets_of
-from limes.settings.problems import describe_problems
 from limes.settings.root import Settings
 from limes.urls import hosts_of, split_url
+from limes.validation.problems import describe_problems
 
 
 class _UniqueKeyLoader(yaml.SafeLoader):

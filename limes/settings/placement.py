@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from limes.settings.base import ConfigPath, ListenAddress, Section
-from limes.settings.durations import Seconds, WholeSeconds
 from limes.settings.http import ClientSettings
+from limes.validation.durations import Seconds, WholeSeconds
 
 
 def _prefix(value: str) -> str:

@@ -5,8 +5,8 @@ from typing import Literal
 from pydantic import Field
 
 from limes.settings.base import ConfigPath, ListenAddress, Section
-from limes.settings.durations import Seconds, SecondsOrZero
 from limes.settings.http import ClientSettings
+from limes.validation.durations import Seconds, SecondsOrZero
 
 
 class DatabaseSettings(Section):

@@ -189,7 +189,7 @@ def test_static_params_are_checked() -> None:
         "services[0].params.resources.a/b: expected a name without slashes and blanks, not 'a/b'",
         "services[0].params.resources.cores.color: unknown key",
         "services[0].params.resources.cores.usage.any: expected a whole number, not true",
-        "services[0].params.resources.ram.quota: expected 'unlimited' or a whole number from 0",
+        "services[0].params.resources.ram.quota: expected 'unlimited' or a whole number from 0, not -5",
         "services[0].params.resources.ram.unit: expected '', 'B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB' or 'EiB', not 'Megabytes'",
     ]
 

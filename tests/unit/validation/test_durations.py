@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from limes.errors import ConfigError
 from limes.settings import Settings, parse
-from limes.settings.durations import is_duration, read_duration, say_duration
 from limes.settings.placement import PlacementBounds
 from limes.settings.processes import CollectorSettings
+from limes.validation.durations import is_duration, read_duration, say_duration
 
 BASE = {"availability_zones": ["az-one"], "services": [{"service_type": "compute", "type": "static"}]}
 
