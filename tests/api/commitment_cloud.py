@@ -9,6 +9,7 @@ from limes.core.catalog import BehaviorRule
 from limes.core.commitments.commitment import Commitment
 from limes.core.commitments.rules import CommitmentRules
 from limes.db.queries import commitments as queries
+from limes.db.queries.catalog import resource_ids
 from limes.system import SystemIds
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 from tests.support.clock import FrozenClock
@@ -39,7 +40,7 @@ class Cloud:
         self.ledger = self.cases.create.ledger
         self.settle = SettleCommitments(self.ledger)
         self.engine.atomic(self._clean)
-        self.ids = {ref: id_ for id_, ref in self.engine.snapshot(self.ledger.refs).items()}
+        self.ids = resource_ids(self.engine)
 
     def _clean(self) -> None:
         for table in ("project_commitments", "project_az_resources", "az_resources"):

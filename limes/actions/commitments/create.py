@@ -123,7 +123,7 @@ class CreateCommitment:
             )
         )
         ledger.record([*changes, Change("created", commitment)], now)
-        return ledger.add_description(commitment)
+        return Described(commitment, request.ref, ledger.unit_of(request.ref))
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,9 +81,9 @@ class Ledger:
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
-    def refs(self) -> dict[int, Ref]:
-        """Returns the configured and former resources by id."""
-        return {id_: ref for ref, id_ in catalog_queries.resource_ids(self.engine).items()}
+    def refs(self, resources: Iterable[int]) -> dict[int, Ref]:
+        """Returns these resources by id, whether they are configured or were."""
+        return catalog_queries.refs_by_id(self.engine, sorted(set(resources)))
 
     def tally(self, ref: Ref, resource_id: int, azs: Collection[str], projects: Collection[int], now: float) -> Tally:
         """Returns the figures that decide on capacity of a resource in these AZs, for these projects."""
@@ -93,7 +93,7 @@ class Ledger:
     def ref_of(self, commitment: Commitment) -> Ref:
         """Returns the commitment's resource. Raises `NotFound` if that is no longer configured: it can only end
         then."""
-        ref = self.refs()[commitment.resource_id]
+        ref = self.refs([commitment.resource_id])[commitment.resource_id]
         if self.catalog.find(ref) is None:
             raise NotFound(f"resource {'/'.join(ref)} is not configured any more")
         return ref
@@ -128,7 +128,8 @@ class Ledger:
 
     def add_descriptions(self, commitments: Iterable[Commitment]) -> list[Described]:
         """Returns the same for many. Commitments to resources that are not configured any more are left out."""
-        refs = self.refs()
+        commitments = list(commitments)
+        refs = self.refs(commitment.resource_id for commitment in commitments)
         with_refs = ((commitment, refs.get(commitment.resource_id)) for commitment in commitments)
         return [
             Described(commitment, ref, resource.unit)
@@ -193,7 +194,7 @@ class Ledger:
         return changes
 
     def _confirm_pending(self, resource_id: int, pending: Sequence[Commitment], now: float) -> list[Change]:
-        ref = self.refs()[resource_id]
+        ref = self.refs([resource_id])[resource_id]
         if self.catalog.find(ref) is None:
             return []
         earliest = self.catalog.behavior(ref).commitment_min_confirm_date
@@ -212,7 +213,7 @@ class Ledger:
         """Writes the events of the changes. Comes last in a transaction."""
         if not changes:
             return
-        refs = self.refs()
+        refs = self.refs(change.commitment.resource_id for change in changes)
         owners = project_queries.projects_by_id(self.engine, {change.commitment.project_id for change in changes})
         rows = []
         for change in changes:

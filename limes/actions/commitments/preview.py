@@ -102,7 +102,7 @@ class PreviewCommitment:
 
         def read() -> tuple[str, ...]:
             project = find_project(ledger.engine, domain_uuid, project_uuid)
-            resource_id = catalog_queries.resource_ids(ledger.engine)[request.ref]
+            resource_id = catalog_queries.resource_id(ledger.engine, request.ref)
             start = max(ledger.now(), float(request.confirm_by or 0))
             unit = ledger.unit_of(request.ref)
             return _warnings(ledger, project.id, resource_id, request.ref, unit, start, request.amount)
@@ -124,7 +124,7 @@ class PreviewCommitment:
 
 def committable_resource_id(ledger: Ledger, project: ProjectRow, request: CommitmentRequest) -> int:
     """Returns the id of the resource. Raises `NotReady` and `Unprocessable` if the project cannot commit to it."""
-    resource_id = catalog_queries.resource_ids(ledger.engine)[request.ref]
+    resource_id = catalog_queries.resource_id(ledger.engine, request.ref)
     ledger.require_committable(project.id, resource_id, request.ref)
     return resource_id
 

@@ -64,7 +64,7 @@ class MeasureUtilisation:
 
         def read() -> list[Utilisation]:
             project = find_project(ledger.engine, domain_uuid, project_uuid)
-            refs = ledger.refs()
+            refs = {id_: ref for ref, id_ in catalog_queries.resource_ids(ledger.engine).items()}
             days_by_place: dict[tuple[Ref, str], dict[int, DayOfUse]] = defaultdict(dict)
             for row in queries.of_project(ledger.engine, project.id, today - days + 1):
                 days_by_place[refs[row.resource_id], row.az][row.day.day] = row.day

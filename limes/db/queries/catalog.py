@@ -33,6 +33,12 @@ class _ServiceRow(NamedTuple):
 
 _SERVICES = compiled(lambda p: Service.select(Service.type, Service.id))
 _RESOURCES = compiled(lambda p: Resource.select(Resource.id, Service.type, Resource.name).join(Service))
+_RESOURCE_ID = compiled(
+    lambda p: Resource.select(Resource.id).join(Service).where(Service.type == p.service, Resource.name == p.name)
+)
+_RESOURCES_BY_ID = compiled(
+    lambda p: Resource.select(Resource.id, Service.type, Resource.name).join(Service).where(any_of(Resource.id, p.ids))
+)
 _KNOWN_RESOURCES = compiled(
     lambda p: Resource.select(Resource.name, Resource.id).where(Resource.service == p.service, Resource.is_known)
 )
@@ -49,6 +55,20 @@ def service_ids(engine: Engine) -> dict[str, int]:
 def resource_ids(engine: Engine) -> dict[Ref, int]:
     """Returns the id of each resource."""
     return {(row.service_type, row.name): row.id for row in engine.all(_RESOURCES, _ResourceRow)}
+
+
+def resource_id(engine: Engine, ref: Ref) -> int:
+    """Returns the id of a resource that is in the configuration, or was. Raises `KeyError` if there is no such row."""
+    service, name = ref
+    for id_ in engine.column(_RESOURCE_ID, service=service, name=name):
+        return int(id_)
+    raise KeyError(ref)
+
+
+def refs_by_id(engine: Engine, ids: Collection[int]) -> dict[int, Ref]:
+    """Returns the resources with these ids, by id."""
+    rows = engine.all(_RESOURCES_BY_ID, _ResourceRow, ids=ids) if ids else []
+    return {row.id: (row.service_type, row.name) for row in rows}
 
 
 def service_resource_ids(engine: Engine, service_id: int) -> dict[str, int]:
