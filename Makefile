@@ -20,7 +20,7 @@ set_up = @$(find_python); exec "$$python" -m tests.setup $(1) --venv $(VENV)
 bounded = $(if $(shell command -v timeout),timeout --kill-after=30 $(1),)
 pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
-.PHONY: help run check test e2e ui faults docs lint format conformance bench-placement bench-limes bench-collector house lock real-venv clean
+.PHONY: help run check test e2e ui faults docs lint format conformance bench-placement bench-limes bench-collector bench-dashboard house lock real-venv clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 26
@@ -77,6 +77,10 @@ bench-limes: ## measures the Limes API against the figures of the original
 bench-collector: ## measures the collector: scrapes a second, statements, lag, memory
 	$(call set_up,bench-collector)
 	$(BIN)/python -m tests.bench.collector
+
+bench-dashboard: ## measures how long the dashboard takes to show 5,000 projects in a browser
+	$(call set_up,bench-dashboard)
+	$(BIN)/python -m tests.bench.dashboard
 
 house: $(VENV)/.installed-dev ## how large the product is: files, lines, functions, SQL texts, circles of packages
 	@$(BIN)/python -m tests.house

@@ -18,7 +18,17 @@ from limes.api.bodies import (
     TransferBody,
 )
 from limes.api.call import Call, Operation
-from limes.api.handlers import attention, cluster, commitment, commitment_summary, project, quota, rights, version
+from limes.api.handlers import (
+    attention,
+    cluster,
+    commitment,
+    commitment_summary,
+    project,
+    quota,
+    resource,
+    rights,
+    version,
+)
 from limes.api.shapes.attention import (
     ExpiringCommitmentsAnswer,
     FullestAnswer,
@@ -37,6 +47,7 @@ from limes.api.shapes.commitment import (
     PlanAnswer,
     UtilisationAnswer,
 )
+from limes.api.shapes.common import ResourcesAnswer
 from limes.api.shapes.project import (
     AllProjectsAnswer,
     DomainAnswer,
@@ -91,6 +102,9 @@ SECTIONS = {
         },
     },
     "cluster": {
+        "/v1/resources": {
+            "GET": Operation(resource.list_resources, None, {200: ResourcesAnswer}, parameters=_SELECTION)
+        },
         "/v1/clusters/current": {
             "GET": Operation(
                 cluster.show,

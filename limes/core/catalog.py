@@ -153,6 +153,12 @@ class Catalog:
         """
         return self._everywhere.get(ref) or self._scoped(ref, scope)
 
+    def display_name(self, ref: Ref) -> str | None:
+        """Returns what people call the resource, wherever they see it: the annotation `display_name` of the entries
+        without a scope."""
+        names = [rule.annotations.get("display_name") for rule in self._rules[ref] if rule.scope is None]
+        return next((name for name in reversed(names) if name), None)
+
     def behavior_everywhere(self, ref: Ref) -> Behavior | None:
         """Returns the behaviour of a resource in whatever scope; None if it depends on the scope."""
         return self._everywhere.get(ref)

@@ -24,6 +24,7 @@ ROUTES = [
     ("GET", "/v1/clusters/current", EVERYBODY, 200),
     ("GET", "/v1/identity", EVERYBODY, 200),
     ("GET", "/v1/rights", EVERYBODY, 200),
+    ("GET", "/v1/resources", EVERYBODY, 200),
     ("GET", "/v1/domains", CLOUD, 200),
     ("POST", "/v1/domains/discover", {"cloud-admin"}, 204),
     ("GET", DOMAIN, DOMAIN_VIEWERS, 200),

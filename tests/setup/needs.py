@@ -170,6 +170,7 @@ GOALS: dict[str, tuple[Need, ...]] = {
     "bench-placement": (POSTGRESQL, REAL, COMPILER),
     "bench-limes": (POSTGRESQL,),
     "bench-collector": (POSTGRESQL,),
+    "bench-dashboard": (POSTGRESQL, CHROMIUM),
     "real-venv": (REAL,),
 }
 """What each target of the Makefile needs, in the order in which it is looked for."""

@@ -11,12 +11,15 @@ from limes.api.shapes.common import (
     Hints,
     ResourceHead,
     ResourceHints,
+    ResourcesAnswer,
+    ResourcesOfService,
     ScrapeRange,
     ServiceHead,
     Staleness,
 )
 from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, ServiceDef
 from limes.core.commitments.request import committable_azs
+from limes.core.selection import Selection
 from limes.system import Clock
 
 Json = dict[str, Any]
@@ -91,6 +94,8 @@ def unix(time: float) -> int:
 def resource_head(context: RenderContext, ref: Ref, resource: ResourceDef) -> ResourceHead:
     """Returns what describes a resource on all levels: name; and unit, category, container, distribution if any."""
     document: ResourceHead = {"name": resource.name}
+    if display_name := context.catalog.display_name(ref):
+        document["display_name"] = display_name
     if resource.unit.is_measured:
         document["unit"] = resource.unit.value
     if resource.category:
@@ -138,6 +143,17 @@ def scrape_range(context: RenderContext, scraped_at: tuple[float | None, float |
     document: ScrapeRange = {"max_scraped_at": unix(newest), "min_scraped_at": unix(oldest)}
     context.add_staleness(document, oldest)
     return document
+
+
+def render_resources(context: RenderContext, selection: Selection) -> ResourcesAnswer:
+    """GET /v1/resources: as everywhere, whatever is configured for single domains and projects."""
+    catalog = context.catalog
+    services: list[ResourcesOfService] = []
+    for service, resources in selection.services.values():
+        refs = [((service.type, resource.name), resource) for resource in resources]
+        heads = [context.head(ref, resource, catalog.behavior(ref)) for ref, resource in refs]
+        services.append({**service_head(service), "resources": heads})
+    return {"services": services, "availability_zones": list(catalog.availability_zones)}
 
 
 def service_head(service: ServiceDef) -> ServiceHead:

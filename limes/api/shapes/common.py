@@ -81,6 +81,7 @@ class ResourceHead(Committable):
     """What describes a resource on all levels."""
 
     name: str
+    display_name: NotRequired[Annotated[str, Field(description="what people call it, if that is configured")]]
     unit: NotRequired[Unit]
     category: NotRequired[str]
     contained_in: NotRequired[str]
@@ -96,6 +97,19 @@ class ServiceHead(TypedDict):
 
     type: str
     area: str
+
+
+class ResourcesOfService(ServiceHead):
+    """A service, and what its resources are."""
+
+    resources: list[ResourceHints]
+
+
+class ResourcesAnswer(TypedDict):
+    """What there is, without figures."""
+
+    services: list[ResourcesOfService]
+    availability_zones: list[str]
 
 
 class Commitments(TypedDict):

@@ -104,3 +104,14 @@ def test_projects_with_the_same_rules_share_one_behavior() -> None:
     special = {id(found.behavior(CORES, f"acme/{number}")) for number in range(100)}
     others = {id(found.behavior(CORES, f"other/{number}")) for number in range(100)}
     assert (len(special), len(others), len(special | others)) == (1, 1, 2)
+
+
+def test_a_display_name_is_the_same_everywhere() -> None:
+    made = catalog(
+        rule("compute/cores", annotations={"display_name": "Cores"}),
+        rule("compute/.*", annotations={"note": "x"}),
+        rule("compute/cores", scope="acme", annotations={"display_name": "Cores of Acme"}),
+        rule("compute/cores", annotations={"display_name": "Virtual cores"}),
+    )
+    assert made.display_name(CORES) == "Virtual cores"
+    assert made.display_name(("compute", "ram")) is None

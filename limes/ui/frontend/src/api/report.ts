@@ -73,11 +73,6 @@ function azFigures(name: string, az: AnyAz): AzFigures {
   };
 }
 
-function titleOf(resource: AnyResource): string {
-  const title = "annotations" in resource ? resource.annotations?.["display_name"] : undefined;
-  return title ?? resource.name;
-}
-
 function distributed(resource: AnyResource): number | undefined {
   if ("domains_quota" in resource) return resource.domains_quota;
   return "projects_quota" in resource ? resource.projects_quota : undefined;
@@ -89,7 +84,7 @@ export function figures(service: string, resource: AnyResource): Figures {
   return {
     service,
     name: resource.name,
-    title: titleOf(resource),
+    title: resource.display_name ?? resource.name,
     unit: resource.unit ?? "",
     category: resource.category,
     limit: "quota" in resource ? resource.quota : "capacity" in resource ? resource.capacity : undefined,

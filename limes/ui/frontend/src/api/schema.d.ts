@@ -133,6 +133,8 @@ export interface components {
         ClusterResource: {
             commitment_config?: components["schemas"]["CommitmentConfig"];
             name: string;
+            /** @description what people call it, if that is configured */
+            display_name?: string;
             /** @description only of measured resources */
             unit?: string;
             category?: string;
@@ -304,6 +306,8 @@ export interface components {
         DomainResource: {
             commitment_config?: components["schemas"]["CommitmentConfig"];
             name: string;
+            /** @description what people call it, if that is configured */
+            display_name?: string;
             /** @description only of measured resources */
             unit?: string;
             category?: string;
@@ -655,6 +659,8 @@ export interface components {
         ProjectResource: {
             commitment_config?: components["schemas"]["CommitmentConfig"];
             name: string;
+            /** @description what people call it, if that is configured */
+            display_name?: string;
             /** @description only of measured resources */
             unit?: string;
             category?: string;
@@ -741,6 +747,33 @@ export interface components {
             quota: number;
             /** @default null */
             unit?: string | null;
+        };
+        /** @description What describes a resource on the levels of domains and projects. */
+        ResourceHints: {
+            commitment_config?: components["schemas"]["CommitmentConfig"];
+            name: string;
+            /** @description what people call it, if that is configured */
+            display_name?: string;
+            /** @description only of measured resources */
+            unit?: string;
+            category?: string;
+            contained_in?: string;
+            quota_distribution_model?: string;
+            scales_with?: components["schemas"]["ScalesWith"];
+            annotations?: {
+                [key: string]: string;
+            };
+        };
+        /** @description What there is, without figures. */
+        ResourcesAnswer: {
+            services: components["schemas"]["ResourcesOfService"][];
+            availability_zones: string[];
+        };
+        /** @description A service, and what its resources are. */
+        ResourcesOfService: {
+            type: string;
+            area: string;
+            resources: components["schemas"]["ResourceHints"][];
         };
         /** @description By level. */
         Rights: {
@@ -1024,6 +1057,9 @@ export type ProjectService = components['schemas']['ProjectService'];
 export type ProjectsAnswer = components['schemas']['ProjectsAnswer'];
 export type QuotaBound = components['schemas']['QuotaBound'];
 export type ResourceBody = components['schemas']['ResourceBody'];
+export type ResourceHints = components['schemas']['ResourceHints'];
+export type ResourcesAnswer = components['schemas']['ResourcesAnswer'];
+export type ResourcesOfService = components['schemas']['ResourcesOfService'];
 export type Rights = components['schemas']['Rights'];
 export type RightsAnswer = components['schemas']['RightsAnswer'];
 export type ScalesWith = components['schemas']['ScalesWith'];

@@ -8,6 +8,8 @@ import { seesCloud, session } from "../session/store";
 import type { Place } from "./paths";
 
 const names = signal<Readonly<Record<string, string>>>({});
+/** Domains whose names are on their way: the page and the navigation want the same one. */
+const asked = new Set<string>();
 
 export function remember(found: Iterable<{ id: string; name: string }>): void {
   const before = names.peek();
@@ -38,14 +40,19 @@ export function seesDomain(domain: string): boolean {
 export function useDomainName(at: Place): string {
   const { domain } = at;
   useEffect(() => {
-    if (!domain || nameOf(domain) !== domain || !seesDomain(domain)) return;
-    get<DomainAnswer>(`/v1/domains/${domain}`, { query: { service: "" } }).then(
-      (answer) => remember([answer.domain]),
-      () => undefined, // then it is shown by its id
-    );
+    if (!domain || nameOf(domain) !== domain || !seesDomain(domain) || asked.has(domain)) return;
+    asked.add(domain);
+    get<DomainAnswer>(`/v1/domains/${domain}`, { query: { service: "" } })
+      .then(
+        (answer) => remember([answer.domain]),
+        () => undefined, // then it is shown by its id
+      )
+      .finally(() => asked.delete(domain));
   }, [domain]);
   return domain ? nameOf(domain) : "";
 }
+
+export { resourceTitle } from "../session/resources";
 
 /** An availability zone as people call it. */
 export const zoneName = (name: string): string => (name === "any" ? "any zone" : name);

@@ -10,7 +10,7 @@ export interface Pages<Row> {
   reload: () => void;
 }
 
-interface Options<Row> {
+interface Options<Item, Row> {
   /** Undefined: nothing is asked for yet. */
   path: string | undefined;
   /** The key of the list in the answer. */
@@ -18,12 +18,16 @@ interface Options<Row> {
   query: Record<string, string | undefined>;
   headers?: Record<string, string>;
   /** Called with each page. */
-  arrived?: (rows: Row[]) => void;
+  arrived?: (items: Item[]) => void;
+  /** What is kept of an item. */
+  rowOf: (item: Item) => Row;
 }
 
-const PAGE = 500;
+/** The first page is small, so that there is something to see; the others are as large as the API allows. */
+const FIRST_PAGE = 100;
+const PAGE = 1000;
 
-export function usePages<Row extends { id: string }>({ path, list, query, headers, arrived }: Options<Row>): Pages<Row> {
+export function usePages<Item extends { id: string }, Row>({ path, list, query, headers, arrived, rowOf }: Options<Item, Row>): Pages<Row> {
   const [rows, setRows] = useState<Row[]>([]);
   const [isComplete, setIsComplete] = useState(false);
   const [error, setError] = useState<Error>();
@@ -34,19 +38,22 @@ export function usePages<Row extends { id: string }>({ path, list, query, header
     const controller = new AbortController();
     const { signal } = controller;
 
+    type Answer = Record<string, Item[]> & Record<`${typeof list}_links`, Link[]>;
+
     async function load(from: string): Promise<void> {
+      const ask = (limit: number, marker?: string): Promise<Answer> =>
+        get<Answer>(from, { query: { ...query, limit, marker }, headers, signal });
       let found: Row[] = [];
-      for (let marker: string | undefined, more = true; more; marker = found.at(-1)?.id) {
-        const answer = await get<Record<string, Row[]> & Record<`${typeof list}_links`, Link[]>>(from, {
-          query: { ...query, limit: PAGE, marker },
-          headers,
-          signal,
-        });
-        const page = answer[list] ?? [];
-        arrived?.(page);
-        found = [...found, ...page];
+      let next: Promise<Answer> | undefined = ask(FIRST_PAGE);
+      while (next) {
+        const answer: Answer = await next;
+        const items = answer[list] ?? [];
+        const isLast = (answer[`${list}_links`] ?? []).length === 0;
+        next = isLast ? undefined : ask(PAGE, items.at(-1)?.id); // is on its way while this one is shown
+        next?.catch(() => undefined); // whoever waits for it hears of it
+        arrived?.(items);
+        found = [...found, ...items.map(rowOf)];
         setRows(found);
-        more = (answer[`${list}_links`] ?? []).length > 0;
       }
       setIsComplete(true);
     }

@@ -26,14 +26,15 @@ export default function CommitmentProjects() {
   const report = useLoad((signal) => loadReport(at, signal), [at]);
   const offers = report.data && offersOf(report.data);
   const offer = offers?.find((one) => one.key === choices.resource) ?? offers?.[0];
-  const pages = usePages<PlacedProject>({
+  const pages = usePages<PlacedProject, Row>({
     path: offer && (domain ? apiPath(at, "/projects") : "/v1/projects"),
     list: "projects",
     query: { service: offer?.service, resource: offer?.resource },
     headers: PER_AZ,
-    arrived: (found) => remember(found),
+    arrived: remember,
+    rowOf: (one) => projectRow(one, domain),
   });
-  const rows = matching(pages.rows.map((one) => projectRow(one, domain)), wanted);
+  const rows = matching(pages.rows, wanted);
   const failure = report.error ?? pages.error;
   const title = domain ? `Commitments of ${domainName}` : "Commitments";
   return (

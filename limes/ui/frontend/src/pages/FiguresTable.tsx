@@ -1,5 +1,5 @@
 // A long list of domains or projects with the figures of one resource: chosen, searched, sorted, and set.
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { PER_AZ } from "../api/report";
 import type { Domain, Project } from "../api/schema";
 import { Failure } from "../components/Content";
@@ -12,7 +12,7 @@ import { useRights } from "../session/rights";
 import { count, matching, type Row, useQuotaDialog, useResource } from "./tables";
 
 interface Props<Item> {
-  /** Whose report has the resources to choose from. */
+  /** What the rows are part of. */
   of: Place;
   path: string;
   list: "domains" | "projects";
@@ -22,20 +22,20 @@ interface Props<Item> {
 }
 
 export function FiguresTable<Item extends Domain | Project>({ of, path, list, caption, columns, rowOf }: Props<Item>) {
-  const { figures, picker, error } = useResource(of);
+  const { resource, picker } = useResource();
   const [wanted, setWanted] = useState("");
-  const pages = usePages<Item>({
-    path: figures && path,
+  const pages = usePages<Item, Row>({
+    path: resource && path,
     list,
-    query: { service: figures?.service, resource: figures?.name },
+    query: { service: resource?.service, resource: resource?.name },
     headers: PER_AZ,
-    arrived: (found) => remember(found),
+    arrived: remember,
+    rowOf,
   });
   const maySetQuota = useRights(of)?.[list === "domains" ? "domain" : "project"].set_quota ?? false;
   const [actions, dialog] = useQuotaDialog(pages.reload);
-  const rows = matching(pages.rows.map(rowOf), wanted);
-  const failure = error ?? pages.error;
-  if (failure) return <Failure error={failure} retry={pages.reload} />;
+  const rows = useMemo(() => matching(pages.rows, wanted), [pages.rows, wanted]);
+  if (pages.error) return <Failure error={pages.error} retry={pages.reload} />;
   return (
     <>
       <div class="tools">

@@ -1,15 +1,15 @@
 // What the tables of domains and of projects have in common: one resource is looked at, and its figures are the columns.
 import { useState } from "preact/hooks";
-import { type Figures, figures as figuresOf, keyOf, loadReport } from "../api/report";
+import { type Figures, figures as figuresOf, keyOf } from "../api/report";
 import type { Domain, PlacedProject, Project } from "../api/schema";
 import type { Column } from "../components/DataTable";
 import { Dialog } from "../components/Dialog";
 import { Meter } from "../components/Meter";
 import { Select } from "../components/Select";
 import { useChoice } from "../lib/address";
-import { useLoad } from "../lib/load";
 import { pagePath, type Place } from "../lib/paths";
 import { format, percent } from "../lib/units";
+import { type ResourceInfo, resources } from "../session/resources";
 import { QuotaForm } from "../quota/QuotaForm";
 
 export interface Row {
@@ -22,15 +22,13 @@ export interface Row {
 }
 
 /** Which resource is looked at; the address remembers it. */
-export function useResource(place: Place): { figures: Figures | undefined; picker: preact.JSX.Element | null; error: Error | undefined } {
-  const report = useLoad((signal) => loadReport(place, signal), [place]);
-  const all = (report.data?.services ?? []).flatMap((one) => one.resources);
-  const first = all.find((one) => one.raw.quota_distribution_model) ?? all[0];
+export function useResource(): { resource: ResourceInfo | undefined; picker: preact.JSX.Element | null } {
+  const all = resources.value ?? [];
   const [key, choose] = useChoice("resource", "");
-  const figures = all.find((one) => keyOf(one) === key) ?? first;
+  const resource = all.find((one) => keyOf(one) === key) ?? all.find((one) => one.hasQuota) ?? all[0];
   const options = all.map((one) => ({ value: keyOf(one), title: one.title, group: one.service }));
-  const picker = figures ? <Select label="Resource" value={keyOf(figures)} options={options} choose={choose} /> : null;
-  return { figures, picker, error: report.error };
+  const picker = resource ? <Select label="Resource" value={keyOf(resource)} options={options} choose={choose} /> : null;
+  return { resource, picker };
 }
 
 /** A row of a domain or project, of whose report only one resource was asked for. */

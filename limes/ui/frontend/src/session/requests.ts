@@ -1,5 +1,6 @@
 // Signing in and out, and choosing a scope: what /ui/session is asked, and what the answers change in the store.
 import { ApiError, send } from "../api/client";
+import { learnResources } from "./resources";
 import { forgetRights, learnRights } from "./rights";
 import { cloudTitle, isSignedIn, message, offer, scopes, seesCloud, session } from "./store";
 import type { Credentials, Scope, SessionAnswer } from "./types";
@@ -26,7 +27,7 @@ async function accept(answer: SessionAnswer): Promise<void> {
   forgetRights();
   if (isSignedIn.value) {
     message.value = "";
-    const rights = await learnRights({}).catch(() => undefined);
+    const [rights] = await Promise.all([learnRights({}).catch(() => undefined), learnResources().catch(() => undefined)]);
     seesCloud.value = rights?.cloud.list_domains ?? false;
   }
 }

@@ -1,0 +1,45 @@
+"""Long lists: the rows are asked for at once, and come in pages."""
+
+from playwright.sync_api import Page, Request, expect
+
+from tests.e2e.browser import OpenPage
+from tests.e2e.cloud import CAMPUS, CLOUD_ADMIN
+
+
+def asked(page: Page) -> list[str]:
+    """From now on, the addresses that the page asks the API for."""
+    found: list[str] = []
+
+    def note(request: Request) -> None:
+        if "/v1/" in request.url:
+            found.append(request.url.split("/v1/")[1])
+
+    page.on("request", note)
+    return found
+
+
+def test_a_list_of_projects_waits_for_no_report(open_as: OpenPage) -> None:
+    page = open_as(CLOUD_ADMIN)
+    paths = asked(page)
+    page.goto("/ui/projects?resource=compute/cores")
+    expect(page.get_by_text("1,204 in all")).to_be_visible()
+    assert [path for path in paths if path.startswith("clusters")] == []
+    limits = [path.split("limit=")[1].split("&")[0] for path in paths if path.startswith("projects")]
+    assert limits == ["100", "1000", "1000"]
+    expect(page.get_by_label("Resource").locator("option", has_text="Virtual cores")).to_have_count(1)
+
+
+def test_a_list_of_a_domain_asks_for_its_name_once(open_as: OpenPage) -> None:
+    page = open_as(CLOUD_ADMIN)
+    paths = asked(page)
+    page.goto(f"/ui/domains/{CAMPUS}/projects")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Projects of campus")
+    expect(page.get_by_text("1,200 in all")).to_be_visible()
+    assert [path for path in paths if path.startswith(f"domains/{CAMPUS}?")] == [f"domains/{CAMPUS}?service="]
+
+
+def test_a_name_is_the_same_on_each_level(open_as: OpenPage) -> None:
+    page = open_as(CLOUD_ADMIN)
+    for path in ("/ui/cloud", f"/ui/domains/{CAMPUS}"):
+        page.goto(path)
+        expect(page.get_by_text("Virtual cores").first).to_be_visible()
