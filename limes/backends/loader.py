@@ -4,6 +4,7 @@ All problems of all entries are reported at once, each with its path in the conf
 `services[0].params.resources.ram.unit: ...`.
 """
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
@@ -140,6 +141,19 @@ def load(
     if problems:
         raise ConfigError(problems)
     return Backends(quota, capacity, discovery_backend)
+
+
+def load_services(
+    services: Sequence[BackendSpec], availability_zones: Sequence[str], session_factory: SessionFactory
+) -> dict[str, QuotaBackend]:
+    """Makes those of the services that have no problems, without asking any of them."""
+    plugins = Plugins()
+    usable: dict[str, QuotaBackend] = {}
+    for spec in services:
+        context = BackendContext(spec.name, tuple(availability_zones), session_factory)
+        with contextlib.suppress(ConfigError):
+            usable[spec.name] = _make(plugins, "quota", spec, context)
+    return usable
 
 
 def _make(plugins: Plugins, kind: Kind, spec: BackendSpec, context: BackendContext) -> Any:

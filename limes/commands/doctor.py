@@ -1,4 +1,4 @@
-"""`limes doctor`: what is wrong with an installation, and how to mend it."""
+"""`limes doctor`: what is wrong with an installation, and how to fix it."""
 
 import argparse
 import math
@@ -32,7 +32,7 @@ def add_to(commands: Commands) -> None:
     """Adds `doctor`."""
     parser = commands.add_parser(
         "doctor",
-        help="look for what is wrong, and say how to mend it",
+        help="look for what is wrong, and say how to fix it",
         description=(
             "Looks at configuration, policy, database, Keystone, backends, audit, metrics and clocks; changes nothing."
         ),

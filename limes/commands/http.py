@@ -15,7 +15,7 @@ _APPS = {
 }
 
 
-_CODES = {0: "stopped by a signal", 1: "it could not start: what to mend is on standard error"}
+_CODES = {0: "stopped by a signal", 1: "it could not start; standard error says why"}
 
 
 def add_to(commands: Commands) -> None:

@@ -4,7 +4,8 @@ Processes make all checks of theirs and stop at the first that fails. `limes con
 that ask nobody and show all problems; the doctor examines database, Keystone and policies more closely by itself.
 """
 
-from collections.abc import Callable, Collection, Iterator
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,9 +16,11 @@ from limes.composition.common import (
     load_settings,
     open_checked_engine,
     open_checked_placement_engine,
+    salvage_settings,
 )
 from limes.composition.identity import limes_policy, open_authenticator, open_cloud, placement_policy, refuse_exposure
 from limes.composition.liquid import build_liquid, liquid_settings
+from limes.db.address import parse_database_url
 from limes.errors import ConfigError, LimesError, StartupError
 from limes.liquid.handlers import MAX_BODY_SIZE
 from limes.liquid.routes import RULES as LIQUID_RULES
@@ -68,8 +71,25 @@ def _backends_can_be_built(settings: Settings, process: str) -> None:
         build_cluster(settings, open_cloud(settings))
 
 
+def _database_addresses_are_valid(settings: Settings, process: str) -> None:
+    problems = []
+    for setting, url in (("database.url", settings.database.url), *_other_database(settings)):
+        try:
+            parse_database_url(url, setting)
+        except StartupError as error:
+            problems.append(str(error))
+    if problems:
+        raise ConfigError(problems)
+
+
+def _other_database(settings: Settings) -> list[tuple[str, str]]:
+    url = settings.placement.database_url
+    return [("placement.database_url", url)] if url else []
+
+
 CHECKS = (
     Check("exposure", PROCESSES, refuse_exposure),
+    Check("addresses", ("api", "placement"), _database_addresses_are_valid),
     Check("database", ("api", "placement"), _database_fits, asks_others=True),
     Check("identity", PROCESSES, _tokens_can_be_validated, asks_others=True),
     Check("policy", PROCESSES, _policy_can_be_used),
@@ -86,14 +106,25 @@ def require(settings: Settings, process: str, names: Collection[str] = ()) -> No
 
 def problems_of(settings: Settings, names: Collection[str]) -> list[str]:
     """Returns what these checks find wrong for both APIs that share the configuration. None of them asks others."""
-    return [
+    problems = (
         problem
         for check in CHECKS
         if check.name in names
         for process in ("api", "placement")
         if process in check.processes
         for problem in _problems(partial(check.run, settings, process))
-    ]
+    )
+    return list(dict.fromkeys(problems))
+
+
+def load_checkable_settings(environ: Mapping[str, str] = os.environ) -> Settings:
+    """As `load_any_settings`, but the problems of a file that is not valid are those of all checks that files allow."""
+    try:
+        return load_any_settings(environ)
+    except ConfigError as error:
+        rest = salvage_settings(environ)
+        more = problems_of(rest.settings, ["addresses", "policy"]) if rest else []
+        raise ConfigError(list(dict.fromkeys([*error.problems, *more]))) from None
 
 
 def _problems(run: Callable[[], object]) -> Iterator[str]:

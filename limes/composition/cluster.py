@@ -3,27 +3,25 @@
 Every problem of every part is reported, not just the first one.
 """
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC
 from typing import Any, TypeVar
 
 from limes.auth.session import CloudSession
 from limes.backends import calls
+from limes.backends.base import QuotaBackend
 from limes.backends.breaker import BreakerRules, CircuitBreaker
-from limes.backends.loader import Backends, BackendSpec, load
+from limes.backends.loader import Backends, BackendSpec, load, load_services
 from limes.backends.timeouts import GuardedQuotaBackend, TimedCapacityBackend, TimedDiscoveryBackend
-from limes.core.catalog import BehaviorRule, Catalog, DistributionRule, Ref, ServiceDef
-from limes.core.commitments.duration import DurationError, parse_duration
+from limes.composition.references import Names
+from limes.composition.rules import behavior_rules, commitment_rules, lowpriv_rules, unknown_scaling_targets
+from limes.core.catalog import Catalog, DistributionRule, ServiceDef
 from limes.core.commitments.rules import CommitmentRules
 from limes.core.constraints import ConstraintSet, parse_constraint_set
-from limes.core.permissions import LowPrivLimit, LowPrivRules, parse_lowpriv_limit
-from limes.core.units import UnitError
+from limes.core.permissions import LowPrivRules
 from limes.errors import BackendError, ConfigError
 from limes.outgoing import keystone_session
 from limes.settings import Settings, read_yaml
-from limes.settings.cluster import BehaviorSettings
 
 T = TypeVar("T")
 
@@ -42,6 +40,16 @@ class Cluster:
     commitment_rules: CommitmentRules = field(default_factory=CommitmentRules)
 
 
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """All of it but the backends."""
+
+    catalog: Catalog
+    constraints: ConstraintSet
+    lowpriv: LowPrivRules
+    commitment_rules: CommitmentRules
+
+
 def build_cluster(
     settings: Settings, cloud: CloudSession, time_limit: float | None = None, at_once: int | None = None
 ) -> Cluster:
@@ -50,130 +58,73 @@ def build_cluster(
     Raises `ConfigError` with all problems.
     """
     problems: list[str] = []
-    behaviors = [
-        _behavior(entry, f"resource_behavior[{index}]", problems)
-        for index, entry in enumerate(settings.resource_behavior)
-    ]
     try:
         backends = open_backends(settings, cloud, time_limit, at_once)
     except ConfigError as error:
-        raise ConfigError([*problems, *error.problems]) from error
+        problems += problems_of_references(settings)
+        raise ConfigError([*error.problems, *problems]) from error
+    services = _describe(backends.quota, problems)
+    rules = _build_rules(settings, services, backends.quota, problems)
+    if problems:
+        raise ConfigError(problems)
+    return Cluster(backends, rules.catalog, rules.constraints, rules.lowpriv, rules.commitment_rules)
+
+
+def problems_of_references(settings: Settings, unclear: Collection[str] = ()) -> list[str]:
+    """Returns what is wrong with references where not all services can be made, and why not is reported already.
+
+    The types `unclear` are configured, but not even in the settings any more.
+    """
+    backends = load_services(_services(settings), settings.availability_zones, keystone_session)
+    services = _describe(backends, [])
+    problems: list[str] = []
+    _build_rules(settings, services, {*unclear, *(entry.service_type for entry in settings.services)}, problems)
+    return problems
+
+
+def _services(settings: Settings) -> list[BackendSpec]:
+    return [
+        BackendSpec(f"services[{index}]", entry.service_type, entry.type, entry.params)
+        for index, entry in enumerate(settings.services)
+    ]
+
+
+def _build_rules(
+    settings: Settings, services: Sequence[ServiceDef], configured: Collection[str], problems: list[str]
+) -> _Rules:
+    """Returns everything but the backends. Services that are `configured`, but not given, have problems already."""
     catalog = Catalog(
         settings.availability_zones,
-        _services(backends, problems),
+        services,
         burst_multiplier=settings.bursting.max_multiplier,
-        behaviors=behaviors,
+        behaviors=behavior_rules(settings, problems),
         distributions=[
             DistributionRule(entry.resource, entry.model, entry.strict_domain_quota_limit)
             for entry in settings.quota_distribution_configs
         ],
     )
-    problems += _unknown_scaling_targets(settings, catalog)
-    lowpriv = _lowpriv(settings, catalog, problems)
-    commitment_rules = _commitment_rules(settings, catalog, problems)
+    names = Names(catalog, set(configured) - set(catalog.services))
+    problems += unknown_scaling_targets(settings, names)
+    lowpriv = lowpriv_rules(settings, names, problems)
+    commitments = commitment_rules(settings, names, problems)
     constraints = ConstraintSet()
-    if settings.constraints_path is not None:
+    if settings.constraints_path is not None and not names.unclear:
         try:
             constraints = parse_constraint_set(read_yaml(settings.constraints_path), catalog)
         except ConfigError as error:
             problems += error.problems
-    if problems:
-        raise ConfigError(problems)
-    return Cluster(backends, catalog, constraints, lowpriv, commitment_rules)
+    return _Rules(catalog, constraints, lowpriv, commitments)
 
 
-def _services(backends: Backends, problems: list[str]) -> list[ServiceDef]:
+def _describe(backends: Mapping[str, QuotaBackend], problems: list[str]) -> list[ServiceDef]:
     """Returns all services whose plugins can say what they are."""
     services = []
-    for service_type, backend in backends.quota.items():
+    for service_type, backend in backends.items():
         try:
             services.append(calls.describe(backend, service_type))
         except BackendError as error:
             problems.append(str(error))
     return services
-
-
-def _behavior(entry: BehaviorSettings, path: str, problems: list[str]) -> BehaviorRule:
-    durations = []
-    for text in entry.commitment_durations:
-        try:
-            durations.append(str(parse_duration(text)))
-        except DurationError as error:
-            problems.append(f"{path}.commitment_durations: {error}")
-    date = entry.commitment_min_confirm_date
-    earliest = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() if date else None
-    service_type, _, name = (entry.scales_with or "").partition("/")
-    return BehaviorRule(
-        resource=entry.resource,
-        scope=entry.scope,
-        max_burst_multiplier=entry.max_burst_multiplier,
-        overcommit_factor=entry.overcommit_factor,
-        scales_with=(service_type, name) if entry.scales_with else None,
-        scaling_factor=entry.scaling_factor,
-        min_nonzero_project_quota=entry.min_nonzero_project_quota,
-        commitment_durations=tuple(durations),
-        commitment_is_az_aware=entry.commitment_is_az_aware,
-        commitment_min_confirm_date=earliest,
-        annotations=entry.annotations,
-    )
-
-
-def _commitment_rules(settings: Settings, catalog: Catalog, problems: list[str]) -> CommitmentRules:
-    section = settings.commitments
-    conversions = []
-    for index, group in enumerate(section.conversions):
-        weights = {(path.partition("/")[0], path.partition("/")[2]): weight for path, weight in group.items()}
-        problems += [
-            f"commitments.conversions[{index}]: there is no resource {'/'.join(ref)}"
-            for ref in weights
-            if catalog.find(ref) is None
-        ]
-        conversions.append(weights)
-    return CommitmentRules(
-        self_delete_grace=section.self_delete_grace,
-        renewal_window=section.renewal_window,
-        retention=section.retention,
-        use_days=section.use_days,
-        conversions=tuple(conversions),
-    )
-
-
-def _unknown_scaling_targets(settings: Settings, catalog: Catalog) -> Iterator[str]:
-    for index, entry in enumerate(settings.resource_behavior):
-        if entry.scales_with:
-            service_type, _, name = entry.scales_with.partition("/")
-            if catalog.find((service_type, name)) is None:
-                yield f"resource_behavior[{index}].scales_with: there is no resource {entry.scales_with}"
-
-
-def _lowpriv(settings: Settings, catalog: Catalog, problems: list[str]) -> LowPrivRules:
-    limits = settings.lowpriv_raise.limits
-    return LowPrivRules(
-        domains=_limits(limits.domains, "domains", catalog, problems),
-        projects=_limits(limits.projects, "projects", catalog, problems),
-        except_projects_in_domains=settings.lowpriv_raise.except_projects_in_domains,
-        only_projects_in_domains=settings.lowpriv_raise.only_projects_in_domains,
-    )
-
-
-def _limits(
-    section: Mapping[str, Mapping[str, str | int]], level: str, catalog: Catalog, problems: list[str]
-) -> dict[Ref, LowPrivLimit]:
-    limits: dict[Ref, LowPrivLimit] = {}
-    for service_type, resources in section.items():
-        for name, text in resources.items():
-            path = f"lowpriv_raise.limits.{level}.{service_type}.{name}"
-            resource = catalog.find((service_type, name))
-            if resource is None:
-                problems.append(f"{path}: there is no such resource")
-                continue
-            try:
-                limits[service_type, name] = parse_lowpriv_limit(
-                    re.sub(r"\s+", " ", str(text)), resource.unit, for_domains=level == "domains"
-                )
-            except UnitError as error:
-                problems.append(f"{path}: {error}")
-    return limits
 
 
 def open_backends(
@@ -188,10 +139,7 @@ def open_backends(
     longest = settings.collector.lease * _TIME_LIMIT
     time_limit = min(longest, time_limit or longest)
     backends = load(
-        [
-            BackendSpec(f"services[{index}]", entry.service_type, entry.type, entry.params)
-            for index, entry in enumerate(settings.services)
-        ],
+        _services(settings),
         [
             BackendSpec(f"capacitors[{index}]", entry.id, entry.type, entry.params)
             for index, entry in enumerate(settings.capacitors)

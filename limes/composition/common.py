@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from limes import logs
-from limes.composition.cluster import backend_problems
+from limes.composition.cluster import backend_problems, problems_of_references
 from limes.db import models
 from limes.db.engine import Engine
 from limes.db.migrate import Migrations, limes_migrations
 from limes.errors import ConfigError
 from limes.placement.migrations import placement_migrations
 from limes.settings import Settings, load, read_yaml, url_with_password
+from limes.settings.salvage import Salvage, salvage
 
 DEFAULT_CONFIG = "/etc/limes/limes.yaml"
 LOCAL_CONFIG = "limes.yaml"
@@ -49,11 +50,32 @@ def load_any_settings(environ: Mapping[str, str] = os.environ) -> Settings:
     try:
         return load(path, environ)
     except ConfigError as error:
-        try:
-            plugin_problems = backend_problems(read_yaml(path))
-        except ConfigError:
-            plugin_problems = []
-        raise ConfigError([*error.problems, *plugin_problems]) from None
+        raise ConfigError([*error.problems, *_more_problems(path, environ)]) from None
+
+
+def salvage_settings(environ: Mapping[str, str] = os.environ) -> Salvage | None:
+    """Returns what is valid in a file that is not valid as a whole, or None if nothing is."""
+    path = find_config(environ)
+    try:
+        document = read_yaml(path)
+    except ConfigError:
+        return None
+    return salvage(document, environ, path.parent) if isinstance(document, dict) else None
+
+
+def _more_problems(path: Path, environ: Mapping[str, str]) -> list[str]:
+    """Returns what is wrong beyond the keys themselves, in a file that cannot be used for other reasons already: so
+    that an operator sees everything at once."""
+    try:
+        document = read_yaml(path)
+    except ConfigError:
+        return []
+    problems = backend_problems(document)
+    rest = salvage_settings(environ)
+    if rest is not None:
+        found = problems_of_references(rest.settings, rest.lost_services)
+        problems += [problem for text in found if (problem := rest.with_real_places(text)) not in problems]
+    return problems
 
 
 def _missing(path: Path, *, named: bool) -> str:

@@ -8,14 +8,14 @@ from prometheus_client.parser import text_string_to_metric_families
 from limes.actions.compare_catalog import CompareCatalog, Comparison
 from limes.actions.reports.status import ReportStatus, StatusReport
 from limes.actions.sync_catalog import SyncCatalog
-from limes.composition.checks import CHECKS, problems_of
+from limes.composition.checks import CHECKS, load_checkable_settings, problems_of
 from limes.composition.cluster import build_cluster
 from limes.composition.common import (
-    load_any_settings,
     load_settings,
     open_checked_engine,
 )
 from limes.composition.identity import open_cloud
+from limes.composition.references import reference_warnings
 from limes.core.catalog import Ref
 from limes.core.commitments.request import refs_without_zones
 from limes.errors import BackendError, ConfigError
@@ -40,12 +40,17 @@ class Checked:
 
 def check_configuration() -> Checked:
     """Returns what `limes config check` says without asking anybody. Raises `ConfigError` with every problem."""
-    settings = load_any_settings()
+    settings = load_checkable_settings()
     problems = problems_of(settings, [check.name for check in CHECKS if not check.asks_others])
     if problems:
         raise ConfigError(problems)
-    catalog = build_cluster(settings, open_cloud(settings)).catalog
-    return Checked(len(catalog.services), len(catalog.refs()), tuple(map(_without_zones, refs_without_zones(catalog))))
+    cluster = build_cluster(settings, open_cloud(settings))
+    catalog = cluster.catalog
+    warnings = (
+        *reference_warnings(settings, catalog, cluster.backends),
+        *map(_without_zones, refs_without_zones(catalog)),
+    )
+    return Checked(len(catalog.services), len(catalog.refs()), warnings)
 
 
 def _without_zones(ref: Ref) -> str:

@@ -22,30 +22,30 @@ class DatabaseAddress:
     """libpq's parameters; empty for SQLite."""
 
 
-def parse_database_url(url: str) -> DatabaseAddress:
+def parse_database_url(url: str, setting: str = "database.url") -> DatabaseAddress:
     """Reads `sqlite:///relative/path`, `sqlite:////absolute/path` or `postgresql://user:pass@host:port/name?options`.
 
     Several hosts may be given, as for libpq: `postgresql://user@one:5432,two:5432/name`. Then the one that accepts
     writes is looked for (`target_session_attrs=read-write`, if the URL does not say otherwise).
 
-    Raises `StartupError` with one line that names the setting.
+    Raises `StartupError` with one line that names the `setting` that the URL comes from.
     """
     try:
         parts = split_url(url)
         hosts = [urlsplit(f"//{host}") for host in hosts_of(url)]
         ports = [host.port or 5432 for host in hosts]
     except ValueError:
-        raise StartupError("database.url: not a URL; its port has to be a number from 1 to 65535") from None
+        raise StartupError(f"{setting}: not a URL; its port has to be a number from 1 to 65535") from None
     if parts.scheme == "sqlite":
         path = unquote(parts.path)[1:]
         if not path or path == ":memory:":
-            raise StartupError("database.url: an in-memory SQLite database cannot be shared; give a file's path")
+            raise StartupError(f"{setting}: an in-memory SQLite database cannot be shared; give a file's path")
         if parts.netloc:
-            raise StartupError("database.url: expected sqlite:///relative/path or sqlite:////absolute/path")
+            raise StartupError(f"{setting}: expected sqlite:///relative/path or sqlite:////absolute/path")
         return DatabaseAddress("sqlite", path, f"SQLite file {path}")
     if parts.scheme not in ("postgresql", "postgres"):
         raise StartupError(
-            f"database.url: unknown scheme {parts.scheme!r}, expected sqlite:///path or postgresql://host/name"
+            f"{setting}: unknown scheme {parts.scheme!r}, expected sqlite:///path or postgresql://host/name"
         )
     from_url = {
         "host": ",".join(host.hostname or "" for host in hosts),

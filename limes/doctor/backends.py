@@ -31,7 +31,7 @@ def check(context: Context) -> Iterator[Finding]:
     try:
         cluster = build_cluster(context.settings, open_cloud(context.settings), time_limit=context.timeout)
     except LimesError:
-        yield skipped("backends", "the configuration has to be mended first")
+        yield skipped("backends", "the configuration has to be corrected first")
         return
     project = None
     try:
@@ -87,6 +87,10 @@ def _about_capacitor(cluster: Cluster, capacitor: str) -> Finding:
     except BackendError as error:
         return problem(name, str(error), _mend(error))
     count = sum(map(len, report.services.values()))
+    if not count:
+        text = f"capacitor {capacitor} reports capacity of no configured resource"
+        mend = f"compare its services and resources with those under services: limes plugin scan-capacity {capacitor}"
+        return warning(name, text, mend)
     return ok(name, f"capacitor {capacitor} reports capacity of {count} resources")
 
 

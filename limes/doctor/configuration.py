@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from limes.composition.checks import counted, problems_of
+from limes.composition.cluster import build_cluster
 from limes.composition.common import find_config
+from limes.composition.identity import open_cloud
+from limes.composition.references import reference_warnings
 from limes.doctor.finding import Context, Finding, ok, problem, warning
 from limes.errors import ConfigError
-from limes.settings import read_yaml
+from limes.settings import Settings, read_yaml
 from limes.settings.load import KNOWN_VARIABLES
 
 _SECRET_KEYS = (
@@ -24,13 +27,23 @@ _SECRET_KEYS = (
 def check(context: Context) -> Iterator[Finding]:
     """Everything that can be found wrong without asking anybody."""
     path = find_config(context.environ)
-    problems = problems_of(context.settings, ["exposure", "backends"])
+    problems = problems_of(context.settings, ["exposure", "addresses", "backends"])
     if problems:
         yield from unusable(str(path), problems)
     else:
         yield ok("configuration.file", f"{path}: {counted(len(context.settings.services), 'service')}")
+        yield from _references(context.settings)
     yield from _readable_secrets(path)
     yield from _unknown_variables(context.environ)
+
+
+def _references(settings: Settings) -> Iterator[Finding]:
+    """Names that nothing has."""
+    if settings.for_placement_alone:
+        return
+    cluster = build_cluster(settings, open_cloud(settings))
+    for text in reference_warnings(settings, cluster.catalog, cluster.backends):
+        yield warning("configuration.references", text, "correct the name, or remove the entry")
 
 
 def unusable(path: str, problems: Sequence[str]) -> list[Finding]:

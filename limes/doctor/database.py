@@ -40,7 +40,12 @@ class _Database:
 
 def check(context: Context) -> Iterator[Finding]:
     """Each database: there are two if the Placement half has its own."""
-    for database in _databases(context.settings):
+    try:
+        databases = list(_databases(context.settings))
+    except StartupError:
+        yield skipped("database", "its address in the configuration has to be corrected first")
+        return
+    for database in databases:
         try:
             yield from _check(context, database)
         finally:

@@ -9,7 +9,8 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from limes import __version__
-from limes.composition.common import find_config, load_any_settings
+from limes.composition.checks import load_checkable_settings
+from limes.composition.common import find_config
 from limes.doctor import backends, configuration, database, delivery, keystone, policy
 from limes.doctor.finding import Context, Finding, Level, problem, skipped
 from limes.errors import ConfigError, LimesError
@@ -80,7 +81,7 @@ def examine(
     names = [name for name in CHECKS if not only or name in only]
     path = str(find_config(environ))
     try:
-        settings = load_any_settings(environ)
+        settings = load_checkable_settings(environ)
     except ConfigError as error:
         findings = [
             *configuration.unusable(path, error.problems),
@@ -108,7 +109,7 @@ def _run(name: str, check: Check, context: Context) -> list[Finding]:
 
 
 def _skip(name: str) -> Finding:
-    return skipped(name, "the configuration has to be mended first")
+    return skipped(name, "the configuration has to be corrected first")
 
 
 def _diagnosis(path: str, findings: Iterable[Finding], redact: Redactor) -> Diagnosis:

@@ -177,5 +177,5 @@ def _version(engine: Engine) -> int:
     migrations: Any = Table("schema_migrations")
     ((version, dirty),) = engine.tuples(migrations.select(migrations.c.version, migrations.c.dirty))
     if dirty:
-        raise ConfigError([f"the source's migration {version} has failed half-way (dirty): have it mended there first"])
+        raise ConfigError([f"the source's migration {version} has failed half-way (dirty): repair it there first"])
     return int(version)

@@ -111,7 +111,7 @@ def parse(document: dict[str, Any], environ: Mapping[str, str], folder: Path) ->
     From here on, the secrets in them and in the environment are hidden wherever they show up.
     """
     know(value for key, value in environ.items() if key.startswith(("LIMES_", "OS_")) and TELLING_KEY.search(key))
-    problems, sources = _override(document, environ)
+    problems, sources = override(document, environ)
     if "placement" in document and not document.keys() & {"availability_zones", "services"}:
         document = {"availability_zones": [], "services": [], **document}
     try:
@@ -124,7 +124,7 @@ def parse(document: dict[str, Any], environ: Mapping[str, str], folder: Path) ->
     return settings
 
 
-def _override(document: dict[str, Any], environ: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+def override(document: dict[str, Any], environ: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """Puts what the environment says into the document. Returns the problems, and the variable of each setting that
     came from one."""
     problems, sources = [], {}

@@ -78,9 +78,9 @@ identity: {method: sample}
         "api.listen: identity.method is 'sample'",
         "nowhere.yaml: no such file",
         "resource_behavior[0].commitment_durations: '1 fortnight' is not a duration",
-        "resource_behavior[1].scales_with: there is no resource compute/cores",
+        "resource_behavior[1].scales_with: there is no service 'compute'",
         "lowpriv_raise.limits.projects.storage.capacity: cannot convert value from <count> to GiB",
-        "lowpriv_raise.limits.projects.storage.discs: there is no such resource",
+        "lowpriv_raise.limits.projects.storage.discs: there is no resource storage/discs; did you mean storage/capacity?",
         "constraints: domains.acme.storage.capacity: ",
     ):
         assert problem in errors, errors

@@ -1,0 +1,76 @@
+"""What the configuration refers to by name: resources of services, above all. A name that nothing has is a slip."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from limes.backends.loader import Backends
+from limes.core.catalog import Catalog, Ref, ResourceDef
+from limes.errors import BackendError
+from limes.settings import Settings
+from limes.validation.problems import did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The services and resources that there are."""
+
+    catalog: Catalog
+    unclear: Collection[str] = ()
+    """Services whose resources are not known, as their entries have problems of their own. No reference to one of them
+    is called wrong."""
+
+    def find(self, ref: Ref) -> ResourceDef | None:
+        """Returns the resource of that name, or None."""
+        return self.catalog.find(ref)
+
+    def problem(self, ref: Ref, consequence: str = "") -> str | None:
+        """Returns what is wrong with a reference, the `consequence`, and a hint at the nearest name; or None."""
+        service_type, name = ref
+        if service_type in self.unclear or self.catalog.find(ref) is not None:
+            return None
+        service = self.catalog.services.get(service_type)
+        if service is None:
+            known = {*self.catalog.services, *self.unclear}
+            return f"there is no service {service_type!r}{consequence}{did_you_mean(service_type, known)}"
+        hint = did_you_mean("/".join(ref), [f"{service_type}/{known}" for known in service.resources])
+        return f"there is no resource {service_type}/{name}{consequence}{hint}"
+
+
+def reference_warnings(settings: Settings, catalog: Catalog, backends: Backends) -> list[str]:
+    """Returns the references that name nothing, and that do not prevent a start: the settings have no effect."""
+    names = Names(catalog)
+    return [*_unmatched(settings, names), *_capacitors(settings, names, backends)]
+
+
+def _unmatched(settings: Settings, names: Names) -> Iterator[str]:
+    """Regular expressions that are to match the whole of `service/resource`, and match none."""
+    refs = ["/".join(ref) for ref in names.catalog.refs()]
+    for key, patterns in (
+        ("resource_behavior", [entry.resource for entry in settings.resource_behavior]),
+        ("quota_distribution_configs", [entry.resource for entry in settings.quota_distribution_configs]),
+    ):
+        for index, pattern in enumerate(patterns):
+            if not any(pattern.fullmatch(ref) for ref in refs):
+                hint = did_you_mean(pattern.pattern, refs)
+                text = f"{pattern.pattern!r} matches no resource, so this entry has no effect{hint}"
+                yield f"{key}[{index}].resource: {text}"
+
+
+def _capacitors(settings: Settings, names: Names, backends: Backends) -> Iterator[str]:
+    """Capacity that is dropped, as nothing of that name is configured; and capacity that two capacitors report."""
+    reporters: dict[Ref, list[str]] = defaultdict(list)
+    for index, capacitor in enumerate(settings.capacitors):
+        path = f"capacitors[{index}] ({capacitor.id})"
+        try:
+            refs = list(backends.capacity[capacitor.id].resources())
+        except BackendError:
+            continue  # it has to be asked for its resources, and does not answer: the doctor says so
+        for text in dict.fromkeys(names.problem(ref, ", so its capacity is not used") for ref in refs):
+            if text is not None:
+                yield f"{path}: {text}"
+        for ref in refs:
+            reporters[ref].append(capacitor.id)
+    for ref, ids in reporters.items():
+        if len(ids) > 1:
+            yield f"capacitors: {' and '.join(ids)} report the capacity of {'/'.join(ref)}; the last report counts"

@@ -1,0 +1,108 @@
+"""From the configuration to rules about resources: behaviour, low-privilege limits, conversions of commitments."""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC
+
+from limes.composition.references import Names
+from limes.core.catalog import BehaviorRule, Ref
+from limes.core.commitments.duration import DurationError, parse_duration
+from limes.core.commitments.rules import CommitmentRules
+from limes.core.permissions import LowPrivLimit, LowPrivRules, parse_lowpriv_limit
+from limes.core.units import UnitError
+from limes.settings import Settings
+from limes.settings.cluster import BehaviorSettings
+
+
+def behavior_rules(settings: Settings, problems: list[str]) -> list[BehaviorRule]:
+    """Returns the rules of `resource_behavior`; adds what is wrong with them to `problems`."""
+    return [
+        _behavior(entry, f"resource_behavior[{index}]", problems)
+        for index, entry in enumerate(settings.resource_behavior)
+    ]
+
+
+def _behavior(entry: BehaviorSettings, path: str, problems: list[str]) -> BehaviorRule:
+    durations = []
+    for text in entry.commitment_durations:
+        try:
+            durations.append(str(parse_duration(text)))
+        except DurationError as error:
+            problems.append(f"{path}.commitment_durations: {error}")
+    date = entry.commitment_min_confirm_date
+    earliest = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() if date else None
+    return BehaviorRule(
+        resource=entry.resource,
+        scope=entry.scope,
+        max_burst_multiplier=entry.max_burst_multiplier,
+        overcommit_factor=entry.overcommit_factor,
+        scales_with=_ref(entry.scales_with) if entry.scales_with else None,
+        scaling_factor=entry.scaling_factor,
+        min_nonzero_project_quota=entry.min_nonzero_project_quota,
+        commitment_durations=tuple(durations),
+        commitment_is_az_aware=entry.commitment_is_az_aware,
+        commitment_min_confirm_date=earliest,
+        annotations=entry.annotations,
+    )
+
+
+def _ref(path: str) -> Ref:
+    service_type, _, name = path.partition("/")
+    return service_type, name
+
+
+def unknown_scaling_targets(settings: Settings, names: Names) -> Iterator[str]:
+    """Yields what is wrong with `scales_with`."""
+    for index, entry in enumerate(settings.resource_behavior):
+        if entry.scales_with and (problem := names.problem(_ref(entry.scales_with))):
+            yield f"resource_behavior[{index}].scales_with: {problem}"
+
+
+def commitment_rules(settings: Settings, names: Names, problems: list[str]) -> CommitmentRules:
+    """Returns the rules of `commitments`; adds what is wrong with them to `problems`."""
+    section = settings.commitments
+    conversions = []
+    for index, group in enumerate(section.conversions):
+        weights = {_ref(path): weight for path, weight in group.items()}
+        problems += [
+            f"commitments.conversions[{index}]: {problem}" for ref in weights if (problem := names.problem(ref))
+        ]
+        conversions.append(weights)
+    return CommitmentRules(
+        self_delete_grace=section.self_delete_grace,
+        renewal_window=section.renewal_window,
+        retention=section.retention,
+        use_days=section.use_days,
+        conversions=tuple(conversions),
+    )
+
+
+def lowpriv_rules(settings: Settings, names: Names, problems: list[str]) -> LowPrivRules:
+    """Returns the rules of `lowpriv_raise`; adds what is wrong with them to `problems`."""
+    limits = settings.lowpriv_raise.limits
+    return LowPrivRules(
+        domains=_limits(limits.domains, "domains", names, problems),
+        projects=_limits(limits.projects, "projects", names, problems),
+        except_projects_in_domains=settings.lowpriv_raise.except_projects_in_domains,
+        only_projects_in_domains=settings.lowpriv_raise.only_projects_in_domains,
+    )
+
+
+def _limits(
+    section: Mapping[str, Mapping[str, str | int]], level: str, names: Names, problems: list[str]
+) -> dict[Ref, LowPrivLimit]:
+    limits: dict[Ref, LowPrivLimit] = {}
+    for service_type, resources in section.items():
+        for name, text in resources.items():
+            path = f"lowpriv_raise.limits.{level}.{service_type}.{name}"
+            resource = names.find((service_type, name))
+            if resource is None:
+                problems += [f"{path}: {problem}" for problem in (names.problem((service_type, name)),) if problem]
+                continue
+            try:
+                limits[service_type, name] = parse_lowpriv_limit(
+                    re.sub(r"\s+", " ", str(text)), resource.unit, for_domains=level == "domains"
+                )
+            except UnitError as error:
+                problems.append(f"{path}: {error}")
+    return limits

@@ -1,0 +1,175 @@
+"""Names that nothing has are reported by `config check`, all at once and with a hint at the nearest one."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from limes.cli import main
+
+BASE = """
+availability_zones: [az-one]
+discovery: {method: static, params: {domains: [{id: d, name: d, projects: [{id: p, name: p, parent_id: d}]}]}}
+identity: {method: sample}
+services:
+  - {service_type: storage, type: static, params: {area: a, resources: {capacity: {unit: GiB, quota: 0}}}}
+"""
+COMPUTE = "  - {service_type: compute, type: placement, params: {area: a, resources: {cores: VCPU, ram: MEMORY_MB}}}\n"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LIMES_CONFIG", "")
+
+
+def problems(capsys: pytest.CaptureFixture[str], text: str) -> list[str]:
+    Path("limes.yaml").write_text(BASE + text)
+    assert main(["config", "check"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "Traceback" not in captured.err
+    return [line.removeprefix("limes: ") for line in captured.err.splitlines()]
+
+
+def warnings(capsys: pytest.CaptureFixture[str], text: str) -> list[str]:
+    Path("limes.yaml").write_text(BASE + text)
+    assert main(["config", "check", "--json"]) == 0
+    return list(json.loads(capsys.readouterr().out).get("warnings", []))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "resource_behavior: [{resource: .*, scales_with: storage/capaciti, scaling_factor: 2}]",
+            "resource_behavior[0].scales_with: there is no resource storage/capaciti; did you mean storage/capacity?",
+        ),
+        (
+            "resource_behavior: [{resource: .*, scales_with: sturage/capacity, scaling_factor: 2}]",
+            "resource_behavior[0].scales_with: there is no service 'sturage'; did you mean storage?",
+        ),
+        (
+            "lowpriv_raise: {limits: {projects: {storage: {capazity: 1}}}}",
+            "lowpriv_raise.limits.projects.storage.capazity: there is no resource storage/capazity;"
+            " did you mean storage/capacity?",
+        ),
+        (
+            "commitments: {conversions: [{storage/kapacity: 1}]}",
+            "commitments.conversions[0]: there is no resource storage/kapacity; did you mean storage/capacity?",
+        ),
+        (
+            "database: {url: mysql://limes:s3cr3t@db.example.org/limes}",
+            "database.url: unknown scheme 'mysql', expected sqlite:///path or postgresql://host/name",
+        ),
+        (
+            "placement: {database_url: mysql://limes:s3cr3t@db.example.org/limes}",
+            "placement.database_url: unknown scheme 'mysql', expected sqlite:///path or postgresql://host/name",
+        ),
+        (
+            COMPUTE.replace("VCPU", "VCPUS"),
+            "services[1].params.resources.cores.class: VCPUS is neither a standard resource class nor one that begins"
+            " with CUSTOM_; did you mean VCPU?",
+        ),
+    ],
+)
+def test_what_prevents_a_start(capsys: pytest.CaptureFixture[str], text: str, problem: str) -> None:
+    assert problems(capsys, text) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        (
+            "resource_behavior: [{resource: storage/capcity, commitment_durations: [1 year]}]",
+            "resource_behavior[0].resource: 'storage/capcity' matches no resource, so this entry has no effect;"
+            " did you mean storage/capacity?",
+        ),
+        (
+            "quota_distribution_configs: [{resource: network/.*, model: hierarchical}]",
+            "quota_distribution_configs[0].resource: 'network/.*' matches no resource, so this entry has no effect",
+        ),
+        (
+            "capacitors: [{id: hand, type: manual, params: {values: {storage: {capcity: 5}}}}]",
+            "capacitors[0] (hand): there is no resource storage/capcity, so its capacity is not used;"
+            " did you mean storage/capacity?",
+        ),
+        (
+            "capacitors: [{id: nodes, type: placement, params: {service: sturage, resources: {cores: VCPU}}}]",
+            "capacitors[0] (nodes): there is no service 'sturage', so its capacity is not used; did you mean storage?",
+        ),
+        (
+            "capacitors:\n"
+            "  - {id: one, type: manual, params: {values: {storage: {capacity: 5}}}}\n"
+            "  - {id: two, type: manual, params: {values: {storage: {capacity: 6}}}}\n",
+            "capacitors: one and two report the capacity of storage/capacity; the last report counts",
+        ),
+    ],
+)
+def test_what_has_no_effect(capsys: pytest.CaptureFixture[str], text: str, warning: str) -> None:
+    assert warnings(capsys, text) == [warning]
+    assert main(["config", "check"]) == 0
+    assert f"warning: {warning}\n" in capsys.readouterr().out
+    main(["doctor", "--only", "configuration", "--json"])
+    found = json.loads(capsys.readouterr().out)["findings"]
+    assert warning in [one["message"] for one in found if one["check"] == "configuration.references"]
+
+
+def test_all_kinds_of_problems_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Keys, values, params of plugins, references, addresses and policies, although the file is not even valid."""
+    text = """
+  - {service_type: network, type: static, parms: {}}
+  - {service_type: compute, type: placement, params: {area: a, resources: {cores: vcpu}}}
+  - {service_type: images, type: static, params: {area: a, resources: {bytes: {unit: GiB, quota: 0}}}}
+capacitors:
+  - {id: 7, type: manual}
+resource_behavior:
+  - {resource: "(("}
+  - {resource: .*, scales_with: images/byte, scaling_factor: 2}
+  - {resource: .*, scales_with: network/ports, scaling_factor: 2}
+  - {resource: .*, scales_with: compute/ram, scaling_factor: 2}
+api: {workers: none, policy_file: nowhere.yaml}
+database: {url: "mysql://limes:s3cr3t@db/limes"}
+"""
+    found = problems(capsys, text)
+    assert sorted(found) == sorted(
+        [
+            "services[1].parms: unknown key; did you mean params?",
+            "services[1].params.area: missing",
+            "services[1].params.resources: missing",
+            "services[2].params.resources.cores.class: expected the name of a resource class, such as VCPU or"
+            " CUSTOM_GOLD, not 'vcpu'",
+            "capacitors[0].id: expected a text, not 7",
+            "resource_behavior[0].resource: '((' is not a valid regular expression: missing ), unterminated subpattern"
+            " at position 1",
+            "resource_behavior[1].scales_with: there is no resource images/byte; did you mean images/bytes?",
+            "api.workers: expected a whole number, not 'none'",
+            "policy file nowhere.yaml: no such file",
+            "database.url: unknown scheme 'mysql', expected sqlite:///path or postgresql://host/name",
+        ]
+    )
+    main(["doctor", "--json"])
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert [one["message"] for one in findings if one["level"] == "problem"] == found
+
+
+def test_an_address_that_no_database_has_is_one_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("limes.yaml").write_text(BASE + "database: {url: mysql://limes:s3cr3t@db/limes}")
+    assert main(["doctor", "--only", "configuration", "--only", "database", "--json"]) == 2
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert [(one["level"], one["check"]) for one in findings] == [
+        ("problem", "configuration.file"),
+        ("skipped", "database"),
+    ]
+
+
+def test_a_capacitor_that_reports_nothing_is_not_fine(capsys: pytest.CaptureFixture[str]) -> None:
+    capacitors = "capacitors: [{id: hand, type: manual, params: {values: {storage: {capcity: 5}}}}]"
+    Path("limes.yaml").write_text(BASE + capacitors)
+    assert main(["doctor", "--only", "backends", "--json"]) == 1
+    found = {one["check"]: one for one in json.loads(capsys.readouterr().out)["findings"]}["backends.capacitor.hand"]
+    assert (found["level"], found["message"]) == (
+        "warning",
+        "capacitor hand reports capacity of no configured resource",
+    )
+    assert "limes plugin scan-capacity hand" in found["mend"]
