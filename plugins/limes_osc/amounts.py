@@ -1,17 +1,20 @@
-"""Amounts and times: as people type them, and as tables show them to people and programs."""
+"""Amounts: as people type them, and as tables show them to people and programs."""
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
 from cliff.columns import FormattableColumn
 
-from limes.core.units import Unit, UnitError, convert, find_unit
+from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, find_unit
 
 _NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*\Z")
 _UNITS = [unit for unit in Unit if unit.is_measured]
+
+
+NO_LIMIT = "no limit"
+"""What people see instead of the largest amount that there is, or sums with it."""
 
 
 class AmountError(ValueError):
@@ -70,8 +73,8 @@ def apply_change(text: str, present: int, unit: Unit) -> int:
 
 def exact(amount: int, unit: Unit) -> str:
     """For changes: the largest unit that shows the amount exactly, with at most 3 decimals: `1.5 TiB`, `204801 MiB`."""
-    if amount < 0:
-        return "unlimited"
+    if (word := _word(amount)) is not None:
+        return word
     for larger in _larger(amount, unit):
         number = Fraction(amount * unit.multiplier, larger.multiplier)
         if (number * 1000).denominator == 1:
@@ -81,11 +84,18 @@ def exact(amount: int, unit: Unit) -> str:
 
 def rounded(amount: int, unit: Unit) -> str:
     """For tables: the largest unit of which there is at least one, with at most 2 decimals: `1.18 TiB`."""
-    if amount < 0:
-        return "unlimited"
+    if (word := _word(amount)) is not None:
+        return word
     for larger in _larger(amount, unit):
         return _render(Fraction(amount * unit.multiplier, larger.multiplier), 2, larger)
     return unit.render(amount)
+
+
+def _word(amount: int) -> str | None:
+    """Returns what people see instead of amounts that are none."""
+    if amount < 0:
+        return "unlimited"
+    return NO_LIMIT if amount >= MAX_AMOUNT else None
 
 
 def in_unit(amount: int, unit: Unit, wanted: Unit) -> int | float:
@@ -131,7 +141,7 @@ class Amount(FormattableColumn[int | float]):
         super().__init__(in_unit(amount, unit, display_unit(unit, wanted)))
         self._amount, self._unit = amount, unit
         if wanted is not None:
-            self._text = _fixed(self._value, display_unit(unit, wanted))
+            self._text = _word(amount) or _fixed(self._value, display_unit(unit, wanted))
         else:
             self._text = exact(amount, unit) if exactly else rounded(amount, unit)
 
@@ -148,33 +158,4 @@ class Amount(FormattableColumn[int | float]):
 
 def _fixed(number: int | float, unit: Unit) -> str:
     """`number` of a unit that was asked for."""
-    if number < 0:
-        return "unlimited"
     return unit.render(number) if isinstance(number, int) else f"{number:.2f} {unit.value}".lstrip()
-
-
-class ByDuration(FormattableColumn[dict[str, int | float]]):
-    """Amounts of commitments by duration: `10 (1 year), 5 (2 years)`; for programs an object."""
-
-    def __init__(self, amounts: Mapping[str, Amount]) -> None:
-        super().__init__({duration: amount.machine_readable() for duration, amount in amounts.items()})
-        self._amounts = dict(amounts)
-
-    def human_readable(self) -> str:
-        """See above."""
-        return ", ".join(f"{amount.human_readable()} ({duration})" for duration, amount in self._amounts.items())
-
-
-class Listed(FormattableColumn[list[Any]]):
-    """A list of objects that only backends know: people see how many, programs see all."""
-
-    def human_readable(self) -> str:
-        """Returns the number of objects."""
-        return str(len(self._value))
-
-
-def time(seconds: float | None) -> str | None:
-    """Returns a UNIX time as ISO 8601 in UTC: `2026-01-01T00:00:00Z`."""
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,17 +1,17 @@
 """What all commands share: options, the client, and tables without empty columns."""
 
 import argparse
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 from osc_lib.command import command
 
 from limes_osc.client import Json, LimesClient
+from limes_osc.columns import KEYED, Columns, Row, find_titles, key_of, sort_rows
+from limes_osc.filters import check_filters
 from limes_osc.scope import Scopes
+from limes_osc.times import Moment
 
-Row = dict[str, Any]
-"""Cells by column title."""
 Table = tuple[Sequence[str], Iterable[Sequence[Any]]]
 """What cliff's formatters of lists take."""
 Options = Sequence[Callable[[argparse.ArgumentParser], None]]
@@ -60,31 +60,46 @@ class LimesCommand(command.Command):
         return document
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """The titles of a table, in their order. Tables for people leave out `optional` ones that are empty."""
-
-    titles: Sequence[str]
-    optional: Collection[str] = ()
-    unit: bool = True
-    """Whether a last column names the unit of all amounts, which people read behind each amount."""
-
-
 class LimesLister(LimesCommand, command.Lister):
     """A command that lists rows."""
 
+    nothing: ClassVar[str] = "There is nothing to show."
+    """What people are told instead of an empty table."""
+
+    @property
+    def need_sort_by_cliff(self) -> bool:
+        """No: cliff could not sort by columns that are not shown."""
+        return False
+
     def table(self, args: argparse.Namespace, columns: Columns, rows: Iterable[Row]) -> Table:
-        """Returns what cliff's formatters take."""
+        """Returns what cliff's formatters take. Raises `CommandError` for filters and columns that do not exist."""
         listed = list(rows)
-        titles = [*columns.titles, *(["Unit"] if columns.unit else [])]
-        empty = None
-        if args.formatter == "table":
-            empty = ""
-            if not args.columns:
-                filled = {title for row in listed for title, cell in row.items() if cell is not None}
-                titles = [title for title in columns.titles if title in filled or title not in columns.optional]
-        cells = ([empty if row.get(title) is None else row[title] for title in titles] for row in listed)
-        return titles, cells
+        check_filters(self.limes, args, listed)
+        people = args.formatter == "table"
+        sort = [title for name in args.sort_columns for title in find_titles([name], columns.every)]
+        listed = sort_rows(listed, sort, descending=args.sort_direction == "desc")
+        long = getattr(args, "long", False)
+        if args.columns:
+            titles = find_titles(args.columns, columns.every)
+            args.columns = []
+        else:
+            titles = columns.for_people(listed, long) if people else columns.for_programs(long)
+        if not people:
+            cells = ([row.get(title) for title in titles] for row in listed)
+            return ([key_of(title) for title in titles] if args.formatter in KEYED else titles), cells
+        if not listed:
+            self.warn(self.nothing)
+        return titles, [[_readable(row, title, titles, long) for title in titles] for row in listed]
+
+
+def _readable(row: Row, title: str, titles: Sequence[str], long: bool) -> Any:
+    """Returns a cell for people. Where the service has no column of its own, it is in front of the resource."""
+    cell = row.get(title)
+    if cell is None:
+        return ""
+    if title == "Resource" and "Service" not in titles and row.get("Service"):
+        return f"{row['Service']}/{cell}"
+    return cell.to_the_second() if long and isinstance(cell, Moment) else cell
 
 
 class LimesShowOne(LimesCommand, command.ShowOne):
@@ -92,7 +107,13 @@ class LimesShowOne(LimesCommand, command.ShowOne):
 
     def fields(self, args: argparse.Namespace, row: Row) -> Fields:
         """Returns what cliff's formatters take. People are spared empty fields, and the unit that is behind each
-        amount."""
-        if args.formatter == "table" and not args.columns:
+        amount. Raises `CommandError` for fields that do not exist."""
+        people = args.formatter == "table"
+        if args.columns:
+            row = {title: row[title] for title in find_titles(args.columns, row)}
+            args.columns = []
+        elif people:
             row = {title: cell for title, cell in row.items() if title != "Unit" and cell is not None and str(cell)}
-        return list(row), list(row.values())
+        if people:
+            return list(row), [cell.in_full() if isinstance(cell, Moment) else cell for cell in row.values()]
+        return [key_of(title) if args.formatter in KEYED else title for title in row], list(row.values())

@@ -1,5 +1,6 @@
 """The Limes API over a keystoneauth session: paths in, documents out, refusals as errors with the server's words."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,12 @@ _HINTS = {
     423: "not ready yet",
     503: "try again in a few seconds",
 }
+
+
+_ABOUT_THE_WISH = (409, 412, 422, 423)
+"""With these statuses the server's words say everything, and the address of the request nothing."""
+_DISCOVER = re.compile(r"try to POST (/domains(?:/\S+/projects)?/discover)")
+"""What a missing project or domain may need, in the words of the API."""
 
 
 class Refused(CommandError):
@@ -43,8 +50,8 @@ class LimesClient:
 
     def __init__(self, session: Session, url: str) -> None:
         self._adapter = Adapter(session, endpoint_override=url, client_name="limes-osc", raise_exc=False)
-        self.guess = ""
-        """What was taken for granted to make requests at all; said if one is refused."""
+        self.advice: dict[int, str] = {}
+        """What to say of refusals besides, by status: what was taken for granted, and how to say it."""
 
     def get(
         self, path: str, query: Query = (), headers: Mapping[str, str] | None = None, *, secret: bool = False
@@ -89,8 +96,8 @@ class LimesClient:
             **({} if body is None else {"json": body}),
         )
         if answer.status_code >= 400 and not (answer.status_code in accept and _is_json(answer)):
-            guess = [self.guess] if self.guess and answer.status_code in (403, 404) else []
-            raise Refused(answer.status_code, "\n".join([*_explain(answer), *guess]))
+            advice = [self.advice[answer.status_code]] if answer.status_code in self.advice else []
+            raise Refused(answer.status_code, "\n".join([*_explain(answer), *advice]))
         return answer
 
 
@@ -109,11 +116,18 @@ def _is_json(answer: requests.Response) -> bool:
     return answer.headers.get("Content-Type", "").startswith("application/json")
 
 
+def _as_command(found: re.Match[str]) -> str:
+    kind = "project" if "/projects/" in found[1] else "domain"
+    return f"try `openstack limes {kind} discover`"
+
+
 def _explain(answer: requests.Response) -> list[str]:
     """Returns the server's words, and what to make of them."""
     text = answer.json() if _is_json(answer) else answer.text
-    words = text.strip() if isinstance(text, str) else str(text)
+    words = _DISCOVER.sub(_as_command, text.strip() if isinstance(text, str) else str(text))
     hint = "the roles of this token do not allow it" if words == "Forbidden" else _HINTS.get(answer.status_code, "")
     request = answer.request
-    where = f"({request.method} {(request.path_url or '').partition('?')[0]}: HTTP {answer.status_code})"
-    return [words, f"{hint} {where}".lstrip()]
+    where = f"HTTP {answer.status_code}"
+    if answer.status_code not in _ABOUT_THE_WISH:
+        where = f"{request.method} {(request.path_url or '').partition('?')[0]}: {where}"
+    return [words, f"{hint} ({where})".lstrip()]

@@ -3,8 +3,9 @@
 import argparse
 from typing import ClassVar
 
-from limes_osc.base import Columns, LimesLister, Options, Table
+from limes_osc.base import LimesLister, Options, Table
 from limes_osc.client import Json
+from limes_osc.columns import Columns
 from limes_osc.options import add_paging, add_report_options, paging_of, report_query
 from limes_osc.quota import SetQuotas, SimulateQuotas
 from limes_osc.reports import columns_of, headers_of, rows_of
@@ -43,6 +44,8 @@ class SimulateDomain(OfDomain, SimulateQuotas):
 
 class DiscoverDomains(LimesLister):
     """Look for new domains in Keystone, and list those that were found"""
+
+    nothing = "No new domains."
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """Returns one row for each new domain."""

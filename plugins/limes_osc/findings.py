@@ -3,16 +3,27 @@
 import argparse
 from typing import ClassVar
 
-from limes_osc.amounts import Amount, shown_unit, time, unit_of
-from limes_osc.base import Columns, LimesLister, Options, Row, Table
+from limes_osc.amounts import Amount, shown_unit, unit_of
+from limes_osc.base import LimesLister, Options, Table
+from limes_osc.cells import Text
 from limes_osc.client import Json
-from limes_osc.options import add_filters, add_unit, filters_of, selects
+from limes_osc.columns import Columns, Row
+from limes_osc.options import add_filters, add_long, add_unit, filters_of, selects
+from limes_osc.times import moment
+
+_WORDS = {
+    "domain_quota_overcommitted": "projects have {projects_quota}\nof {quota}",
+    "project_quota_overspent": "usage {usage}\nabove {quota}",
+    "project_quota_mismatch": "backend has {backend_quota}\ninstead of {quota}",
+}
+"""What a finding says to people, with the names of its figures."""
 
 
 class ListInconsistencies(LimesLister):
     """List quotas that contradict themselves, usage or the backends"""
 
-    options: ClassVar[Options] = (add_filters, add_unit)
+    nothing = "No inconsistencies."
+    options: ClassVar[Options] = (add_filters, add_long, add_unit)
     _columns = Columns(
         [
             "Kind",
@@ -26,7 +37,8 @@ class ListInconsistencies(LimesLister):
             "Usage",
             "Backend Quota",
         ],
-        {"Project ID", "Project Name", "Projects Quota", "Usage", "Backend Quota"},
+        optional={"Project ID", "Project Name", "Projects Quota", "Usage", "Backend Quota"},
+        hidden={"Project ID", "Quota", "Projects Quota", "Usage", "Backend Quota"},
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
@@ -43,22 +55,23 @@ class ListInconsistencies(LimesLister):
 
 def _finding(kind: str, document: Json, args: argparse.Namespace) -> Row:
     unit, project = unit_of(document), document.get("project", {})
+    keys = {"Quota": "quota", "Projects Quota": "projects_quota", "Usage": "usage", "Backend Quota": "backend_quota"}
+    if "domain_quota" in document:
+        keys["Quota"] = "domain_quota"
     figures = {
-        "Quota": document.get("quota", document.get("domain_quota")),
-        "Projects Quota": document.get("projects_quota"),
-        "Usage": document.get("usage"),
-        "Backend Quota": document.get("backend_quota"),
+        title: Amount(document[key], unit, args.unit, exactly=True)
+        for title, key in keys.items()
+        if document.get(key) is not None
     }
+    words = {title.lower().replace(" ", "_"): amount.human_readable() for title, amount in figures.items()}
     return {
-        "Kind": kind,
+        "Kind": Text(kind, _WORDS[kind].format_map(words) if kind in _WORDS else None),
         "Domain Name": (project or document)["domain"]["name"],
         "Project ID": project.get("id"),
         "Project Name": project.get("name"),
         "Service": document["service"],
         "Resource": document["resource"],
-        **{
-            title: Amount(value, unit, args.unit, exactly=True) for title, value in figures.items() if value is not None
-        },
+        **figures,
         "Unit": shown_unit(document, args.unit),
     }
 
@@ -66,25 +79,29 @@ def _finding(kind: str, document: Json, args: argparse.Namespace) -> Row:
 class ListScrapeErrors(LimesLister):
     """List scrapes that fail, one for each service and message"""
 
-    options: ClassVar[Options] = (add_filters,)
+    nothing = "No scrape fails."
+    options: ClassVar[Options] = (add_filters, add_long)
     _columns = Columns(
         ["Service", "Domain Name", "Project ID", "Project Name", "Affected Projects", "Checked At", "Message"],
+        hidden={"Domain Name", "Project ID", "Affected Projects"},
         unit=False,
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """Returns one row for each group of projects; the first of them is named."""
         groups = self.limes.get("/admin/scrape-errors", filters_of(parsed_args))["scrape_errors"]
-        rows: list[Row] = [
-            {
-                "Service": group["service_type"],
-                "Domain Name": group["project"]["domain"]["name"],
-                "Project ID": group["project"]["id"],
-                "Project Name": group["project"]["name"],
-                "Affected Projects": group.get("affected_projects", 1),
-                "Checked At": time(group["checked_at"]),
-                "Message": group["message"],
-            }
-            for group in groups
-        ]
-        return self.table(parsed_args, self._columns, rows)
+        return self.table(parsed_args, self._columns, map(_scrape_error, groups))
+
+
+def _scrape_error(group: Json) -> Row:
+    project, affected = group["project"], group.get("affected_projects", 1)
+    others = f" and {affected - 1} more" if affected > 1 else ""
+    return {
+        "Service": group["service_type"],
+        "Domain Name": project["domain"]["name"],
+        "Project ID": project["id"],
+        "Project Name": Text(project["name"], f"{project['name']}{others}", width=20),
+        "Affected Projects": affected,
+        "Checked At": moment(group["checked_at"]),
+        "Message": Text(group["message"]),
+    }

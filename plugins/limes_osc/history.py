@@ -4,20 +4,28 @@ import argparse
 from typing import ClassVar
 
 from limes.core.units import Unit
-from limes_osc.amounts import Amount, shown_unit, time, unit_of
-from limes_osc.base import Columns, LimesLister, Options, Row, Table
+from limes_osc.amounts import NO_LIMIT, Amount, shown_unit, unit_of
+from limes_osc.base import LimesLister, Options, Table
 from limes_osc.client import Json
-from limes_osc.options import add_filters, add_paging, add_unit, filters_of, paging_of, selects
+from limes_osc.columns import Columns, Row
+from limes_osc.options import add_filters, add_long, add_paging, add_unit, filters_of, paging_of, selects
 from limes_osc.targets import OfDomain, OfProject, Targeted
+from limes_osc.times import moment
+
+_NO_RULE = "amount"
+"""The rule of bounds that are only the smallest or largest amount there is."""
 
 
 class ShowHistory(Targeted, LimesLister):
     """Changes, the newest first."""
 
-    options: ClassVar[Options] = (add_filters, add_paging, add_unit)
+    nothing = "No changes."
+    options: ClassVar[Options] = (add_filters, add_paging, add_long, add_unit)
     _columns = Columns(
         ["Number", "At", "What", "Service", "Resource", "Old", "New", "Reason", "Detail", "By", "Request ID"],
-        {"Detail"},
+        optional={"Detail"},
+        hidden={"Number", "Detail", "Request ID"},
+        notable={"What": lambda change: change["What"] != "quota"},
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
@@ -50,7 +58,7 @@ def _change(change: Json, wanted: Unit | None) -> Row:
 
     return {
         "Number": change["number"],
-        "At": time(change["at"]),
+        "At": moment(change["at"]),
         "What": change["what"],
         "Service": change.get("service"),
         "Resource": change.get("resource"),
@@ -64,10 +72,25 @@ def _change(change: Json, wanted: Unit | None) -> Row:
     }
 
 
+class Bound(Amount):
+    """The smallest or largest quota that is possible. People see the rule behind it: `126 (domain quota)`."""
+
+    def __init__(self, amount: int, unit: Unit, wanted: Unit | None, rule: str) -> None:
+        super().__init__(amount, unit, wanted, exactly=True)
+        self._rule = rule
+
+    def human_readable(self) -> str:
+        """See above."""
+        text = super().human_readable()
+        if self._rule != _NO_RULE:
+            return f"{text} ({self._rule.replace('_', ' ')})"
+        return NO_LIMIT if self.machine_readable() else text
+
+
 class ExplainQuotas(Targeted, LimesLister):
     """What decides on quotas, and where the caller could set them."""
 
-    options: ClassVar[Options] = (add_filters, add_unit)
+    options: ClassVar[Options] = (add_filters, add_long, add_unit)
     _figures: ClassVar[dict[str, str]] = {
         "Quota": "quota",
         "Usable Quota": "usable_quota",
@@ -83,7 +106,9 @@ class ExplainQuotas(Targeted, LimesLister):
     _origin = ("Changed At", "Changed By", "Reason")
     _columns = Columns(
         ["Service", "Resource", *_figures, "Constraint", *_bounds, *_origin],
-        {*_figures, "Constraint", *_origin} - {"Quota"},
+        optional={*_figures, "Constraint", *_origin} - {"Quota"},
+        hidden={*_figures, "Constraint", *_origin} - {"Quota"},
+        notable=dict.fromkeys(("Min Rule", "Max Rule"), lambda _: False),  # they are behind the bounds
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
@@ -97,22 +122,18 @@ class ExplainQuotas(Targeted, LimesLister):
         )
 
     def _row(self, entry: Json, wanted: Unit | None) -> Row:
-        unit, least, most = (
-            unit_of(entry),
-            entry["min_acceptable_quota"],
-            entry["max_acceptable_quota"],
-        )
-        origin = entry.get("origin", {})
+        unit, origin = unit_of(entry), entry.get("origin", {})
+        least, most = entry["min_acceptable_quota"], entry["max_acceptable_quota"]
         return {
             "Service": entry["service"],
             "Resource": entry["resource"],
             **{title: Amount(entry[key], unit, wanted) for title, key in self._figures.items() if key in entry},
             "Constraint": entry.get("constraint"),
-            "Min": Amount(least["quota"], unit, wanted, exactly=True),
+            "Min": Bound(least["quota"], unit, wanted, least["rule"]),
             "Min Rule": least["rule"],
-            "Max": Amount(most["quota"], unit, wanted, exactly=True),
+            "Max": Bound(most["quota"], unit, wanted, most["rule"]),
             "Max Rule": most["rule"],
-            "Changed At": time(origin.get("at")),
+            "Changed At": moment(origin.get("at")),
             "Changed By": origin.get("initiator", {}).get("name"),
             "Reason": origin.get("reason"),
             "Unit": shown_unit(entry, wanted),

@@ -35,7 +35,7 @@ def add_project_option(parser: argparse.ArgumentParser) -> None:
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
     """Adds the options that select resources."""
-    group = parser.add_argument_group("filters", "Each may be repeated; a name that does not exist selects nothing.")
+    group = parser.add_argument_group("filters", "Each may be repeated.")
     for name, meaning in (
         ("service", "services of this type"),
         ("area", "services in this area"),
@@ -78,11 +78,16 @@ def read_unit(text: str) -> Unit:
     raise argparse.ArgumentTypeError(f"{text!r} is not a unit (there are: {', '.join(filter(None, Unit))})")
 
 
+def add_long(parser: argparse.ArgumentParser) -> None:
+    """Adds `--long`."""
+    parser.add_argument("--long", action="store_true", help="Show all columns, and times in full")
+
+
 def add_report_options(parser: argparse.ArgumentParser) -> None:
     """Adds the options of reports."""
     add_filters(parser)
     add_unit(parser)
-    parser.add_argument("--long", action="store_true", help="Show more columns")
+    add_long(parser)
     parser.add_argument("--per-az", action="store_true", help="One row for each availability zone")
     parser.add_argument("--detail", action="store_true", help="Show what backends say of single objects")
 

@@ -5,8 +5,9 @@ from typing import ClassVar
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc.base import Columns, LimesCommand, LimesLister, Options, Row, Table
+from limes_osc.base import LimesCommand, LimesLister, Options, Table
 from limes_osc.client import Json
+from limes_osc.columns import Columns, Row
 from limes_osc.domain import identity_cells
 from limes_osc.options import add_domain_option, add_paging, add_report_options, paging_of, report_query
 from limes_osc.quota import SetQuotas, SimulateQuotas, confirm
@@ -30,7 +31,7 @@ class ListProjects(LimesLister):
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """Returns one row for each project and resource."""
         everywhere = parsed_args.all_domains
-        path = "/projects" if everywhere else f"{domain_path(self.scopes.domain(parsed_args.domain))}/projects"
+        path = "/projects" if everywhere else f"{domain_path(self._domain(parsed_args))}/projects"
         query = [*report_query(parsed_args), *paging_of(parsed_args)]
         projects = self.limes.get(path, query, headers_of(parsed_args))["projects"]
         rows = (
@@ -38,6 +39,9 @@ class ListProjects(LimesLister):
         )
         titles = [*(["Domain ID", "Domain Name"] if everywhere else []), "Project ID", "Project Name"]
         return self.table(parsed_args, columns_of("project", parsed_args, *titles), rows)
+
+    def _domain(self, args: argparse.Namespace) -> str:
+        return self.scopes.domain(args.domain, "--domain, list all projects with --all-domains")
 
 
 def _identity_cells(project: Json) -> Row:
@@ -108,6 +112,8 @@ class SyncProject(OfProject, LimesCommand):
 
 class DiscoverProjects(LimesLister):
     """Look for new projects of a domain in Keystone, and list those that were found"""
+
+    nothing = "No new projects."
 
     options: ClassVar[Options] = (add_domain_option,)
 

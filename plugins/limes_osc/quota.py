@@ -7,13 +7,17 @@ the present quotas (`+10%`) and what the user has agreed to never overwrites wha
 import argparse
 import sys
 from collections.abc import Iterable
+from functools import partial
 from typing import ClassVar
 
 from osc_lib.exceptions import CommandError
 
 from limes_osc.amounts import Amount, display_unit
-from limes_osc.base import Columns, LimesLister, Options, Row, Table
+from limes_osc.base import LimesLister, Options, Table
+from limes_osc.cells import Text
 from limes_osc.client import Json, LimesClient, document_of
+from limes_osc.columns import Columns, Row
+from limes_osc.filters import read_inventory
 from limes_osc.options import add_unit
 from limes_osc.quota_changes import Change, Ref, Refusal, body_of, plan, read_refusals, read_wanted_quotas
 from limes_osc.targets import Targeted
@@ -49,7 +53,7 @@ class QuotaChange:
         self._limes, self._path = limes, path
         query = sorted({("service", service) for service, _ in wanted} | {("resource", name) for _, name in wanted})
         report, self._condition = limes.get_with_condition(path, query)
-        self.changes = plan(wanted, report[level])
+        self.changes = plan(wanted, report[level], partial(read_inventory, limes))
         self._body = body_of(level, self.changes)
         self.answer: Json = {}
         """What the simulation has answered."""
@@ -77,7 +81,7 @@ def render(changes: Iterable[Change], refusals: dict[Ref, Refusal]) -> str:
     lines = []
     for change in changes:
         refusal = refusals.get(change.ref)
-        lines.append(change.render() + (f"\n    {refusal.render(change.unit)}" if refusal else ""))
+        lines.append(change.render() + (f"\n    refused: {refusal.reason(change.unit)}" if refusal else ""))
     return "\n".join(lines)
 
 
@@ -125,7 +129,7 @@ class SimulateQuotas(Targeted, LimesLister):
             "Max Acceptable",
             "Message",
         ],
-        {"Min Acceptable", "Max Acceptable", "Message"},
+        notable=dict.fromkeys(("Min Acceptable", "Max Acceptable", "Message"), lambda _: False),  # all in "Acceptable"
     )
     _refused = False
 
@@ -152,7 +156,7 @@ def _row(change: Change, refusal: Refusal | None, args: argparse.Namespace) -> R
         "Resource": change.resource,
         "Old Quota": amount(change.old),
         "New Quota": amount(change.new),
-        "Acceptable": refusal is None,
+        "Acceptable": Text(refusal is None, "yes" if refusal is None else f"no: {refusal.reason(change.unit)}"),
         "Min Acceptable": amount(refusal.minimum) if refusal else None,
         "Max Acceptable": amount(refusal.maximum) if refusal else None,
         "Message": refusal.message if refusal else None,

@@ -1,6 +1,6 @@
 """Changes of quotas: what `--set` asks for, as numbers and as text, and why a change would be refused."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from osc_lib.exceptions import CommandError
@@ -8,6 +8,7 @@ from osc_lib.exceptions import CommandError
 from limes.core.units import Unit
 from limes_osc.amounts import AmountError, apply_change, exact, unit_of
 from limes_osc.client import Json
+from limes_osc.filters import Inventory
 
 Ref = tuple[str, str]
 """Service type and resource name."""
@@ -45,14 +46,14 @@ class Refusal:
     minimum: int | None
     maximum: int | None
 
-    def render(self, unit: Unit) -> str:
-        """For people, behind the change: `refused: domain quota exceeded (at most 126)`."""
+    def reason(self, unit: Unit) -> str:
+        """For people: `domain quota exceeded (at most 126)`."""
         bounds = [
             f"{word} {exact(bound, unit)}"
             for word, bound in (("at least", self.minimum), ("at most", self.maximum))
             if bound is not None
         ]
-        return f"refused: {self.message}" + (f" ({', '.join(bounds)})" if bounds else "")
+        return self.message + (f" ({', '.join(bounds)})" if bounds else "")
 
 
 def read_refusals(simulation: Json) -> dict[Ref, Refusal]:
@@ -81,9 +82,9 @@ def read_wanted_quotas(texts: Iterable[str]) -> dict[Ref, str]:
     return wanted
 
 
-def plan(wanted: dict[Ref, str], report: Json) -> list[Change]:
-    """Returns the changes that lead to the wanted quotas, from the report of a domain or project. Raises
-    `CommandError`."""
+def plan(wanted: dict[Ref, str], report: Json, read_inventory: Callable[[], Inventory | None]) -> list[Change]:
+    """Returns the changes that lead to the wanted quotas, from the report of a domain or project. `read_inventory` is
+    called if something is not in it. Raises `CommandError`."""
     known = {
         (service["type"], resource["name"]): resource
         for service in report["services"]
@@ -93,7 +94,7 @@ def plan(wanted: dict[Ref, str], report: Json) -> list[Change]:
     for (service, name), text in wanted.items():
         resource = known.get((service, name))
         if resource is None:
-            problems.append(f"{service}/{name}: {_why_missing(service, report)}")
+            problems.append(f"{service}/{name}: {why_missing(service, name, report, read_inventory)}")
         elif "quota" not in resource:
             problems.append(f"{service}/{name}: it has no quota")
         else:
@@ -109,8 +110,11 @@ def plan(wanted: dict[Ref, str], report: Json) -> list[Change]:
     return changes
 
 
-def _why_missing(service: str, report: Json) -> str:
-    """Returns why a resource is missing: projects have none before their first scrape."""
+def why_missing(service: str, resource: str, report: Json, read_inventory: Callable[[], Inventory | None]) -> str:
+    """Returns why a resource is not in a report: there is none, or the project was not scraped yet."""
+    inventory = read_inventory()
+    if inventory is not None and (problem := inventory.why_unknown(service, resource)):
+        return problem
     for entry in report["services"]:
         if entry["type"] == service and not {"scraped_at", "min_scraped_at"} & entry.keys():
             problem = entry.get("scrape_problem", {}).get("message", "try again in a few seconds")

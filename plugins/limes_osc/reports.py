@@ -2,12 +2,15 @@
 
 import argparse
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from limes_osc.amounts import Amount, ByDuration, Listed, shown_unit, time, unit_of
-from limes_osc.base import Columns, Row
+from limes_osc.amounts import Amount, shown_unit, unit_of
+from limes_osc.cells import ByDuration, Listed, Text
 from limes_osc.client import Json
+from limes_osc.columns import Columns, Row
 from limes_osc.options import selects
+from limes_osc.times import Age, moment
 
 PER_AZ = {"X-Limes-V2-API-Preview": "per-az"}
 """The header that asks for the breakdown."""
@@ -38,6 +41,11 @@ _AZ_FIGURES = {
 _BY_DURATION = {"Committed": "committed", "Pending": "pending_commitments", "Planned": "planned_commitments"}
 _MAIN = {"Quota", "Capacity", "Usage"}
 """Figures that tables show even if all are empty."""
+_HIDDEN = {"Raw Capacity", "Burst Usage", "Physical Usage", "Projects Usage", "Unused Commitments"}
+"""Figures that tables show with `--long` only."""
+_HIDDEN_IN_LISTS = {"Usable Quota", "Backend Quota", "Domain ID", "Project ID"}
+_COMPARED = {"domain": "Projects Quota", "project": "Quota"}
+"""What a backend should enforce."""
 _DESCRIPTION = ("Area", "Category", "Contained In", "Durations", "Scraped At", "Stale For", "Problem")
 _PARTS = {"cluster": "subcapacities", "project": "subresources"}
 
@@ -47,11 +55,24 @@ def columns_of(level: str, args: argparse.Namespace, *whose: str) -> Columns:
     figures = [
         *(_AZ_FIGURES if args.per_az else _FIGURES)[level],
         *(_BY_DURATION if args.per_az else ()),
-        *(_DESCRIPTION if args.long else ()),
         *([_PARTS[level].title()] if args.detail and level in _PARTS else []),
     ]
     head = [*whose, "Service", "Resource", *(["AZ"] if args.per_az else [])]
-    return Columns([*head, *figures], set(figures) - _MAIN)
+    return Columns(
+        [*head, *figures],
+        optional={*figures, *_DESCRIPTION} - _MAIN,
+        hidden=_HIDDEN | (_HIDDEN_IN_LISTS if whose else set()),
+        notable={"Backend Quota": partial(_is_other_in_backend, _COMPARED.get(level, ""))},
+        more=_DESCRIPTION,
+    )
+
+
+def _is_other_in_backend(compared: str, row: Row) -> bool:
+    """Returns whether the backend enforces something else than it should."""
+    backend, wanted = row.get("Backend Quota"), row.get(compared)
+    if backend is None or wanted is None:
+        return False
+    return bool(backend.machine_readable() != wanted.machine_readable())
 
 
 def headers_of(args: argparse.Namespace) -> Mapping[str, str]:
@@ -92,6 +113,7 @@ def _cells(level: str, titles: Mapping[str, str], resource: Json, figures: Json,
 
 def _description(service: Json, resource: Json) -> Row:
     commitments: Any = resource.get("commitment_config", {})
+    problem, age = service.get("scrape_problem", {}).get("message"), service.get("age_seconds")
     return {
         "Service": service["type"],
         "Resource": resource["name"],
@@ -99,7 +121,7 @@ def _description(service: Json, resource: Json) -> Row:
         "Category": resource.get("category"),
         "Contained In": resource.get("contained_in"),
         "Durations": ", ".join(commitments.get("durations", ())) or None,
-        "Scraped At": time(service.get("scraped_at", service.get("min_scraped_at"))),
-        "Stale For": service.get("age_seconds"),
-        "Problem": service.get("scrape_problem", {}).get("message"),
+        "Scraped At": moment(service.get("scraped_at", service.get("min_scraped_at"))),
+        "Stale For": None if age is None else Age(age),
+        "Problem": None if problem is None else Text(problem),
     }

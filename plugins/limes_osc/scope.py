@@ -15,9 +15,13 @@ from openstack.exceptions import DuplicateResource, ForbiddenException, SDKExcep
 from osc_lib.exceptions import CommandError
 
 from limes_osc.client import Json, LimesClient, Query, Refused
+from limes_osc.near import suggest
 
 _ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f-]{36}|default")
 """What Keystone's ids look like."""
+_DOMAINS = "openstack limes domain list"
+_PROJECTS = "openstack limes project list --all-domains"
+"""Where cloud admins see all of them."""
 _NO_SERVICES: Query = (("service", ""),)
 """Reports without resources: only who there is."""
 
@@ -82,26 +86,44 @@ class Scopes:
                 return Own()
             raise
 
-    def domain(self, wanted: str | None) -> str:
-        """Returns the id of the domain. Raises `CommandError` if none is named or found."""
+    def domain(self, wanted: str | None, option: str = "--domain") -> str:
+        """Returns the id of the domain; errors say that `option` names it. Raises `CommandError` if none is named or
+        found."""
         given = wanted or self._options.get("limes_domain")
         own = self._own
         if own.domain_id is not None and given in (None, own.domain_id, own.domain_name):
+            self._advise("domain", own.domain_name or own.domain_id, given, _DOMAINS, option)
             return own.domain_id
         if given is None:
-            raise CommandError("which domain? Name one, or set OS_LIMES_DOMAIN: the token has none")
+            raise CommandError(
+                f"which domain? The token is for none: name one with {option}, or set OS_LIMES_DOMAIN"
+                f" ({_DOMAINS} shows them)"
+            )
         return self._domain_in_keystone(given) or self._domain_in_limes(given)
 
-    def project(self, wanted: str | None, domain: str | None) -> Project:
-        """Returns the project. `domain` (name or id) says where to look. Raises `CommandError` as above."""
+    def project(self, wanted: str | None, domain: str | None, option: str) -> Project:
+        """Returns the project. `domain` (name or id) says where to look; `option` names the project, in errors. Raises
+        `CommandError` as above."""
         given = wanted or self._options.get("limes_project")
         own, place = self._own, self._search_domain(domain)
         is_own = given in (None, own.project_id, own.project_name) and place in (None, own.domain_id)
         if is_own and own.project_id and own.domain_id:
+            self._advise("project", own.project_name or own.project_id, given, _PROJECTS, option)
             return Project(own.domain_id, own.project_id)
         if given is None:
-            raise CommandError("which project? Name one, or set OS_LIMES_PROJECT: the token has none")
+            raise CommandError(
+                f"which project? The token is for none: name one with {option}, or set OS_LIMES_PROJECT"
+                f" ({_PROJECTS} shows them)"
+            )
         return self._project_in_keystone(given, place) or self._project_in_limes(given, place)
+
+    def _advise(self, kind: str, name: str, given: str | None, listing: str, option: str) -> None:
+        """Has errors say what to do if Limes does not know the project or domain of the token, which nobody named."""
+        if given is None:
+            self._limes.advice[404] = (
+                f"{name!r} is the {kind} of your token, which Limes does not manage. Name another one with {option}, or"
+                f" set OS_LIMES_{kind.upper()} ({listing} shows them)."
+            )
 
     def _search_domain(self, domain: str | None) -> str | None:
         """Returns the id of the domain to look in, if anything says which."""
@@ -156,7 +178,8 @@ class Scopes:
 
     def _assume_id(self, kind: str, text: str) -> str:
         if not _ID.fullmatch(text):
-            self._limes.guess = f"({text!r} was taken for an ID, as this user may not look up {kind}s by name)"
+            said = f"({text!r} was taken for an ID, as this user may not look up {kind}s by name)"
+            self._limes.advice.update({403: said, 404: said})
         return text
 
     def _listed(self, path: str, key: str) -> list[Json] | None:
@@ -183,7 +206,8 @@ def _pick(kind: str, name_or_id: str, listed: list[Json]) -> Json:
         entry for entry in listed if entry["name"] == name_or_id
     ]
     if not matches:
-        raise CommandError(f"there is no {kind} {name_or_id!r}")
+        names = [entry["name"] for entry in listed]
+        raise CommandError(f"there is no {kind} {name_or_id!r}; {suggest(name_or_id, names)}")
     if len(matches) > 1:
         raise CommandError(f"there are several {kind}s {name_or_id!r}: name a domain with --domain, or give the ID")
     return matches[0]

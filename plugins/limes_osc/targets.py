@@ -28,7 +28,7 @@ class OfDomain(Targeted):
 
     def path(self, args: argparse.Namespace) -> str:
         """See `Targeted`."""
-        return domain_path(self.scopes.domain(args.domain))
+        return domain_path(self.scopes.domain(args.domain, "the argument <domain>"))
 
 
 class OfProject(Targeted):
@@ -39,7 +39,7 @@ class OfProject(Targeted):
 
     def path(self, args: argparse.Namespace) -> str:
         """See `Targeted`."""
-        return self.scopes.project(args.project, args.domain).path
+        return self.scopes.project(args.project, args.domain, "the argument <project>").path
 
 
 class InProject(Targeted):
@@ -50,4 +50,4 @@ class InProject(Targeted):
 
     def path(self, args: argparse.Namespace) -> str:
         """See `Targeted`."""
-        return self.scopes.project(args.project, args.domain).path
+        return self.scopes.project(args.project, args.domain, "--project").path

@@ -24,28 +24,28 @@ def dresden(login: Login) -> User:
 
 def test_create(cloud: Cloud, berlin: User) -> None:
     made = berlin.json(f"commitment create {CORES}")
-    uuid, number = made.pop("UUID"), made.pop("ID")
+    uuid, number = made.pop("uuid"), made.pop("id")
     assert made == {
-        "Service": "compute",
-        "Resource": "cores",
-        "AZ": "az-one",
-        "Amount": 10,
-        "Duration": "1 hour",
-        "Status": "confirmed",
-        "Confirm By": None,
-        "Confirmed At": "2026-01-01T00:00:00Z",
-        "Expires At": HOUR,
-        "Superseded At": None,
-        "Transfer Status": None,
-        "Created At": "2026-01-01T00:00:00Z",
-        "Created By": "@",
-        "Transfer Token": None,
-        "Unit": "",
+        "service": "compute",
+        "resource": "cores",
+        "az": "az-one",
+        "amount": 10,
+        "duration": "1 hour",
+        "status": "confirmed",
+        "confirm_by": None,
+        "confirmed_at": "2026-01-01T00:00:00Z",
+        "expires_at": HOUR,
+        "superseded_at": None,
+        "transfer_status": None,
+        "created_at": "2026-01-01T00:00:00Z",
+        "created_by": "@",
+        "transfer_token": None,
+        "unit": "",
     }
     rows = cloud.engine.rows("SELECT id, uuid, amount FROM project_commitments")
     assert rows == [(number, uuid, 10)]
     [listed] = berlin.json("commitment list")
-    assert (listed["ID"], listed["Status"]) == (number, "confirmed")
+    assert (listed["id"], listed["status"]) == (number, "confirmed")
     assert berlin.json("commitment list --resource ram") == []
 
 
@@ -70,25 +70,37 @@ def test_an_idempotent_command(berlin: User) -> None:
 
 def test_units_and_plans_for_later(berlin: User) -> None:
     made = berlin.json("commitment create compute/ram 1.5GiB --duration '2 years' --confirm-by 2026-02-01")
-    assert (made["Amount"], made["Unit"], made["AZ"], made["Status"]) == (1536, "MiB", "any", "planned")
-    assert (made["Confirm By"], made["Expires At"]) == ("2026-02-01T00:00:00Z", "2028-02-01T00:00:00Z")
+    assert (made["amount"], made["unit"], made["az"], made["status"]) == (1536, "MiB", "any", "planned")
+    assert (made["confirm_by"], made["expires_at"]) == ("2026-02-01T00:00:00Z", "2028-02-01T00:00:00Z")
     later = berlin.json(f"commitment create compute/ram 1GiB --duration '2 years' --confirm-by {NOW + 60}")
-    assert later["Confirm By"] == "2026-01-01T00:01:00Z"
+    assert later["confirm_by"] == "2026-01-01T00:01:00Z"
     table = berlin.must("commitment list")
-    assert "| 1.5 GiB | 2 years  | planned |" in table
+    assert "| 1.5 GiB | planned | 2026-02-01 | 2028-02-01 |" in table
 
 
 @pytest.mark.parametrize(
     ("command", "problem"),
     [
-        ("create compute/gpus 1", "compute/gpus: there are no commitments to it"),
-        ("create compute/nope 1", "compute/nope: there is no such resource in this project"),
-        ("create compute/cores 1", "--duration: which one? There are: 1 hour, 1 year"),
+        (
+            "create compute/gpus 1",
+            "compute/gpus: there are no commitments to it (but to compute/cores, compute/ram, volume/capacity)",
+        ),
+        ("create compute/nope 1", "compute/nope: compute has no such resource; there are: cores, gpus, ram"),
+        ("create compute/cores 1 --az az-one", "--duration: which one? There are: 1 hour, 1 year"),
         ("create compute/cores 1GiB --duration '1 year'", "'1GiB' has a unit, the resource has none"),
         ("create compute/ram 5 --duration '1 year'", "'5' has no unit (expected for example 10MiB)"),
         ("create cores 5", "'cores': expected <service>/<resource>, such as compute/cores"),
         ("create compute/cores 5 --confirm-by soon", "'soon' is not a time (expected for example 2027-01-31"),
-        ("create compute/cores 5 --duration '1 year'", "HTTP 422"),
+        ("create compute/cores 5 --duration '1 year'", "--az: which one? There are: az-one, az-two"),
+        (
+            "create compute/cores 5 --az eins",
+            "--az eins: one cannot commit to compute/cores there; there are: az-one, az-two",
+        ),
+        (
+            "create compute/ram 5GiB --az az-one",
+            "--az az-one: commitments to compute/ram are for all availability zones",
+        ),
+        ("create compute/cores 5 --az az-one --duration '2 years'", 'acceptable values: ["1 hour","1 year"]'),
         ("create compute/cores 5000 --az az-one --duration '1 year'", "not enough capacity available"),
         ("show 4711", "the project has no commitment 4711"),
         ("transfer start 4711", "the project has no commitment 4711"),
@@ -108,17 +120,17 @@ def test_what_is_refused(cloud: Cloud, berlin: User, command: str, problem: str)
 
 def test_asking_first(cloud: Cloud, berlin: User) -> None:
     before = all_rows(cloud.engine)
-    assert berlin.json(f"commitment can-confirm {CORES}") == {"Result": True}
+    assert berlin.json(f"commitment can-confirm {CORES}") == {"result": True}
     much = "compute/cores 9999 --az az-one --duration '1 hour'"
     outcome = berlin.run(f"commitment can-confirm {much} -f value")
     assert (outcome.status, outcome.out) == (1, "False\n")
     assert berlin.json(f"commitment plan {CORES}") == {
-        "Confirmable Now": 119,
-        "Confirmable At": "2026-01-01T00:00:00Z",
-        "Missing Capacity": None,
-        "Used In Unknown Zones": None,
-        "Blocked By": [],
-        "Unit": "",
+        "confirmable_now": 119,
+        "confirmable_at": "2026-01-01T00:00:00Z",
+        "missing_capacity": None,
+        "used_in_unknown_zones": None,
+        "blocked_by": [],
+        "unit": "",
     }
     assert changes(before, all_rows(cloud.engine)) == {}
 
@@ -126,35 +138,35 @@ def test_asking_first(cloud: Cloud, berlin: User) -> None:
 def test_a_plan_says_what_blocks(cloud: Cloud, berlin: User, dresden: User) -> None:
     dresden.must("commitment create compute/cores 60 --az az-one --duration '1 hour'")
     plan = berlin.json("commitment plan compute/cores 120 --az az-one --duration '1 year'")
-    assert plan["Blocked By"] == [{"amount": 60, "availability_zone": "az-one", "expires_at": HOUR}]
-    assert (plan["Confirmable Now"], plan["Missing Capacity"]) == (90, 1)
+    assert plan["blocked_by"] == [{"amount": 60, "availability_zone": "az-one", "expires_at": HOUR}]
+    assert (plan["confirmable_now"], plan["missing_capacity"]) == (90, 1)
     table = berlin.must("commitment plan compute/cores 110 --az az-one --duration '1 year'")
-    assert f"| 60 in az-one until {HOUR} |" in table
+    assert "| 60 in az-one until 2026-01-01 01:00:00 UTC (" in table
 
 
 def test_transfer(cloud: Cloud, berlin: User, dresden: User) -> None:
     made = cloud.commit()
     offered = berlin.json(f"commitment transfer start {made['id']} --amount 4")
-    assert (offered["Amount"], offered["Transfer Status"]) == (4, "unlisted")
-    token = offered["Transfer Token"]
+    assert (offered["amount"], offered["transfer_status"]) == (4, "unlisted")
+    token = offered["transfer_token"]
     assert dresden.json("commitment offer list") == []
-    assert dresden.json(f"commitment offer show --token {token}")["Amount"] == 4
+    assert dresden.json(f"commitment offer show --token {token}")["amount"] == 4
     taken = dresden.json("commitment transfer accept", OS_LIMES_TRANSFER_TOKEN=token)
-    assert (taken["ID"], taken["Amount"], taken["Transfer Status"]) == (offered["ID"], 4, None)
-    assert [one["Amount"] for one in berlin.json("commitment list")] == [6]
-    assert [one["Amount"] for one in dresden.json("commitment list")] == [4]
+    assert (taken["id"], taken["amount"], taken["transfer_status"]) == (offered["id"], 4, None)
+    assert [one["amount"] for one in berlin.json("commitment list")] == [6]
+    assert [one["amount"] for one in dresden.json("commitment list")] == [4]
     ended = berlin.json(f"commitment show {made['id']}")
-    assert (ended["Status"], ended["Superseded At"]) == ("superseded", "2026-01-01T00:00:00Z")
+    assert (ended["status"], ended["superseded_at"]) == ("superseded", "2026-01-01T00:00:00Z")
 
 
 def test_public_offers_and_their_withdrawal(cloud: Cloud, berlin: User, dresden: User) -> None:
     made = cloud.commit()
-    token = berlin.json(f"commitment transfer start {made['id']} --public")["Transfer Token"]
+    token = berlin.json(f"commitment transfer start {made['id']} --public")["transfer_token"]
     [offer] = dresden.json("commitment offer list --resource compute/cores")
-    assert (offer["ID"], offer["Amount"], offer["Transfer Token"]) == (made["id"], 10, token)
+    assert (offer["id"], offer["amount"], offer["transfer_token"]) == (made["id"], 10, token)
     assert "Transfer Token" not in berlin.must("commitment list")
     assert token in berlin.must("commitment list --long")
-    assert berlin.json(f"commitment transfer cancel {made['id']}")["Transfer Status"] is None
+    assert berlin.json(f"commitment transfer cancel {made['id']}")["transfer_status"] is None
     assert dresden.json("commitment offer list") == []
 
 
@@ -176,14 +188,14 @@ def test_tokens_are_not_in_the_log(cloud: Cloud, berlin: User, dresden: User) ->
 def test_changes(cloud: Cloud, berlin: User) -> None:
     one, two = cloud.commit(), cloud.commit(amount=5)
     merged = berlin.json(f"commitment merge {one['id']} {two['id']}")
-    assert (merged["Amount"], merged["Status"]) == (15, "confirmed")
-    longer = berlin.json(f"commitment set {merged['ID']} --duration '1 year'")
-    assert longer["Expires At"] == "2027-01-01T00:00:00Z"
+    assert (merged["amount"], merged["status"]) == (15, "confirmed")
+    longer = berlin.json(f"commitment set {merged['id']} --duration '1 year'")
+    assert longer["expires_at"] == "2027-01-01T00:00:00Z"
     short = cloud.commit(amount=1)
     renewed = berlin.json(f"commitment renew {short['id']}")
-    assert (renewed["Status"], renewed["Confirm By"]) == ("planned", HOUR)
+    assert (renewed["status"], renewed["confirm_by"]) == ("planned", HOUR)
     assert "HTTP 409" in berlin.refused(f"commitment renew {short['id']}")
-    assert "it may only end later" in berlin.refused(f"commitment set {merged['ID']} --duration '1 hour'")
+    assert "it may only end later" in berlin.refused(f"commitment set {merged['id']} --duration '1 hour'")
 
 
 def test_conversion(cloud: Cloud, berlin: User) -> None:
@@ -191,10 +203,10 @@ def test_conversion(cloud: Cloud, berlin: User) -> None:
     made = cloud.commit(duration="1 year")
     [rate] = berlin.json("commitment conversion list compute/cores")
     assert rate == {
-        "Target Service": "volume",
-        "Target Resource": "capacity",
-        "Source Amount": 3,
-        "Target Amount": 2,
+        "target_service": "volume",
+        "target_resource": "capacity",
+        "source_amount": 3,
+        "target_amount": 2,
     }
     convert = f"commitment convert {made['id']}"
     assert "only multiples of 3 can be converted to volume/capacity" in berlin.refused(
@@ -202,7 +214,7 @@ def test_conversion(cloud: Cloud, berlin: User) -> None:
     )
     assert "(it can to: volume/capacity)" in berlin.refused(f"{convert} --to compute/ram")
     found = berlin.json(f"{convert} --to volume/capacity --amount 6")
-    assert (found["Service"], found["Resource"], found["Amount"], found["Unit"]) == ("volume", "capacity", 4, "GiB")
+    assert (found["service"], found["resource"], found["amount"], found["unit"]) == ("volume", "capacity", 4, "GiB")
 
 
 def test_delete(cloud: Cloud, login: Login) -> None:
@@ -211,7 +223,7 @@ def test_delete(cloud: Cloud, login: Login) -> None:
     said = admin.refused(f"commitment delete {confirmed['id']} {planned['id']}")
     assert f"commitment {confirmed['id']}: " in said
     assert f"commitment {planned['id']}: " not in said
-    assert [one["ID"] for one in admin.json("commitment list")] == [confirmed["id"]]
+    assert [one["id"] for one in admin.json("commitment list")] == [confirmed["id"]]
 
 
 def test_events(cloud: Cloud, login: Login) -> None:
@@ -219,12 +231,12 @@ def test_events(cloud: Cloud, login: Login) -> None:
     cloud.post(f"{made['id']}/start-transfer", amount=10, transfer_status="public")
     admin = login("cloud-admin")
     found = admin.json("commitment event list")
-    assert [(one["Event"], one["UUID"], one["Project ID"]) for one in found] == [
+    assert [(one["event"], one["uuid"], one["project_id"]) for one in found] == [
         ("created", made["uuid"], BERLIN),
         ("transfer_started", made["uuid"], BERLIN),
     ]
-    after = admin.json(f"commitment event list --since {found[0]['Number']} --limit 1")
-    assert [one["Event"] for one in after] == ["transfer_started"]
+    after = admin.json(f"commitment event list --since {found[0]['number']} --limit 1")
+    assert [one["event"] for one in after] == ["transfer_started"]
 
 
 def test_utilisation(cloud: Cloud, berlin: User) -> None:
@@ -236,17 +248,17 @@ def test_utilisation(cloud: Cloud, berlin: User) -> None:
         )
     [last] = berlin.json("commitment utilisation list")
     assert last == {
-        "Service": "compute",
-        "Resource": "cores",
-        "AZ": "az-one",
-        "Recommended": 0,
-        "Date": "2025-12-31",
-        "Committed": 10,
-        "Used": 6,
-        "Unused": 4,
-        "Min Used": 1,
-        "Max Used": 9,
-        "Unit": "",
+        "service": "compute",
+        "resource": "cores",
+        "az": "az-one",
+        "recommended": 0,
+        "date": "2025-12-31",
+        "committed": 10,
+        "used": 6,
+        "unused": 4,
+        "min_used": 1,
+        "max_used": 9,
+        "unit": "",
     }
     daily = berlin.json("commitment utilisation list --daily --days 30")
-    assert [(one["Date"], one["Used"]) for one in daily] == [("2025-12-30", 4), ("2025-12-31", 6)]
+    assert [(one["date"], one["used"]) for one in daily] == [("2025-12-30", 4), ("2025-12-31", 6)]

@@ -29,8 +29,8 @@ class Proxy(BaseAdapter):
 @pytest.mark.parametrize(
     ("headers", "condition"),
     [
-        ({"ETag": '"0a1b"'}, {"If-Match": '"0a1b"'}),
-        ({"ETag": 'W/"0a1b"'}, {"If-Match": '"0a1b"'}),
+        ({"etag": '"0a1b"'}, {"If-Match": '"0a1b"'}),
+        ({"etag": 'W/"0a1b"'}, {"If-Match": '"0a1b"'}),
         ({}, {}),
     ],
 )

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import tomllib
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 from limes_osc.base import LimesLister, LimesShowOne
+from limes_osc.columns import key_of
 
 from tests.api.world import BERLIN
 from tests.osc.client import OpenStackClient, User
@@ -63,7 +65,7 @@ SHOWN = {
 EMPTY = {"limes domain discover", "limes project discover"}
 """What finds nothing there."""
 
-NEW = {"ID", "UUID", "Transfer Token", "Number", "Related", "Request ID"}
+NEW = {"id", "uuid", "transfer_token", "number", "related", "request_id"}
 """Fields that are others with each run."""
 
 
@@ -118,17 +120,20 @@ def test_formats(cloud: Cloud, login: Login, command: str) -> None:
     document = json.loads(story.run("json"))
     assert bool(document) == (command not in EMPTY)
     assert "object at 0x" not in json.dumps(document)
+    for entry in document if isinstance(document, list) else [document]:
+        assert all(re.fullmatch("[a-z_]+", key) for key in entry)
     assert stable(yaml.safe_load(story.run("yaml"))) == stable(document)
     people, raw = story.run("table"), story.run("value")
     if issubclass(COMMANDS[command].load(), LimesLister):
         rows = list(csv.DictReader(io.StringIO(story.run("csv"))))
-        assert [list(row) for row in rows] == [list(row) for row in document]
+        assert [list(map(key_of, row)) for row in rows] == [list(row) for row in document]
         assert len(raw.splitlines()) == len(rows)
-        assert people.count("\n|") == (len(document) + 1 if document else 0)
+        assert (people.count("\n| ") > len(document)) == bool(document)
     else:
         assert len(raw.splitlines()) == len(document)
         assert story.run("shell").count('="') == len(document)
         assert "| Field " in people
+    assert max(map(len, people.splitlines())) <= 80, people
 
 
 @pytest.mark.parametrize("command", COMMANDS)

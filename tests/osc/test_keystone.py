@@ -52,7 +52,7 @@ def limes(keystone: RealKeystone, tmp_path_factory: pytest.TempPathFactory) -> I
     env = {
         "LIMES_CONFIG": str(folder / "limes.yaml"),
         "LIMES_IDENTITY_PASSWORD": login["password"],
-        "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}",
+        "pythonpath": f"{ROOT}:{ROOT / 'plugins'}",
     }
     engine = Engine(document["database"]["url"])
     limes_migrations.upgrade(engine)
@@ -118,7 +118,7 @@ def test_each_level_by_its_own_admin(
     member = in_clouds_yaml(keystone.credentials("berlin-member", "berlin"))
     assert member.must(f"project show {CORES}") == member.must(f"project show berlin {CORES}") == "40\n"
     [change] = member.json("project history --resource cores --limit 1")
-    assert (change["By"], change["Old"], change["New"]) == ("north-admin", 0, 40)
+    assert (change["by"], change["old"], change["new"]) == ("north-admin", 0, 40)
     assert "not allowed to" in member.refused("project set --set compute/cores=50")
     said = member.refused("project show dresden")
     assert "('dresden' was taken for an ID, as this user may not look up projects by name)" in said
@@ -128,8 +128,8 @@ def test_os_variables(limes: Limes, keystone: RealKeystone, openstack: OpenStack
     login = keystone.credentials("auditor")
     env = {f"OS_{key.upper()}": value for key, value in login.items()}
     auditor = User(openstack, {**env, "OS_REGION_NAME": REGION, "OS_IDENTITY_API_VERSION": "3"})
-    assert {one["Domain Name"] for one in auditor.json("domain list")} == {"north", "south"}
-    assert auditor.json("project show vienna --domain south --resource cores")[0]["Usage"] == 2
+    assert {one["domain_name"] for one in auditor.json("domain list")} == {"north", "south"}
+    assert auditor.json("project show vienna --domain south --resource cores")[0]["usage"] == 2
     assert auditor.run("scrape error list").status == 0
 
 
@@ -137,7 +137,7 @@ def test_an_application_credential(in_clouds_yaml: Callable[..., User], keystone
     made = keystone.application_credential("berlin-admin", "berlin")
     auth = {"application_credential_id": made["id"], "application_credential_secret": made["secret"]}
     admin = in_clouds_yaml(auth, auth_type="v3applicationcredential")
-    assert admin.json("project show --resource cores")[0]["Usage"] == 2
+    assert admin.json("project show --resource cores")[0]["usage"] == 2
     admin.must("project sync")
 
 
@@ -160,7 +160,7 @@ def test_names_that_are_none(operator: User) -> None:
 def test_what_is_new_in_keystone(operator: User, keystone: RealKeystone) -> None:
     assert operator.json("project discover --domain north") == []
     bonn = keystone.create_project("bonn", "north")
-    assert operator.json("project discover --domain north") == [{"Project ID": bonn}]
+    assert operator.json("project discover --domain north") == [{"project_id": bonn}]
     assert operator.json("domain discover") == []
     keystone.delete_project("bonn")
 

@@ -12,7 +12,7 @@ BERLIN_IN_GERMANY = f"--domain {GERMANY} {BERLIN}"
 
 def quota(user: User, resource: str, project: str = BERLIN_IN_GERMANY) -> int:
     [found] = user.json(f"project show {project} --resource {resource}")
-    value: int = found["Quota"]
+    value: int = found["quota"]
     return value
 
 
@@ -57,7 +57,7 @@ def test_what_can_be_asked_for(admin: User, resource: str, wish: str, shown: str
         ("compute/ram=1GB", "compute/ram: 'GB' is not a unit (there are: B, KiB, MiB, GiB, TiB, PiB, EiB)"),
         ("compute/ram=1KiB", "compute/ram: '1KiB': value of 1024 B cannot be represented as integer number of MiB"),
         ("compute/gpus=1", "compute/gpus: it has no quota"),
-        ("compute/nope=1", "compute/nope: there is no such resource here"),
+        ("compute/nope=1", "compute/nope: compute has no such resource; there are: cores, gpus, ram"),
     ],
 )
 def test_what_cannot_be_asked_for(cloud: Cloud, admin: User, wish: str, problem: str) -> None:
@@ -94,30 +94,30 @@ def test_simulate(cloud: Cloud, admin: User) -> None:
     assert outcome.status == 1
     assert outcome.json == [
         {
-            "Service": "compute",
-            "Resource": "cores",
-            "Old Quota": 20,
-            "New Quota": 90,
-            "Acceptable": False,
-            "Min Acceptable": None,
-            "Max Acceptable": 70,
-            "Message": "domain quota exceeded",
-            "Unit": "",
+            "service": "compute",
+            "resource": "cores",
+            "old_quota": 20,
+            "new_quota": 90,
+            "acceptable": False,
+            "min_acceptable": None,
+            "max_acceptable": 70,
+            "message": "domain quota exceeded",
+            "unit": "",
         },
         {
-            "Service": "compute",
-            "Resource": "ram",
-            "Old Quota": 1024,
-            "New Quota": 2048,
-            "Acceptable": True,
-            "Min Acceptable": None,
-            "Max Acceptable": None,
-            "Message": None,
-            "Unit": "MiB",
+            "service": "compute",
+            "resource": "ram",
+            "old_quota": 1024,
+            "new_quota": 2048,
+            "acceptable": True,
+            "min_acceptable": None,
+            "max_acceptable": None,
+            "message": None,
+            "unit": "MiB",
         },
     ]
     fine = admin.must(f"project simulate {BERLIN_IN_GERMANY} --set compute/ram=2GiB")
-    assert "| compute | ram      | 1 GiB     | 2 GiB     | True       |" in fine
+    assert "| compute/ram | 1 GiB     | 2 GiB     | yes        |" in fine
     assert all_rows(cloud.engine) == before
 
 
@@ -126,7 +126,7 @@ def test_domains(login: Login, admin: User) -> None:
     said = cloud_admin.must("domain set germany --set compute/cores=+10% --set compute/ram=+1GiB --yes")
     assert said == "compute/cores: 100 -> 110 (+10)\ncompute/ram: 4 GiB -> 5 GiB (+1 GiB)\n"
     [cores] = cloud_admin.json("domain show germany --resource cores")
-    assert cores["Quota"] == 110
+    assert cores["quota"] == 110
     assert cloud_admin.run("domain simulate germany --set compute/cores=1").status == 1
     refused = admin.refused(f"domain set {GERMANY} --set compute/cores=500")
     assert "compute/cores: 110 -> 500 (+390)\n    refused: " in refused
@@ -172,9 +172,9 @@ def test_bursting(admin: User) -> None:
     assert admin.must(f"{switch} --enable-bursting") == "bursting: disabled -> enabled\n"
     assert admin.must(f"{switch} --enable-bursting") == "bursting: enabled (unchanged)\n"
     [cores] = admin.json(f"project show {BERLIN_IN_GERMANY} --resource cores")
-    assert cores["Usable Quota"] == 30
+    assert cores["usable_quota"] == 30
     [entry] = admin.json(f"project history {BERLIN_IN_GERMANY} --resource cores")
-    assert (entry["What"], entry["Old"], entry["New"]) == ("bursting", False, True)
+    assert (entry["what"], entry["old"], entry["new"]) == ("bursting", False, True)
     assert admin.must(f"{switch} --disable-bursting") == "bursting: enabled -> disabled\n"
     both = admin.refused(f"{switch} --enable-bursting --set compute/cores=1")
     assert "cannot be set in the same request" in both

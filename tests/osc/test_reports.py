@@ -16,11 +16,11 @@ def cells(table: str) -> list[list[str]]:
 def test_a_project_for_people(login: Login) -> None:
     table = cells(login("cloud-admin").must("project show berlin --domain germany"))
     assert table == [
-        ["Service", "Resource", "Quota", "Usage", "Physical Usage", "Backend Quota"],
-        ["compute", "cores", "20", "5", "", ""],
-        ["compute", "gpus", "", "1", "", ""],
-        ["compute", "ram", "1 GiB", "512 MiB", "128 MiB", "2 GiB"],
-        ["volume", "capacity", "10 GiB", "3 GiB", "", "unlimited"],
+        ["Resource", "Quota", "Usage", "Backend Quota"],
+        ["compute/cores", "20", "5", ""],
+        ["compute/gpus", "", "1", ""],
+        ["compute/ram", "1 GiB", "512 MiB", "2 GiB"],
+        ["volume/capacity", "10 GiB", "3 GiB", "unlimited"],
     ]
 
 
@@ -28,15 +28,15 @@ def test_a_project_for_programs(login: Login) -> None:
     found = login("cloud-admin").json(f"project show {BERLIN} --resource compute/ram")
     assert found == [
         {
-            "Service": "compute",
-            "Resource": "ram",
-            "Quota": 1024,
-            "Usable Quota": None,
-            "Usage": 512,
-            "Burst Usage": None,
-            "Physical Usage": 128,
-            "Backend Quota": 2048,
-            "Unit": "MiB",
+            "service": "compute",
+            "resource": "ram",
+            "quota": 1024,
+            "usable_quota": None,
+            "usage": 512,
+            "burst_usage": None,
+            "physical_usage": 128,
+            "backend_quota": 2048,
+            "unit": "MiB",
         }
     ]
 
@@ -44,11 +44,11 @@ def test_a_project_for_programs(login: Login) -> None:
 def test_the_unit_that_one_asks_for(login: Login) -> None:
     admin = login("cloud-admin")
     [ram] = admin.json("project show berlin --resource ram --unit gib")
-    assert (ram["Quota"], ram["Usage"], ram["Unit"]) == (1, 0.5, "GiB")
+    assert (ram["quota"], ram["usage"], ram["unit"]) == (1, 0.5, "GiB")
     [cores] = admin.json("project show berlin --resource cores --unit GiB")
-    assert (cores["Quota"], cores["Unit"]) == (20, "")
+    assert (cores["quota"], cores["unit"]) == (20, "")
     assert cells(admin.must("project show berlin --resource ram --unit GiB"))[1] == [
-        "compute", "ram", "1 GiB", "0.50 GiB", "0.12 GiB", "2 GiB",
+        "compute/ram", "1 GiB", "0.50 GiB", "2 GiB",
     ]  # fmt: skip
     assert "'GB' is not a unit (there are: B, KiB," in admin.refused("project show berlin --unit GB")
 
@@ -57,15 +57,13 @@ def test_filters(login: Login) -> None:
     admin = login("cloud-admin")
 
     def shown(options: str) -> list[str]:
-        return [f"{one['Service']}/{one['Resource']}" for one in admin.json(f"project show berlin {options}")]
+        return [f"{one['service']}/{one['resource']}" for one in admin.json(f"project show berlin {options}")]
 
     assert shown("--service compute") == ["compute/cores", "compute/gpus", "compute/ram"]
     assert shown("--area storage") == ["volume/capacity"]
     assert shown("--resource cores --resource capacity") == ["compute/cores", "volume/capacity"]
     assert shown("--resource compute/cores --resource capacity") == ["compute/cores", "volume/capacity"]
     assert shown("--resource compute/cores --resource volume/capacity") == ["compute/cores", "volume/capacity"]
-    assert shown("--resource volume/cores") == []
-    assert shown("--resource nope") == []
 
 
 def test_columns_and_sorting_by_size(login: Login) -> None:
@@ -73,18 +71,18 @@ def test_columns_and_sorting_by_size(login: Login) -> None:
     value = admin.must("project show berlin -f value -c Resource -c Usage -c Unit --service compute")
     assert value.splitlines() == ["cores 5 ", "gpus 1 ", "ram 512 MiB"]
     by_usage = admin.json("domain list --resource ram --sort-column Usage --sort-descending")
-    assert [one["Domain Name"] for one in by_usage] == ["germany", "france"]
+    assert [one["domain_name"] for one in by_usage] == ["germany", "france"]
     sizes = admin.json("project show berlin --sort-column Usage")
-    assert [one["Resource"] for one in sizes] == ["gpus", "cores", "ram", "capacity"]
-    assert [one["Unit"] for one in sizes][-2:] == ["MiB", "GiB"]
+    assert [one["resource"] for one in sizes] == ["gpus", "cores", "ram", "capacity"]
+    assert [one["unit"] for one in sizes][-2:] == ["MiB", "GiB"]
 
 
 def test_availability_zones(login: Login) -> None:
     admin = login("cloud-admin")
     found = admin.json("project show berlin --resource cores --per-az")
-    assert [(one["AZ"], one["Usage"]) for one in found] == [("az-one", 2), ("az-two", 3)]
+    assert [(one["az"], one["usage"]) for one in found] == [("az-one", 2), ("az-two", 3)]
     capacity = admin.json("cluster show --resource cores --per-az")
-    assert [(one["AZ"], one["Capacity"], one["Raw Capacity"], one["Usage"]) for one in capacity] == [
+    assert [(one["az"], one["capacity"], one["raw_capacity"], one["usage"]) for one in capacity] == [
         ("az-one", 150, 100, 33),
         ("az-two", 151, 101, 0),
     ]
@@ -93,10 +91,10 @@ def test_availability_zones(login: Login) -> None:
 def test_details_and_long(login: Login) -> None:
     admin = login("cloud-admin")
     [gpus] = admin.json("project show berlin --resource gpus --detail --long")
-    assert gpus["Subresources"] == [{"id": "gpu-1"}]
-    assert (gpus["Area"], gpus["Contained In"], gpus["Scraped At"]) == ("compute", "cores", "1970-01-01T00:16:50Z")
+    assert gpus["subresources"] == [{"id": "gpu-1"}]
+    assert (gpus["area"], gpus["contained_in"], gpus["scraped_at"]) == ("compute", "cores", "1970-01-01T00:16:50Z")
     [cores] = admin.json("project show berlin --resource cores --long")
-    assert cores["Durations"] == "1 hour, 1 year"
+    assert cores["durations"] == "1 hour, 1 year"
     table = cells(admin.must("project show berlin --resource gpus --detail"))
     assert table[0][-1] == "Subresources"
     assert table[1][-1] == "1"
@@ -105,20 +103,20 @@ def test_details_and_long(login: Login) -> None:
 def test_lists(login: Login) -> None:
     admin = login("cloud-admin")
     domains = admin.json("domain list --resource cores")
-    assert [(one["Domain Name"], one["Quota"], one["Projects Quota"]) for one in domains] == [
+    assert [(one["domain_name"], one["quota"], one["projects_quota"]) for one in domains] == [
         ("france", 50, None),
         ("germany", 100, 50),
     ]
-    assert admin.json("domain list --resource cores --limit 1")[0]["Domain Name"] == "france"
+    assert admin.json("domain list --resource cores --limit 1")[0]["domain_name"] == "france"
     after = admin.json("domain list --resource cores --limit 1 --marker uuid-for-france")
-    assert [one["Domain ID"] for one in after] == [GERMANY]
+    assert [one["domain_id"] for one in after] == [GERMANY]
     projects = admin.json("project list --domain germany --resource cores")
-    assert [(one["Project ID"], one["Project Name"], one["Usage"]) for one in projects] == [
+    assert [(one["project_id"], one["project_name"], one["usage"]) for one in projects] == [
         (BERLIN, "berlin", 5),
         (DRESDEN, "dresden", 31),
     ]
     everywhere = admin.json("project list --all-domains --resource cores")
-    assert {(one["Domain Name"], one["Project Name"]) for one in everywhere} >= {("germany", "berlin")}
+    assert {(one["domain_name"], one["project_name"]) for one in everywhere} >= {("germany", "berlin")}
     assert "marker goes with limit only" in admin.refused("domain list --marker x")
 
 
@@ -138,7 +136,7 @@ def test_why_figures_are_old(login: Login, running_cloud: Any) -> None:
     )
     outcome = admin.run("project show berlin --domain germany")
     assert (outcome.status, outcome.errors.strip()) == (0, text)
-    assert {one["Service"]: one["Problem"] for one in admin.json("project show berlin --long")} == {
+    assert {one["service"]: one["problem"] for one in admin.json("project show berlin --long")} == {
         "compute": None,
         "volume": text,
     }

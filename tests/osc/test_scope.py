@@ -14,8 +14,11 @@ def test_domains_by_name_and_id(login: Login) -> None:
     assert admin.must(f"domain show germany {quotas}") == admin.must(f"domain show {GERMANY} {quotas}") == "100\n"
     assert admin.must(f"domain show {quotas}", OS_LIMES_DOMAIN="france") == "50\n"
     assert admin.must(f"domain show {FRANCE} {quotas}", OS_LIMES_DOMAIN="germany") == "50\n"
-    assert admin.refused("domain show spain") == "there is no domain 'spain'\n"
-    assert admin.refused("domain show") == "which domain? Name one, or set OS_LIMES_DOMAIN: the token has none\n"
+    assert admin.refused("domain show spain") == "there is no domain 'spain'; there are: france, germany\n"
+    assert admin.refused("domain show") == (
+        "which domain? The token is for none: name one with the argument <domain>, or set OS_LIMES_DOMAIN"
+        " (openstack limes domain list shows them)\n"
+    )
 
 
 def test_projects_by_name_and_id(login: Login) -> None:
@@ -24,41 +27,44 @@ def test_projects_by_name_and_id(login: Login) -> None:
     for project in ("dresden", DRESDEN, "--domain germany dresden", f"--domain {GERMANY} {DRESDEN}"):
         assert admin.must(f"project show {project} {usage}") == "31\n"
     assert admin.must(f"project show {usage}", OS_LIMES_PROJECT="dresden") == "31\n"
-    assert admin.refused("project show spain") == "there is no project 'spain'\n"
-    assert admin.refused("project show --domain france dresden") == "there is no project 'dresden'\n"
-    assert admin.refused("project show") == "which project? Name one, or set OS_LIMES_PROJECT: the token has none\n"
+    assert admin.refused("project show berlni") == "there is no project 'berlni'; did you mean berlin?\n"
+    assert admin.refused("project show --domain france dresden") == "there is no project 'dresden'; there are: paris\n"
+    assert admin.refused("project show") == (
+        "which project? The token is for none: name one with the argument <project>, or set OS_LIMES_PROJECT"
+        " (openstack limes project list --all-domains shows them)\n"
+    )
 
 
 def test_one_name_in_two_domains(cloud: Cloud, login: Login) -> None:
     cloud.engine.execute("UPDATE projects SET name = 'berlin' WHERE uuid = %s", [PARIS])
     admin = login("cloud-admin")
     assert "there are several projects 'berlin': name a domain with --domain" in admin.refused("project show berlin")
-    assert admin.json("project show berlin --domain germany --resource cores")[0]["Usage"] == 5
+    assert admin.json("project show berlin --domain germany --resource cores")[0]["usage"] == 5
 
 
 def test_what_the_token_is_for(login: Login) -> None:
     berlin = login("berlin-admin")
-    assert berlin.json("project show --resource cores")[0]["Usage"] == 5
-    assert berlin.json(f"project show {BERLIN} --domain {GERMANY} --resource cores")[0]["Usage"] == 5
+    assert berlin.json("project show --resource cores")[0]["usage"] == 5
+    assert berlin.json(f"project show {BERLIN} --domain {GERMANY} --resource cores")[0]["usage"] == 5
     assert "which project?" in berlin.refused(f"project show --domain {FRANCE}")
     germany = login("germany-admin")
-    assert germany.json("domain show --resource cores")[0]["Quota"] == 100
-    assert germany.json("domain show germany --resource cores")[0]["Quota"] == 100
+    assert germany.json("domain show --resource cores")[0]["quota"] == 100
+    assert germany.json("domain show germany --resource cores")[0]["quota"] == 100
     shown = berlin.json("identity show")
-    assert (shown["User ID"], shown["Project ID"], shown["Domain ID"]) == ("u6", BERLIN, GERMANY)
-    assert (shown["System"], shown["Roles"]) == (None, "admin, member")
+    assert (shown["user_id"], shown["project_id"], shown["domain_id"]) == ("u6", BERLIN, GERMANY)
+    assert (shown["system"], shown["roles"]) == (None, "admin, member")
     assert "| Domain Name | germany " in germany.must("identity show")
 
 
 def test_a_domain_admin_finds_projects_by_name(login: Login) -> None:
     admin = login("germany-admin")
-    assert admin.json("project show dresden --resource cores")[0]["Usage"] == 31
-    assert admin.refused("project show paris") == "there is no project 'paris'\n"
+    assert admin.json("project show dresden --resource cores")[0]["usage"] == 31
+    assert admin.refused("project show paris") == "there is no project 'paris'; there are: berlin, dresden\n"
 
 
 def test_who_may_look_up_nothing_gives_ids(login: Login) -> None:
     member = login("berlin-member", OS_LIMES_DOMAIN=GERMANY)
-    assert member.json(f"project show {BERLIN} --resource cores")[0]["Usage"] == 5
+    assert member.json(f"project show {BERLIN} --resource cores")[0]["usage"] == 5
     said = member.refused("project show berlin")
     assert (
         "Forbidden\nthe roles of this token do not allow it (GET /v1/domains/uuid-for-germany/projects/berlin: " in said
@@ -85,8 +91,8 @@ def test_wrong_roles(login: Login) -> None:
         "project list --all-domains",
         "project sync",
         "project discover",
-        "commitment create compute/cores 1 --duration '1 year'",
-        "commitment plan compute/cores 1 --duration '1 year'",
+        "commitment create compute/cores 1 --az az-one --duration '1 year'",
+        "commitment plan compute/cores 1 --az az-one --duration '1 year'",
         "inconsistency list",
         "scrape error list",
     ):
@@ -104,7 +110,7 @@ def test_tokens_and_addresses_that_are_none(cloud: Cloud, login: Login, openstac
     lost = login("cloud-admin", OS_LIMES_ENDPOINT=f"{cloud.url}/v1/domains")
     assert "HTTP 404" in lost.refused("cluster show")
     right = login("cloud-admin", OS_ENDPOINT="http://127.0.0.1:9", OS_LIMES_ENDPOINT=f"{cloud.url}/v1/")
-    assert right.json("cluster show --resource ram")[0]["Capacity"] == 12288
+    assert right.json("cluster show --resource ram")[0]["capacity"] == 12288
 
 
 class Older(BaseHTTPRequestHandler):
@@ -122,8 +128,8 @@ def test_a_limes_that_does_not_say_what_tokens_are_for(openstack: OpenStackClien
         Thread(target=server.serve_forever, daemon=True).start()
         env = {"OS_AUTH_TYPE": "admin_token", "OS_ENDPOINT": f"http://127.0.0.1:{server.server_port}", "OS_TOKEN": "x"}
         user = User(openstack, env)
-        assert "which project? Name one" in user.refused("project show")
-        assert "which domain? Name one" in user.refused("domain show")
+        assert "which project? The token is for none: name one" in user.refused("project show")
+        assert "which domain? The token is for none: name one" in user.refused("domain show")
         server.shutdown()
 
 

@@ -7,8 +7,9 @@ from urllib.parse import quote
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc.base import Columns, Fields, LimesLister, Options, Row, Table
+from limes_osc.base import Fields, LimesLister, Options, Table
 from limes_osc.client import Json, Refused
+from limes_osc.columns import Columns, Row
 from limes_osc.commitment.listing import OneOfProject, add_id
 from limes_osc.options import add_amount, amount_of, read_pair
 from limes_osc.quota import add_yes_option, confirm
@@ -108,6 +109,8 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
 
 class ListConversions(LimesLister):
     """List what commitments of a resource can be converted to"""
+
+    nothing = "They can be converted to nothing."
 
     options: ClassVar[Options] = (_add_source,)
 

@@ -7,11 +7,14 @@ from typing import ClassVar
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
-from limes_osc.amounts import Amount, shown_unit, time, unit_of
-from limes_osc.base import Columns, Fields, LimesLister, LimesShowOne, Options, Row, Table
+from limes_osc.amounts import Amount, shown_unit, unit_of
+from limes_osc.base import Fields, LimesLister, LimesShowOne, Options, Table
+from limes_osc.cells import Text
 from limes_osc.client import Json, Query, document_of
-from limes_osc.options import add_filters, add_unit, filters_of, selects
+from limes_osc.columns import Columns, Row
+from limes_osc.options import add_filters, add_long, add_unit, filters_of, selects
 from limes_osc.targets import InProject
+from limes_osc.times import moment
 
 _TITLES = [
     "ID",
@@ -30,10 +33,13 @@ _TITLES = [
 _MORE = ["UUID", "Created At", "Created By", "Transfer Token"]
 OPTIONAL = {"Confirm By", "Confirmed At", "Superseded At", "Transfer Status", "Created By", "Transfer Token"}
 """Columns that tables leave out where they are empty."""
+HIDDEN = {"Duration", "Confirmed At", "Superseded At", "Transfer Status"}
+"""Columns that tables have with `--long` only; a transfer is also behind the status."""
 
 
 def row_of(commitment: Json, wanted: Unit | None = None) -> Row:
     """Returns all cells of a commitment."""
+    transfer = commitment.get("transfer_status")
     return {
         "ID": commitment["id"],
         "Service": commitment["service_type"],
@@ -41,14 +47,14 @@ def row_of(commitment: Json, wanted: Unit | None = None) -> Row:
         "AZ": commitment["availability_zone"],
         "Amount": Amount(commitment["amount"], unit_of(commitment), wanted, exactly=True),
         "Duration": commitment["duration"],
-        "Status": commitment["status"],
-        "Confirm By": time(commitment.get("confirm_by")),
-        "Confirmed At": time(commitment.get("confirmed_at")),
-        "Expires At": time(commitment["expires_at"]),
-        "Superseded At": time(commitment.get("superseded_at")),
-        "Transfer Status": commitment.get("transfer_status"),
+        "Status": Text(commitment["status"], f"{commitment['status']} ({transfer})" if transfer else None),
+        "Confirm By": moment(commitment.get("confirm_by")),
+        "Confirmed At": moment(commitment.get("confirmed_at")),
+        "Expires At": moment(commitment["expires_at"]),
+        "Superseded At": moment(commitment.get("superseded_at")),
+        "Transfer Status": transfer,
         "UUID": commitment["uuid"],
-        "Created At": time(commitment["created_at"]),
+        "Created At": moment(commitment["created_at"]),
         "Created By": commitment.get("creator_name"),
         "Transfer Token": commitment.get("transfer_token"),
         "Unit": shown_unit(commitment, wanted),
@@ -58,9 +64,9 @@ def row_of(commitment: Json, wanted: Unit | None = None) -> Row:
 class ListOfCommitments(LimesLister):
     """Commitments, restricted by the usual filters."""
 
-    options: ClassVar[Options] = (add_filters, add_unit)
+    options: ClassVar[Options] = (add_filters, add_long, add_unit)
 
-    def list_commitments(self, args: argparse.Namespace, path: str, query: Query, titles: list[str]) -> Table:
+    def list_commitments(self, args: argparse.Namespace, path: str, query: Query, columns: Columns) -> Table:
         """Returns one row for each selected commitment."""
         commitments = self.limes.get(path, [*filters_of(args), *query], secret=True)["commitments"]
         selected = (
@@ -68,33 +74,36 @@ class ListOfCommitments(LimesLister):
             for commitment in commitments
             if selects(args, commitment["service_type"], commitment["resource_name"])
         )
-        return self.table(args, Columns(titles, OPTIONAL), (row_of(commitment, args.unit) for commitment in selected))
+        return self.table(args, columns, (row_of(commitment, args.unit) for commitment in selected))
 
 
-def _add_list_options(parser: argparse.ArgumentParser) -> None:
+def _add_history(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--history", action="store_true", help="Also those that have ended")
-    parser.add_argument("--long", action="store_true", help="Show more columns, among them transfer tokens")
 
 
 class ListCommitments(InProject, ListOfCommitments):
     """List a project's commitments"""
 
-    options: ClassVar[Options] = (_add_list_options,)
+    nothing = "The project has no commitments of this kind."
+    options: ClassVar[Options] = (_add_history,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """Returns one row for each commitment."""
         query = [("history", "")] if parsed_args.history else []
-        titles = [*_TITLES, *_MORE] if parsed_args.long else _TITLES
-        return self.list_commitments(parsed_args, f"{self.path(parsed_args)}/commitments", query, titles)
+        columns = Columns(_TITLES, OPTIONAL, HIDDEN, more=_MORE)
+        return self.list_commitments(parsed_args, f"{self.path(parsed_args)}/commitments", query, columns)
 
 
 class ListOffers(ListOfCommitments):
-    """List commitments that are offered to everybody, with the tokens that take them"""
+    """List commitments that are offered to everybody; `limes commitment transfer accept ID` takes one"""
+
+    nothing = "Nobody offers commitments of this kind."
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """Returns one row for each commitment."""
         titles = ["ID", "Service", "Resource", "AZ", "Amount", "Duration", "Status", "Expires At", "Transfer Token"]
-        return self.list_commitments(parsed_args, "/public-commitments", (), titles)
+        columns = Columns(titles, hidden={"Status", "Transfer Token"})
+        return self.list_commitments(parsed_args, "/public-commitments", (), columns)
 
 
 class OneCommitment(LimesShowOne):
@@ -148,7 +157,8 @@ def _add_days(parser: argparse.ArgumentParser) -> None:
 class ListUtilisation(InProject, LimesLister):
     """List how well commitments fit usage, and what one should commit to"""
 
-    options: ClassVar[Options] = (add_filters, _add_days, add_unit)
+    nothing = "The project has no commitments of this kind, and uses nothing that one could commit to."
+    options: ClassVar[Options] = (add_filters, _add_days, add_long, add_unit)
     _figures: ClassVar[dict[str, str]] = {
         "Committed": "committed",
         "Used": "used",
@@ -156,7 +166,7 @@ class ListUtilisation(InProject, LimesLister):
         "Min Used": "min_used",
         "Max Used": "max_used",
     }
-    _columns = Columns(["Service", "Resource", "AZ", "Recommended", "Date", *_figures])
+    _titles = ("Service", "Resource", "AZ", "Recommended", "Date", *_figures)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """Returns one row for each resource and AZ, or for each of their days."""
@@ -169,7 +179,8 @@ class ListUtilisation(InProject, LimesLister):
             if selects(parsed_args, entry["service_type"], entry["resource_name"])
             for row in self._rows(entry, parsed_args)
         )
-        return self.table(parsed_args, self._columns, rows)
+        hidden = {"Min Used", "Max Used", *([] if parsed_args.daily else ["Date"])}
+        return self.table(parsed_args, Columns(self._titles, hidden=hidden), rows)
 
     def _rows(self, entry: Json, args: argparse.Namespace) -> Iterator[Row]:
         unit, wanted = unit_of(entry), args.unit
@@ -195,7 +206,8 @@ def _add_since(parser: argparse.ArgumentParser) -> None:
 class ListEvents(LimesLister):
     """List changes of all commitments in their order, for billing"""
 
-    options: ClassVar[Options] = (_add_since, add_unit)
+    nothing = "No changes."
+    options: ClassVar[Options] = (_add_since, add_long, add_unit)
     _columns = Columns(
         [
             "Number",
@@ -213,7 +225,8 @@ class ListEvents(LimesLister):
             "Domain ID",
             "Related",
         ],
-        OPTIONAL | {"Related"},
+        optional=OPTIONAL | {"Related"},
+        hidden={"Project ID", "UUID", "AZ", "Duration", "Status", "Expires At", "Domain ID", "Related"},
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
@@ -228,7 +241,7 @@ def _event(event: Json, wanted: Unit | None) -> Row:
     commitment = event["commitment"]
     return row_of(commitment, wanted) | {
         "Number": event["number"],
-        "At": time(event["at"]),
+        "At": moment(event["at"]),
         "Event": event["event"],
         "Project ID": commitment["project_id"],
         "Domain ID": commitment["domain_id"],

@@ -1,0 +1,84 @@
+"""What a plan says: when a commitment could be confirmed, what has to end before, and what would work instead."""
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from cliff.columns import FormattableColumn
+
+from limes.core.units import Unit
+from limes_osc.amounts import Amount, exact
+from limes_osc.client import Json, Refused
+from limes_osc.commitment.wanted import Wanted
+from limes_osc.times import Moment, iso_after
+
+
+class Blockers(FormattableColumn[list[dict[str, Any]]]):
+    """What has to end before: `60 in az-one until 2026-01-01 00:00:00 UTC (in 2h)`; for programs a list of objects."""
+
+    def __init__(self, blockers: list[Json], unit: Unit, wanted: Unit | None) -> None:
+        self._rows = [
+            (Amount(blocker["amount"], unit, wanted), blocker["availability_zone"], Moment(blocker["expires_at"]))
+            for blocker in blockers
+        ]
+        super().__init__(
+            [
+                {"amount": amount.machine_readable(), "availability_zone": zone, "expires_at": end.machine_readable()}
+                for amount, zone, end in self._rows
+            ]
+        )
+
+    def human_readable(self) -> str:
+        """Returns one line for each."""
+        return "\n".join(
+            f"{amount.human_readable()} in {zone} until {end.in_full()}" for amount, zone, end in self._rows
+        )
+
+
+def read_plan(ask: Callable[[Wanted, str], Json], wanted: Wanted) -> Json | None:
+    """Returns the plan for it; None if there is none."""
+    try:
+        plan: Json = ask(wanted, "plan")["plan"]
+    except Refused:
+        return None
+    return plan
+
+
+def explain_refusal(plan: Json, wanted: Wanted) -> str:
+    """Returns why it cannot be confirmed at once."""
+    if plan["confirmable_now"] >= wanted.amount:
+        return "commitments to this resource are not confirmed yet"
+    if plan["confirmable_now"]:
+        return f"there is room for {exact(plan['confirmable_now'], wanted.unit)} only"
+    return "there is no room for any"
+
+
+def advise(plan: Json, wanted: Wanted) -> str:
+    """Returns what would work instead, in lines."""
+    lines, now, start = [], plan["confirmable_now"], plan.get("confirmable_at")
+    if 0 < now < wanted.amount:
+        lines.append(f"- {exact(now, wanted.unit)} can be confirmed at once")
+    if start is not None:
+        lines.append(f"- all of it from {Moment(start).in_full()}: plan it with --confirm-by {iso_after(start)}")
+    else:
+        missing = f" ({exact(plan['missing_capacity'], wanted.unit)} missing)" if "missing_capacity" in plan else ""
+        lines.append(f"- all of it, once there is more capacity{missing}: with --confirm-by <time> it waits for that")
+    if plan["blocked_by"]:
+        lines.append("- openstack limes commitment plan shows which commitments have to end before")
+    return "\n".join(["What would work:", *lines])
+
+
+def plan_fields(plan: Json, resource_unit: Unit, args: argparse.Namespace) -> dict[str, Any]:
+    """Returns the fields that show a plan."""
+    missing, unplaced, start = plan.get("missing_capacity"), plan.get("unplaced_usage"), plan.get("confirmable_at")
+
+    def amount(value: int | None) -> Amount | None:
+        return None if value is None else Amount(value, resource_unit, args.unit, exactly=True)
+
+    return {
+        "Confirmable Now": amount(plan["confirmable_now"]),
+        "Confirmable At": None if start is None else Moment(start),
+        "Missing Capacity": amount(missing),
+        "Used In Unknown Zones": amount(unplaced),
+        "Blocked By": Blockers(plan["blocked_by"], resource_unit, args.unit),
+    }

@@ -1,0 +1,158 @@
+"""A commitment that could be made: the options that describe it, and the requests about it."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import ClassVar
+
+from osc_lib.exceptions import CommandError
+
+from limes.core.units import Unit
+from limes_osc.amounts import AmountError, parse_amount, unit_of
+from limes_osc.base import Options
+from limes_osc.client import Json, document_of
+from limes_osc.filters import read_inventory
+from limes_osc.near import suggest
+from limes_osc.options import read_pair
+from limes_osc.quota_changes import why_missing
+from limes_osc.targets import InProject
+
+ANY = "any"
+"""The zone of commitments that are for all zones together."""
+
+
+def read_time(text: str) -> int:
+    """Returns a UNIX time, or an ISO 8601 date or time (UTC, unless it says otherwise). Raises `ArgumentTypeError`."""
+    if text.isascii() and text.isdigit():
+        return int(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        message = f"{text!r} is not a time (expected for example 2027-01-31, 2027-01-31T12:00:00Z or a UNIX time)"
+        raise argparse.ArgumentTypeError(message) from None
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+
+
+def add_wanted(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that say what to commit to."""
+    parser.add_argument(
+        "resource", metavar="<service>/<resource>", type=read_pair, help="Resource, such as compute/cores"
+    )
+    parser.add_argument("amount", metavar="<amount>", help="Amount, such as 10 or 200GiB")
+    parser.add_argument(
+        "--availability-zone",
+        "--az",
+        metavar="<az>",
+        help="Availability zone (may be left out if there is only one, or if the commitment is for all of them)",
+    )
+    parser.add_argument(
+        "--duration",
+        metavar="<duration>",
+        help='Duration, such as "2 years" (may be left out if only one is offered)',
+    )
+
+
+def add_confirm_by(parser: argparse.ArgumentParser) -> None:
+    """Adds `--confirm-by`."""
+    parser.add_argument(
+        "--confirm-by",
+        metavar="<time>",
+        type=read_time,
+        help="Plan it for then, instead of confirming it at once (ISO 8601 or UNIX time)",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked for."""
+
+    path: str
+    """Of the project, below `/v1`."""
+    resource: Json
+    """Its report in the project."""
+    fields: Json
+    """The commitment in the body of requests."""
+
+    @property
+    def unit(self) -> Unit:
+        """That of the resource."""
+        return unit_of(self.resource)
+
+    @property
+    def amount(self) -> int:
+        """In this unit."""
+        return int(self.fields["amount"])
+
+
+class WantedCommitment(InProject):
+    """A command about a commitment that could be made."""
+
+    options: ClassVar[Options] = (add_wanted,)
+
+    def read_wanted(self, args: argparse.Namespace) -> Wanted:
+        """Returns what the options ask for. Raises `CommandError` if that is nothing that one could commit to."""
+        path = self.path(args)
+        resource = self._resource(path, *args.resource)
+        try:
+            amount = parse_amount(args.amount, unit_of(resource))
+        except AmountError as error:
+            raise CommandError(str(error)) from None
+        config, name = resource["commitment_config"], "/".join(args.resource)
+        fields = {
+            "service_type": args.resource[0],
+            "resource_name": args.resource[1],
+            "availability_zone": _zone(args.availability_zone, config.get("availability_zones"), name),
+            "amount": amount,
+            "duration": args.duration or _only("--duration", config["durations"]),
+        }
+        if getattr(args, "confirm_by", None) is not None:
+            fields["confirm_by"] = args.confirm_by
+        return Wanted(path, resource, fields)
+
+    def ask(self, wanted: Wanted, operation: str, headers: Mapping[str, str] | None = None) -> Json:
+        """Returns the answer of `commitments/OPERATION`. Raises `Refused`."""
+        body = {"commitment": wanted.fields}
+        return document_of(
+            self.limes.request("POST", f"{wanted.path}/commitments/{operation}", (), body, headers=headers)
+        )
+
+    def _resource(self, path: str, service: str, name: str) -> Json:
+        """Returns the project's report of the resource. Raises `CommandError` if one cannot commit to it."""
+        report = self.limes.get(path, [("service", service), ("resource", name)])["project"]
+        for reported in report["services"]:
+            for resource in reported["resources"]:
+                if "commitment_config" in resource:
+                    return dict(resource)
+                raise CommandError(f"{service}/{name}: there are no commitments to it ({self._alternatives(path)})")
+        raise CommandError(
+            f"{service}/{name}: {why_missing(service, name, report, partial(read_inventory, self.limes))}"
+        )
+
+    def _alternatives(self, path: str) -> str:
+        """Returns to what else the project can commit."""
+        names = [
+            f"{service['type']}/{resource['name']}"
+            for service in self.limes.get(path)["project"]["services"]
+            for resource in service["resources"]
+            if "commitment_config" in resource
+        ]
+        return f"but to {', '.join(names)}" if names else "nor to any other resource"
+
+
+def _zone(given: str | None, zones: list[str] | None, name: str) -> str:
+    """Returns the availability zone; servers that do not say which there are (`zones`) check it themselves."""
+    if given is None:
+        return ANY if zones is None else _only("--az", zones)
+    if zones is None or given in zones:
+        return given
+    if zones == [ANY]:
+        raise CommandError(f"--az {given}: commitments to {name} are for all availability zones together; leave it out")
+    raise CommandError(f"--az {given}: one cannot commit to {name} there; {suggest(given, zones)}")
+
+
+def _only(option: str, choices: list[str]) -> str:
+    if len(choices) != 1:
+        raise CommandError(f"{option}: which one? There are: {', '.join(choices)}")
+    return choices[0]
