@@ -22,6 +22,7 @@ _HINTS = {
 
 _ABOUT_THE_WISH = (409, 412, 422, 423)
 """With these statuses the server's words say everything, and the address of the request nothing."""
+_UNKNOWN = ("no such project", "no such domain")
 _DISCOVER = re.compile(r"try to POST (/domains(?:/\S+/projects)?/discover)")
 """What a missing project or domain may need, in the words of the API."""
 
@@ -50,8 +51,10 @@ class LimesClient:
 
     def __init__(self, session: Session, url: str) -> None:
         self._adapter = Adapter(session, endpoint_override=url, client_name="limes-osc", raise_exc=False)
-        self.advice: dict[int, str] = {}
-        """What to say of refusals besides, by status: what was taken for granted, and how to say it."""
+        self.guess = ""
+        """What was taken for granted to make requests at all; said if one is refused."""
+        self.instead = ""
+        """What to do if Limes does not know the project or domain of the token."""
 
     def get(
         self, path: str, query: Query = (), headers: Mapping[str, str] | None = None, *, secret: bool = False
@@ -96,8 +99,10 @@ class LimesClient:
             **({} if body is None else {"json": body}),
         )
         if answer.status_code >= 400 and not (answer.status_code in accept and _is_json(answer)):
-            advice = [self.advice[answer.status_code]] if answer.status_code in self.advice else []
-            raise Refused(answer.status_code, "\n".join([*_explain(answer), *advice]))
+            lines = _explain(answer)
+            guess = self.guess if answer.status_code in (403, 404) else ""
+            instead = self.instead if lines[0].startswith(_UNKNOWN) else ""
+            raise Refused(answer.status_code, "\n".join([*lines, *filter(None, (guess, instead))]))
         return answer
 
 

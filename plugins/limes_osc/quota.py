@@ -156,7 +156,7 @@ def _row(change: Change, refusal: Refusal | None, args: argparse.Namespace) -> R
         "Resource": change.resource,
         "Old Quota": amount(change.old),
         "New Quota": amount(change.new),
-        "Acceptable": Text(refusal is None, "yes" if refusal is None else f"no: {refusal.reason(change.unit)}"),
+        "Acceptable": Text(refusal is None, "yes" if refusal is None else refusal.verdict(change.unit)),
         "Min Acceptable": amount(refusal.minimum) if refusal else None,
         "Max Acceptable": amount(refusal.maximum) if refusal else None,
         "Message": refusal.message if refusal else None,

@@ -48,12 +48,20 @@ class Refusal:
 
     def reason(self, unit: Unit) -> str:
         """For people: `domain quota exceeded (at most 126)`."""
-        bounds = [
+        bounds = self._bounds(unit)
+        return f"{self.message} ({bounds})" if bounds else self.message
+
+    def verdict(self, unit: Unit) -> str:
+        """For tables: `no: at most 126`, and the message below."""
+        bounds = self._bounds(unit)
+        return f"no: {bounds}\n({self.message})" if bounds else f"no: {self.message}"
+
+    def _bounds(self, unit: Unit) -> str:
+        return ", ".join(
             f"{word} {exact(bound, unit)}"
             for word, bound in (("at least", self.minimum), ("at most", self.maximum))
             if bound is not None
-        ]
-        return self.message + (f" ({', '.join(bounds)})" if bounds else "")
+        )
 
 
 def read_refusals(simulation: Json) -> dict[Ref, Refusal]:

@@ -120,7 +120,7 @@ class Scopes:
     def _advise(self, kind: str, name: str, given: str | None, listing: str, option: str) -> None:
         """Has errors say what to do if Limes does not know the project or domain of the token, which nobody named."""
         if given is None:
-            self._limes.advice[404] = (
+            self._limes.instead = (
                 f"{name!r} is the {kind} of your token, which Limes does not manage. Name another one with {option}, or"
                 f" set OS_LIMES_{kind.upper()} ({listing} shows them)."
             )
@@ -178,8 +178,7 @@ class Scopes:
 
     def _assume_id(self, kind: str, text: str) -> str:
         if not _ID.fullmatch(text):
-            said = f"({text!r} was taken for an ID, as this user may not look up {kind}s by name)"
-            self._limes.advice.update({403: said, 404: said})
+            self._limes.guess = f"({text!r} was taken for an ID, as this user may not look up {kind}s by name)"
         return text
 
     def _listed(self, path: str, key: str) -> list[Json] | None:

@@ -53,7 +53,7 @@ def _same(shown: Any, real: Any) -> bool:
 
 def _lines(text: str) -> str:
     """With one space where there are several, and one dash: columns are as wide as what is in them."""
-    squeezed = re.sub(r"─{2,}", "─", re.sub(r"[ \t]+", " ", text.strip("\n")))
+    squeezed = re.sub(r"(─)─+|(-)--+", r"\1\2", re.sub(r"[ \t]+", " ", text.strip("\n")))
     return "".join(f"{line.strip()}\n" for line in squeezed.splitlines())
 
 

@@ -6,10 +6,11 @@ from limes.core.units import MAX_AMOUNT, Unit
 from tests.osc.conftest import Cloud, Login
 
 MUCH = "compute/cores 9999 --az az-one --duration '1 hour'"
+NO_CAPACITY = "not enough capacity available for immediate confirmation"
 WORKS = (
     "What would work:\n"
     "- 119 can be confirmed at once\n"
-    "- all of it, once there is more capacity (9880 missing): with --confirm-by <time> it waits for that\n"
+    "- all of it, once there is more capacity{}: with --confirm-by <time> it waits for that\n"
 )
 
 
@@ -19,17 +20,21 @@ def test_can_confirm_says_why(cloud: Cloud, login: Login) -> None:
     assert outcome.status == 1
     assert outcome.json == {
         "result": False,
-        "reason": "there is room for 119 only",
+        "reason": f"{NO_CAPACITY}; 119 could be confirmed now;"
+        " 9880 are missing for all of it, at any time that can be foreseen",
         "confirmable_now": 119,
         "confirmable_at": None,
         "unit": "",
     }
-    assert outcome.errors.endswith(WORKS)
+    assert outcome.errors.endswith(WORKS.format(""))
+    table = berlin.run(f"commitment can-confirm {MUCH}").out
+    assert "| Reason          | not enough capacity available |" in table
+    assert berlin.run(f"commitment can-confirm {MUCH} -f value").out == "False\n"
 
 
 def test_a_refused_creation_says_what_would_work(cloud: Cloud, login: Login) -> None:
     said = login("berlin-admin").refused(f"commitment create {MUCH}")
-    assert said == f"not enough capacity available for immediate confirmation\n(HTTP 409)\n{WORKS}"
+    assert said == f"{NO_CAPACITY}\n{WORKS.format(' (9880 missing)')}"
 
 
 def test_capacity_that_others_free_in_time(cloud: Cloud, login: Login) -> None:

@@ -141,7 +141,7 @@ def test_a_plan_says_what_blocks(cloud: Cloud, berlin: User, dresden: User) -> N
     assert plan["blocked_by"] == [{"amount": 60, "availability_zone": "az-one", "expires_at": HOUR}]
     assert (plan["confirmable_now"], plan["missing_capacity"]) == (90, 1)
     table = berlin.must("commitment plan compute/cores 110 --az az-one --duration '1 year'")
-    assert "| 60 in az-one until 2026-01-01 01:00:00 UTC (" in table
+    assert "| 60 in az-one until 2026-01-01 01:00:00 UTC |" in table
 
 
 def test_transfer(cloud: Cloud, berlin: User, dresden: User) -> None:

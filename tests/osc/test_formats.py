@@ -17,6 +17,8 @@ from limes_osc.base import LimesLister, LimesShowOne
 from limes_osc.columns import key_of
 
 from tests.api.world import BERLIN
+from tests.docs.blocks import blocks_of, pages
+from tests.docs.transcript import steps_of
 from tests.osc.client import OpenStackClient, User
 from tests.osc.conftest import Cloud, Login
 
@@ -181,3 +183,19 @@ def test_every_command_is_in_the_docs() -> None:
 def test_declared_and_installed_commands_are_the_same() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["openstack.limes.v1"]
     assert declared == {one.name: one.value for one in COMMANDS.values()}, "run: pip install -e ."
+
+
+def test_tables_on_pages_fit_80_columns() -> None:
+    """Pages show what the sample cloud answers; another test compares that."""
+    tables = [
+        (block.where, line)
+        for page in pages()
+        for block in blocks_of(page)
+        if block.language == "console"
+        for step in steps_of(block.text, block.line)
+        if "openstack limes" in step.command
+        for line in step.output.splitlines()
+        if line.startswith(("+-", "| "))
+    ]
+    assert len(tables) > 50
+    assert [(where, line) for where, line in tables if len(line) > 80] == []

@@ -14,7 +14,7 @@ from limes_osc.times import Moment, iso_after
 
 
 class Blockers(FormattableColumn[list[dict[str, Any]]]):
-    """What has to end before: `60 in az-one until 2026-01-01 00:00:00 UTC (in 2h)`; for programs a list of objects."""
+    """What has to end before: `60 in az-one until 2026-01-01 00:00:00 UTC`; for programs a list of objects."""
 
     def __init__(self, blockers: list[Json], unit: Unit, wanted: Unit | None) -> None:
         self._rows = [
@@ -31,7 +31,7 @@ class Blockers(FormattableColumn[list[dict[str, Any]]]):
     def human_readable(self) -> str:
         """Returns one line for each."""
         return "\n".join(
-            f"{amount.human_readable()} in {zone} until {end.in_full()}" for amount, zone, end in self._rows
+            f"{amount.human_readable()} in {zone} until {end.to_the_second()}" for amount, zone, end in self._rows
         )
 
 
@@ -44,17 +44,13 @@ def read_plan(ask: Callable[[Wanted, str], Json], wanted: Wanted) -> Json | None
     return plan
 
 
-def explain_refusal(plan: Json, wanted: Wanted) -> str:
-    """Returns why it cannot be confirmed at once."""
-    if plan["confirmable_now"] >= wanted.amount:
-        return "commitments to this resource are not confirmed yet"
-    if plan["confirmable_now"]:
-        return f"there is room for {exact(plan['confirmable_now'], wanted.unit)} only"
-    return "there is no room for any"
+def first_clause(reason: str) -> str:
+    """Returns why something was refused, without what would work, which `advise` says with units that suit people."""
+    return reason.partition("; ")[0]
 
 
 def advise(plan: Json, wanted: Wanted) -> str:
-    """Returns what would work instead, in lines."""
+    """Returns what would work instead, in lines. `plan` is a plan, or an answer to can-confirm."""
     lines, now, start = [], plan["confirmable_now"], plan.get("confirmable_at")
     if 0 < now < wanted.amount:
         lines.append(f"- {exact(now, wanted.unit)} can be confirmed at once")
@@ -63,7 +59,7 @@ def advise(plan: Json, wanted: Wanted) -> str:
     else:
         missing = f" ({exact(plan['missing_capacity'], wanted.unit)} missing)" if "missing_capacity" in plan else ""
         lines.append(f"- all of it, once there is more capacity{missing}: with --confirm-by <time> it waits for that")
-    if plan["blocked_by"]:
+    if plan.get("blocked_by"):
         lines.append("- openstack limes commitment plan shows which commitments have to end before")
     return "\n".join(["What would work:", *lines])
 

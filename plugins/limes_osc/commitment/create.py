@@ -5,9 +5,10 @@ from typing import ClassVar
 
 from limes_osc.amounts import Amount, shown_unit
 from limes_osc.base import Fields, LimesShowOne, Options
+from limes_osc.cells import Text
 from limes_osc.client import Refused
 from limes_osc.columns import Row
-from limes_osc.commitment.advice import advise, explain_refusal, plan_fields, read_plan
+from limes_osc.commitment.advice import advise, first_clause, plan_fields, read_plan
 from limes_osc.commitment.listing import OneOfProject
 from limes_osc.commitment.wanted import WantedCommitment, add_confirm_by
 from limes_osc.options import add_unit
@@ -41,7 +42,7 @@ class CreateCommitment(WantedCommitment, OneOfProject):
             plan = read_plan(self.ask, wanted)
             if plan is None:
                 raise
-            raise Refused(refused.status, f"{refused}\n{advise(plan, wanted)}") from None
+            raise Refused(refused.status, f"{first_clause(str(refused))}\n{advise(plan, wanted)}") from None
         return self.commitment_fields(parsed_args, self.warned(answer)["commitment"])
 
 
@@ -60,15 +61,14 @@ class CanConfirmCommitment(WantedCommitment, LimesShowOne):
         answer = self.warned(self.ask(wanted, "can-confirm"))
         self._result = answer["result"]
         fields: Row = {"Result": self._result}
-        plan = None if self._result else read_plan(self.ask, wanted)
-        if plan is not None and (parsed_args.formatter != "value" or parsed_args.columns):
+        if "confirmable_now" in answer and (parsed_args.formatter != "value" or parsed_args.columns):
             fields |= {
-                "Reason": answer.get("reason") or explain_refusal(plan, wanted),
-                "Confirmable Now": Amount(plan["confirmable_now"], wanted.unit, exactly=True),
-                "Confirmable At": moment(plan.get("confirmable_at")),
+                "Reason": Text(answer["reason"], first_clause(answer["reason"])),
+                "Confirmable Now": Amount(answer["confirmable_now"], wanted.unit, exactly=True),
+                "Confirmable At": moment(answer.get("confirmable_at")),
                 "Unit": wanted.unit.value,
             }
-            self.warn(advise(plan, wanted))
+            self.warn(advise(answer, wanted))
         return self.fields(parsed_args, fields)
 
 
