@@ -80,6 +80,11 @@ def _program(*names: str, variable: str = "") -> Callable[[Machine], Path | None
     return find
 
 
+def _server(name: str) -> Callable[[Machine], Path | None]:
+    """Finds a program that Debian keeps from the PATH of those who are not root."""
+    return lambda machine: machine.program(name) or _first(machine.below(f"/usr/sbin/{name}"))
+
+
 def _first(paths: Iterable[Path]) -> Path | None:
     return next(iter(paths), None)
 
@@ -135,7 +140,11 @@ RABBITMQ = Need(
     "RabbitMQ", _rabbitmq, "the delivery of audit events to a real broker", ("rabbitmq-server",),
     variable="RABBITMQ_BIN",
 )  # fmt: skip
-OPENSSL = Need("openssl", _program("openssl"), "TLS between Limes and RabbitMQ", ("openssl",))
+OPENSSL = Need(
+    "openssl", _program("openssl"), "TLS between Limes and RabbitMQ, and in front of two hosts", ("openssl",)
+)
+HAPROXY = Need("HAProxy", _server("haproxy"), "two hosts behind HAProxy", ("haproxy",))
+NGINX = Need("nginx", _server("nginx"), "two hosts behind nginx", ("nginx-light",))
 FAKETIME = Need(
     "libfaketime", lambda machine: _first(machine.below("/usr/lib/*/faketime/libfaketimeMT.so.1")),
     "collectors whose clocks are wrong", ("libfaketime",),
@@ -158,13 +167,30 @@ COMPILER = Need(
     "a C compiler", _program("cc"), "gunicorn's parser in C (limes[fast])", ("gcc", "libc6-dev", "python3-dev")
 )
 
-ALL = (POSTGRESQL, REAL, CURL, PROMETHEUS, RABBITMQ, OPENSSL, FAKETIME, CHROMIUM, NPM, SYSTEMD, ZSH, FISH, APACHE)
+ALL = (
+    POSTGRESQL,
+    REAL,
+    CURL,
+    PROMETHEUS,
+    RABBITMQ,
+    OPENSSL,
+    FAKETIME,
+    CHROMIUM,
+    NPM,
+    SYSTEMD,
+    ZSH,
+    FISH,
+    APACHE,
+    HAPROXY,
+    NGINX,
+)
 GOALS: dict[str, tuple[Need, ...]] = {
     "run": (),
     "check": (),
     "docs": (),
     "test": ALL,
     "e2e": (CHROMIUM, NPM, REAL),
+    "screenshots": (CHROMIUM,),
     "faults": (POSTGRESQL, REAL, FAKETIME),
     "conformance": (POSTGRESQL, REAL),
     "bench-placement": (POSTGRESQL, REAL, COMPILER),

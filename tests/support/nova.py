@@ -61,26 +61,31 @@ def start_nova(
     credentials: Mapping[str, str],
     database: Callable[[], str],
     *,
-    placement_url: str,
+    placement_url: str = "",
+    placement: str = "",
+    port: int | None = None,
     hosts: Sequence[str] = (),
     page_size: int = 1000,
     quota_driver: str = "nova.quota.DbQuotaDriver",
 ) -> RealNova:
     """Starts a server in `folder`. `credentials` are a service user's password login, and `database` gives the URLs of
     fresh PostgreSQL databases. Without `hosts` it is the API alone; with them, Glance has to be in the catalog, and their
-    names new to the Placement at `placement_url`. `page_size` is the most that a list has on a page.
+    names new to the Placement at `placement_url`, or to the one of its section `placement`. `page_size` is the most that
+    a list has on a page.
     """
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(venv.folder / "etc" / "nova" / "api-paste.ini", folder)
     api, cell0, cell1 = (database().replace("postgresql://", "postgresql+psycopg2://") for _ in range(3))
     config = _CONFIG.format(folder=folder, api=api, cell1=cell1, page_size=page_size, quota_driver=quota_driver)
     login = "".join(f"{key} = {value}\n" for key, value in credentials.items())
-    sections = ["placement", "neutron", "glance", "cinder", "service_user"]
+    sections = ["neutron", "glance", "cinder", "service_user"]
     config += "".join(f"[{section}]\nauth_type = password\nregion_name = RegionOne\n{login}" for section in sections)
-    config += f"[placement]\nendpoint_override = {placement_url}\n"
+    config += placement or (
+        f"[placement]\nauth_type = password\nregion_name = RegionOne\n{login}endpoint_override = {placement_url}\n"
+    )
     config += f"[oslo_limit]\nauth_type = password\n{_LIMITS}{login}"
     (folder / "nova.conf").write_text(config + keystone_authtoken(credentials))
-    port = free_port()
+    port = port or free_port()
     url = f"http://127.0.0.1:{port}/v2.1"
     env = {
         "NOVA_PORT": str(port),

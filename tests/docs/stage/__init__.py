@@ -1,0 +1,1 @@
+"""Machines for a guide about several of them: each is a folder, all are on loopback."""
