@@ -28,6 +28,18 @@ _EXIT_CODES = {"ok": 0, "warning": 1, "problem": 2}
 _STYLES = {"ok": "green", "skipped": "dim", "warning": "bold yellow", "problem": "bold red"}
 
 
+SECTIONS = {
+    "configuration": "a-process-does-not-start",
+    "policy": "keystone-and-tokens",
+    "database": "the-database",
+    "keystone": "keystone-and-tokens",
+    "backends": "scrapes-fail",
+    "audit": "audit-events-do-not-arrive",
+    "metrics": "metrics-are-missing",
+}
+"""The section of docs/troubleshooting.md on what each check finds."""
+
+
 def add_to(commands: Commands) -> None:
     """Adds `doctor`."""
     parser = commands.add_parser(
@@ -102,6 +114,9 @@ def _print(diagnosis: "Diagnosis") -> None:
     to_mend = [finding for finding in diagnosis.findings if finding.mend]
     rows = [(_level(finding), finding.check, finding.mend) for finding in to_mend]
     print_table(console, "What to do", ("", "check", "do this"), rows, empty="nothing")
+    for check, section in SECTIONS.items():
+        if any(finding.check.partition(".")[0] == check for finding in to_mend):
+            console.print(f"More on {check}: docs/troubleshooting.md#{section}")
 
 
 def _level(finding: "Finding") -> "Text":

@@ -95,6 +95,8 @@ def _print(status: "Status") -> None:
         ("task", "service", "projects>", "message"),
         [(error.task, error.service, error.projects, error.message) for error in report.errors],
     )
+    if report.errors:
+        console.print("More on errors: docs/troubleshooting.md#scrapes-fail")
     _print_circuits(console, status)
     for problem in report.problems:
         console.print(warn(problem, True))

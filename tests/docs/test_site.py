@@ -46,19 +46,39 @@ def test_every_page_is_in_the_site_and_in_its_search_index(site: Path) -> None:
         assert f'"{name}"' in index, name
 
 
-@pytest.mark.browser
-def test_search_works_without_a_server_and_without_other_hosts(site: Path, browser: Browser) -> None:
+def search(site: Path, browser: Browser, words: str) -> tuple[list[str], list[str]]:
+    """The titles that the site finds, and what the browser has asked for meanwhile."""
     asked: list[str] = []
     page = browser.new_page()
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{site.as_uri()}/index.html")
-    page.get_by_role("textbox", name="Search").fill("commitment")
+    page.get_by_role("textbox", name="Search").fill(words)
     page.keyboard.press("Enter")
     page.wait_for_selector("ul.search li a")
     found = page.locator("ul.search li a").all_inner_texts()
     page.close()
+    return found, asked
+
+
+@pytest.mark.browser
+def test_search_works_without_a_server_and_without_other_hosts(site: Path, browser: Browser) -> None:
+    found, asked = search(site, browser, "commitment")
     assert "Commitments" in found
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "text",
+    [
+        "quota of project was not written",
+        "no project report for resource please retry after a scrape has succeeded",
+        "the database took too long over this request",
+    ],
+)
+def test_a_message_leads_to_troubleshooting(site: Path, browser: Browser, text: str) -> None:
+    found, _ = search(site, browser, text)
+    assert any(title.startswith("Troubleshooting") for title in found), found
 
 
 def reference(name: str) -> str:

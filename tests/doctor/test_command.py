@@ -39,6 +39,7 @@ def test_a_warning(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> 
     assert code == 1
     assert "rename it to LIMES_DB_PASSWORD" in out
     assert "geheimnis" not in out
+    assert "More on configuration: docs/troubleshooting.md#a-process-does-not-start" in out
 
 
 def test_problems(run: Callable[..., Any], patient: Patient) -> None:
