@@ -100,7 +100,7 @@ def options_page(options: argparse.Namespace) -> int:
     from limes.settings.document import all_rows, render_page
 
     if options.json:
-        print_json([{"key": key, "default": default, "meaning": meaning} for key, default, meaning in all_rows()])
+        print_json([row._asdict() for row in all_rows()])
     else:
         print(render_page(), end="")
     return 0

@@ -3,23 +3,60 @@
 import re
 import typing
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from limes.settings.load import OVERRIDES
 from limes.settings.root import Settings
+from limes.settings.words import say_default, say_size, say_type
 
 _HEAD = """# Configuration
 
 One YAML file, named by `--config` or `LIMES_CONFIG`. `limes config check` reports everything that is wrong at once.
-Unknown keys are errors; relative paths count from the file's folder. A duration is a number of seconds, or an amount
-with a unit: `30s`, `30m`, `2h`, `7 days`, `5 years` (of 365 days). Key names that the original Limes has mean the same
-here. `config/limes.yaml` shows them in use.
+Unknown keys are errors. Keys that the original Limes has too mean the same here. `config/limes.yaml` shows all in use.
 
-This page is made by `limes config options`; a test holds it to the models.
+| type | is written as |
+|---|---|
+| duration | a number with a unit: `30s`, `5m`, `2 hours`, `7 days`, `1 year` (365 days); without a unit it is in seconds |
+| path | a path; a relative one counts from the folder of the configuration file |
+| regular expression | a pattern in Python's syntax, such as `^iaas-.*$` |
+| time | a date and a time: `2030-01-01T00:00:00Z` |
+| name | letters, digits, `-`, `_` and `.`, beginning with a letter or digit |
+| list of texts, list of names | a YAML list: `[one, two]` |
+| names with texts, names with numbers | a YAML mapping: `{name: value}` |
+| section, list of sections | the keys in the rows below it, such as `cors.max_age` for `cors: {max_age: 600}` |
+
+A default of `-` means that the setting has no value.
+
+This page is made by `limes config options`; a test compares it with the code.
 """
+_COLUMNS = ("key", "type", "default", "meaning")
+_PLUGINS = {
+    "discovery": "The [plugins for discovery](plugins.md#shipped-plugins) are [`list`](plugins.md#list),"
+    " [`keystone`](plugins.md#keystone) and [`static`](plugins.md#static).",
+    "services": "[Backend plugins](plugins.md) explains plugins in general. Those for services are"
+    " [`cinder`](plugins/cinder.md), [`compute`](plugins/compute.md), [`dns`](plugins/dns.md),"
+    " [`liquid`](plugins/liquid.md), [`loadbalancing`](plugins/loadbalancing.md), [`manila`](plugins/manila.md),"
+    " [`network`](plugins/network.md), [`object-store`](plugins/object-store.md),"
+    " [`placement`](plugins.md#placement), [`sharev2`](plugins/sharev2.md), [`static`](plugins.md#static) and"
+    " [`volumev2`](plugins/volumev2.md).",
+    "capacitors": "The plugins for capacity are [`cinder`](plugins/cinder.md), [`liquid`](plugins/liquid.md),"
+    " [`manila`](plugins/manila.md), [`manual`](plugins.md#manual), [`nova`](plugins/nova.md),"
+    " [`placement`](plugins.md#placement), [`prometheus`](plugins/prometheus.md), [`sharev2`](plugins/sharev2.md) and"
+    " [`volumev2`](plugins/volumev2.md).",
+}
+"""What follows the description of a section whose entries name plugins."""
+
+
+class Row(NamedTuple):
+    """What a table says of a setting, as Markdown."""
+
+    key: str
+    type: str
+    default: str
+    meaning: str
 
 
 def render_page() -> str:
@@ -27,10 +64,12 @@ def render_page() -> str:
     lines = [_HEAD]
     for name, field in Settings.model_fields.items():
         lines += [f"## `{name}`", "", *_describe(field)]
+        if name in _PLUGINS:
+            lines += [_PLUGINS[name], ""]
         model = _model_of(field.annotation)
         if model is not None:
             rows = (f"| {' | '.join(row)} |" for row in rows_of_model(model))
-            lines += ["| key | default | meaning |", "|---|---|---|", *rows, ""]
+            lines += [f"| {' | '.join(_COLUMNS)} |", "|---|---|---|---|", *rows, ""]
     lines += ["## Environment", "", "These go before the file:", ""]
     lines += [f"- `{variable}`: `{'.'.join(path)}`" for variable, (path, _) in sorted(OVERRIDES.items())]
     lines += [
@@ -42,31 +81,34 @@ def render_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def all_rows() -> Iterator[tuple[str, str, str]]:
-    """(key, default, meaning) of each setting, with its section, without marks of Markdown."""
+def all_rows() -> Iterator[Row]:
+    """What there is to say of each setting, with its section, without marks of Markdown in key, type and default."""
     for row in _rows(Settings, ""):
-        key, default, meaning = (text.replace("\\|", "|") for text in row)
-        yield key.strip("`"), default.strip("`"), meaning
+        key, kind, default, meaning = (text.replace("\\|", "|") for text in row)
+        yield Row(key.strip("`"), kind.replace("`", ""), default.strip("`"), meaning)
 
 
 def _describe(field: FieldInfo) -> list[str]:
     model = _model_of(field.annotation)
     text = _clean(field.description or (model.__doc__ if model else "") or "")
-    plain = "" if model is not None else f" Default: {_default(field)}."
-    return [f"{text}{plain}", ""]
+    if model is not None:
+        return [text, ""]
+    default = "required" if field.is_required() else f"default: {_default(field)}"
+    return [f"{text} Type: {say_type(field)}; {default}.", ""]
 
 
-def rows_of_model(model: type[BaseModel]) -> list[tuple[str, str, str]]:
-    """(key, default, meaning) of each key, with those of the models within."""
+def rows_of_model(model: type[BaseModel]) -> list[Row]:
+    """One row for each key, with those of the models within."""
     return list(_rows(model, ""))
 
 
-def _rows(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str, str]]:
+def _rows(model: type[BaseModel], prefix: str) -> Iterator[Row]:
     for name, field in model.model_fields.items():
         key = f"{prefix}{field.alias or name}"
         inner = _model_of(field.annotation)
         text = _clean(field.description or (inner.__doc__ if inner else "") or "")
-        yield f"`{key}`", "" if inner else _default(field), text
+        default = "" if inner and not field.is_required() else _default(field)
+        yield Row(f"`{key}`", say_type(field), default, text)
         if inner is not None:
             yield from _rows(inner, f"{key}{'[]' if _is_list(field.annotation) else ''}.")
 
@@ -85,10 +127,8 @@ def _is_list(annotation: Any) -> bool:
 def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
-    value = field.get_default(call_default_factory=True)
-    if value is None or value in ((), {}, ""):
-        return "-"
-    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+    shown, size = say_default(field), say_size(field)
+    return f"`{shown}`{f' ({size})' if size else ''}" if shown else "-"
 
 
 def _clean(text: str) -> str:

@@ -84,7 +84,7 @@ def settings() -> set[str]:
     found = set(Settings.model_fields)
     for section, field in Settings.model_fields.items():
         for model in _models(field.annotation):
-            keys = {f"{section}.{key.strip('`')}" for key, _, _ in rows_of_model(model)}
+            keys = {f"{section}.{row.key.strip('`')}" for row in rows_of_model(model)}
             found |= keys | {key.replace(section, f"{section}[]", 1) for key in keys}
     return found | {key.replace("[]", "") for key in found}
 

@@ -1,14 +1,17 @@
 """If it exists it is documented."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from pydantic import BaseModel
 
 from limes.api.policy import RULES
 from limes.api.routes import ROUTES
+from limes.backends.loader import Plugins
 from limes.settings.document import _model_of, render_page
 from limes.settings.root import Settings
 from limes.web.operation import operations_of
@@ -20,6 +23,16 @@ def test_the_configuration_page_is_made_from_the_models() -> None:
     assert (ROOT / "docs" / "configuration.md").read_text() == render_page(), (
         "run: limes config options > docs/configuration.md"
     )
+
+
+@pytest.mark.parametrize(
+    ("section", "offer"), [("services", "quota"), ("capacitors", "capacity"), ("discovery", "discovery")]
+)
+def test_the_configuration_page_leads_to_every_plugin(section: str, offer: str) -> None:
+    plugins = Plugins()
+    wanted = [name for name in plugins.names if getattr(plugins.get(name), offer) is not None]
+    text = render_page().partition(f"## `{section}`")[2].partition("| key |")[0]
+    assert sorted(re.findall(r"\[`([\w-]+)`\]\(plugins", text)) == wanted
 
 
 def _models(model: type[BaseModel] | type[Settings], seen: set[Any]) -> Iterator[Any]:
