@@ -26,7 +26,7 @@ help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 26
 
 run: $(VENV)/.installed ## Limes, Placement and the collector on SQLite with sample data, on this machine
-	@exec $(BIN)/limes serve --config config/quickstart.yaml
+	@exec $(BIN)/limes serve --config config/quickstart.yaml $(ARGS)
 
 check: lint ## the inner loop: linters, and the tests that need no other server (under 2 minutes)
 	$(call pytest,900) -m "not postgresql and not real and not faults and not browser and not package and not site"

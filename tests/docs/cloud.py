@@ -1,4 +1,4 @@
-"""The sample cloud that readers start with `limes serve`: started once, and set back for each page."""
+"""The sample cloud that readers start with `limes serve`: started once, and set back where a page says `--fresh`."""
 
 import os
 import shutil
@@ -76,7 +76,7 @@ class SampleCloud:
         """Starts it and keeps what it prints until it is ready, and its data."""
         self._programs.start()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "limes", "serve", "--config", "config/quickstart.yaml"],
+            [sys.executable, "-m", "limes", "serve", "--fresh", "--config", "config/quickstart.yaml"],
             cwd=self.folder,
             env=self.env,
             stdout=subprocess.PIPE,
@@ -104,7 +104,7 @@ class SampleCloud:
         _copy(self._live, self._saved / "quickstart.db")
 
     def reset(self) -> None:
-        """Sets all data back to the beginning, and has Placement's worker notice."""
+        """Does what `--fresh` does, without a new start: all data are as in the beginning, and Placement notices."""
         _copy(self._saved / "quickstart.db", self._live)
         shutil.copy(self._saved / "object-store.json", self._live.parent)
         url = self.with_real_ports("http://127.0.0.1:8778/resource_providers")

@@ -1,5 +1,10 @@
-"""Every command of every page is run, page by page, in the sample cloud; what it prints is what the page shows."""
+"""Every command of every page is run in the sample cloud; what it prints is what the page shows.
 
+Pages work in any order: all run one after the other in one cloud and one terminal, in three orders. Only a page that tells
+its readers to start with `limes serve --fresh` begins with fresh data.
+"""
+
+import contextlib
 import shlex
 import time
 from collections.abc import Iterator
@@ -29,10 +34,32 @@ def is_for_shell(block: Block) -> bool:
 
 
 PAGES = [page for page in pages() if any(map(is_for_shell, blocks_of(page)))]
+ALONE = ("docs/plugins.md", "docs/liquid.md", "docs/placement-operators.md")
+"""Pages whose examples have files and servers of their own: they run in the first order only."""
+STARTS = ("make run ARGS=--fresh", "limes serve --fresh")
+
+
+def starts_anew(page: Path) -> bool:
+    """Whether a page tells its readers to begin with fresh data."""
+    return any(block.shown.startswith(f"$ {start}") for block in blocks_of(page) for start in STARTS)
+
+
+def orders() -> Iterator[tuple[str, list[Path]]]:
+    """Orders in which each page comes before and after each other one.
+
+    In the third, those that do not ask for fresh data come last, when all others have left theirs.
+    """
+    shared = [page for page in PAGES if str(page.relative_to(ROOT)) not in ALONE]
+    yield "forwards", PAGES
+    yield "backwards", shared[::-1]
+    yield "left-overs", sorted([*shared[1::2], *shared[::2]], key=starts_anew, reverse=True)
+
+
+VISITS = [(name, page) for name, order in orders() for page in order]
 
 
 @pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleCloud]:
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleCloud]:
     """The sample cloud of this module. Skips, or fails in CI, without curl."""
     require(CURL)
     cloud = SampleCloud(tmp_path_factory.mktemp("cloud"))
@@ -43,11 +70,11 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleCloud]:
         cloud.stop()
 
 
-@pytest.fixture
-def cloud(started: SampleCloud) -> SampleCloud:
-    """The same, as it was in the beginning."""
-    started.reset()
-    return started
+@pytest.fixture(scope="module")
+def terminals(cloud: SampleCloud) -> Iterator[dict[str, Shell]]:
+    """One for each order, by its name: what a page has exported is still there on the next one."""
+    with contextlib.ExitStack() as stack:
+        yield {name: stack.enter_context(Shell(cloud.folder, cloud.env)) for name, _ in orders()}
 
 
 def steps(block: Block) -> list[Step]:
@@ -59,7 +86,9 @@ def steps(block: Block) -> list[Step]:
 
 
 def prepare(block: Block, shell: Shell, cloud: SampleCloud) -> None:
-    """Runs what the comment `prepare: NAME` asks for: a script that readers need not see."""
+    """Runs what the comment `prepare: NAME` asks for: a script that readers need not see, or `--fresh`."""
+    if "fresh" in block.marks:
+        cloud.reset()
     if name := block.marks.get("prepare"):
         script = (PREPARATIONS / f"{name}.sh").read_text()
         result = shell.run(cloud.with_real_ports(script))
@@ -102,18 +131,27 @@ def run_block(block: Block, shell: Shell, cloud: SampleCloud) -> None:
 def run_elsewhere(block: Block, shell: Shell, cloud: SampleCloud) -> None:
     """A server; the one of the sample cloud is there already, with what it has printed."""
     (step,) = steps(block)
-    if step.command in ("make run", "limes serve --config config/quickstart.yaml"):
-        assert agrees(step.output, cloud.banner), f"{block.where}: {cloud.banner}"
+    if step.command in STARTS:
+        cloud.reset()
+        assert not step.output or agrees(step.output, cloud.banner), f"{block.where}: {cloud.banner}"
     else:
         shell.start(cloud.with_real_ports(step.command))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_commands(page: Path, cloud: SampleCloud) -> None:
-    with Shell(cloud.folder, cloud.env) as shell:
-        for block in filter(is_for_shell, blocks_of(page)):
-            if "in another terminal" in block.marks:
-                run_elsewhere(block, shell, cloud)
-                continue
-            prepare(block, shell, cloud)
-            run_block(block, shell, cloud)
+@pytest.mark.parametrize(("order", "page"), VISITS, ids=lambda value: str(getattr(value, "name", value)))
+def test_commands(order: str, page: Path, cloud: SampleCloud, terminals: dict[str, Shell]) -> None:
+    for block in filter(is_for_shell, blocks_of(page)):
+        if "in another terminal" in block.marks:
+            run_elsewhere(block, terminals[order], cloud)
+            continue
+        prepare(block, terminals[order], cloud)
+        run_block(block, terminals[order], cloud)
+
+
+def test_each_page_comes_before_and_after_each_other_one() -> None:
+    forwards, backwards, last = (order for _, order in orders())
+    assert [page for page in forwards if page in backwards] == backwards[::-1]
+    assert sorted(last) == sorted(backwards)
+    tutorial_and_guides = [page for page in PAGES if page.name == "tutorial.md" or page.parent.name == "guides"]
+    assert len(tutorial_and_guides) >= 7
+    assert set(tutorial_and_guides) <= set(last)
