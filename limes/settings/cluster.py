@@ -95,9 +95,9 @@ class BurstingSettings(Section):
 
 
 class BehaviorSettings(Section):
-    """How the resources that match behave. Of several matches, the smallest burst multiplier counts, the last overcommit
-    factor and scaling, the largest minimum quota, all durations, the latest date, and the last value of each annotation;
-    commitments are for one availability zone if any match says so."""
+    """How the resources that match behave. Of several matches, the smallest burst multiplier counts, the last
+    overcommit factor and scaling, the largest minimum quota, all durations, the latest date, and the last value of each
+    annotation; commitments are for one availability zone if any match says so."""
 
     resource: Regex
     """Matches the whole of `service/resource`."""

@@ -19,7 +19,7 @@ Unknown keys are errors. Keys that the original Limes has too mean the same here
 
 | type | is written as |
 |---|---|
-| duration | a number with a unit: `30s`, `5m`, `2 hours`, `7 days`, `1 year` (365 days); without a unit it is in seconds |
+| duration | a number of seconds, or one with a unit: `30s`, `5m`, `2 hours`, `7 days`, `1 year` (365 days) |
 | path | a path; a relative one counts from the folder of the configuration file |
 | regular expression | a pattern in Python's syntax, such as `^iaas-.*$` |
 | time | a date and a time: `2030-01-01T00:00:00Z` |
