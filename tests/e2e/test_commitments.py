@@ -22,6 +22,7 @@ from tests.e2e.cloud import (
 )
 
 _GIB = 1024
+OF_ACME = f"/ui/domains/{ACME}/commitments"
 OF_SHOP, OF_ANALYTICS = (f"/domains/{ACME}/projects/{project}/commitments" for project in (SHOP, ANALYTICS))
 
 
@@ -45,9 +46,14 @@ def listed(cloud: DashboardCloud, path: str = OF_SHOP) -> dict[int, dict]:
     return {one["id"]: one for one in found}
 
 
+def numbered(number: int) -> str:
+    """How the name of a commitment's row, button or checkbox ends for those who do not see it."""
+    return f"(number {number})"
+
+
 def manage(page: Page, number: int, action: str | None = None) -> Locator:
     """The dialog of a commitment, where `action` was chosen."""
-    page.get_by_role("button", name=f"Commitment {number}", exact=True).click()
+    page.get_by_role("button", name=numbered(number)).click()
     dialog = page.get_by_role("dialog")
     if action:
         dialog.get_by_role("button", name=action, exact=True).click()
@@ -69,13 +75,12 @@ def test_a_project_admin_buys(open_as: OpenPage, cloud: DashboardCloud) -> None:
     dialog.get_by_label("Duration").select_option("2 years")
     expect(dialog.get_by_role("status")).to_have_text("This can be confirmed at once.")
     assert violations(page) == []
-    dialog.get_by_role("button", name="Buy 4 for 2 years").click()
+    dialog.get_by_role("button", name="Buy 4 Virtual cores for 2 years").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_role("button", name="Commit to Virtual cores in west-2")).to_be_focused()
     (number,) = set(listed(cloud)) - before
-    expect(
-        page.get_by_role("row", name=re.compile(f"^Commitment {number} |Choose commitment {number} "))
-    ).to_contain_text("confirmed")
+    expect(page.get_by_role("row", name=numbered(number))).to_contain_text("confirmed")
+    expect(page.get_by_text(re.compile(r"Bought: 4 Virtual cores in west-2, until \d+ \w+ \d{4}"))).to_be_visible()
     assert page.url.endswith(f"/ui{OF_SHOP}")
     made = listed(cloud)[number]
     assert (made["amount"], made["availability_zone"], made["duration"]) == (4, "west-2", "2 years")
@@ -91,15 +96,18 @@ def test_what_cannot_be_had_now_is_planned(open_as: OpenPage, cloud: DashboardCl
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Duration").select_option("1 year")
     expect(dialog.get_by_role("status")).to_contain_text("Not at once. It could be confirmed")
-    expect(dialog.get_by_role("button", name="Buy 100 GiB for 1 year")).to_be_disabled()
+    expect(dialog.get_by_role("button", name="Buy 100 GiB ram for 1 year")).to_be_disabled()
     dialog.get_by_text("One commitment has to end before").click()
-    expect(dialog.get_by_text("750 GiB in west-2 until")).to_be_visible()
+    expect(dialog.get_by_text("750 GiB in west-2, until")).to_be_visible()
     assert violations(page) == []
     dialog.get_by_role("button", name="Commit from").click()
     expect(dialog.get_by_role("status")).to_contain_text("It would be confirmed")
-    dialog.get_by_role("button", name="Plan 100 GiB for 1 year").click()
+    dialog.get_by_role("button", name="Plan 100 GiB ram for 1 year").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
-    (planned,) = (one for one in listed(cloud).values() if one["resource_name"] == "ram" and one["status"] == "planned")
+    wanted = ("ram", 100 * _GIB, "planned")
+    (planned,) = (
+        one for one in listed(cloud).values() if (one["resource_name"], one["amount"], one["status"]) == wanted
+    )
     assert planned["confirm_by"] > time.time() + 364 * 86400
     page.goto(f"/ui{OF_SHOP}?status=planned")
     expect(page.get_by_role("row", name="100 GiB")).to_contain_text("planned")
@@ -133,7 +141,7 @@ def test_a_part_goes_to_another_project_by_token(open_as: OpenPage, cloud: Dashb
     dialog.get_by_role("button", name="Close").click()
     parts = {one["amount"]: one for one in listed(cloud).values() if one["id"] > number}
     assert set(parts) == {4, 6}
-    expect(page.get_by_role("row", name=f"Commitment {parts[4]['id']}")).to_contain_text("in transfer")
+    expect(page.get_by_role("row", name=numbered(parts[4]["id"]))).to_contain_text("in transfer")
     assert token not in page.content()
 
     other = open_as(ANALYTICS_ADMIN, f"/ui{OF_ANALYTICS}")
@@ -142,10 +150,10 @@ def test_a_part_goes_to_another_project_by_token(open_as: OpenPage, cloud: Dashb
     dialog.get_by_label("Transfer token").fill("nonsense")
     expect(dialog.get_by_text("no matching commitment found")).to_be_visible()
     dialog.get_by_label("Transfer token").fill(token)
-    expect(dialog.get_by_text("4 GiB storage/capacity")).to_be_visible()
+    expect(dialog.get_by_text("4 GiB capacity in any zone")).to_be_visible()
     assert violations(other) == []
     dialog.get_by_role("button", name="Take this commitment").click()
-    expect(other.get_by_role("row", name=f"Commitment {parts[4]['id']}")).to_contain_text("4 GiB")
+    expect(other.get_by_role("row", name=numbered(parts[4]["id"]))).to_contain_text("4 GiB")
     assert parts[4]["id"] in listed(cloud, OF_ANALYTICS)
     assert parts[4]["id"] not in listed(cloud)
 
@@ -166,9 +174,9 @@ def test_what_is_public_is_taken_from_a_list_or_withdrawn(open_as: OpenPage, clo
     expect(page.get_by_role("dialog")).to_have_count(0)
 
     other = open_as(ANALYTICS_ADMIN, f"/ui{OF_ANALYTICS}?do=take")
-    expect(other.get_by_role("button", name=f"Take commitment {kept}")).to_have_count(0)
-    other.get_by_role("button", name=f"Take commitment {taken}").click()
-    expect(other.get_by_role("row", name=f"Commitment {taken}")).to_contain_text("21 GiB")
+    expect(other.get_by_role("button", name="Take 22 GiB capacity")).to_have_count(0)
+    other.get_by_role("button", name="Take 21 GiB capacity").click()
+    expect(other.get_by_role("row", name=numbered(taken))).to_contain_text("21 GiB")
     assert taken in listed(cloud, OF_ANALYTICS)
     assert "transfer_status" not in listed(cloud)[kept]
 
@@ -177,9 +185,9 @@ def test_merge_renew_last_longer_convert_and_delete(open_as: OpenPage, cloud: Da
     cores = {"service_type": "compute", "resource_name": "cores", "availability_zone": "west-1", "duration": "1 hour"}
     first, second = (commit(cloud, amount=1, **cores)["id"] for _ in range(2))
     page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}?resource=compute/cores&zone=west-1")
-    page.get_by_label(f"Choose commitment {first}").check()
+    page.get_by_role("checkbox", name=numbered(first)).check()
     expect(page.get_by_text("Choose at least two")).to_be_visible()
-    page.get_by_label(f"Choose commitment {second}").check()
+    page.get_by_role("checkbox", name=numbered(second)).check()
     page.get_by_role("button", name="Merge 2 chosen").click()
     assert violations(page) == []
     page.get_by_role("button", name="Merge 2 commitments").click()
@@ -202,7 +210,7 @@ def test_merge_renew_last_longer_convert_and_delete(open_as: OpenPage, cloud: Da
 
     dialog = manage(page, merged, "Convert")
     dialog.get_by_label("How much of it").fill("1")
-    expect(dialog.get_by_text("1 become 4 GiB of compute/ram")).to_be_visible()
+    expect(dialog.get_by_text("1 Virtual cores become 4 GiB ram.")).to_be_visible()
     assert violations(page) == []
     dialog.locator("form").get_by_role("button", name="Convert").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -226,7 +234,7 @@ def test_who_may_only_look_is_offered_nothing(open_as: OpenPage, cloud: Dashboar
     expect(page.get_by_text("Your role may look at commitments here, not change them.")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("^(Buy|Accept transfer|Commit to .*)$"))).to_have_count(0)
     dialog = manage(page, number)
-    expect(dialog.get_by_text("10 GiB storage/capacity")).to_be_visible()
+    expect(dialog.get_by_role("heading", name="10 GiB capacity in any zone")).to_be_visible()
     expect(dialog.get_by_role("list", name="What can be done")).to_have_count(0)
     assert violations(page) == []
     page.goto(f"/ui{OF_SHOP}?do=buy")
@@ -243,7 +251,7 @@ def test_back_closes_a_dialog_and_filters_stay_in_the_address(open_as: OpenPage,
     page.go_back()
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.goto(f"/ui{OF_SHOP}?do=manage&id=999999&resource=storage/capacity")
-    expect(page.get_by_role("dialog")).to_contain_text("This project has no such commitment.")
+    expect(page.get_by_role("dialog")).to_contain_text("This project has no commitment with the number 999999.")
     page.keyboard.press("Escape")
     expect(page).not_to_have_url(re.compile("do=manage"))  # the browser hides the dialog a moment before that
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -263,11 +271,44 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(open_as: OpenPage) -> None:
 
 def test_admins_find_a_project_among_thousands(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN, "/ui/commitments")
+    expect(page.get_by_text(f"of {PROJECTS + 4:,}")).to_be_visible()
+    page.get_by_label("Also projects without commitments").check()
     expect(page.get_by_text(f"{PROJECTS + 4:,} in all")).to_be_visible()
-    assert page.get_by_role("row").count() < 60
+    assert page.get_by_role("region", name="Projects with commitments").get_by_role("row").count() < 60
     assert violations(page) == []
+    page.get_by_role("searchbox").fill("library")
+    expect(page.get_by_role("link", name="library", exact=True)).to_be_visible()
     page.get_by_role("searchbox").fill("shop")
-    page.get_by_role("link", name="shop", exact=True).click()
+    page.get_by_role("region", name="Projects with").get_by_role("link", name="shop", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Commitments shop")
     page = open_as(ACME_ADMIN, f"/ui/domains/{ACME}/commitments")
+    page.get_by_label("Also projects without commitments").check()
     expect(page.get_by_text("3 in all")).to_be_visible()
+
+
+def test_what_is_used_wasted_and_about_to_end(open_as: OpenPage, cloud: DashboardCloud) -> None:
+    commit(cloud, OF_ANALYTICS, service_type="compute", resource_name="cores", availability_zone="west-1", amount=16)
+    soon = commit(cloud, service_type="compute", resource_name="cores", availability_zone="west-2", duration="1 hour")
+    summary = cloud.request("GET", "/v1/commitment-summary?service=compute&resource=cores").json()
+    (west_1,) = (one for one in summary["commitment_summary"] if one["availability_zone"] == "west-1")
+    assert west_1["unused"] >= 6  # analytics uses 10 there
+    for token, path, domain in ((CLOUD_ADMIN, "/ui/commitments", True), (ACME_ADMIN, OF_ACME, False)):
+        page = open_as(token, path)
+        row = page.get_by_role("region", name="Commitments by resource and zone").get_by_role(
+            "row", name="Virtual cores in west-1"
+        )
+        cells = row.get_by_role("cell")
+        expect(cells.nth(1)).to_have_text(str(west_1["committed"]))
+        expect(cells.nth(2)).to_contain_text(f"{west_1['used']} ")
+        expect(cells.nth(3)).to_contain_text(f"{west_1['unused']} ")
+        assert violations(page) == []
+        ending = page.get_by_role("region", name="Commitments that end within 30 days")
+        assert ending.get_by_role("columnheader", name="Domain").count() == int(domain)
+        assert str(soon["id"]) in str(ending.locator(f"a[href*='id={soon['id']}']").get_attribute("href"))
+        page.get_by_label("Ends within").select_option("365")
+        expect(page.get_by_role("columnheader", name="Ends within 365 days")).to_be_visible()
+        row.get_by_role("button").click()
+        expect(page.get_by_role("combobox", name="Resource")).to_have_value("compute/cores")
+        expect(page.get_by_role("region", name="Projects with commitments of Virtual cores")).to_contain_text(
+            "analytics"
+        )

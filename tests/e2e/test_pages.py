@@ -121,13 +121,13 @@ def test_what_was_used_of_commitments_day_by_day(open_as: OpenPage, cloud: Dashb
     cloud.use_commitments("shop", "west-1", days=3, used=15)
     page = open_as(SHOP_MEMBER)
     page.goto(f"{PROJECT}/utilisation")
-    row = page.get_by_role("row", name="compute/cores west-2")
+    row = page.get_by_role("row", name="Virtual cores west-2")
     expect(row.get_by_role("cell").nth(2)).to_have_text("5")  # used
-    row.get_by_role("button", name="Days of compute/cores in west-2").click()
-    days = page.get_by_role("region", name="cores in west-2", exact=True)
-    expect(days.get_by_role("img", name="Use and commitments of cores in west-2")).to_be_visible()
+    row.get_by_role("button", name="Days of Virtual cores in west-2").click()
+    days = page.get_by_role("region", name="Virtual cores in west-2", exact=True)
+    expect(days.get_by_role("img", name="Use and commitments of Virtual cores in west-2")).to_be_visible()
     expect(days).to_contain_text("5 were in use all day on nine days of ten")
     days.get_by_text("The figures").click()
-    figures = days.get_by_role("region", name="Days of cores in west-2")
+    figures = days.get_by_role("region", name="Days of Virtual cores in west-2")
     expect(figures.get_by_role("row")).to_have_count(4)
     assert violations(page) == []

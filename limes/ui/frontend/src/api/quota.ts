@@ -48,7 +48,8 @@ function isFixed({ quota, min_acceptable_quota: min, max_acceptable_quota: max }
   return min.quota === quota && max.quota === quota && min.rule === "permission" && max.rule === "permission";
 }
 
-function body(place: Place, edits: Edit[]): unknown {
+/** What PUT takes. */
+export function quotaBody(place: Place, edits: Edit[]): unknown {
   const services = [...new Set(edits.map((one) => one.service))].map((type) => ({
     type,
     resources: edits.filter((one) => one.service === type).map((one) => ({ name: one.name, quota: one.amount })),
@@ -80,7 +81,7 @@ export async function simulate(
 /** The answer has the status that PUT would have, so a refusal looks like an error. */
 async function ask(place: Place, edits: Edit[], etag: string | null, signal: AbortSignal): Promise<SimulationAnswer> {
   try {
-    return await post(apiPath(place, "/simulate-put"), body(place, edits), { headers: ifMatch(etag), signal });
+    return await post(apiPath(place, "/simulate-put"), quotaBody(place, edits), { headers: ifMatch(etag), signal });
   } catch (error) {
     if (error instanceof ApiError && error.document !== undefined) return error.document as SimulationAnswer;
     throw error;
@@ -89,6 +90,6 @@ async function ask(place: Place, edits: Edit[], etag: string | null, signal: Abo
 
 /** Sets quotas, all or none. Answers what the API says besides, such as that a backend was not told yet. */
 export async function saveQuotas(place: Place, edits: Edit[], etag: string | null): Promise<string> {
-  const answer = await request<string>(apiPath(place), { method: "PUT", body: body(place, edits), headers: ifMatch(etag) });
+  const answer = await request<string>(apiPath(place), { method: "PUT", body: quotaBody(place, edits), headers: ifMatch(etag) });
   return answer.data.trim();
 }

@@ -2,6 +2,8 @@
 import { useMemo, useState } from "preact/hooks";
 import { buy } from "../api/commitments";
 import type { Commitment } from "../api/schema";
+import { Commands } from "../commands/Commands";
+import { buying } from "../commands/commitments";
 import { Field } from "../components/Field";
 import { Select } from "../components/Select";
 import { zoneName } from "../lib/names";
@@ -16,6 +18,8 @@ import { fitting, localOf, readPurchase, type Purchase } from "./purchase";
 interface Props {
   at: Place;
   offers: Offer[];
+  /** Those that the project has: what was bought last is proposed again. */
+  commitments: Commitment[];
   /** What the address proposes. */
   proposal: Partial<Purchase>;
   bought: (commitment: Commitment) => void;
@@ -24,10 +28,10 @@ interface Props {
 const EMPTY: Purchase = { resource: "", zone: "", duration: "", amount: "", confirmBy: "" };
 const plain = (value: string) => ({ value, title: value });
 
-export function BuyForm({ at, offers, proposal, bought }: Props) {
+export function BuyForm({ at, offers, commitments, proposal, bought }: Props) {
   const [typed, setTyped] = useState<Purchase>({ ...EMPTY, ...proposal });
   const offer = offers.find((one) => one.key === typed.resource) ?? offers[0]!;
-  const purchase = fitting(typed, offer);
+  const purchase = fitting(typed, offer, commitments);
   const { wanted, problem: unreadable } = readPurchase(purchase, offer);
   const verdict = useVerdict(at, wanted);
   const key = useMemo(newKey, [JSON.stringify(wanted)]);
@@ -75,6 +79,7 @@ export function BuyForm({ at, offers, proposal, bought }: Props) {
         takeAmount={(amount) => set({ amount: formatExact(amount, offer.unit) })}
         takeTime={(seconds) => set({ confirmBy: localOf(seconds) })}
       />
+      <Commands of={wanted && buying(at, wanted, offer.unit)} />
       <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
       <footer class="dialog-foot">
         <button class="primary" disabled={!isGood || isBusy}>
@@ -87,7 +92,7 @@ export function BuyForm({ at, offers, proposal, bought }: Props) {
 
 function label(amount: number | undefined, purchase: Purchase, offer: Offer): string {
   const verb = purchase.confirmBy ? "Plan" : "Buy";
-  return amount === undefined ? verb : `${verb} ${format(amount, offer.unit)} for ${purchase.duration}`;
+  return amount === undefined ? verb : `${verb} ${format(amount, offer.unit)} ${offer.title} for ${purchase.duration}`;
 }
 
 function When({ purchase, offer, set }: { purchase: Purchase; offer: Offer; set: (change: Partial<Purchase>) => void }) {
@@ -95,7 +100,7 @@ function When({ purchase, offer, set }: { purchase: Purchase; offer: Offer; set:
   const choose = (isLater: boolean): void => set({ confirmBy: isLater ? localOf(soonest()) : "" });
   return (
     <fieldset class="when">
-      <legend>To be confirmed</legend>
+      <legend>Starts</legend>
       <label class="check">
         <input type="radio" name="when" checked={!purchase.confirmBy} onChange={() => choose(false)} />
         at once
@@ -106,11 +111,11 @@ function When({ purchase, offer, set }: { purchase: Purchase; offer: Offer; set:
       </label>
       {purchase.confirmBy && (
         <Field
-          label="Confirm by"
+          label="Starts on"
           name="confirm-by"
           type="datetime-local"
           value={purchase.confirmBy}
-          hint="In your time zone. From then on it waits for capacity; its duration counts from then."
+          hint="In your time zone. Its duration counts from then. If there is no capacity then, it waits until there is."
           onInput={(confirmBy) => set({ confirmBy })}
         />
       )}

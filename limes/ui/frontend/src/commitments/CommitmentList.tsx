@@ -6,6 +6,7 @@ import { Field } from "../components/Field";
 import { type Option, Select } from "../components/Select";
 import { useAddress } from "../lib/address";
 import { zoneName } from "../lib/names";
+import { resourceTitle } from "../session/resources";
 import { columns } from "./columns";
 import { filtered, isLive, mergeProblem, occurring, resourceOf } from "./rules";
 
@@ -20,6 +21,8 @@ const options = (all: string, values: string[], title = (value: string) => value
   { value: "", title: all },
   ...values.map((value) => ({ value, title: title(value) })),
 ];
+
+const resourceTitleOf = (key: string): string => resourceTitle(...(key.split("/") as [string, string]));
 
 export function CommitmentList({ commitments: all, mayEdit }: Props) {
   const [choices, change] = useAddress();
@@ -43,7 +46,7 @@ export function CommitmentList({ commitments: all, mayEdit }: Props) {
         <Select
           label="Resource"
           value={resource}
-          options={options("All resources", occurring(commitments, resourceOf))}
+          options={options("All resources", occurring(commitments, resourceOf), resourceTitleOf)}
           choose={(value) => change({ resource: value })}
         />
         <Select

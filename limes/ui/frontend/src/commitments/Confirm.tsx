@@ -1,13 +1,19 @@
 // Changes of a commitment that need no more than a yes.
 import { remove, renew, startTransfer } from "../api/commitments";
+import { Commands } from "../commands/Commands";
+import { deleting, renewing, withdrawing } from "../commands/commitments";
 import type { Commitment } from "../api/schema";
+import type { Change } from "../commands/change";
+import type { Place } from "../lib/paths";
 import { useSubmit } from "../lib/submit";
 import { formatDate, formatTime } from "../lib/time";
 import type { ActionProps } from "./rules";
+import { inFull, whatOf } from "./wording";
 
 interface Question {
   text: (one: Commitment) => string;
   button: string;
+  change: (at: Place, one: Commitment) => Change;
   run: (props: ActionProps) => Promise<string>;
 }
 
@@ -15,25 +21,28 @@ const QUESTIONS: Record<"withdraw" | "renew" | "delete", Question> = {
   withdraw: {
     text: () => "Its transfer token stops working, and it is offered no longer.",
     button: "Withdraw the offer",
-    run: async ({ at, commitment: { id, amount } }) => {
-      await startTransfer(at, id, amount, "");
-      return `The offer of commitment ${id} is withdrawn.`;
+    change: withdrawing,
+    run: async ({ at, commitment: one }) => {
+      await startTransfer(at, one.id, one.amount, "");
+      return `The offer of ${whatOf(one)} is withdrawn.`;
     },
   },
   renew: {
-    text: (one) => `A new commitment of the same amount and duration (${one.duration}) begins when this one ends, on ${formatTime(one.expires_at)}.`,
+    text: (one) => `A new commitment of ${whatOf(one)} for ${one.duration} begins when this one ends, on ${formatTime(one.expires_at)}.`,
     button: "Renew",
-    run: async ({ at, commitment: { id } }) => {
-      const next = await renew(at, id);
-      return `Commitment ${next.id} follows on commitment ${id}, until ${formatDate(next.expires_at)}.`;
+    change: renewing,
+    run: async ({ at, commitment: one }) => {
+      const next = await renew(at, one.id);
+      return `Renewed: ${whatOf(one)} from ${formatDate(one.expires_at)} until ${formatDate(next.expires_at)}.`;
     },
   },
   delete: {
-    text: () => "It cannot be restored, and its capacity becomes free for others.",
+    text: (one) => `The commitment of ${inFull(one)}, cannot be restored, and its capacity becomes free for others.`,
     button: "Delete permanently",
-    run: async ({ at, commitment: { id } }) => {
-      await remove(at, id);
-      return `Commitment ${id} is deleted.`;
+    change: deleting,
+    run: async ({ at, commitment: one }) => {
+      await remove(at, one.id);
+      return `Deleted: ${inFull(one)}.`;
     },
   },
 };
@@ -50,6 +59,7 @@ export function Confirm({ action, ...props }: ActionProps & { action: keyof type
       }}
     >
       <p>{question.text(props.commitment)}</p>
+      <Commands of={question.change(props.at, props.commitment)} />
       <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
       <footer class="dialog-foot">
         <button class={action === "delete" ? "danger" : "primary"} disabled={isBusy}>

@@ -1,8 +1,10 @@
 // Makes of a commitment, or of a part of it, one of another resource.
 import { useState } from "preact/hooks";
 import { conversionRates, convert } from "../api/commitments";
-import type { ConversionRate } from "../api/schema";
+import type { ConversionPart, ConversionRate } from "../api/schema";
 import { Content } from "../components/Content";
+import { Commands } from "../commands/Commands";
+import { converting } from "../commands/commitments";
 import { Field } from "../components/Field";
 import { Select } from "../components/Select";
 import { useLoad } from "../lib/load";
@@ -11,8 +13,17 @@ import { format, formatExact, parse } from "../lib/units";
 import type { ActionProps } from "./rules";
 import type { Offer } from "./offers";
 import { converted } from "./rules";
+import { inFull, titleOf } from "./wording";
 
+const titleOfTarget = (one: ConversionRate): string => titleOf({ service_type: one.target_service, resource_name: one.target_resource });
 const targetOf = (one: ConversionRate): string => `${one.target_service}/${one.target_resource}`;
+
+const partOf = ({ target_service, target_resource }: ConversionRate, source_amount: number, target_amount: number): ConversionPart => ({
+  target_service,
+  target_resource,
+  source_amount,
+  target_amount,
+});
 
 interface Props extends ActionProps {
   /** Where the units of other resources are found. */
@@ -42,9 +53,8 @@ function Form({ at, commitment, done, offers, rates }: Props & { rates: Conversi
   const becomes = amount === undefined ? undefined : converted(amount, rate);
 
   async function save(): Promise<void> {
-    const { target_service, target_resource } = rate;
-    const made = await convert(at, commitment.id, { target_service, target_resource, source_amount: amount!, target_amount: becomes! });
-    done(`Commitment ${made.id} of ${format(made.amount, made.unit)} ${target} was made of commitment ${commitment.id}.`);
+    const made = await convert(at, commitment.id, partOf(rate, amount!, becomes!));
+    done(`Converted: ${format(amount!, unit)} ${titleOf(commitment)} into ${inFull(made)}.`);
   }
 
   return (
@@ -58,7 +68,7 @@ function Form({ at, commitment, done, offers, rates }: Props & { rates: Conversi
       <Select
         label="Convert to"
         value={target}
-        options={rates.map((one) => ({ value: targetOf(one), title: targetOf(one) }))}
+        options={rates.map((one) => ({ value: targetOf(one), title: titleOfTarget(one) }))}
         choose={setTarget}
       />
       <Field
@@ -69,10 +79,11 @@ function Form({ at, commitment, done, offers, rates }: Props & { rates: Conversi
         isInvalid={!becomes}
         hint={
           unreadable ??
-          (becomes ? `${format(amount!, unit)} become ${format(becomes, targetUnit)} of ${target}.` : `Only multiples of ${format(rate.source_amount, unit)}`)
+          (becomes ? `${format(amount!, unit)} ${titleOf(commitment)} become ${format(becomes, targetUnit)} ${titleOfTarget(rate)}.` : `Only multiples of ${format(rate.source_amount, unit)}`)
         }
         onInput={setText}
       />
+      <Commands of={becomes ? converting(at, commitment, partOf(rate, amount!, becomes)) : undefined} />
       <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
       <footer class="dialog-foot">
         <button class="primary" disabled={!becomes || isBusy}>

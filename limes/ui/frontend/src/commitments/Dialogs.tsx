@@ -6,14 +6,13 @@ import { Dialog } from "../components/Dialog";
 import { useAddress } from "../lib/address";
 import { notify } from "../lib/notices";
 import type { Place } from "../lib/paths";
-import { formatDate, formatTime } from "../lib/time";
-import { format } from "../lib/units";
+import { formatTime } from "../lib/time";
 import { BuyForm } from "./BuyForm";
 import { ManageDialog } from "./ManageDialog";
 import { MergeForm } from "./MergeForm";
 import { TakeForm } from "./TakeForm";
 import type { Overview } from "./offers";
-import { resourceOf } from "./rules";
+import { inFull, startOf, whatOf } from "./wording";
 
 interface Props {
   at: Place;
@@ -22,7 +21,7 @@ interface Props {
   reload: () => void;
 }
 
-const CLOSED = { do: undefined, id: undefined, ids: undefined, of: undefined, az: undefined, amount: undefined };
+const CLOSED = { do: undefined, id: undefined, act: undefined, ids: undefined, of: undefined, az: undefined, amount: undefined };
 
 export function Dialogs({ at, overview, rights, reload }: Props) {
   const [choices, change] = useAddress();
@@ -45,12 +44,12 @@ export function Dialogs({ at, overview, rights, reload }: Props) {
     const { of: resource = "", az: zone = "", amount = "" } = choices;
     return (
       <Dialog title="Buy a commitment" close={close}>
-        <BuyForm at={at} offers={offers} proposal={{ resource, zone, amount }} bought={(one) => done(boughtText(one))} />
+        <BuyForm at={at} offers={offers} commitments={commitments} proposal={{ resource, zone, amount }} bought={(one) => done(boughtText(one))} />
       </Dialog>
     );
   }
   if (choices.do === "take" && rights.move_commitments) {
-    const taken = (one: Commitment): void => done(`Commitment ${one.id} of ${format(one.amount, one.unit)} ${resourceOf(one)} is this project's now.`);
+    const taken = (one: Commitment): void => done(`Now this project's: ${inFull(one)}.`);
     return (
       <Dialog title="Accept a transfer" close={close}>
         <TakeForm at={at} taken={taken} />
@@ -68,8 +67,8 @@ export function Dialogs({ at, overview, rights, reload }: Props) {
   if (choices.do !== "manage") return null;
   if (!opened) {
     return (
-      <Dialog title={`Commitment ${choices.id}`} close={close}>
-        <p>This project has no such commitment. Perhaps it was given away or deleted, or has ended long ago.</p>
+      <Dialog title="No such commitment" close={close}>
+        <p>This project has no commitment with the number {choices.id}. Perhaps it was given away or deleted, or has ended long ago.</p>
       </Dialog>
     );
   }
@@ -87,8 +86,6 @@ function useOpened(commitments: Commitment[], id: number | undefined): Commitmen
 }
 
 function boughtText(one: Commitment): string {
-  const what = `${format(one.amount, one.unit)} ${resourceOf(one)}`;
-  return one.status === "confirmed"
-    ? `Commitment ${one.id}: ${what} until ${formatDate(one.expires_at)}.`
-    : `Commitment ${one.id}: ${what}, to be confirmed ${formatTime(one.confirm_by ?? one.created_at)}.`;
+  if (one.status === "confirmed") return `Bought: ${inFull(one)}.`;
+  return one.status === "planned" ? `Planned: ${whatOf(one)}, from ${formatTime(startOf(one))}.` : `Waiting for capacity: ${whatOf(one)}.`;
 }

@@ -1,10 +1,12 @@
 // Lets a commitment last longer.
 import { useState } from "preact/hooks";
 import { changeDuration } from "../api/commitments";
+import { Commands } from "../commands/Commands";
+import { changingDuration } from "../commands/commitments";
 import { Select } from "../components/Select";
 import { useSubmit } from "../lib/submit";
-import { formatDate } from "../lib/time";
 import type { ActionProps } from "./rules";
+import { inFull } from "./wording";
 
 export function DurationForm({ at, commitment, done, durations }: ActionProps & { durations: string[] }) {
   const others = durations.filter((one) => one !== commitment.duration);
@@ -14,7 +16,7 @@ export function DurationForm({ at, commitment, done, durations }: ActionProps & 
 
   async function save(): Promise<void> {
     const changed = await changeDuration(at, commitment.id, duration);
-    done(`Commitment ${changed.id} now ends on ${formatDate(changed.expires_at)}.`);
+    done(`Changed: ${inFull(changed)}.`);
   }
 
   return (
@@ -32,6 +34,7 @@ export function DurationForm({ at, commitment, done, durations }: ActionProps & 
         choose={setDuration}
       />
       <p class="hint">It is counted from the same start. A commitment may end later, not earlier.</p>
+      <Commands of={changingDuration(at, commitment, duration)} />
       <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
       <footer class="dialog-foot">
         <button class="primary" disabled={isBusy}>

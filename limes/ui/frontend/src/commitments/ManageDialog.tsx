@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { ProjectRights } from "../api/rights";
 import type { Commitment } from "../api/schema";
 import { Dialog } from "../components/Dialog";
+import { useAddress } from "../lib/address";
 import { zoneName } from "../lib/names";
 import { formatTime, relative } from "../lib/time";
 import { format } from "../lib/units";
@@ -13,6 +14,7 @@ import { StatusTag } from "./Summary";
 import { TransferForm } from "./TransferForm";
 import type { Offer } from "./offers";
 import { type Action, type ActionProps, possibilities, resourceOf } from "./rules";
+import { whatOf } from "./wording";
 
 interface Props extends ActionProps {
   offers: Offer[];
@@ -21,9 +23,11 @@ interface Props extends ActionProps {
 }
 
 export function ManageDialog({ at, commitment, offers, rights, done, close }: Props) {
-  const [action, setAction] = useState<Action>();
+  const [{ act: wanted }, change] = useAddress();
   const [isOver, setIsOver] = useState(false);
   const possible = isOver ? [] : possibilities(commitment, rights, Date.now() / 1000);
+  // the address may ask for what is not possible, or not any more
+  const action = isOver || possible.some((one) => one.action === wanted && !one.reason) ? (wanted as Action) : undefined;
   const props: ActionProps = {
     at,
     commitment,
@@ -34,7 +38,7 @@ export function ManageDialog({ at, commitment, offers, rights, done, close }: Pr
   };
   const offer = offers.find((one) => one.key === resourceOf(commitment));
   return (
-    <Dialog title={`Commitment ${commitment.id}`} close={close}>
+    <Dialog title={whatOf(commitment)} close={close}>
       <Facts of={commitment} />
       {possible.length > 0 && (
         <ul class="possibilities" aria-label="What can be done">
@@ -44,7 +48,7 @@ export function ManageDialog({ at, commitment, offers, rights, done, close }: Pr
                 aria-pressed={action === one.action}
                 disabled={one.reason !== undefined}
                 class={one.action === "delete" ? "danger" : undefined}
-                onClick={() => setAction(one.action)}
+                onClick={() => change({ act: one.action })}
               >
                 {one.title}
               </button>
@@ -84,7 +88,7 @@ const moment = (seconds: number): string => `${formatTime(seconds)} (${relative(
 function Facts({ of: one }: { of: Commitment }) {
   const times: [string, number | undefined][] = [
     ["Created", one.created_at],
-    ["Confirm by", one.confirm_by],
+    ["Starts", one.confirm_by],
     ["Confirmed", one.confirmed_at],
     ["Superseded", one.superseded_at],
     ["Ends", one.expires_at],
@@ -93,7 +97,7 @@ function Facts({ of: one }: { of: Commitment }) {
     <dl class="facts">
       <dt>Amount</dt>
       <dd>
-        {format(one.amount, one.unit)} {resourceOf(one)} in {zoneName(one.availability_zone)}
+        {format(one.amount, one.unit)} of {resourceOf(one)}, {zoneName(one.availability_zone)}
       </dd>
       <dt>State</dt>
       <dd>
@@ -103,6 +107,8 @@ function Facts({ of: one }: { of: Commitment }) {
       <dd>{one.duration}</dd>
       {times.map(([title, at]) => at !== undefined && [<dt key={title}>{title}</dt>, <dd key={`${title}-at`}>{moment(at)}</dd>])}
       {one.creator_name && [<dt key="who">Created by</dt>, <dd key="who-name">{one.creator_name}</dd>]}
+      <dt>Number</dt>
+      <dd>{one.id}</dd>
       <dt>UUID</dt>
       <dd>
         <code>{one.uuid}</code>

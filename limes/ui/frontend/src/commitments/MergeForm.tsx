@@ -1,12 +1,13 @@
 // Makes one commitment of several.
 import { merge } from "../api/commitments";
+import { Commands } from "../commands/Commands";
+import { merging } from "../commands/commitments";
 import type { Commitment } from "../api/schema";
-import { zoneName } from "../lib/names";
 import type { Place } from "../lib/paths";
 import { useSubmit } from "../lib/submit";
 import { formatDate } from "../lib/time";
-import { format } from "../lib/units";
-import { mergeProblem, resourceOf } from "./rules";
+import { mergeProblem } from "./rules";
+import { inFull, whatOf } from "./wording";
 
 interface Props {
   at: Place;
@@ -24,7 +25,7 @@ export function MergeForm({ at, chosen, done }: Props) {
 
   async function save(): Promise<void> {
     const merged = await merge(at, chosen.map((one) => one.id));
-    done(`Commitment ${merged.id} of ${format(merged.amount, merged.unit)} was made of ${chosen.length}.`);
+    done(`Merged: ${inFull(merged)}.`);
   }
 
   return (
@@ -35,13 +36,16 @@ export function MergeForm({ at, chosen, done }: Props) {
         if (!isBusy) void run(save);
       }}
     >
+      <ul class="bullets">
+        {chosen.map((one) => (
+          <li key={one.id}>{inFull(one)}</li>
+        ))}
+      </ul>
       <p>
-        Commitments {chosen.map((one) => one.id).join(", ")} become one of{" "}
-        <strong>
-          {format(total, first.unit)} {resourceOf(first)}
-        </strong>{" "}
-        in {zoneName(first.availability_zone)}, which ends with the last of them, on {formatDate(end)}.
+        They become one commitment of <strong>{whatOf({ ...first, amount: total })}</strong>, which ends with the last of them, on{" "}
+        {formatDate(end)}.
       </p>
+      <Commands of={merging(at, chosen)} />
       <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
       <footer class="dialog-foot">
         <button class="primary" disabled={isBusy}>

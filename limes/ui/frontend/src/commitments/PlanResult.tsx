@@ -90,7 +90,7 @@ function Blockers({ plan, unit }: { plan: Plan; unit: string }) {
       <ul class="plain">
         {blockers.slice(0, SHOWN).map((one, index) => (
           <li key={index}>
-            {format(one.amount, unit)} in {zoneName(one.availability_zone)} until {formatTime(one.expires_at)}
+            {format(one.amount, unit)} in {zoneName(one.availability_zone)}, until {formatTime(one.expires_at)}
           </li>
         ))}
         {blockers.length > SHOWN && <li class="muted">and {blockers.length - SHOWN} more</li>}

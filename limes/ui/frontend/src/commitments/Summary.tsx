@@ -2,8 +2,7 @@
 import type { Commitment } from "../api/schema";
 import { zoneName } from "../lib/names";
 import { formatDate, relative } from "../lib/time";
-import { format } from "../lib/units";
-import { resourceOf } from "./rules";
+import { contentOf } from "./wording";
 
 const TONES: Record<Commitment["status"], string> = {
   planned: "plain",
@@ -25,10 +24,7 @@ export function StatusTag({ of: one }: { of: Commitment }) {
 export function Summary({ of: one }: { of: Commitment }) {
   return (
     <p class="summary">
-      <strong>
-        {format(one.amount, one.unit)} {resourceOf(one)}
-      </strong>{" "}
-      in {zoneName(one.availability_zone)}
+      <strong>{contentOf(one)}</strong> in {zoneName(one.availability_zone)}
       <span class="muted">
         {one.duration}, until {formatDate(one.expires_at)} ({relative(one.expires_at)})
       </span>

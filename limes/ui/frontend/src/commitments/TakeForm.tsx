@@ -2,12 +2,15 @@
 import { useState } from "preact/hooks";
 import { accept, findByToken, listPublic } from "../api/commitments";
 import type { Commitment } from "../api/schema";
+import { Commands } from "../commands/Commands";
+import { accepting } from "../commands/commitments";
 import { Content } from "../components/Content";
 import { Field } from "../components/Field";
 import { useDebounced, useLoad } from "../lib/load";
 import type { Place } from "../lib/paths";
 import { inWords, useSubmit } from "../lib/submit";
 import { Summary } from "./Summary";
+import { inFull, titleOf } from "./wording";
 
 interface Props {
   at: Place;
@@ -19,7 +22,7 @@ export function TakeForm({ at, taken }: Props) {
   const take = (one: Commitment, token: string): void => void submit.run(async () => taken(await accept(at, one.id, token)));
   return (
     <div class="stack">
-      <ByToken take={take} isBusy={submit.isBusy} />
+      <ByToken at={at} take={take} isBusy={submit.isBusy} />
       <div role="alert">{submit.problem && <p class="problem">{submit.problem}</p>}</div>
       <Offered take={take} isBusy={submit.isBusy} />
     </div>
@@ -31,7 +34,7 @@ interface PartProps {
   isBusy: boolean;
 }
 
-function ByToken({ take, isBusy }: PartProps) {
+function ByToken({ at, take, isBusy }: PartProps & { at: Place }) {
   const [token, setToken] = useState("");
   const settled = useDebounced(token.trim());
   const found = useLoad(async (signal) => (settled ? findByToken(settled, signal) : null), [settled]);
@@ -58,6 +61,7 @@ function ByToken({ take, isBusy }: PartProps) {
         {found.error && settled && <p class="problem">{inWords(found.error)}</p>}
         {commitment && <Summary of={commitment} />}
       </div>
+      <Commands of={commitment && accepting(at, commitment)} />
       <footer class="dialog-foot">
         <button class="primary" disabled={!commitment || isBusy}>
           Take this commitment
@@ -79,7 +83,7 @@ function Offered({ take, isBusy }: PartProps) {
         {(all) => {
           const text = wanted.trim().toLowerCase();
           const found = all.filter((one) =>
-            `${one.service_type}/${one.resource_name} ${one.availability_zone} ${one.duration}`.toLowerCase().includes(text),
+            `${one.service_type}/${one.resource_name} ${titleOf(one)} ${one.availability_zone} ${one.duration}`.toLowerCase().includes(text),
           );
           return (
             <>
@@ -92,7 +96,7 @@ function Offered({ take, isBusy }: PartProps) {
                     <button
                       class="small"
                       disabled={isBusy || !one.transfer_token}
-                      aria-label={`Take commitment ${one.id}`}
+                      aria-label={`Take ${inFull(one)}`}
                       onClick={() => take(one, one.transfer_token!)}
                     >
                       Take

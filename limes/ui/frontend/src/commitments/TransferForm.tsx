@@ -3,10 +3,13 @@ import { useState } from "preact/hooks";
 import { type Publicity, startTransfer } from "../api/commitments";
 import type { Commitment } from "../api/schema";
 import { CopyField } from "../components/CopyField";
+import { Commands } from "../commands/Commands";
+import { offering } from "../commands/commitments";
 import { Field } from "../components/Field";
 import { useSubmit } from "../lib/submit";
 import { format, formatExact, parse } from "../lib/units";
 import type { ActionProps } from "./rules";
+import { whatOf } from "./wording";
 
 const PUBLICITY: [Publicity, string][] = [
   ["unlisted", "Only for whoever gets the token from me"],
@@ -25,7 +28,7 @@ export function TransferForm({ at, commitment, done }: ActionProps) {
   async function start(): Promise<void> {
     const marked = await startTransfer(at, commitment.id, amount!, publicity);
     setOffered(marked);
-    done(`Commitment ${marked.id} is ready for transfer.`, true);
+    done(`Ready for transfer: ${whatOf(marked)}.`, true);
   }
 
   return (
@@ -54,6 +57,7 @@ export function TransferForm({ at, commitment, done }: ActionProps) {
           </label>
         ))}
       </fieldset>
+      <Commands of={amount === undefined ? undefined : offering(at, commitment, amount, publicity)} />
       <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
       <footer class="dialog-foot">
         <button class="primary" disabled={amount === undefined || isBusy}>
@@ -74,7 +78,7 @@ function Offered({ commitment }: { commitment: Commitment }) {
   return (
     <div class="stack part">
       <p>
-        {format(commitment.amount, commitment.unit)} (commitment {commitment.id}) can be taken with this token now. Give it to an admin of the
+        {whatOf(commitment)} can be taken with this token now. Give it to an admin of the
         receiving project. It is shown only here: starting again makes a new one, and this one stops working.
       </p>
       <CopyField label="Transfer token" value={commitment.transfer_token ?? ""} isNew />

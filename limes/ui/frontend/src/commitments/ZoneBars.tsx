@@ -1,6 +1,7 @@
 // Zone by zone: what is committed and what is used, side by side, and what is left in the cloud.
 import type { Figures } from "../api/report";
 import { Meter } from "../components/Meter";
+import { Scale } from "../components/Scale";
 import { zoneName } from "../lib/names";
 import { format } from "../lib/units";
 import type { Offer } from "./offers";
@@ -54,13 +55,14 @@ function Resource({ offer, zones, buy }: { offer: Offer; zones: Zone[]; buy: Pro
             <span class="zone-free">
               <Free zone={one} unit={offer.unit} />
             </span>
-            {buy && offer.zones.includes(one.name) && (
+            {buy && offer.zones.includes(one.name) && one.capacity !== 0 && (
               <button class="small" aria-label={`Commit to ${offer.title} in ${zoneName(one.name)}`} onClick={() => buy(offer, one.name)}>
                 Commit
               </button>
             )}
           </li>
         ))}
+        <Scale most={scale} unit={offer.unit} />
       </ul>
     </section>
   );
@@ -77,6 +79,7 @@ function Numbers({ zone, unit }: { zone: Zone; unit: string }) {
 }
 
 function Free({ zone, unit }: { zone: Zone; unit: string }) {
+  if (zone.capacity === 0) return <span class="muted">No capacity in this zone</span>;
   if (zone.free === undefined || zone.capacity === undefined) return null;
   return (
     <>

@@ -21,8 +21,8 @@ describe("readPurchase", () => {
 });
 
 it("replaces what an offer does not have", () => {
-  expect(fitting({ ...purchase, resource: "x", zone: "any", duration: "1 hour" }, ram)).toEqual({ ...purchase, zone: "west-1" });
-  expect(fitting(purchase, ram)).toEqual(purchase);
+  expect(fitting({ ...purchase, resource: "x", zone: "any", duration: "1 hour" }, ram, [])).toEqual({ ...purchase, zone: "west-1" });
+  expect(fitting(purchase, ram, [])).toEqual(purchase);
 });
 
 it("rounds times up to minutes, so that they are not too early", () => {

@@ -1,6 +1,8 @@
 // What has been filled into the form of a new commitment, read.
 import type { Wanted } from "../api/commitments";
+import type { Commitment } from "../api/schema";
 import { parse } from "../lib/units";
+import { usualDuration } from "./durations";
 import type { Offer } from "./offers";
 
 export interface Purchase {
@@ -24,14 +26,13 @@ export function localOf(seconds: number): string {
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** Choices that an offer does not have are replaced by its first ones. */
-export function fitting(purchase: Purchase, offer: Offer): Purchase {
-  const among = (value: string, values: string[]): string => (values.includes(value) ? value : (values[0] ?? ""));
+/** Choices that an offer does not have are replaced by its first zone, and by the duration that `usualDuration` says. */
+export function fitting(purchase: Purchase, offer: Offer, commitments: Commitment[]): Purchase {
   return {
     ...purchase,
     resource: offer.key,
-    zone: among(purchase.zone, offer.zones),
-    duration: among(purchase.duration, offer.durations),
+    zone: offer.zones.includes(purchase.zone) ? purchase.zone : (offer.zones[0] ?? ""),
+    duration: offer.durations.includes(purchase.duration) ? purchase.duration : usualDuration(offer.durations, offer.key, commitments),
   };
 }
 

@@ -5,6 +5,7 @@ import "uplot/dist/uPlot.min.css";
 import { theme } from "../lib/theme";
 import { formatTime } from "../lib/time";
 import { format } from "../lib/units";
+import { timeRange } from "./timeRange";
 
 export interface Line {
   title: string;
@@ -51,6 +52,7 @@ function series(line: Line, unit: string): uPlot.Series {
 
 const DAY = 86400;
 const FORMATS = {
+  seconds: new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" }),
   minutes: new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" }),
   days: new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" }),
   months: new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric" }),
@@ -58,17 +60,17 @@ const FORMATS = {
 
 /** A time at the axis, as exactly as its steps need it. */
 function tick(seconds: number, step: number): string {
-  const of = step >= 28 * DAY ? FORMATS.months : step >= DAY ? FORMATS.days : FORMATS.minutes;
+  const of = step >= 28 * DAY ? FORMATS.months : step >= DAY ? FORMATS.days : step >= 60 ? FORMATS.minutes : FORMATS.seconds;
   return of.format(seconds * 1000);
 }
 
 function options(width: number, { lines, unit }: Pick<Props, "lines" | "unit">): uPlot.Options {
-  const axis: uPlot.Axis = { stroke: colour("--muted"), grid: { stroke: colour("--line") }, ticks: { stroke: colour("--line") } };
+  const axis: uPlot.Axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 } };
   return {
     width,
     height: HEIGHT,
     cursor: { drag: { x: false, y: false } },
-    scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
+    scales: { x: { range: (_, from, to) => timeRange(from, to) }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
     axes: [{ ...axis, values: (_, ticks, __, ___, step) => ticks.map((one) => tick(one, step)) }, { ...axis, size: 80, values: (_, ticks) => ticks.map((one) => format(one, unit)) }],
     series: [{ value: (_, at: number | null) => (at === null ? "–" : formatTime(at)) }, ...lines.map((one) => series(one, unit))],
   };

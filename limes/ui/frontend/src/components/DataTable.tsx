@@ -1,7 +1,10 @@
-// A table of any length: sorted by its headers, and only the rows in sight are in the document.
+// A table of any length: sorted by its headers, exported as a file, and only the rows in sight are in the document.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { inSight, sorted, type Column, type Order } from "./rows";
+import { useAddress } from "../lib/address";
+import { fileName, save, toCsv } from "../lib/csv";
+import { TableFrame } from "./TableFrame";
+import { type Column, fieldsOf, inSight, type Order, orderText, readOrder, sorted } from "./rows";
 
 export type { Column } from "./rows";
 
@@ -14,41 +17,56 @@ interface Props<Row> {
   order: Order;
   /** Instead of rows, where there are none. */
   empty: ComponentChildren;
+  /** Rows are as high as their texts need. All of them are in the document then: not for thousands. */
+  isWrapped?: boolean;
+  /** While rows are still on their way, there is no file. */
+  isComplete?: boolean;
+  /** Where the address keeps the order: tables that share a page have different ones. */
+  orderKey?: string;
 }
 
 const ROW_HEIGHT = 44;
 
-export function DataTable<Row>({ caption, columns, rows, rowKey, order: first, empty }: Props<Row>) {
-  const [order, setOrder] = useState(first);
+export function DataTable<Row>(props: Props<Row>) {
+  const { caption, columns, rows, rowKey, order: first, empty, isWrapped = false, isComplete = true, orderKey = "sort" } = props;
+  const [choices, change] = useAddress();
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(600);
   const box = useRef<HTMLDivElement>(null);
-  const all = useMemo(() => sorted(rows, columns, order), [rows, columns, order]);
-  const range = inSight(all.length, top, height, ROW_HEIGHT);
+  const order = readOrder(choices[orderKey], columns, first);
+  const all = useMemo(() => sorted(rows, columns, order), [rows, columns, orderText(order)]);
+  const range = isWrapped ? { from: 0, to: all.length } : inSight(all.length, top, height, ROW_HEIGHT);
+  const isEmpty = rows.length === 0;
 
   useLayoutEffect(() => {
+    if (isEmpty) return undefined;
     const element = box.current!;
     const observer = new ResizeObserver(() => setHeight(element.clientHeight));
     observer.observe(element);
     return () => observer.disconnect();
-  }, []);
+  }, [isEmpty]);
 
-  if (rows.length === 0) return <div ref={box}>{empty}</div>;
-  return (
-    <div
-      ref={box}
-      class="table-box"
-      tabIndex={0}
-      role="region"
-      aria-label={caption}
-      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+  if (isEmpty) return <div>{empty}</div>;
+  const choose = (next: Order): void => change({ [orderKey]: orderText(next) === orderText(first) ? undefined : orderText(next) });
+  const tools = (
+    <button
+      class="quiet small"
+      aria-label={`Export CSV of ${caption}`}
+      disabled={!isComplete}
+      title={isComplete ? "These rows as a file of comma-separated values" : "The rows are still loading"}
+      onClick={() => save(fileName(caption), toCsv(fieldsOf(columns), all))}
     >
-      <table aria-rowcount={all.length + 1}>
+      Export CSV
+    </button>
+  );
+  return (
+    <TableFrame caption={caption} box={box} tools={tools} scrolled={setTop}>
+      <table aria-rowcount={all.length + 1} class={isWrapped ? "wrapped" : undefined}>
         <caption class="visually-hidden">{caption}</caption>
         <thead>
           <tr>
             {columns.map((one) => (
-              <Header key={one.key} column={one} order={order} choose={setOrder} />
+              <Header key={one.key} column={one} order={order} choose={choose} />
             ))}
           </tr>
         </thead>
@@ -72,7 +90,7 @@ export function DataTable<Row>({ caption, columns, rows, rowKey, order: first, e
           <Gap rows={all.length - range.to} span={columns.length} />
         </tbody>
       </table>
-    </div>
+    </TableFrame>
   );
 }
 
@@ -92,9 +110,10 @@ interface HeaderProps<Row> {
 }
 
 function Header<Row>({ column, order, choose }: HeaderProps<Row>) {
+  const kind = [column.class, column.isHeader && "names"].filter(Boolean).join(" ");
   if (!column.sortBy) {
     return (
-      <th scope="col" class={column.class}>
+      <th scope="col" class={kind}>
         {column.isTitleHidden ? <span class="visually-hidden">{column.title}</span> : column.title}
       </th>
     );
@@ -102,7 +121,7 @@ function Header<Row>({ column, order, choose }: HeaderProps<Row>) {
   const isChosen = order.key === column.key;
   const next: Order = { key: column.key, isDescending: isChosen ? !order.isDescending : column.class === "number" };
   return (
-    <th scope="col" class={column.class} aria-sort={isChosen ? (order.isDescending ? "descending" : "ascending") : "none"}>
+    <th scope="col" class={kind} aria-sort={isChosen ? (order.isDescending ? "descending" : "ascending") : "none"}>
       <button class="sort" onClick={() => choose(next)}>
         {column.title}
         <span aria-hidden="true">{isChosen ? (order.isDescending ? "↓" : "↑") : ""}</span>

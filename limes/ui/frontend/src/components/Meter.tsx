@@ -61,6 +61,7 @@ export function Meter(props: Props) {
   );
 }
 
+const BEYOND: Record<Level, string> = { cloud: "domain quota above capacity", domain: "project quota above domain quota", project: "" };
 const GIVEN: Record<Level, string> = { cloud: "given to domains", domain: "given to projects", project: "" };
 
 export function Legend({ level }: { level: Level }) {
@@ -71,6 +72,7 @@ export function Legend({ level }: { level: Level }) {
       <li data-part="committed">committed</li>
       <li data-part="over">{level === "cloud" ? "beyond capacity" : "beyond quota"}</li>
       {GIVEN[level] && <li data-part="mark">{GIVEN[level]}</li>}
+      {BEYOND[level] && <li data-part="beyond">{BEYOND[level]}</li>}
     </ul>
   );
 }

@@ -3,6 +3,7 @@ import type { AzFigures, Figures } from "../api/report";
 import { type Level, pagePath, type Place } from "../lib/paths";
 import { format, percent } from "../lib/units";
 import { Meter } from "./Meter";
+import { Scale } from "./Scale";
 
 const LIMIT_NAMES: Record<Level, string> = { cloud: "capacity", domain: "quota", project: "quota" };
 
@@ -99,6 +100,7 @@ function Zones({ figures, level }: { figures: Figures; level: Level }) {
           </span>
         </li>
       ))}
+      <Scale most={scale} unit={unit} />
     </ul>
   );
 }

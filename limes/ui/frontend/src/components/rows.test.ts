@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { inSight, sorted, type Column } from "./rows";
+import { fieldsOf, inSight, orderText, readOrder, sorted, type Column } from "./rows";
 
 const columns: Column<{ name: string; size: number }>[] = [
   { key: "name", title: "Name", render: (row) => row.name, sortBy: (row) => row.name },
@@ -16,6 +16,19 @@ const names = (key: string, isDescending = false) => sorted(rows, columns, { key
 it("sorts names as people do", () => expect(names("name")).toEqual(["lab-1", "Lab-2", "lab-10"]));
 it("sorts numbers, and keeps the order of equals", () => expect(names("size", true)).toEqual(["Lab-2", "lab-1", "lab-10"]));
 it("leaves the order alone where there is none", () => expect(names("other")).toEqual(["lab-10", "Lab-2", "lab-1"]));
+
+it("reads an order from the address, if there is such a column", () => {
+  const first = { key: "name", isDescending: false };
+  expect(readOrder("-size", columns, first)).toEqual({ key: "size", isDescending: true });
+  expect(readOrder(orderText({ key: "size", isDescending: false }), columns, first)).toEqual({ key: "size", isDescending: false });
+  for (const text of [undefined, "", "-", "other", "-nothing"]) expect(readOrder(text, columns, first)).toBe(first);
+});
+
+it("exports what a table is sorted by, unless a column says something else", () => {
+  const unit = { title: "Unit", value: () => "GiB" };
+  expect(fieldsOf(columns).map((one) => one.title)).toEqual(["Name", "Size"]);
+  expect(fieldsOf([{ ...columns[0]!, csv: [] }, { ...columns[2]!, csv: [unit] }])).toEqual([unit]);
+});
 
 it.each([
   [0, 0, { from: 0, to: 0 }],

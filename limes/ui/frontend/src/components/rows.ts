@@ -1,5 +1,6 @@
-// Sorting and cutting out rows: what DataTable computes.
+// Sorting, cutting out and exporting rows: what DataTable computes.
 import type { ComponentChildren } from "preact";
+import type { Field } from "../lib/csv";
 
 export interface Column<Row> {
   key: string;
@@ -7,7 +8,10 @@ export interface Column<Row> {
   render: (row: Row) => ComponentChildren;
   /** Without, there is no sorting by this column. */
   sortBy?: (row: Row) => string | number;
-  class?: "number" | "wide" | "act";
+  /** What the exported file has of it. Without, it is what it is sorted by; empty: nothing. */
+  csv?: Field<Row>[];
+  /** `text` takes what room is left. */
+  class?: "number" | "wide" | "act" | "text";
   /** Whether its cells name their rows. */
   isHeader?: boolean;
   isTitleHidden?: boolean;
@@ -33,6 +37,20 @@ export function sorted<Row>(rows: Row[], columns: Column<Row>[], order: Order): 
     .map((row) => ({ row, by: sortBy(row) }))
     .sort((one, other) => direction * compare(one.by, other.by))
     .map((one) => one.row);
+}
+
+/** An order as the address has it: `usage`, or `-usage` for the largest first. */
+export const orderText = (order: Order): string => (order.isDescending ? "-" : "") + order.key;
+
+/** The order that an address asks for, where there is such a column. */
+export function readOrder<Row>(text: string | undefined, columns: Column<Row>[], otherwise: Order): Order {
+  const key = text?.replace(/^-/, "");
+  return columns.some((one) => one.key === key && one.sortBy) ? { key: key!, isDescending: text!.startsWith("-") } : otherwise;
+}
+
+/** The columns of the exported file. */
+export function fieldsOf<Row>(columns: Column<Row>[]): Field<Row>[] {
+  return columns.flatMap(({ title, sortBy, csv }) => csv ?? (sortBy ? [{ title, value: sortBy }] : []));
 }
 
 const SPARE = 8;

@@ -1,10 +1,11 @@
 // A long list of domains or projects with the figures of one resource: chosen, searched, sorted, and set.
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { PER_AZ } from "../api/report";
 import type { Domain, Project } from "../api/schema";
 import { Failure } from "../components/Content";
 import { type Column, DataTable } from "../components/DataTable";
 import { Field } from "../components/Field";
+import { useChoice } from "../lib/address";
 import { remember } from "../lib/names";
 import { usePages } from "../lib/pages";
 import type { Place } from "../lib/paths";
@@ -23,7 +24,7 @@ interface Props<Item> {
 
 export function FiguresTable<Item extends Domain | Project>({ of, path, list, caption, columns, rowOf }: Props<Item>) {
   const { resource, picker } = useResource();
-  const [wanted, setWanted] = useState("");
+  const [wanted, setWanted] = useChoice("search", "");
   const pages = usePages<Item, Row>({
     path: resource && path,
     list,
@@ -33,14 +34,14 @@ export function FiguresTable<Item extends Domain | Project>({ of, path, list, ca
     rowOf,
   });
   const maySetQuota = useRights(of)?.[list === "domains" ? "domain" : "project"].set_quota ?? false;
-  const [actions, dialog] = useQuotaDialog(pages.reload);
+  const [actions, dialog] = useQuotaDialog(pages.rows, pages.reload);
   const rows = useMemo(() => matching(pages.rows, wanted), [pages.rows, wanted]);
   if (pages.error) return <Failure error={pages.error} retry={pages.reload} />;
   return (
     <>
       <div class="tools">
         {picker}
-        <Field label="Search" name="search" type="search" onInput={setWanted} />
+        <Field label="Search" name="search" type="search" value={wanted} onInput={setWanted} />
         <p class="muted" role="status">
           {pages.isComplete ? count(rows.length, pages.rows.length) : `Loading… ${pages.rows.length} so far`}
         </p>
@@ -51,6 +52,7 @@ export function FiguresTable<Item extends Domain | Project>({ of, path, list, ca
         rows={rows}
         rowKey={(row) => row.id}
         order={{ key: "name", isDescending: false }}
+        isComplete={pages.isComplete}
         empty={pages.isComplete && <p class="empty">Nothing matches this name.</p>}
       />
       {dialog}

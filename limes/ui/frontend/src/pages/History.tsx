@@ -11,10 +11,12 @@ import { Explanation } from "../history/Explanation";
 import { QuotaChart } from "../history/QuotaChart";
 import { newOf, oldOf, SUBJECTS, useChanges, whoOf, whyOf } from "../history/changes";
 import { useChoice } from "../lib/address";
+import { isoTime } from "../lib/csv";
 import { useLoad } from "../lib/load";
 import { nameOf, useDomainName } from "../lib/names";
 import { apiPath, type Place } from "../lib/paths";
 import { formatTime } from "../lib/time";
+import { resourceTitle } from "../session/resources";
 
 export default function History() {
   const { domain, project } = useRoute().params as Place;
@@ -41,6 +43,7 @@ export default function History() {
           rows={changes.list}
           rowKey={(one) => String(one.number)}
           order={{ key: "at", isDescending: true }}
+          isWrapped
           empty={<p class="empty">No changes are known.</p>}
         />
       )}
@@ -75,18 +78,35 @@ function One({ at, service, resource, changes }: OneProps) {
   );
 }
 
+const resourceOf = ({ service, resource }: Change): string => (service && resource ? resourceTitle(service, resource) : "whole project");
+
 const RESOURCE: Column<Change> = {
   key: "resource",
   title: "Resource",
-  render: (one) => (one.resource ? `${one.service}/${one.resource}` : "whole project"),
-  sortBy: (one) => `${one.service ?? ""}/${one.resource ?? ""}`,
+  render: resourceOf,
+  sortBy: resourceOf,
+  csv: [
+    { title: "Service", value: (one) => one.service },
+    { title: "Resource", value: (one) => one.resource },
+  ],
 };
 
+const plain = (value: Change["new"]): string | number | undefined => (typeof value === "boolean" ? (value ? "on" : "off") : (value ?? undefined));
+
 const COLUMNS: Column<Change>[] = [
-  { key: "at", title: "When", render: (one) => formatTime(one.at), sortBy: (one) => one.number, isHeader: true },
+  { key: "at", title: "When", render: (one) => formatTime(one.at), sortBy: (one) => one.number, isHeader: true, csv: [{ title: "When", value: (one) => isoTime(one.at) }] },
   { key: "what", title: "What", render: (one) => SUBJECTS[one.what], sortBy: (one) => one.what },
-  { key: "old", title: "From", class: "number", render: oldOf },
-  { key: "new", title: "To", class: "number", render: newOf },
+  { key: "old", title: "From", class: "number", render: oldOf, csv: [{ title: "From", value: (one) => plain(one.old) }] },
+  {
+    key: "new",
+    title: "To",
+    class: "number",
+    render: newOf,
+    csv: [
+      { title: "To", value: (one) => plain(one.new) },
+      { title: "Unit", value: (one) => one.unit },
+    ],
+  },
   { key: "who", title: "Who", render: whoOf, sortBy: whoOf },
-  { key: "why", title: "Why", render: (one) => <span title={one.request_id}>{whyOf(one)}</span>, sortBy: whyOf },
+  { key: "why", title: "Why", class: "text", render: (one) => <span title={one.request_id}>{whyOf(one)}</span>, sortBy: whyOf },
 ];

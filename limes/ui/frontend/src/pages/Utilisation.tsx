@@ -12,6 +12,7 @@ import { useChoice } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { nameOf, useDomainName, zoneName } from "../lib/names";
 import { apiPath, type Place } from "../lib/paths";
+import { resourceTitle } from "../session/resources";
 import { format } from "../lib/units";
 import { Days } from "../utilisation/Days";
 import { summarise, type Summary } from "../utilisation/summary";
@@ -63,7 +64,7 @@ async function loadSummaries(at: Place, days: string, signal: AbortSignal): Prom
   return utilisation.map((one) => summarise(one, report));
 }
 
-const resourceOf = ({ of }: Summary): string => `${of.service_type}/${of.resource_name}`;
+const resourceOf = ({ of }: Summary): string => resourceTitle(of.service_type, of.resource_name);
 
 function columnsOf(chosen: string | undefined, choose: (key: string) => void): Column<Summary>[] {
   const amount = (key: string, title: string, of: (row: Summary) => number): Column<Summary> => ({
@@ -74,7 +75,18 @@ function columnsOf(chosen: string | undefined, choose: (key: string) => void): C
     sortBy: of,
   });
   return [
-    { key: "resource", title: "Resource", render: resourceOf, sortBy: resourceOf, isHeader: true },
+    {
+      key: "resource",
+      title: "Resource",
+      render: resourceOf,
+      sortBy: resourceOf,
+      isHeader: true,
+      csv: [
+        { title: "Service", value: ({ of }) => of.service_type },
+        { title: "Resource", value: ({ of }) => of.resource_name },
+        { title: "Unit", value: ({ of }) => of.unit ?? "" },
+      ],
+    },
     { key: "zone", title: "Zone", render: ({ of }) => zoneName(of.availability_zone), sortBy: ({ of }) => of.availability_zone },
     amount("committed", "Committed", (row) => row.committed),
     amount("used", "Used", (row) => row.used),

@@ -1,12 +1,12 @@
 // What the tables of domains and of projects have in common: one resource is looked at, and its figures are the columns.
-import { useState } from "preact/hooks";
 import { type Figures, figures as figuresOf, keyOf } from "../api/report";
 import type { Domain, PlacedProject, Project } from "../api/schema";
 import type { Column } from "../components/DataTable";
 import { Dialog } from "../components/Dialog";
 import { Meter } from "../components/Meter";
 import { Select } from "../components/Select";
-import { useChoice } from "../lib/address";
+import { useAddress, useChoice } from "../lib/address";
+import { inUnit } from "../lib/csv";
 import { pagePath, type Place } from "../lib/paths";
 import { format, percent } from "../lib/units";
 import { type ResourceInfo, resources } from "../session/resources";
@@ -60,6 +60,10 @@ export const DOMAIN_COLUMN: Column<Row> = {
   title: "Domain",
   render: (row) => <a href={pagePath({ domain: row.place.domain })}>{row.domainName}</a>,
   sortBy: (row) => row.domainName ?? "",
+  csv: [
+    { title: "Domain", value: (row) => row.domainName },
+    { title: "Domain ID", value: (row) => row.place.domain },
+  ],
 };
 
 export function nameColumn(title: string, href: (row: Row) => string): Column<Row> {
@@ -68,7 +72,11 @@ export function nameColumn(title: string, href: (row: Row) => string): Column<Ro
       {row.name}
     </a>
   );
-  return { key: "name", title, render, sortBy: (row) => row.name, isHeader: true };
+  const csv = [
+    { title, value: (row: Row) => row.name },
+    { title: `${title} ID`, value: (row: Row) => row.id },
+  ];
+  return { key: "name", title, render, sortBy: (row) => row.name, isHeader: true, csv };
 }
 
 function amount(key: "limit" | "usage" | "committed" | "distributed", title: string): Column<Row> {
@@ -81,6 +89,7 @@ function amount(key: "limit" | "usage" | "committed" | "distributed", title: str
       return value === undefined ? <span class="muted">–</span> : format(value, figures!.unit);
     },
     sortBy: (row) => row.figures?.[key] ?? -1,
+    csv: [{ title: inUnit(title, (row) => row.figures?.unit), value: (row) => row.figures?.[key] }],
   };
 }
 
@@ -97,6 +106,7 @@ export function figureColumns(childrenTitle?: string): Column<Row>[] {
       class: "wide",
       render: ({ figures }) => figures && <Share figures={figures} />,
       sortBy: ({ figures }) => (figures?.limit ? figures.usage / figures.limit : (figures?.usage ?? 0) > 0 ? 1e9 : 0),
+      csv: [{ title: "Use of quota (%)", value: ({ figures }) => (figures?.limit ? Math.round((1000 * figures.usage) / figures.limit) / 10 : undefined) }],
     },
   ];
 }
@@ -111,9 +121,10 @@ function Share({ figures }: { figures: Figures }) {
   );
 }
 
-/** A last column that opens the form for one quota. */
-export function useQuotaDialog(changed: () => void): [Column<Row>, preact.JSX.Element | null] {
-  const [row, setRow] = useState<Row>();
+/** A last column that opens the form for one quota; the address says for which of the rows. */
+export function useQuotaDialog(rows: Row[], changed: () => void): [Column<Row>, preact.JSX.Element | null] {
+  const [choices, change] = useAddress();
+  const row = choices.do === "quota" ? rows.find((one) => one.id === choices.id) : undefined;
   const column: Column<Row> = {
     key: "actions",
     title: "Actions",
@@ -121,12 +132,12 @@ export function useQuotaDialog(changed: () => void): [Column<Row>, preact.JSX.El
     class: "act",
     render: (one) =>
       one.figures?.limit !== undefined && (
-        <button class="small" aria-label={`Set quota of ${one.name}`} onClick={() => setRow(one)}>
+        <button class="small" aria-label={`Set quota of ${one.name}`} onClick={() => change({ do: "quota", id: one.id }, true)}>
           Set quota
         </button>
       ),
   };
-  const close = (): void => setRow(undefined);
+  const close = (): void => change({ do: undefined, id: undefined });
   const dialog = row?.figures ? (
     <Dialog title={`Quota of ${row.name}`} close={close}>
       <QuotaForm

@@ -1,8 +1,10 @@
 // Sets quotas of a domain or project, with the API's verdict while one types.
 import { useState } from "preact/hooks";
 import { ApiError } from "../api/client";
-import { loadQuotas, saveQuotas, type Quotas, type Ref } from "../api/quota";
+import { loadQuotas, type QuotaRow, saveQuotas, type Quotas, type Ref } from "../api/quota";
 import { keyOf } from "../api/report";
+import { Commands } from "../commands/Commands";
+import { settingQuotas } from "../commands/quota";
 import { Content } from "../components/Content";
 import { useLoad } from "../lib/load";
 import { notify } from "../lib/notices";
@@ -22,6 +24,8 @@ export function QuotaForm({ place, only, saved }: Props) {
   const quotas = useLoad((signal) => loadQuotas(place, only, signal), [place, only]);
   return <Content of={quotas}>{(data) => <Form {...{ place, data, saved, reload: quotas.reload }} />}</Content>;
 }
+
+const unitIn = (rows: QuotaRow[]) => (edit: Ref) => rows.find((one) => keyOf(one) === keyOf(edit))?.figures.unit ?? "";
 
 const CONFLICT = "Someone else has changed quotas in the meantime. The figures are now up to date: check them, then save.";
 
@@ -88,7 +92,8 @@ function Form({ place, data, saved, reload }: { place: Place; data: Quotas; save
           {text}
         </p>
       ))}
-      <footer class="form-foot">
+      <Commands of={edits.length > 0 && problems.size === 0 ? settingQuotas(place, edits, unitIn(data.rows)) : undefined} />
+      <footer class="form-foot" data-state={edits.length + problems.size > 0 ? "changed" : "same"}>
         <p role="status" aria-live="polite">
           {summary(edits.length, problems.size, verdict)}
         </p>

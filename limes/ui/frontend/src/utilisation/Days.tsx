@@ -1,16 +1,18 @@
 // One resource in one availability zone, day by day: as a chart, and as a table for who does not see it.
 import { lazy } from "preact-iso";
 import { useMemo } from "preact/hooks";
+import { TableFrame } from "../components/TableFrame";
 import { zoneName } from "../lib/names";
 import { pagePath, type Place } from "../lib/paths";
+import { resourceTitle } from "../session/resources";
 import { format } from "../lib/units";
 import { advice, commitPath, missing, type Summary, timesOf } from "./summary";
 
 const Chart = lazy(() => import("../components/Chart"));
 
 export function Days({ at, summary }: { at: Place; summary: Summary }) {
-  const { days, unit = "", resource_name: name, availability_zone: zone, recommended_amount: recommended } = summary.of;
-  const title = `${name} in ${zoneName(zone)}`;
+  const { days, unit = "", service_type: service, resource_name: name, availability_zone: zone, recommended_amount: recommended } = summary.of;
+  const title = `${resourceTitle(service, name)} in ${zoneName(zone)}`;
   const times = useMemo(() => timesOf(days), [days]);
   const lines = useMemo(
     () => [
@@ -39,7 +41,7 @@ export function Days({ at, summary }: { at: Place; summary: Summary }) {
       />
       <details class="action">
         <summary>The figures</summary>
-        <div class="table-box" tabIndex={0} role="region" aria-label={`Days of ${title}`}>
+        <TableFrame caption={`Days of ${title}`}>
           <table>
             <thead>
               <tr>
@@ -64,7 +66,7 @@ export function Days({ at, summary }: { at: Place; summary: Summary }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </TableFrame>
       </details>
     </section>
   );

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import type { Wanted } from "../api/commitments";
+import type { Commitment } from "../api/schema";
+import { type Change, clientCommand, curlCommand } from "./change";
+import * as commitments from "./commitments";
+import { settingQuotas } from "./quota";
+import { quoted } from "./shell";
+
+const AT = { domain: "d1", project: "p1" };
+const ram = { id: 7, amount: 20480, unit: "MiB" } as Commitment;
+const oneLine = (text: string): string => text.replaceAll(" \\\n ", "");
+const client = (change: Change): string => oneLine(clientCommand(change)).replace("openstack limes ", "");
+const curl = (change: Change): string => oneLine(curlCommand(change, "https://limes"));
+
+it.each([
+  ["compute/cores=+10%", "compute/cores=+10%"],
+  ["1 year", "'1 year'"],
+  ["it's", "'it'\\''s'"],
+  ["$(reboot)", "'$(reboot)'"],
+  ["", "''"],
+])("quotes %s as %s", (word, text) => expect(quoted(word)).toBe(text));
+
+describe("what the client is told", () => {
+  const wanted: Wanted = { service_type: "compute", resource_name: "ram", availability_zone: "az-one", amount: 1536, duration: "1 year" };
+
+  it.each([
+    [
+      commitments.buying(AT, { ...wanted, confirm_by: 1_800_000_000 }, "MiB"),
+      "commitment create compute/ram 1536MiB --az az-one --duration '1 year' --confirm-by 2027-01-15T08:00:00Z",
+    ],
+    [commitments.renewing(AT, ram), "commitment renew 7"],
+    [commitments.changingDuration(AT, ram, "2 years"), "commitment set 7 --duration '2 years'"],
+    [commitments.merging(AT, [ram, { ...ram, id: 9 }]), "commitment merge 7 9"],
+    [
+      commitments.converting(AT, ram, { target_service: "compute", target_resource: "cores", source_amount: 4096, target_amount: 1 }),
+      "commitment convert 7 --to compute/cores --amount 4GiB",
+    ],
+    [commitments.deleting(AT, ram), "commitment delete 7 --yes"],
+    [commitments.offering(AT, ram, 1024, "public"), "commitment transfer start 7 --amount 1GiB --public"],
+    [commitments.withdrawing(AT, ram), "commitment transfer cancel 7"],
+    [commitments.accepting(AT, ram), "commitment transfer accept"],
+  ])("%#", (change, command) => expect(client(change)).toBe(`${command} --project p1 --domain d1`));
+
+  it("for quotas", () => {
+    const edits = [
+      { service: "compute", name: "cores", amount: 44 },
+      { service: "compute", name: "ram", amount: 0 },
+    ];
+    const unitOf = ({ name }: { name: string }): string => (name === "ram" ? "MiB" : "");
+    const sets = "--set compute/cores=44 --set compute/ram=0MiB --yes";
+    expect(client(settingQuotas(AT, edits, unitOf))).toBe(`project set p1 --domain d1 ${sets}`);
+    expect(client(settingQuotas({ domain: "d1" }, edits, unitOf))).toBe(`domain set d1 ${sets}`);
+  });
+});
+
+describe("what curl is told", () => {
+  it("is what the page sends, with the token left out", () => {
+    const body = '{"project":{"services":[{"type":"compute","resources":[{"name":"cores","quota":44}]}]}}';
+    expect(curl(settingQuotas(AT, [{ service: "compute", name: "cores", amount: 44 }], () => ""))).toBe(
+      `curl --fail-with-body -X PUT https://limes/v1/domains/d1/projects/p1 -H "X-Auth-Token: $OS_TOKEN" -H 'Content-Type: application/json' -d '${body}'`,
+    );
+    expect(curl(commitments.deleting(AT, ram))).toBe(
+      'curl --fail-with-body -X DELETE https://limes/v1/domains/d1/projects/p1/commitments/7 -H "X-Auth-Token: $OS_TOKEN"',
+    );
+  });
+
+  it("takes transfer tokens from the environment, too", () => {
+    const offered = { ...ram, transfer_token: "secret" };
+    expect(curl(commitments.accepting(AT, offered))).toContain('-H "Transfer-Token: $OS_LIMES_TRANSFER_TOKEN"');
+    expect(clientCommand(commitments.accepting(AT, offered)) + curl(commitments.accepting(AT, offered))).not.toContain("secret");
+  });
+});

@@ -1,0 +1,169 @@
+"""What the dialogs offer to copy does the same: it is pasted into a shell, with a token in the environment."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.browser import OpenPage
+from tests.e2e.cloud import (
+    ACME,
+    ACME_ADMIN,
+    ANALYTICS,
+    ANALYTICS_ADMIN,
+    CLOUD_ADMIN,
+    SCHOOL,
+    SHOP_ADMIN,
+    DashboardCloud,
+)
+from tests.e2e.test_commitments import OF_ANALYTICS, OF_SHOP, commit, listed
+from tests.setup.needs import CURL
+from tests.support.machine import require
+
+CORES = {"service_type": "compute", "resource_name": "cores", "availability_zone": "west-1", "duration": "1 hour"}
+QUOTA = f"domains/{ACME}/projects/{ANALYTICS}"
+TOOLS = ["OpenStack client", "curl"]
+
+
+@pytest.fixture
+def paste(cloud: DashboardCloud, tmp_path: Path) -> Callable[..., str]:
+    """Runs a command line in a shell, as the holder of a token who has `openstack` and `curl` at hand."""
+    require(CURL)
+    client = tmp_path / "openstack"
+    client.write_text(f'#!/bin/sh\nexec {sys.executable} -m openstackclient.shell "$@"\n')
+    client.chmod(0o755)
+
+    def run(command: str, token: str, **env: str) -> str:
+        login = {"OS_AUTH_TYPE": "admin_token", "OS_ENDPOINT": cloud.url, "OS_TOKEN": token}
+        path = os.pathsep.join([str(tmp_path), str(Path(shutil.which("curl") or "curl").parent), "/usr/bin", "/bin"])
+        done = subprocess.run(
+            ["sh", "-c", command],
+            env={**login, **env, "PATH": path, "HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    return run
+
+
+def copied(page: Page, tool: str) -> str:
+    """The command that the open dialog gives for a tool."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    dialog = page.get_by_role("dialog")
+    if not dialog.get_by_role("button", name=f"Copy the command for {tool}").is_visible():
+        dialog.get_by_text("The same as a command").click()
+    dialog.get_by_role("button", name=f"Copy the command for {tool}").click()
+    expect(dialog.get_by_text("Copied.")).to_be_visible()
+    command: str = page.evaluate("navigator.clipboard.readText()")
+    for token in (SHOP_ADMIN, ACME_ADMIN, ANALYTICS_ADMIN, CLOUD_ADMIN):
+        assert token not in command
+    return command
+
+
+def _quota(cloud: DashboardCloud, path: str) -> Any:
+    document = cloud.request("GET", f"/v1/{path}?service=compute&resource=cores").json()
+    return (document.get("project") or document["domain"])["services"][0]["resources"][0]["quota"]
+
+
+@pytest.mark.parametrize(("tool", "quota"), zip(TOOLS, (66, 67), strict=True))
+def test_quota_of_a_project(
+    open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str, quota: int
+) -> None:
+    page = open_as(ACME_ADMIN, f"/ui/domains/{ACME}/projects?resource=compute/cores&do=quota&id={ANALYTICS}")
+    page.get_by_role("dialog").get_by_role("textbox").fill(str(quota))
+    paste(copied(page, tool), ACME_ADMIN)
+    assert _quota(cloud, QUOTA) == quota
+
+
+@pytest.mark.parametrize(("tool", "quota"), zip(TOOLS, (71, 72), strict=True))
+def test_quota_of_a_domain(
+    open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str, quota: int
+) -> None:
+    page = open_as(CLOUD_ADMIN, f"/ui/domains?resource=compute/cores&do=quota&id={SCHOOL}")
+    page.get_by_role("dialog").get_by_role("textbox").fill(str(quota))
+    paste(copied(page, tool), CLOUD_ADMIN)
+    assert _quota(cloud, f"domains/{SCHOOL}") == quota
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_purchase_now_and_later(
+    open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str
+) -> None:
+    page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}?do=buy&of=compute/ram&az=west-1&amount=1536 MiB")
+    dialog = page.get_by_role("dialog")
+    for later, status in ((False, "confirmed"), (True, "planned")):
+        before = set(listed(cloud))
+        if later:
+            dialog.get_by_label("later").check()
+        dialog.get_by_label("Duration").select_option("2 years")
+        paste(copied(page, tool), SHOP_ADMIN)
+        (number,) = set(listed(cloud)) - before
+        made = listed(cloud)[number]
+        assert (made["amount"], made["duration"], made["status"]) == (1536, "2 years", status)
+        assert (made["resource_name"], made["availability_zone"]) == ("ram", "west-1")
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_changes_of_a_commitment(
+    open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str
+) -> None:
+    first, second = (commit(cloud, amount=1, **CORES)["id"] for _ in range(2))
+    page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}?do=merge&ids={first},{second}")
+
+    def made(command: str) -> dict:
+        before = set(listed(cloud))
+        paste(command, SHOP_ADMIN)
+        return listed(cloud)[max(set(listed(cloud)) - before)]
+
+    merged = made(copied(page, tool))
+    assert merged["amount"] == 2
+    page.goto(f"/ui{OF_SHOP}?do=manage&id={merged['id']}&act=renew")
+    assert made(copied(page, tool))["status"] == "planned"
+    page.goto(f"/ui{OF_SHOP}?do=manage&id={merged['id']}&act=duration")
+    page.get_by_role("dialog").get_by_label("New duration").select_option("1 year")
+    paste(copied(page, tool), SHOP_ADMIN)
+    assert listed(cloud)[merged["id"]]["duration"] == "1 year"
+    page.goto(f"/ui{OF_SHOP}?do=manage&id={merged['id']}&act=convert")
+    page.get_by_role("dialog").get_by_label("How much of it").fill("1")
+    paste(copied(page, tool), SHOP_ADMIN)
+    newest = sorted(listed(cloud).values(), key=lambda one: one["id"])[-2:]
+    assert {(one["resource_name"], one["amount"]) for one in newest} == {("cores", 1), ("ram", 4096)}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_transfer_and_its_end(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str) -> None:
+    number = commit(cloud, amount=3)["id"]
+    page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}?do=manage&id={number}&act=transfer")
+    page.get_by_role("dialog").get_by_label("For everybody").check()
+    paste(copied(page, tool), SHOP_ADMIN)
+    assert listed(cloud)[number]["transfer_status"] == "public"
+    page.goto(f"/ui{OF_SHOP}?do=manage&id={number}&act=withdraw")
+    paste(copied(page, tool), SHOP_ADMIN)
+    assert "transfer_status" not in listed(cloud)[number]
+
+    mark = {"commitment": {"amount": 3, "transfer_status": "unlisted"}}
+    answer = cloud.request("POST", f"/v1{OF_SHOP}/{number}/start-transfer", json=mark)
+    token = answer.json()["commitment"]["transfer_token"]
+    other = open_as(ANALYTICS_ADMIN, f"/ui{OF_ANALYTICS}?do=take")
+    other.get_by_role("dialog").get_by_label("Transfer token").fill(token)
+    command = copied(other, tool)
+    assert token not in command
+    paste(command, ANALYTICS_ADMIN, OS_LIMES_TRANSFER_TOKEN=token)
+    assert number in listed(cloud, OF_ANALYTICS)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_deletion(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str) -> None:
+    number = commit(cloud, amount=1, **CORES, confirm_by=4_000_000_000)["id"]
+    page = open_as(CLOUD_ADMIN, f"/ui{OF_SHOP}?do=manage&id={number}&act=delete")
+    paste(copied(page, tool), CLOUD_ADMIN)
+    assert number not in listed(cloud)
