@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from limes.commands import config_init
+from limes.commands import config_init, config_policy
 from limes.commands.terminal import (
     Commands,
     add_actions,
@@ -39,11 +39,7 @@ def add_to(commands: Commands) -> None:
     add_json_option(action)
     add_exit_codes(action)
     action.set_defaults(run=options_page)
-    action = actions.add_parser("policy", help="print every policy rule with its default and what it is for")
-    action.add_argument("api", nargs="?", choices=("limes", "placement"), default="limes", help="of which API")
-    add_json_option(action)
-    add_exit_codes(action)
-    action.set_defaults(run=policy)
+    config_policy.add_to(actions)
 
 
 def check(options: argparse.Namespace) -> int:
@@ -76,23 +72,6 @@ def check(options: argparse.Namespace) -> int:
     if not options.json:
         print("\n".join(lines_of(comparison)))
     return 3 if comparison.drops_anything else 0
-
-
-def policy(options: argparse.Namespace) -> int:
-    """Prints the rules as a policy file that changes nothing."""
-    from limes.api.routes import DOCUMENTED_RULES
-    from limes.placement.routes import documented_rules
-
-    rules = DOCUMENTED_RULES if options.api == "limes" else documented_rules(True)
-    if options.json:
-        print_json(rules)
-        return 0
-    for rule in rules:
-        print(f"# {rule.description}")
-        for method, path in rule.operations:
-            print(f"# {method} {path}")
-        print(f'#"{rule.name}": "{rule.check}"\n')
-    return 0
 
 
 def options_page(options: argparse.Namespace) -> int:

@@ -2,17 +2,20 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from limes.commands.terminal import Commands, add_config_option, add_exit_codes
+from limes.commands.terminal import Commands, add_config_option, add_exit_codes, print_table, result_console
 from limes.db.engine import Engine
 from limes.placement.audit import Findings, delete_idle, delete_orphan, find_excesses
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 FAILED = 2
 """The exit code when the audit could not be done."""
@@ -78,7 +81,10 @@ def run(options: argparse.Namespace) -> int:
         # deleting orphans has lowered the usage
         findings = replace(findings, excesses=find_excesses(engine))
     report = Report(findings, outcomes)
-    print(as_json(report) if options.json else as_text(report))
+    if options.json:
+        print(as_json(report))
+    else:
+        print_report(result_console(), report)
     if not options.repair and report.outcomes:
         print('Nothing was changed. With --repair, what is "deletable" is deleted.', file=sys.stderr)
     return 1 if report.left else 0
@@ -108,53 +114,41 @@ def as_json(report: Report) -> str:
     return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
 
 
-def as_text(report: Report) -> str:
-    """Returns a table for each kind of finding that there is, and one line that counts them all."""
+def print_report(console: "Console", report: Report) -> None:
+    """Prints a table for each project that is gone and for each other kind of finding, and one line that counts them
+    all. Tables fit 80 columns."""
+    from limes.composition.checks import counted
+
     findings, outcomes = report.findings, report.outcomes
-    lines: list[str] = []
-    if findings.orphans:
-        lines += _table(
-            "Consumers of vanished projects",
-            ("CONSUMER", "TYPE", "PROJECT", "RESOURCES", "OUTCOME"),
-            [
-                (
-                    orphan.uuid,
-                    orphan.consumer_type or "unknown",
-                    orphan.project_id,
-                    _amounts(orphan.resources),
-                    outcomes[orphan.uuid],
-                )
-                for orphan in findings.orphans
-            ],
-        )
+    projects = sorted({orphan.project_id for orphan in findings.orphans})
+    for project in projects:
+        rows = [
+            (
+                orphan.uuid,
+                orphan.consumer_type or "unknown",
+                "\n".join(f"{amount} {name}" for name, amount in orphan.resources.items()),
+                _shown(outcomes[orphan.uuid]),
+            )
+            for orphan in findings.orphans
+            if orphan.project_id == project
+        ]
+        columns = ("Consumer", "Type", "Resources", "Outcome")
+        print_table(console, f"Consumers of the vanished project {project}", columns, rows)
     if findings.idle:
-        rows = [(uuid, outcomes[uuid]) for uuid in findings.idle]
-        lines += _table("Consumers without allocations", ("CONSUMER", "OUTCOME"), rows)
+        idle = [(uuid, _shown(outcomes[uuid])) for uuid in findings.idle]
+        print_table(console, "Consumers without allocations", ("Consumer", "Outcome"), idle)
     if findings.excesses:
-        lines += _table(
-            "Inventories over capacity",
-            ("PROVIDER", "NAME", "CLASS", "USED", "CAPACITY"),
-            [
-                (excess.provider_uuid, excess.provider_name, excess.class_name, str(excess.used), str(excess.capacity))
-                for excess in findings.excesses
-            ],
-        )
-    projects = len({orphan.project_id for orphan in findings.orphans})
-    lines.append(
-        f"{len(findings.orphans)} consumers of {projects} vanished projects, {len(findings.idle)} consumers without"
-        f" allocations, {len(findings.excesses)} inventories over capacity; {report.left} left."
+        excesses = [(each.provider_name, each.class_name, each.used, each.capacity) for each in findings.excesses]
+        columns = ("Provider", "Class", "Used>", "Capacity>")
+        print_table(console, "Inventories over capacity", columns, excesses)
+    console.print(
+        f"{counted(len(findings.orphans), 'consumer')} of {counted(len(projects), 'vanished project')},"
+        f" {counted(len(findings.idle), 'consumer')} without allocations,"
+        f" {len(findings.excesses)} {'inventory' if len(findings.excesses) == 1 else 'inventories'} over capacity;"
+        f" {report.left} left."
     )
-    return "\n".join(lines)
 
 
-def _amounts(resources: Mapping[str, int]) -> str:
-    return ", ".join(f"{amount} {name}" for name, amount in resources.items())
-
-
-def _table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yields columns as wide as their widest cell, and an empty line at the end."""
-    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
-    yield f"{title}:"
-    for row in (head, *rows):
-        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-    yield ""
+def _shown(outcome: Outcome) -> str:
+    """Returns the words for tables, in short lines."""
+    return "left alone:\nit has changed" if outcome is Outcome.CHANGED else outcome.value

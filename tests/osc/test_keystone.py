@@ -153,8 +153,8 @@ def test_where_limes_is(in_clouds_yaml: Callable[..., User], keystone: RealKeyst
 
 
 def test_names_that_are_none(operator: User) -> None:
-    assert operator.refused("domain show nope") == "there is no domain 'nope'\n"
-    assert operator.refused("project show nope") == "there is no project 'nope'\n"
+    assert operator.refused("domain show nope") == "there is no domain 'nope'; there are: north, south\n"
+    assert operator.refused("project show viena") == "there is no project 'viena'; did you mean vienna?\n"
 
 
 def test_what_is_new_in_keystone(operator: User, keystone: RealKeystone) -> None:
