@@ -136,6 +136,28 @@ class DashboardCloud:
         finally:
             path.write_text(state)
 
+    @contextmanager
+    def failing_capacitor(self, message: str) -> Iterator[None]:
+        """Meanwhile the last attempt to ask for capacity has failed with this error; figures are two hours old."""
+        columns = "scraped_at, checked_at, scrape_error"
+        now = time.time()
+        with sqlite3.connect(self._folder / "limes.db") as database:
+            (before,) = database.execute(f"SELECT {columns} FROM capacitors").fetchall()
+            database.execute(f"UPDATE capacitors SET ({columns}) = (?, ?, ?)", [now - 7200, now - 60, message])
+        try:
+            yield
+        finally:
+            with sqlite3.connect(self._folder / "limes.db") as database:
+                database.execute(f"UPDATE capacitors SET ({columns}) = (?, ?, ?)", before)
+
+    def commit_cores(self, domain_id: str, project_id: str, az: str, amount: int, duration: str = "1 hour") -> int:
+        """Makes a commitment, confirmed at once, and returns its number."""
+        wanted = {"service_type": "compute", "resource_name": "cores", "availability_zone": az, "amount": amount}
+        path = f"/v1/domains/{domain_id}/projects/{project_id}/commitments/new"
+        answer = self.request("POST", path, json={"commitment": {**wanted, "duration": duration}})
+        assert answer.status_code == 201, answer.text
+        return int(answer.json()["commitment"]["id"])
+
     def use_commitments(self, project_name: str, az: str, days: int, used: int) -> None:
         """Looks back: for so many days until now, so many cores were in use all day long."""
         ids = "SELECT p.id, r.id FROM projects p, resources r WHERE p.name = ? AND r.name = 'cores'"

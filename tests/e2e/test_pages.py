@@ -27,7 +27,15 @@ PAGES = [
     (CLOUD_VIEWER, "/ui/commitments", "Commitments"),
     (CLOUD_VIEWER, "/ui/inconsistencies", "Inconsistencies"),
     (CLOUD_VIEWER, "/ui/scrape-errors", "Scrape errors"),
+    (CLOUD_VIEWER, "/ui/full", "Quotas nearly full"),
+    (CLOUD_VIEWER, "/ui/expiring", "Commitments ending soon"),
+    (CLOUD_VIEWER, "/ui/usage", "Usage over time"),
     (ACME_ADMIN, DOMAIN, "acme domain"),
+    (ACME_ADMIN, f"{DOMAIN}?show=full", "acme domain"),
+    (ACME_ADMIN, f"{DOMAIN}/full", "Quotas nearly full acme"),
+    (ACME_ADMIN, f"{DOMAIN}/expiring", "Commitments ending soon acme"),
+    (ACME_ADMIN, f"{DOMAIN}/usage", "Usage over time acme"),
+    (ACME_ADMIN, f"{DOMAIN}/backends", "Backends acme"),
     (ACME_ADMIN, f"{DOMAIN}/projects", "Projects of acme"),
     (ACME_ADMIN, f"{DOMAIN}/quota", "Set quota acme"),
     (ACME_ADMIN, f"{DOMAIN}/history?resource=compute/cores", "History acme"),
@@ -36,6 +44,8 @@ PAGES = [
     (SHOP_MEMBER, f"{PROJECT}/history", "History shop"),
     (SHOP_MEMBER, f"{PROJECT}/commitments", "Commitments shop"),
     (SHOP_MEMBER, f"{PROJECT}/utilisation", "Utilisation shop"),
+    (SHOP_MEMBER, f"{PROJECT}/expiring", "Commitments ending soon shop"),
+    (SHOP_MEMBER, f"{PROJECT}/usage", "Usage over time shop"),
     (CLOUD_ADMIN, "/ui/no/such/page", "No such page"),
 ]
 
@@ -56,10 +66,16 @@ def test_everybody_can_use_every_page(open_as: OpenPage, scheme: str, size: dict
 
 @pytest.mark.parametrize("path", [f"/ui/domains/{SCHOOL}", f"/ui/domains/{SCHOOL}/projects/{LIBRARY}", "/ui/domains"])
 def test_what_is_not_for_a_role_says_so(open_as: OpenPage, path: str) -> None:
-    page = open_as(SHOP_MEMBER)
+    page = open_as(SHOP_MEMBER, viewport=PHONE)
     page.goto(path)
     expect(page.get_by_role("alert").filter(has_text="Not for your role")).to_contain_text("Carla has member on shop")
+    # what may not be seen is not linked to
+    hrefs = page.locator("a[href*='/domains']").evaluate_all("all => all.map(one => one.getAttribute('href'))")
+    assert [one for one in hrefs if not one.startswith(PROJECT)] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert violations(page) == []
+    page.get_by_role("link", name="Go to your own start page").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("shop project")
 
 
 def test_thousands_of_projects_are_sorted_and_searched(open_as: OpenPage) -> None:
@@ -69,7 +85,8 @@ def test_thousands_of_projects_are_sorted_and_searched(open_as: OpenPage) -> Non
     rows = page.locator("tbody tr:not(.gap)")
     assert rows.count() < 60
     expect(rows.first).to_contain_text("lab-0000")
-    page.get_by_role("button", name="Project").click()
+    for _ in range(2):
+        page.get_by_role("button", name="Project").click()
     expect(page.get_by_role("columnheader", name="Project")).to_have_attribute("aria-sort", "descending")
     expect(rows.first).to_contain_text("lab-1199")
     page.locator(".table-box").evaluate("box => box.scrollTo(0, 30000)")

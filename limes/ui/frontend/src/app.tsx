@@ -18,6 +18,10 @@ const QuotaPage = lazy(() => import("./pages/QuotaPage"));
 const Commitments = lazy(() => import("./pages/Commitments"));
 const CommitmentProjects = lazy(() => import("./pages/CommitmentProjects"));
 const ScrapeErrors = lazy(() => import("./pages/ScrapeErrors"));
+const Backends = lazy(() => import("./pages/Backends"));
+const Expiring = lazy(() => import("./pages/Expiring"));
+const Fullest = lazy(() => import("./pages/Fullest"));
+const Usage = lazy(() => import("./pages/Usage"));
 const Utilisation = lazy(() => import("./pages/Utilisation"));
 
 const DOMAIN = "/ui/domains/:domain";
@@ -47,12 +51,21 @@ export function App() {
             <Route path="/ui/commitments" component={CommitmentProjects} />
             <Route path="/ui/inconsistencies" component={Inconsistencies} />
             <Route path="/ui/scrape-errors" component={ScrapeErrors} />
+            <Route path="/ui/full" component={Fullest} />
+            <Route path="/ui/expiring" component={Expiring} />
+            <Route path="/ui/usage" component={Usage} />
             <Route path={DOMAIN} component={Overview} />
+            <Route path={`${DOMAIN}/full`} component={Fullest} />
+            <Route path={`${DOMAIN}/expiring`} component={Expiring} />
+            <Route path={`${DOMAIN}/usage`} component={Usage} />
+            <Route path={`${DOMAIN}/backends`} component={Backends} />
             <Route path={`${DOMAIN}/projects`} component={Projects} />
             <Route path={`${DOMAIN}/quota`} component={QuotaPage} />
             <Route path={`${DOMAIN}/history`} component={History} />
             <Route path={PROJECT} component={Overview} />
             <Route path={`${PROJECT}/quota`} component={QuotaPage} />
+            <Route path={`${PROJECT}/expiring`} component={Expiring} />
+            <Route path={`${PROJECT}/usage`} component={Usage} />
             <Route path={`${PROJECT}/history`} component={History} />
             <Route path={`${DOMAIN}/commitments`} component={CommitmentProjects} />
             <Route path={`${PROJECT}/commitments`} component={Commitments} />

@@ -39,6 +39,7 @@ export function Failure({ error, retry }: { error: Error; retry: () => void }) {
           {scope && ` on ${scopeTitle(scope)} (${scopeKind(scope)})`}, which does not allow this page. Another scope may: see
           the menu with your name.
         </p>
+        <a href="/ui">Go to your own start page</a>
       </div>
     );
   }

@@ -1,5 +1,6 @@
 // One bar for quota (or capacity), usage and commitments.
 import type { Level } from "../lib/paths";
+import { stateOf } from "../lib/state";
 import { format, percent } from "../lib/units";
 
 interface Props {
@@ -39,8 +40,15 @@ export function shapeOf(props: Pick<Props, "usage" | "limit" | "committed" | "di
   };
 }
 
-export function describe({ usage, limit, committed = 0, distributed, unit, limitName }: Props): string {
-  const parts = [limit === undefined ? `${format(usage, unit)} used` : `${format(usage, unit)} of ${format(limit, unit)} ${limitName} used (${percent(usage, limit)})`];
+function used({ usage, limit, unit, limitName }: Props): string {
+  if (limit === undefined) return `${format(usage, unit)} used`;
+  if (limit === 0) return usage === 0 ? `no ${limitName}, nothing used` : `${format(usage, unit)} used without ${limitName}`;
+  return `${format(usage, unit)} of ${format(limit, unit)} ${limitName} used (${percent(usage, limit)})`;
+}
+
+export function describe(props: Props): string {
+  const { committed = 0, distributed, unit } = props;
+  const parts = [used(props)];
   if (distributed !== undefined) parts.push(`${format(distributed, unit)} given on`);
   if (committed > 0) parts.push(`${format(committed, unit)} committed`);
   return parts.join(", ");
@@ -51,7 +59,7 @@ const width = (share: number) => ({ width: `${share}%` });
 export function Meter(props: Props) {
   const shape = shapeOf(props);
   return (
-    <div class="meter" role="img" aria-label={describe(props)}>
+    <div class="meter" role="img" data-state={stateOf(props.usage, props.limit)} aria-label={describe(props)}>
       <i class="meter-limit" style={width(shape.limit)} />
       <i class="meter-usage" style={width(shape.usage)} />
       {shape.over > 0 && <i class="meter-over" style={{ left: `${shape.usage}%`, ...width(shape.over) }} />}
@@ -68,6 +76,8 @@ export function Legend({ level }: { level: Level }) {
   return (
     <ul class="legend" aria-label="Colours of the bars">
       <li data-part="usage">used</li>
+      <li data-part="high">above 80 %</li>
+      <li data-part="critical">above 95 %</li>
       <li data-part="limit">{level === "cloud" ? "capacity" : "quota"}</li>
       <li data-part="committed">committed</li>
       <li data-part="over">{level === "cloud" ? "beyond capacity" : "beyond quota"}</li>

@@ -1,7 +1,7 @@
 // The frame of each page: title, where one is, what can be done. A new page takes the focus, as a page load would.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { nameOf, seesDomain } from "../lib/names";
+import { nameOf, seesDomain, seesProject } from "../lib/names";
 import { pagePath, type Place } from "../lib/paths";
 import { cloudTitle, seesCloud } from "../session/store";
 
@@ -54,13 +54,13 @@ export function Page({ title, kind, crumbs = [], actions, children }: Props) {
   );
 }
 
-/** The way to a place; with `own` up to the place itself. */
+/** The way to a place; with `own` up to the place itself. Without what this user's scope does not see. */
 export function crumbsTo(at: Place, own = false): Crumb[] {
   const crumbs: Crumb[] = [];
   if (seesCloud.value && at.domain) crumbs.push({ title: "Domains", href: "/ui/domains" });
   if (at.domain && (at.project || own) && seesDomain(at.domain)) {
     crumbs.push({ title: nameOf(at.domain), href: pagePath({ domain: at.domain }) });
   }
-  if (at.project && own) crumbs.push({ title: nameOf(at.project), href: pagePath(at) });
+  if (at.project && own && seesProject(at)) crumbs.push({ title: nameOf(at.project), href: pagePath(at) });
   return crumbs;
 }

@@ -1,9 +1,13 @@
 // One resource: its bar, and on demand its availability zones and what else is known.
 import type { AzFigures, Figures } from "../api/report";
+import type { Rights } from "../api/rights";
 import { type Level, pagePath, type Place } from "../lib/paths";
+import { stateOf, stateText } from "../lib/state";
 import { format, percent } from "../lib/units";
+import { useRights } from "../session/rights";
 import { Meter } from "./Meter";
 import { Scale } from "./Scale";
+import { StateMark } from "./StateMark";
 
 const LIMIT_NAMES: Record<Level, string> = { cloud: "capacity", domain: "quota", project: "quota" };
 
@@ -13,9 +17,46 @@ interface Props {
   place: Place;
 }
 
+interface Lead {
+  title: string;
+  href: string;
+}
+
+/** Where the questions about a resource are answered. */
+function leads({ service, name, limit, raw }: Figures, level: Level, place: Place, rights: Rights | undefined): Lead[] {
+  const { cloud, domain, project } = rights ?? {};
+  const seesProjects = level === "cloud" ? cloud?.list_projects : domain?.list_projects;
+  const seesHistory = level === "domain" ? domain?.show_history : project?.show_history;
+  const seesUsage = level === "cloud" ? cloud?.show : true;
+  const of = `resource=${encodeURIComponent(`${service}/${name}`)}`;
+  const isCommittable = "commitment_config" in raw;
+  const root = level === "cloud" ? (rest: string): string => `/ui${rest}` : (rest: string): string => pagePath(place, rest);
+  const all: (Lead | false | undefined)[] = [
+    level !== "project" && seesProjects && { title: "Who uses it", href: root(`/projects?${of}&sort=-usage`) },
+    level === "cloud" && cloud?.list_domains && { title: "Use by domain", href: root(`/domains?${of}&sort=-usage`) },
+    isCommittable && seesUsage && { title: "Usage over time", href: root(`/usage?${of}`) },
+    level !== "cloud" && limit !== undefined && seesHistory && { title: "History and explanation", href: root(`/history?${of}`) },
+    isCommittable && (level === "project" || seesProjects) && { title: "Commitments", href: root(`/commitments?${of}`) },
+  ];
+  return all.filter((one): one is Lead => Boolean(one));
+}
+
+function Numbers({ figures: { usage, limit, unit }, limitName }: { figures: Figures; limitName: string }) {
+  if (limit === 0 && usage === 0) return <span class="muted">no {limitName}</span>;
+  return (
+    <>
+      <strong>{format(usage, unit)}</strong>
+      {limit !== undefined && ` / ${format(limit, unit)} `}
+      {limit !== undefined && limit > 0 && <span class="muted">{percent(usage, limit)}</span>}
+    </>
+  );
+}
+
 export function Resource({ figures, level, place }: Props) {
   const { usage, limit, unit, committed, distributed } = figures;
   const limitName = LIMIT_NAMES[level];
+  const state = stateOf(usage, limit);
+  const rights = useRights(place);
   return (
     <details class="resource-box">
       <summary class="resource">
@@ -24,29 +65,20 @@ export function Resource({ figures, level, place }: Props) {
         </span>
         <Meter {...{ usage, limit, unit, committed, distributed, limitName }} />
         <span class="resource-numbers">
-          <strong>{format(usage, unit)}</strong>
-          {limit !== undefined && (
-            <>
-              {" / "}
-              {format(limit, unit)} <span class="muted">{percent(usage, limit)}</span>
-            </>
-          )}
+          <Numbers figures={figures} limitName={limitName} />
+          <StateMark state={state} text={stateText(state, limitName)} />
         </span>
       </summary>
       <div class="resource-more">
         <Facts figures={figures} level={level} />
         {figures.azs.length > 0 && <Zones figures={figures} level={level} />}
-        {level !== "cloud" && limit !== undefined && (
-          <p>
-            <a href={pagePath(place, `/history?resource=${figures.service}/${figures.name}`)}>History and explanation</a>
-            {"commitment_config" in figures.raw && (
-              <>
-                {" · "}
-                <a href={pagePath(place, `/commitments?resource=${figures.service}/${figures.name}`)}>Commitments</a>
-              </>
-            )}
-          </p>
-        )}
+        <ul class="leads">
+          {leads(figures, level, place, rights).map((one) => (
+            <li key={one.href}>
+              <a href={one.href}>{one.title}</a>
+            </li>
+          ))}
+        </ul>
       </div>
     </details>
   );

@@ -1,23 +1,43 @@
 // All resources of a report: areas, services in them, and a bar for each resource.
-import type { ServiceFigures } from "../api/report";
+import type { Figures, ServiceFigures } from "../api/report";
 import type { Level, Place } from "../lib/paths";
+import { shareOf, stateOf } from "../lib/state";
 import { relative } from "../lib/time";
 import { Resource } from "./Resource";
 
-/** The services with the resources whose names contain `wanted`, and perhaps only those in use; and services of which
- * nothing is known, with the reason. */
-export function selected(services: ServiceFigures[], wanted: string, hidesEmpty: boolean): ServiceFigures[] {
+/** What of a report is shown. */
+export const SHOWN = { "": "Everything", used: "In use", full: "Above 80 %", failing: "Failing services" };
+export type Shown = keyof typeof SHOWN;
+
+const IS_SHOWN: Record<Shown, (one: Figures) => boolean> = {
+  "": () => true,
+  used: (one) => one.usage > 0 || one.committed > 0,
+  full: (one) => stateOf(one.usage, one.limit) !== "ok",
+  failing: () => true,
+};
+
+const fullness = (one: Figures): number => shareOf(one.usage, one.limit);
+const fullest = (one: ServiceFigures): number => Math.max(0, ...one.resources.map(fullness));
+
+/** The services with the resources whose names contain `wanted`, and of these those to be shown, the fullest first; and
+ * services of which nothing is known, with the reason. */
+export function selected(services: ServiceFigures[], wanted: string, shown: Shown): ServiceFigures[] {
   const text = wanted.trim().toLowerCase();
+  const isMissing = (one: ServiceFigures): boolean => one.scrapedAt === undefined && one.problem !== undefined && one.type.includes(text);
   return services
+    .filter((one) => shown !== "failing" || one.problem !== undefined)
     .map((service) => ({
       ...service,
-      resources: service.resources.filter(
-        (one) =>
-          (!hidesEmpty || one.usage > 0 || one.committed > 0) &&
-          [service.type, service.area, one.name, one.title, one.category ?? ""].some((part) => part.toLowerCase().includes(text)),
-      ),
+      resources: service.resources
+        .filter(
+          (one) =>
+            IS_SHOWN[shown](one) &&
+            [service.type, service.area, one.name, one.title, one.category ?? ""].some((part) => part.toLowerCase().includes(text)),
+        )
+        .toSorted((one, other) => fullness(other) - fullness(one)),
     }))
-    .filter((service) => service.resources.length > 0 || (service.scrapedAt === undefined && service.problem && service.type.includes(text)));
+    .filter((service) => service.resources.length > 0 || (shown !== "full" && isMissing(service)))
+    .toSorted((one, other) => fullest(other) - fullest(one));
 }
 
 interface Props {
@@ -27,7 +47,7 @@ interface Props {
 }
 
 export function Services({ services, level, place }: Props) {
-  const areas = [...new Set(services.map((one) => one.area))].sort();
+  const areas = [...new Set(services.map((one) => one.area))]; // as their fullest services are
   return (
     <>
       {areas.map((area) => (

@@ -17,18 +17,21 @@ export interface Finding {
   found: number;
 }
 
-export const KINDS: Record<Kind, { title: string; found: string; text: string }> = {
+export const KINDS: Record<Kind, { title: string; found: string; text: string; none: string }> = {
   overcommitted: {
+    none: "No domain has given away more quota than it has.",
     title: "Domains overdrawn",
     found: "Given to projects",
     text: "The projects of these domains have more quota together than the domain itself. Raise the domain's quota, or lower the projects'.",
   },
   overspent: {
+    none: "No project uses more than its quota.",
     title: "Projects beyond quota",
     found: "Used",
     text: "These projects use more than they may: they were there before their quota, or their backend counts late.",
   },
   mismatch: {
+    none: "Every backend enforces the quota that Limes has.",
     title: "Backends differ",
     found: "In the backend",
     text: "The backend enforces a different quota than Limes. The collector corrects that at its next run, unless it only reports.",

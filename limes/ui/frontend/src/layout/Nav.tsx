@@ -7,6 +7,7 @@ import { pagePath, type Place } from "../lib/paths";
 import { placeOf } from "../session/scope";
 import { useRights } from "../session/rights";
 import { seesCloud, session } from "../session/store";
+import { Badge, type Badges, useBadges } from "./badges";
 
 interface Entry {
   title: string;
@@ -30,6 +31,7 @@ function ofCloud(may?: Rights["cloud"]): Entry[] {
     { title: "Domains", href: "/ui/domains" },
     { title: "Projects", href: "/ui/projects", isForbidden: may && !may.list_projects },
     { title: "Commitments", href: "/ui/commitments", isForbidden: may && !may.list_projects },
+    { title: "Usage over time", href: "/ui/usage", isForbidden: may && !may.show },
     { title: "Inconsistencies", href: "/ui/inconsistencies", isForbidden: may && !may.show_inconsistencies },
     { title: "Scrape errors", href: "/ui/scrape-errors", isForbidden: may && !may.show_errors },
   ];
@@ -41,7 +43,9 @@ function ofDomain(at: Place, may?: Rights["domain"]): Entry[] {
     { title: "Projects", href: pagePath(at, "/projects"), isForbidden: may && !may.list_projects },
     { title: "Set quota", href: pagePath(at, "/quota"), isForbidden: !may?.set_quota },
     { title: "Commitments", href: pagePath(at, "/commitments"), isForbidden: may && !may.list_projects },
+    { title: "Usage over time", href: pagePath(at, "/usage"), isForbidden: may && !may.show },
     { title: "History", href: pagePath(at, "/history"), isForbidden: may && !may.show_history },
+    { title: "Backends", href: pagePath(at, "/backends"), isForbidden: may && !may.show },
   ];
 }
 
@@ -51,6 +55,7 @@ function ofProject(at: Place, may?: Rights["project"]): Entry[] {
     { title: "Set quota", href: pagePath(at, "/quota"), isForbidden: !may?.set_quota },
     { title: "Commitments", href: pagePath(at, "/commitments"), isForbidden: may && !may.show },
     { title: "Utilisation", href: pagePath(at, "/utilisation"), isForbidden: may && !may.show },
+    { title: "Usage over time", href: pagePath(at, "/usage"), isForbidden: may && !may.show },
     { title: "History", href: pagePath(at, "/history"), isForbidden: may && !may.show_history },
   ];
 }
@@ -60,16 +65,28 @@ export function Nav() {
   const at = place(path);
   useDomainName(at);
   const rights = useRights(at);
+  const badges = useBadges(at, rights);
   return (
     <nav id="nav" class="nav" aria-label="Main">
-      {seesCloud.value && <Group title="Cloud" entries={ofCloud(rights?.cloud)} path={path} />}
-      {at.domain && !at.project && <Group kind="Domain" title={nameOf(at.domain)} entries={ofDomain(at, rights?.domain)} path={path} />}
+      {seesCloud.value && <Group title="Cloud" entries={ofCloud(rights?.cloud)} path={path} badges={badges} />}
+      {at.domain && !at.project && (
+        <Group kind="Domain" title={nameOf(at.domain)} entries={ofDomain(at, rights?.domain)} path={path} badges={badges} />
+      )}
       {at.project && <Group kind="Project" title={nameOf(at.project)} entries={ofProject(at, rights?.project)} path={path} />}
     </nav>
   );
 }
 
-function Group({ kind, title, entries, path }: { kind?: string; title: string; entries: Entry[]; path: string }) {
+interface GroupProps {
+  kind?: string;
+  title: string;
+  entries: Entry[];
+  path: string;
+  /** How much fails, by the address of an entry. */
+  badges?: Badges;
+}
+
+function Group({ kind, title, entries, path, badges }: GroupProps) {
   const id = useId();
   const allowed = entries.filter((one) => !one.isForbidden);
   if (allowed.length === 0) return null;
@@ -82,7 +99,7 @@ function Group({ kind, title, entries, path }: { kind?: string; title: string; e
         {allowed.map((one) => (
           <li key={one.href}>
             <a href={one.href} {...(path === one.href ? { "aria-current": "page" as const } : {})}>
-              {one.title}
+              {one.title} <Badge count={badges?.[one.href] ?? 0} />
             </a>
           </li>
         ))}

@@ -36,6 +36,12 @@ export function seesDomain(domain: string): boolean {
   return (seesCloud.value ?? false) || (scope != null && "domain" in scope && scope.domain.id === domain);
 }
 
+/** The same of a project. */
+export function seesProject({ domain, project }: Place): boolean {
+  const scope = session.value?.scope;
+  return seesDomain(domain ?? "") || (scope != null && "project" in scope && scope.project.id === project);
+}
+
 /** The name of a place's domain, asked for if need be. */
 export function useDomainName(at: Place): string {
   const { domain } = at;

@@ -51,7 +51,7 @@ export function FiguresTable<Item extends Domain | Project>({ of, path, list, ca
         columns={maySetQuota ? [...columns, actions] : columns}
         rows={rows}
         rowKey={(row) => row.id}
-        order={{ key: "name", isDescending: false }}
+        order={{ key: "share", isDescending: true }}
         isComplete={pages.isComplete}
         empty={pages.isComplete && <p class="empty">Nothing matches this name.</p>}
       />

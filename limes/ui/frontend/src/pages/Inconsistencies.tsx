@@ -3,6 +3,7 @@ import { loadInconsistencies } from "../api/findings";
 import { Content } from "../components/Content";
 import { type Column, DataTable } from "../components/DataTable";
 import { Field } from "../components/Field";
+import { Nothing } from "../components/Nothing";
 import { Page } from "../components/Page";
 import { Select } from "../components/Select";
 import { distance, filtered, type Finding, findingsOf, type Kind, KINDS } from "../findings/lists";
@@ -11,6 +12,7 @@ import { useLoad } from "../lib/load";
 import { pagePath } from "../lib/paths";
 import { useRights } from "../session/rights";
 import { format } from "../lib/units";
+import { useScrapeStatus } from "../overview/status";
 
 const NAMES = Object.keys(KINDS) as Kind[];
 
@@ -26,11 +28,13 @@ export default function Inconsistencies() {
 function Lists({ lists }: { lists: Record<Kind, Finding[]> }) {
   const [choices, change] = useAddress();
   const rights = useRights({});
+  const checkedAt = useScrapeStatus(rights?.cloud.show_errors ? {} : undefined)?.checked_at;
   const { resource = "", search = "" } = choices;
   const first = NAMES.find((one) => lists[one].length > 0) ?? "overcommitted";
   const kind = NAMES.find((one) => one === choices.list) ?? first;
-  const { text, title, found } = KINDS[kind];
+  const { text, title, found, none } = KINDS[kind];
   const rows = filtered(lists[kind], resource, search);
+  if (NAMES.every((one) => lists[one].length === 0)) return <Nothing text="No inconsistencies." checkedAt={checkedAt} />;
   const resources = [...new Set(NAMES.flatMap((one) => lists[one].map((finding) => finding.resource)))].sort();
   return (
     <>
@@ -61,7 +65,7 @@ function Lists({ lists }: { lists: Record<Kind, Finding[]> }) {
         rows={rows}
         rowKey={(one) => one.key}
         order={{ key: "distance", isDescending: true }}
-        empty={<p class="empty">{lists[kind].length === 0 ? "All is well: there is nothing in this list." : "Nothing matches."}</p>}
+        empty={lists[kind].length === 0 ? <Nothing text={none} checkedAt={checkedAt} /> : <p class="empty">Nothing matches.</p>}
       />
     </>
   );

@@ -1,4 +1,4 @@
-// Cloud, domain or project: all resources by area and service, with bars.
+// Cloud, domain or project: what needs attention, and then all resources by area and service, with bars, fullest first.
 import { useRoute } from "preact-iso";
 import { useState } from "preact/hooks";
 import { loadReport, type Report } from "../api/report";
@@ -6,11 +6,17 @@ import { Content } from "../components/Content";
 import { Field } from "../components/Field";
 import { Legend } from "../components/Meter";
 import { crumbsTo, Page } from "../components/Page";
-import { selected, Services } from "../components/Services";
+import { Select } from "../components/Select";
+import { selected, Services, type Shown, SHOWN } from "../components/Services";
+import { useChoice } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { nameOf, useDomainName } from "../lib/names";
 import { levelOf, pagePath, type Place } from "../lib/paths";
-import { useMaySetQuota } from "../session/rights";
+import { Banner } from "../overview/Banner";
+import { failingIn, failingOf } from "../overview/failing";
+import { useScrapeStatus } from "../overview/status";
+import { Tiles } from "../overview/Tiles";
+import { useMaySetQuota, useRights } from "../session/rights";
 import { ProjectActions } from "./ProjectActions";
 
 export default function Overview() {
@@ -19,6 +25,7 @@ export default function Overview() {
   useDomainName(at);
   const report = useLoad((signal) => loadReport(at, signal), [at]);
   const maySetQuota = useMaySetQuota(at);
+  const mayBuy = useRights(at)?.project.buy_commitments ?? false;
   const id = project ?? domain;
   const level = levelOf(at);
   const actions = level !== "cloud" && report.data && (
@@ -27,6 +34,11 @@ export default function Overview() {
       {maySetQuota && (
         <a class="button primary" href={pagePath(at, "/quota")}>
           Set quota
+        </a>
+      )}
+      {level === "project" && mayBuy && report.data.services.some(({ resources }) => resources.some((one) => "commitment_config" in one.raw)) && (
+        <a class="button" href={pagePath(at, "/commitments?do=buy")}>
+          Buy commitment
         </a>
       )}
     </>
@@ -38,26 +50,50 @@ export default function Overview() {
       crumbs={crumbsTo(at)}
       actions={actions}
     >
+      {!report.error && <Attention key={pagePath(at)} at={at} report={report.data} />}
       <Content of={report}>{(data) => <Resources report={data} />}</Content>
     </Page>
   );
 }
 
+function Attention({ at, report }: { at: Place; report: Report | undefined }) {
+  const rights = useRights(at);
+  const maySeeStatus = at.domain ? rights?.domain.show : rights?.cloud.show_errors;
+  const status = useScrapeStatus(maySeeStatus && !at.project ? at : undefined);
+  const failing = status ? failingOf(status) : at.project && report ? failingIn(report) : [];
+  return (
+    <>
+      <Banner failing={failing} href={at.project ? undefined : at.domain ? pagePath(at, "/backends") : "/ui/scrape-errors"} />
+      <Tiles at={at} rights={rights} report={report} status={status} />
+    </>
+  );
+}
+
+const NOTHING: Record<Shown, string> = {
+  "": "There is no such resource.",
+  used: "No such resource is in use.",
+  full: "No resource is used above 80 %.",
+  failing: "Every service was read when it was last tried.",
+};
+
 function Resources({ report }: { report: Report }) {
   const [wanted, setWanted] = useState("");
-  const [hidesEmpty, setHidesEmpty] = useState(false);
-  const services = selected(report.services, wanted, hidesEmpty);
+  const [choice, choose] = useChoice("show", "");
+  const shown = choice in SHOWN ? (choice as Shown) : "";
+  const services = selected(report.services, wanted, shown);
   return (
     <>
       <div class="tools">
         <Field label="Search resources" name="search" type="search" onInput={setWanted} />
-        <label class="check">
-          <input type="checkbox" checked={hidesEmpty} onChange={(event) => setHidesEmpty(event.currentTarget.checked)} />
-          Only what is in use
-        </label>
+        <Select
+          label="Show"
+          value={shown}
+          options={Object.entries(SHOWN).map(([value, title]) => ({ value, title }))}
+          choose={choose}
+        />
         <Legend level={report.level} />
       </div>
-      {services.length === 0 && <p class="empty">There is no such resource.</p>}
+      {services.length === 0 && <p class="empty">{NOTHING[shown]}</p>}
       <Services services={services} level={report.level} place={report.place} />
     </>
   );

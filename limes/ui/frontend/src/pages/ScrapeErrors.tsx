@@ -1,39 +1,69 @@
-// Scrapes that fail: one row for each service and message.
+// Scrapes that fail: how each service and capacitor does, and one row for each service and message.
+import { loadScrapeStatus } from "../api/attention";
 import { loadScrapeErrors } from "../api/findings";
-import type { ScrapeError } from "../api/schema";
+import type { ScrapeError, ScrapeStatus } from "../api/schema";
 import { Content } from "../components/Content";
 import { CopyField } from "../components/CopyField";
 import { type Column, DataTable } from "../components/DataTable";
 import { Dialog } from "../components/Dialog";
 import { Field } from "../components/Field";
+import { Nothing } from "../components/Nothing";
 import { Page } from "../components/Page";
 import { Select } from "../components/Select";
+import { BackendTable, CapacitorErrors } from "../findings/BackendTable";
 import { affected, filteredErrors } from "../findings/lists";
 import { useAddress } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { pagePath } from "../lib/paths";
 import { formatTime, relative } from "../lib/time";
+import { counted } from "../lib/words";
+import { refreshStatus } from "../overview/status";
 
 const keyOf = (one: ScrapeError): string => `${one.service_type} ${one.project.id}`;
 const placeOf = ({ project }: ScrapeError) => ({ domain: project.domain.id, project: project.id });
 
+interface Found {
+  status: ScrapeStatus;
+  errors: ScrapeError[];
+}
+
+async function load(signal: AbortSignal): Promise<Found> {
+  const [status, errors] = await Promise.all([loadScrapeStatus({}, signal), loadScrapeErrors(signal)]);
+  refreshStatus({}); // so that the navigation agrees
+  return { status, errors };
+}
+
 export default function ScrapeErrors() {
-  const errors = useLoad(loadScrapeErrors, []);
+  const found = useLoad(load, []);
   return (
-    <Page title="Scrape errors" actions={<button onClick={errors.reload}>Reload</button>}>
-      <p class="lead">Where the collector cannot read usage from a backend. Figures stay as they were, and get older, until a scrape succeeds.</p>
-      <Content of={errors}>{(all) => <Table all={all} />}</Content>
+    <Page title="Scrape errors" actions={<button onClick={found.reload}>Reload</button>}>
+      <p class="lead">
+        Where the collector cannot read usage from a backend, or capacity from a capacitor. Figures stay as they were, and get older, until a scrape succeeds.
+      </p>
+      <Content of={found}>{(data) => <Both {...data} />}</Content>
     </Page>
   );
 }
 
-function Table({ all }: { all: ScrapeError[] }) {
+function Both({ status, errors }: Found) {
+  return (
+    <>
+      <h2 class="section">Services and capacitors</h2>
+      <BackendTable status={status} />
+      <CapacitorErrors status={status} />
+      <h2 class="section">Errors in projects</h2>
+      {errors.length === 0 ? <Nothing text="Every scrape of a project succeeds." checkedAt={status.checked_at} /> : <Errors all={errors} />}
+    </>
+  );
+}
+
+function Errors({ all }: { all: ScrapeError[] }) {
   const [choices, change] = useAddress();
   const { service = "", search = "", error = "" } = choices;
   const services = [...new Set(all.map((one) => one.service_type))].sort();
   const rows = filteredErrors(all, service, search);
   const opened = all.find((one) => keyOf(one) === error);
-  const projects = rows.reduce((sum, one) => sum + affected(one), 0);
+  const scrapes = rows.reduce((sum, one) => sum + affected(one), 0);
   return (
     <>
       <div class="tools">
@@ -45,8 +75,7 @@ function Table({ all }: { all: ScrapeError[] }) {
         />
         <Field label="Search" name="search" type="search" value={search} onInput={(value) => change({ search: value })} />
         <p class="muted" role="status">
-          {rows.length.toLocaleString("en")} {rows.length === 1 ? "error" : "errors"} in {projects.toLocaleString("en")}{" "}
-          {projects === 1 ? "project" : "projects"}
+          {counted(rows.length, "kind of error", "kinds of errors")}, {counted(scrapes, "failing scrape")}
         </p>
       </div>
       <DataTable
@@ -55,7 +84,7 @@ function Table({ all }: { all: ScrapeError[] }) {
         rows={rows}
         rowKey={keyOf}
         order={{ key: "affected", isDescending: true }}
-        empty={<p class="empty">{all.length === 0 ? "All is well: every scrape succeeds." : "No error matches."}</p>}
+        empty={<p class="empty">No error matches.</p>}
       />
       {opened && (
         <Dialog title={`${opened.service_type} cannot be scraped`} close={() => change({ error: undefined })}>
@@ -107,7 +136,7 @@ function Details({ of: one }: { of: ScrapeError }) {
         <dt>Project</dt>
         <dd>
           <a href={pagePath(placeOf(one))}>{one.project.name}</a>
-          {others > 0 && ` and ${others.toLocaleString("en")} ${others === 1 ? "other" : "others"}`}
+          {others > 0 && ` and ${counted(others, "other")}`}
         </dd>
         <dt>Domain</dt>
         <dd>

@@ -1,0 +1,35 @@
+// What needs attention in the cloud, a domain or a project.
+import { apiPath, type Place } from "../lib/paths";
+import { get } from "./client";
+import type {
+  ExpiringCommitmentsAnswer,
+  FullestAnswer,
+  ScrapeStatus,
+  ScrapeStatusAnswer,
+  UsageHistoryAnswer,
+  UsageOfResource,
+} from "./schema";
+
+/** The same document of the cloud is not below its own address. */
+const path = (at: Place, rest: string): string => (at.domain ? apiPath(at, rest) : `/v1${rest}`);
+
+/** Of a cloud or a domain. */
+export async function loadScrapeStatus(at: Place, signal?: AbortSignal): Promise<ScrapeStatus> {
+  const from = at.domain ? path({ domain: at.domain }, "/scrape-status") : "/v1/admin/scrape-status";
+  return (await get<ScrapeStatusAnswer>(from, { signal })).scrape_status;
+}
+
+/** Of a cloud or a domain. */
+export function loadFullest(at: Place, limit: number, signal?: AbortSignal): Promise<FullestAnswer> {
+  return get<FullestAnswer>(path({ domain: at.domain }, "/projects/fullest"), { query: { limit }, signal });
+}
+
+export function loadExpiring(at: Place, days: number, limit: number, signal?: AbortSignal): Promise<ExpiringCommitmentsAnswer> {
+  return get<ExpiringCommitmentsAnswer>(path(at, "/expiring-commitments"), { query: { days, limit }, signal });
+}
+
+/** Of one resource, or without it of all for which there are such figures. */
+export async function loadUsage(at: Place, days: number, key?: string, signal?: AbortSignal): Promise<UsageOfResource[]> {
+  const [service, resource] = key?.split("/") ?? [];
+  return (await get<UsageHistoryAnswer>(path(at, "/usage-history"), { query: { days, service, resource }, signal })).usage_history;
+}

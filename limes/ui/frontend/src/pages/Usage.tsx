@@ -1,0 +1,91 @@
+// How usage has grown: day by day, of a resource in the cloud, a domain or a project.
+import { lazy, useRoute } from "preact-iso";
+import { useMemo } from "preact/hooks";
+import { loadUsage } from "../api/attention";
+import type { UsageOfResource } from "../api/schema";
+import { Content } from "../components/Content";
+import { type Column, DataTable } from "../components/DataTable";
+import { crumbsTo, Page } from "../components/Page";
+import { Select } from "../components/Select";
+import { useChoice } from "../lib/address";
+import { useLoad } from "../lib/load";
+import { nameOf, useDomainName } from "../lib/names";
+import { levelOf, type Place } from "../lib/paths";
+import { format } from "../lib/units";
+import { growthText, noonsOf } from "../usage/growth";
+
+const Chart = lazy(() => import("../components/Chart"));
+
+const SPANS = [7, 30, 90, 365].map((days) => ({ value: String(days), title: `${days} days` }));
+const keyOf = (one: UsageOfResource): string => `${one.service}/${one.resource}`;
+const WHOSE = { cloud: "All projects together", domain: "All projects of the domain together", project: "The project" };
+
+export default function Usage() {
+  const { domain, project } = useRoute().params as Place;
+  const at = { domain, project };
+  useDomainName(at);
+  const [span, setSpan] = useChoice("days", "30");
+  const [chosen, choose] = useChoice("resource", "");
+  // two days, because the first look at today may be still to come
+  const resources = useLoad((signal) => loadUsage(at, 2, undefined, signal), [at]);
+  const key = chosen || (resources.data?.[0] && keyOf(resources.data[0]));
+  const options = (resources.data ?? []).map((one) => ({ value: keyOf(one), title: one.resource, group: one.service }));
+  const loaded = useLoad(async (signal) => (key ? loadUsage(at, Number(span), key, signal) : []), [at, span, key]);
+  const id = project ?? domain;
+  return (
+    <Page title="Usage over time" kind={id && nameOf(id)} crumbs={crumbsTo(at, true)}>
+      <p class="lead">
+        {WHOSE[levelOf(at)]}, all zones: averages of each day. Limes keeps them for resources that allow commitments.
+      </p>
+      <div class="tools">
+        {options.length > 0 && <Select label="Resource" value={key ?? ""} options={options} choose={choose} />}
+        <Select label="Over the last" value={span} options={SPANS} choose={setSpan} />
+      </div>
+      <Content of={resources}>
+        {(known) =>
+          known.length === 0 && !chosen ? (
+            <p class="empty">No usage was recorded yet. The cloud may offer no commitments, or nothing of what they are for is in use.</p>
+          ) : (
+            <Content of={loaded}>{([one]) => (one ? <Days key={key} of={one} /> : <p class="empty">No usage of this resource was recorded in these days.</p>)}</Content>
+          )
+        }
+      </Content>
+    </Page>
+  );
+}
+
+function Days({ of: { days, resource, unit = "" } }: { of: UsageOfResource }) {
+  const times = useMemo(() => noonsOf(days), [days]);
+  const lines = useMemo(
+    () => [
+      { title: "Used", amounts: days.map((one) => one.used), colour: "--usage", isFilled: true },
+      { title: "Committed", amounts: days.map((one) => one.committed), colour: "--committed", isStepped: true },
+    ],
+    [days],
+  );
+  const text = growthText(days, unit);
+  return (
+    <>
+      <p class="growth" role="status">
+        {text}
+      </p>
+      <Chart label={`Use of ${resource} day by day. ${text} The table below has the figures.`} times={times} lines={lines} unit={unit} />
+      <DataTable
+        caption={`Use of ${resource} day by day`}
+        columns={columns(unit)}
+        rows={days}
+        rowKey={(one) => one.date}
+        order={{ key: "date", isDescending: true }}
+        empty={null}
+      />
+    </>
+  );
+}
+
+function columns(unit: string): Column<UsageOfResource["days"][number]>[] {
+  return [
+    { key: "date", title: "Day (UTC)", isHeader: true, sortBy: (one) => one.date, render: (one) => one.date },
+    { key: "used", title: "Used", class: "number", sortBy: (one) => one.used, render: (one) => format(one.used, unit) },
+    { key: "committed", title: "Committed", class: "number", sortBy: (one) => one.committed, render: (one) => format(one.committed, unit) },
+  ];
+}

@@ -1,0 +1,20 @@
+// How usage has changed over some days, in words and as lines of a chart.
+import type { UsageDay } from "../api/schema";
+import { formatDate } from "../lib/time";
+import { format } from "../lib/units";
+
+/** Noon (UTC) of each day, in UNIX seconds. */
+export const noonsOf = (days: UsageDay[]): number[] => days.map((one) => Date.parse(`${one.date}T12:00:00Z`) / 1000);
+
+/** `Used grew by 120 (+20 %), from 600 on 1 Nov 2026 to 720 on 22 Nov 2026.` */
+export function growthText(days: UsageDay[], unit: string): string {
+  const [first, last] = [days[0], days.at(-1)];
+  if (!first || !last) return "";
+  const [from, to] = [first, last].map((one) => formatDate(Date.parse(one.date) / 1000));
+  if (first === last) return `${format(first.used, unit)} on ${from}. One day is too little to tell how it grows.`;
+  const change = last.used - first.used;
+  const ends = `from ${format(first.used, unit)} on ${from} to ${format(last.used, unit)} on ${to}`;
+  if (change === 0) return `Usage is what it was: ${ends}.`;
+  const share = first.used > 0 ? ` (${change > 0 ? "+" : "−"}${Math.round((100 * Math.abs(change)) / first.used)} %)` : "";
+  return `Usage ${change > 0 ? "grew" : "fell"} by ${format(Math.abs(change), unit)}${share}, ${ends}.`;
+}
