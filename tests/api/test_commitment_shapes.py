@@ -113,6 +113,18 @@ def test_parts_of_what_was_renewed_are_not_renewed_again(cloud: World) -> None:
     assert amounts(cloud) == [(60, "confirmed"), (60, "planned")]
 
 
+def test_each_part_is_renewed_by_itself(cloud: World) -> None:
+    old = commit(cloud, amount=54, duration="1 year")
+    converted = post(cloud, f"{old['id']}/convert", wish(18, 12)).json["commitment"]
+    (rest,) = (commitment for commitment in listed(cloud) if commitment["amount"] == 36)
+    cloud.clock.advance(300 * DAY)
+    assert post(cloud, f"{converted['id']}/renew", {}).status_code == 202
+    renewed = post(cloud, f"{rest['id']}/renew", {})
+    assert (renewed.status_code, renewed.json["commitment"]["amount"]) == (202, 36)
+    for part in (converted, rest):
+        refused(cloud, f"{part['id']}/renew", {}, 409, f"commitment {part['id']} was already renewed")
+
+
 def test_a_longer_duration(cloud: World) -> None:
     made = commit(cloud, amount=3)
     cloud.clock.advance(1800)

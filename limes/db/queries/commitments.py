@@ -187,8 +187,9 @@ def public(engine: Engine, resources: Collection[int], now: float) -> list[Commi
 
 
 def _select_renewals(p: Any) -> peewee.Query:
-    """Walks back to everything that the commitment was made of, and then on to everything made of that."""
-    older, newer = Stored.alias(), Stored.alias()
+    """Walks back to everything that the commitment was made of, and from the renewals of that on to everything made of
+    them. Other parts of what it was made of are no renewals: they begin when it does."""
+    older, renewal, newer = Stored.alias(), Stored.alias(), Stored.alias()
     itself = Stored.select(Stored.id, Stored.predecessor).where(Stored.id == p.id)
     past = itself.cte("past", recursive=True, columns=("id", "predecessor_id"))
     past = past.union(
@@ -196,18 +197,23 @@ def _select_renewals(p: Any) -> peewee.Query:
         .join(past, on=older.id == past.c.predecessor_id)
         .where(older.status == "superseded")
     )
-    family = Select([past], [past.c.id]).cte("family", recursive=True, columns=("id",))
-    family = family.union(newer.select(newer.id).join(family, on=newer.predecessor == family.c.id))
+    renewals = (
+        renewal.select(renewal.id)
+        .join(past, on=renewal.predecessor == past.c.id)
+        .where(renewal.confirm_by > p.starts_at)
+        .cte("renewals", recursive=True, columns=("id",))
+    )
+    renewals = renewals.union(newer.select(newer.id).join(renewals, on=newer.predecessor == renewals.c.id))
     return (
         Stored.select(Stored.id)
         .where(
-            Stored.id.in_(Select([family], [family.c.id])),
+            Stored.id.in_(Select([renewals], [renewals.c.id])),
             IS_LIVE,
             Stored.project == p.project,
             Stored.confirm_by > p.starts_at,
         )
         .limit(1)
-        .with_cte(past, family)
+        .with_cte(past, renewals)
     )
 
 
