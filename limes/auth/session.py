@@ -1,11 +1,13 @@
 """Our own login at Keystone, and sessions for what we ask of other services: backends, discovery, token validation."""
 
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import requests
 import yaml
 from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.adapter import Adapter
@@ -80,7 +82,9 @@ class CloudSession:
         try:
             self.session.get_token()
         except (ksa_errors.ClientException, BackendError) as error:
-            raise StartupError(f"cannot log in at Keystone ({self.auth_url}): {describe(error)}") from None
+            raise StartupError(
+                f"cannot log in at Keystone ({self.auth_url}): {reason_of(error)}. What to do: {_advice(error)}"
+            ) from None
 
 
 class _SampleLogin(Token):
@@ -168,6 +172,26 @@ def _login_problem(settings: KeystoneSettings) -> str:
     if settings.cloud:
         return f"cannot use the entry {settings.cloud!r} of clouds.yaml"
     return "neither cloud nor auth_url is set, and the environment's OS_* variables don't suffice"
+
+
+def reason_of(error: Exception) -> str:
+    """Returns why there is no answer: the cause that libraries bury in three layers of their own terms."""
+    text = describe(error)
+    known = re.search("Failed to resolve|Connection refused|timed out|No route to host|certificate verify failed", text)
+    return known[0].lower() if known else text
+
+
+def _advice(error: Exception) -> str:
+    if isinstance(error, ksa_errors.Unauthorized):
+        return "correct user, password (LIMES_IDENTITY_PASSWORD), domains and project in identity.keystone"
+    return advise_on_connection(error)
+
+
+def advise_on_connection(error: Exception) -> str:
+    """Returns what to do where Keystone does not answer."""
+    if isinstance(error, ksa_errors.SSLError | requests.exceptions.SSLError):
+        return "name the file with the authority's certificates in identity.keystone.cacert"
+    return "correct identity.keystone.auth_url, or start Keystone; look at DNS and at firewalls between"
 
 
 def describe(error: Exception) -> str:

@@ -13,9 +13,9 @@ import falcon
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
 
 from limes.db.engine import Engine
-from limes.errors import StartupError
 from limes.metrics.data import DataMetrics
 from limes.metrics.text import spool
+from limes.web.listening import explain_failure
 from limes.web.operation import Router
 from limes.web.operational import HealthcheckEndpoint, render_metrics
 
@@ -71,7 +71,7 @@ def operational_server(
             host, int(port), app, server_class=_ServerV6 if ":" in host else _Server, handler_class=_Handler
         )
     except OSError as error:
-        raise StartupError(f"collector.listen: cannot listen on {listen}: {error.strerror or error}") from error
+        raise explain_failure("collector.listen", listen, error) from error
     thread = threading.Thread(target=server.serve_forever, name="http", daemon=True)
     thread.start()
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from limes import logs
 from limes.composition.cluster import backend_problems, problems_of_references
 from limes.db import models
+from limes.db.advice import require_answer
 from limes.db.engine import Engine
 from limes.db.migrate import Migrations, limes_migrations
 from limes.errors import ConfigError
@@ -114,9 +115,9 @@ def _open(settings: Settings, url: str, application_name: str) -> Engine:
 
 
 def open_checked_engine(settings: Settings, application_name: str) -> Engine:
-    """Returns the same, after checking the schema. Raises `StartupError` if it is behind, or `Unavailable`."""
+    """Returns the same, after checking the schema. Raises `StartupError` if it is behind, or the database unusable."""
     engine = open_engine(settings, application_name)
-    engine.ping()
+    require_answer(engine)
     limes_migrations.check(engine)
     models.bind(engine.db)
     return engine
@@ -125,7 +126,7 @@ def open_checked_engine(settings: Settings, application_name: str) -> Engine:
 def open_checked_placement_engine(settings: Settings, application_name: str) -> Engine:
     """Returns the same for the Placement half."""
     engine = open_placement_engine(settings, application_name)
-    engine.ping()
+    require_answer(engine)
     placement_migrations.check(engine)
     return engine
 
@@ -141,12 +142,12 @@ class Database:
 def all_databases() -> list[Database]:
     """Returns both halves' databases, which may be one; the Limes half's only if there is anything for it to do.
 
-    Raises `Unavailable` if one does not answer.
+    Raises `StartupError` if one cannot be used.
     """
     settings = load_any_settings()
     databases = [Database(open_placement_engine(settings, "limes-db"), placement_migrations)]
     if not settings.for_placement_alone:
         databases.insert(0, Database(open_engine(settings, "limes-db"), limes_migrations))
     for database in databases:
-        database.engine.ping()
+        require_answer(database.engine)
     return databases

@@ -19,11 +19,14 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 from limes.composition.checks import check_http_process  # noqa: E402 - after the variable is set
 from limes.errors import ConfigError, LimesError  # noqa: E402 - after the variable is set
 from limes.logs import gunicorn_logger  # noqa: E402 - after the variable is set
+from limes.web.listening import require_free  # noqa: E402 - after the variable is set
 from limes.web.worker import with_limits  # noqa: E402 - after the variable is set
 
 process = os.environ.setdefault("LIMES_PROCESS", "api")
 try:
     _process = check_http_process(process)
+    if not {"GUNICORN_PID", "LISTEN_FDS"} & os.environ.keys():  # else it is given a socket that is open already
+        require_free(f"{process}.listen", _process.listen)
 except ConfigError as error:
     sys.exit("\n".join(f"limes {process}: {problem}" for problem in error.problems))
 except LimesError as error:

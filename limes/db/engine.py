@@ -64,6 +64,8 @@ class Engine:
         self.pool_size = pool_size
         """The most connections that are open at the same time."""
         address = parse_database_url(url)
+        self.address = address
+        """Where it is. It may have a password in it."""
         self.dialect = address.dialect
         self.name = address.name
         """The SQLite file's path, or the name of the database on the server."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from playhouse.migrations import Runner
 
+from limes.db.advice import advise_on_schema
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line
 from limes.errors import StartupError
@@ -65,9 +66,10 @@ class Migrations:
         try:
             yield
         except (*DATABASE_ERRORS, OSError) as error:
-            raise StartupError(
-                f"the {self.name} schema in the {engine.location} {problem}: {first_line(error)}"
-            ) from error
+            reason = first_line(error)
+            advice = advise_on_schema(reason, engine.address)
+            text = f"the {self.name} schema in the {engine.location} {problem}: {reason}"
+            raise StartupError(f"{text}. What to do: {advice}" if advice else text) from error
 
     def _runner(self, engine: Engine) -> Runner:
         return Runner(engine.db, directory=str(self.directory), table_name=self.history_table)

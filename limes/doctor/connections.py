@@ -1,9 +1,7 @@
-"""Connections to the database: why there are none, and whether PostgreSQL has as many as our processes may open."""
+"""Whether PostgreSQL has as many connections as our processes may open."""
 
-import re
 from collections.abc import Iterator
 
-from limes.db.address import DatabaseAddress
 from limes.db.engine import Engine
 from limes.doctor.finding import Finding, ok, problem, warning
 from limes.settings import Settings
@@ -17,31 +15,6 @@ SELECT current_setting('max_connections')::int - current_setting('superuser_rese
        (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user),
        (SELECT datconnlimit FROM pg_database WHERE datname = current_database())
 """
-
-_CONNECTION = (
-    (
-        r"password authentication failed|no password supplied|fe_sendauth",
-        "give the right password (LIMES_DB_PASSWORD), or set it there: ALTER ROLE {user} PASSWORD '...'",
-    ),
-    (r'role ".*" does not exist', "make the user there: createuser {user}; or correct the user in database.url"),
-    (r'database ".*" does not exist', "make it: createdb -O {user} {name}; or correct the name in database.url"),
-    (r"no pg_hba\.conf entry|Ident authentication|Peer authentication", "let {user} in by a line of pg_hba.conf"),
-    (
-        r"too many clients|too many connections|remaining connection slots",
-        "raise max_connections of PostgreSQL, or lower database.pool_size and the numbers of workers",
-    ),
-    (r"translate host name|Name or service not known", "correct the host in database.url, or have DNS know it"),
-    (
-        r"SSL|certificate|TLS",
-        "say in database.url how to speak TLS: ?sslmode=verify-full&sslrootcert=/path/to/ca.pem",
-    ),
-    (
-        r"refused|timeout|timed out|unreachable|No such file|No route",
-        "start PostgreSQL there, have it listen on that address (listen_addresses), or correct database.url;"
-        " look at firewalls between",
-    ),
-    (r"read-write|read-only", "none of the servers named in database.url is the primary: name that one as well"),
-)
 
 
 def check_connections(name: str, engine: Engine, settings: Settings) -> Iterator[Finding]:
@@ -77,13 +50,3 @@ def connections_needed(settings: Settings, *, placement_only: bool = False) -> i
     limes = settings.api.workers * min(pool, settings.api.threads) + pool
     shares = settings.placement.database_url in (None, settings.database.url)
     return limes + (placement if shares else 0)
-
-
-def mend_connection(reason: str, address: DatabaseAddress) -> str:
-    """Returns what to do about the driver's message."""
-    if address.dialect == "sqlite":
-        return f"let our user read and write {address.name}, or restore it from a backup if it is damaged"
-    for pattern, mend in _CONNECTION:
-        if re.search(pattern, reason, re.IGNORECASE):
-            return mend.format(user=address.options.get("user", "limes"), name=address.name)
-    return "correct database.url; psql with the same values should say the same"

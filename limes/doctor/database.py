@@ -10,13 +10,13 @@ from limes.composition.cluster import build_cluster
 from limes.composition.common import open_engine, open_placement_engine
 from limes.composition.identity import open_cloud
 from limes.core.commitments.request import az_aware_refs
-from limes.db.address import parse_database_url
+from limes.db.advice import advise_on_connection, advise_on_schema, reason_of
 from limes.db.clock import ahead_of_database
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line, is_read_only
 from limes.db.migrate import Migrations, limes_migrations
 from limes.db.queries.project_sums import unplaced_usage
-from limes.doctor.connections import check_connections, mend_connection
+from limes.doctor.connections import check_connections
 from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
 from limes.errors import LimesError, StartupError
 from limes.placement.migrations import placement_migrations
@@ -96,8 +96,8 @@ def _reach(database: _Database) -> Finding:
     try:
         engine.db.connect()
     except DATABASE_ERRORS as error:
-        reason = first_line(error)
-        return problem(name, f"{engine.location}: {reason}", mend_connection(reason, parse_database_url(database.url)))
+        reason = reason_of(error)
+        return problem(name, f"{engine.location}: {reason}", advise_on_connection(reason, engine.address))
     engine.db.close()
     return ok(name, f"the {engine.location} answers")
 
@@ -112,11 +112,27 @@ def _schema(database: _Database) -> Iterator[Finding]:
             continue
         if pending:
             yield problem(name, f"the {migrations.name} schema lacks {', '.join(pending)}", _UPGRADE)
+            yield from _right_to_create(database)
         elif unknown:
             text = f"the {migrations.name} schema was made by a newer release (it has {', '.join(sorted(unknown))})"
             yield warning(name, text, "run the newer release here as well")
         else:
             yield ok(name, f"the {migrations.name} schema is up to date")
+
+
+def _right_to_create(database: _Database) -> Iterator[Finding]:
+    """Without it, the upgrade fails."""
+    engine = database.engine
+    if engine.dialect != "postgresql":
+        return
+    # SQL text: PostgreSQL's functions for rights have no models
+    ((schema, allowed),) = engine.rows(
+        "SELECT current_schema(), has_schema_privilege(coalesce(current_schema(), 'public'), 'CREATE')"
+    )
+    if not allowed:
+        reason = f"permission denied for schema {schema or 'public'}"
+        text = f"our user may not make tables, so that {_UPGRADE} fails: {reason}"
+        yield problem(f"{database.check}.schema", text, advise_on_schema(reason, engine.address) or "")
 
 
 class _Undo(Exception):

@@ -1,6 +1,5 @@
 """Keystone: reachable, on time, lets us in, and knows our roles and the services that we need."""
 
-import re
 from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -10,7 +9,7 @@ from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.access import AccessInfo
 from keystoneauth1.identity import BaseIdentityPlugin
 
-from limes.auth.session import CloudSession, describe
+from limes.auth.session import CloudSession, advise_on_connection, describe, reason_of
 from limes.composition.identity import open_cloud
 from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
 from limes.errors import BackendError, StartupError
@@ -47,7 +46,7 @@ def _reach(context: Context, cloud: CloudSession) -> Iterator[Finding]:
     try:
         answer = cloud.session.get(url, authenticated=False, raise_exc=False, log=False)
     except (ksa_errors.ClientException, requests.RequestException, BackendError) as error:
-        yield problem(name, f"Keystone at {url} does not answer: {_reason(error)}", _mend_connection(error))
+        yield problem(name, f"Keystone at {url} does not answer: {reason_of(error)}", advise_on_connection(error))
         return
     if not _is_keystone(answer):
         mend = "correct identity.keystone.auth_url: it ends in /v3 as a rule, and often has /identity before that"
@@ -62,19 +61,6 @@ def _reach(context: Context, cloud: CloudSession) -> Iterator[Finding]:
     # the header is cut to whole seconds, and may have been written at any time of the request
     ahead = max(before - server_time - 1, min(0.0, context.now() - server_time))
     yield compare_clocks("keystone.clock", ahead, "Keystone's", context.settings.collector.max_clock_skew)
-
-
-def _mend_connection(error: Exception) -> str:
-    if isinstance(error, ksa_errors.SSLError | requests.exceptions.SSLError):
-        return "name the file with the authority's certificates in identity.keystone.cacert"
-    return "correct identity.keystone.auth_url, or start Keystone; look at DNS and at firewalls between"
-
-
-def _reason(error: Exception) -> str:
-    """Returns the cause that libraries bury in three layers of their own terms."""
-    text = describe(error)
-    known = re.search("Failed to resolve|Connection refused|timed out|No route to host|certificate verify failed", text)
-    return known[0].lower() if known else text
 
 
 def _is_keystone(answer: requests.Response) -> bool:

@@ -206,4 +206,4 @@ def test_a_port_that_is_taken(serve: Serve) -> None:
             env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"},
         )
     assert result.returncode == 1
-    assert result.stderr == f"limes: api.listen: cannot listen on {host}:{port}: Address already in use\n"
+    assert result.stderr.startswith(f"limes: api.listen: cannot listen on {host}:{port}: Address already in use; stop")

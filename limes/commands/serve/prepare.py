@@ -1,6 +1,5 @@
 """What `limes serve` sees to before it starts a process."""
 
-import socket
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -10,6 +9,7 @@ from limes.composition.common import all_databases, load_settings
 from limes.errors import StartupError
 from limes.settings import Settings
 from limes.urls import split_url
+from limes.web.listening import require_free
 
 
 def prepare(*, fresh: bool = False) -> tuple[Settings, Path]:
@@ -30,7 +30,7 @@ def prepare(*, fresh: bool = False) -> tuple[Settings, Path]:
         ("api.listen", settings.api.listen),
         ("collector.listen", settings.collector.listen),
     ):
-        _require_free(name, listen)
+        require_free(name, listen)
     if fresh:
         for path in delete_data(settings):
             print(f"Deleted {path}")
@@ -44,14 +44,3 @@ def _data_folder(settings: Settings) -> Path:
     """Returns the folder of the SQLite file, or the present one."""
     parts = split_url(settings.database.url)
     return Path(unquote(parts.path)[1:]).parent if parts.scheme == "sqlite" else Path()
-
-
-def _require_free(name: str, listen: str) -> None:
-    host, _, port = listen.rpartition(":")
-    host = host.strip("[]")
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, int(port)))
-        except OSError as error:
-            raise StartupError(f"{name}: cannot listen on {listen}: {error.strerror}") from None

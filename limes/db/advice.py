@@ -1,0 +1,97 @@
+"""What is wrong with a database in one line, and what to do about it, for those who start a process."""
+
+import re
+from pathlib import Path
+
+from limes.db.address import DatabaseAddress
+from limes.db.engine import Engine
+from limes.db.failures import DATABASE_ERRORS, first_line
+from limes.errors import StartupError
+
+_CONNECTION = (
+    (
+        r"password authentication failed|no password supplied|fe_sendauth",
+        "give the right password (LIMES_DB_PASSWORD), or set it there: ALTER ROLE {user} PASSWORD '...'",
+    ),
+    (r'role ".*" does not exist', "make the user there: createuser {user}; or correct the user in database.url"),
+    (r'database ".*" does not exist', "make it: createdb -O {user} {name}; or correct the name in database.url"),
+    (
+        r"permission denied for database",
+        "let the user in: GRANT CONNECT ON DATABASE {name} TO {user}",
+    ),
+    (r"no pg_hba\.conf entry|Ident authentication|Peer authentication", "let {user} in by a line of pg_hba.conf"),
+    (
+        r"too many clients|too many connections|remaining connection slots",
+        "raise max_connections of PostgreSQL, or lower database.pool_size and the numbers of workers",
+    ),
+    (r"translate host name|Name or service not known", "correct the host in database.url, or have DNS know it"),
+    (
+        r"SSL|certificate|TLS",
+        "say in database.url how to speak TLS: ?sslmode=verify-full&sslrootcert=/path/to/ca.pem",
+    ),
+    (
+        r"refused|timeout|timed out|unreachable|No such file|No route",
+        "start PostgreSQL there, have it listen on that address (listen_addresses), or correct database.url;"
+        " look at firewalls between",
+    ),
+    (r"read-write|read-only", "none of the servers named in database.url is the primary: name that one as well"),
+)
+_SCHEMA = (
+    (
+        r"permission denied for schema (\S+)",
+        'let our user make tables: ALTER DATABASE "{name}" OWNER TO {user}; or GRANT CREATE, USAGE ON SCHEMA {found} TO'
+        " {user}",
+    ),
+    (
+        r"permission denied|must be owner",
+        "make our user the owner of the tables: ALTER TABLE ... OWNER TO {user}",
+    ),
+    (
+        r"read-only",
+        "name all servers in database.url (postgresql://user@one,two/name), so that the primary is looked for",
+    ),
+    (r"lock timeout", "stop what keeps the tables locked (pg_stat_activity shows it), and try again"),
+)
+_PREAMBLE = re.compile(r"^connection to server .*? failed: FATAL:\s+")
+
+
+def reason_of(error: Exception) -> str:
+    """Returns what the database says, without libpq's introduction."""
+    return _PREAMBLE.sub("", first_line(error))
+
+
+def advise_on_connection(reason: str, address: DatabaseAddress) -> str:
+    """Returns what to do where there is no connection, by the driver's message."""
+    if address.dialect == "sqlite":
+        folder = Path(address.name).absolute().parent
+        if not folder.is_dir():
+            return f"make its folder: mkdir -p {folder}"
+        return f"let our user read and write {address.name}, or restore it from a backup if it is damaged"
+    return _advice(_CONNECTION, reason, address) or "correct database.url; psql with the same values says the same"
+
+
+def advise_on_schema(reason: str, address: DatabaseAddress) -> str | None:
+    """Returns what to do where tables cannot be read or made, or None if nobody knows."""
+    if address.dialect == "sqlite":
+        folder = Path(address.name).absolute().parent
+        return f"our user has to be able to write {address.name} and its folder {folder}; df shows whether it is full"
+    return _advice(_SCHEMA, reason, address)
+
+
+def _advice(table: tuple[tuple[str, str], ...], reason: str, address: DatabaseAddress) -> str | None:
+    for pattern, advice in table:
+        if match := re.search(pattern, reason, re.IGNORECASE):
+            user = address.options.get("user", "limes")
+            return advice.format(user=user, name=address.name, found=match[1] if match.groups() else "")
+    return None
+
+
+def require_answer(engine: Engine) -> None:
+    """Raises `StartupError` with one line if the database cannot be used: which, why, and what to do."""
+    try:
+        engine.db.connect()
+    except DATABASE_ERRORS as error:
+        reason = reason_of(error)
+        advice = advise_on_connection(reason, engine.address)
+        raise StartupError(f"cannot use the {engine.location}: {reason}. What to do: {advice}") from None
+    engine.db.close()
