@@ -1,9 +1,6 @@
 """`limes config`: checks the configuration file, and shows settings and policy rules."""
 
 import argparse
-from collections.abc import Iterator
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from limes.commands import config_init, config_policy
 from limes.commands.terminal import (
@@ -15,9 +12,6 @@ from limes.commands.terminal import (
     print_json,
 )
 from limes.errors import ConfigError
-
-if TYPE_CHECKING:
-    from limes.actions.compare_catalog import Comparison, DroppedResource, DroppedService
 
 
 def add_to(commands: Commands) -> None:
@@ -46,6 +40,7 @@ def check(options: argparse.Namespace) -> int:
     """Reads everything that the configuration names, and asks nobody but, if told so, the database. Problems are raised
     as `ConfigError`."""
     from limes.composition.checks import counted
+    from limes.composition.dropped import lines_of
     from limes.composition.operator_commands import check_configuration, compare_with_database
 
     try:
@@ -83,58 +78,3 @@ def options_page(options: argparse.Namespace) -> int:
     else:
         print(render_page(), end="")
     return 0
-
-
-def lines_of(comparison: "Comparison") -> Iterator[str]:
-    """Yields what the configuration drops, and what becomes of it."""
-    if not comparison.drops_anything:
-        yield "It drops nothing that is in the database."
-    else:
-        yield "It drops what is in the database:"
-    for service in comparison.services:
-        yield f"service {service.type}: {_of_service(service)}"
-        yield from _resources(service)
-        yield f"  hidden at once; kept, and back with the service, at least until {_moment(service.deleted_at)}"
-    for resource in comparison.resources:
-        yield _of_resource(resource)
-        yield "  hidden at once; kept, and back with the resource"
-    for zone in comparison.availability_zones:
-        holdings = zone.holdings
-        yield (
-            f"availability zone {zone.name}: used by {_count(holdings.projects, 'project')},"
-            f" capacity of {_count(holdings.resources, 'resource')}, {_count(holdings.commitments, 'commitment')}"
-        )
-        yield '  usage and capacity go to the zone "unknown" with the next scrapes; commitments stay until they end'
-    for service in comparison.missing:
-        yield f"Missing already: service {service.type}: {_of_service(service)}"
-        yield from _resources(service)
-        yield f"  kept, and back with the service, at least until {_moment(service.deleted_at)}"
-
-
-def _of_service(service: "DroppedService") -> str:
-    projects = _count(service.projects, "project")
-    have = "has" if service.projects == 1 else "have"
-    return f"{projects} {have} quota or usage, {_count(service.commitments, 'commitment')}"
-
-
-def _resources(service: "DroppedService") -> Iterator[str]:
-    for resource in service.resources:
-        if any(resource.holdings):
-            yield f"  {_of_resource(resource)}"
-
-
-def _of_resource(resource: "DroppedResource") -> str:
-    holdings = resource.holdings
-    projects, commitments = _count(holdings.projects, "project"), _count(holdings.commitments, "commitment")
-    return (
-        f"resource {'/'.join(resource.ref)}: quota of domains {holdings.domains_quota},"
-        f" of {projects} {holdings.projects_quota}, usage {holdings.usage}, {commitments} of {holdings.committed}"
-    )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _moment(time: float) -> str:
-    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")

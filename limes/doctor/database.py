@@ -16,6 +16,7 @@ from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line, is_read_only
 from limes.db.migrate import Migrations, limes_migrations
 from limes.db.queries.project_sums import unplaced_usage
+from limes.doctor.catalog import check_catalog
 from limes.doctor.connections import check_connections
 from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
 from limes.errors import LimesError, StartupError
@@ -78,6 +79,7 @@ def _check(context: Context, database: _Database) -> Iterator[Finding]:
         yield _writable(database)
         if limes_migrations in database.migrations:
             yield from check_zones(name, engine, context.settings)
+            yield from check_catalog(name, context, engine)
     if engine.dialect == "postgresql":
         try:
             ahead = ahead_of_database(engine, context.now)

@@ -132,6 +132,30 @@ def test_what_is_missing_already_is_said_but_is_no_reason_to_stop(world: World, 
     ]
 
 
+@pytest.mark.parametrize("collector_has_run", [False, True])
+def test_the_doctor_says_it_as_well(
+    world: World, check: Callable[..., Any], capsys: pytest.CaptureFixture[str], tmp_path: Path, collector_has_run: bool
+) -> None:
+    check({"compute": WHOLE["compute"]})
+    main(["db", "upgrade", "--json", "--config", str(tmp_path / "limes.yaml")])
+    if collector_has_run:
+        catalog = Catalog(["az-one", "az-two"], [ServiceDef("compute", "compute", SERVICES[0].resources)])
+        SyncCatalog(world.engine, catalog, ["inventory"], world.clock, grace=86400).run(prune=True)
+    capsys.readouterr()
+    main(["doctor", "--only", "database", "--json", "--config", str(tmp_path / "limes.yaml")])
+    found = [one for one in json.loads(capsys.readouterr().out)["findings"] if one["check"].endswith(".catalog")]
+    (volume,) = found
+    assert volume["level"] == "warning"
+    assert volume["message"].startswith(
+        "service volume is not configured any more: 1 project has quota or usage, 0 commitments; kept until 20"
+    )
+    assert "collector.service_grace" in volume["mend"]
+    check(WHOLE)
+    main(["doctor", "--only", "database", "--json", "--config", str(tmp_path / "limes.yaml")])
+    found = [one for one in json.loads(capsys.readouterr().out)["findings"] if one["check"].endswith(".catalog")]
+    assert [one["level"] for one in found] == ["ok"]
+
+
 def test_a_configuration_that_is_wrong_is_not_compared(check: Callable[..., Any]) -> None:
     code, out, errors = check({"compute": {"area": "compute", "resources": {}}})
     assert (code, out) == (1, "")

@@ -183,7 +183,10 @@ def test_each_process_is_healthy_measured_and_stops_cleanly(house: House) -> Non
 @pytest.mark.parametrize(
     ("env", "message"),
     [
-        ({"LIMES_DATABASE_URL": "postgresql://nobody:secret@127.0.0.1:9/limes"}, "cannot use the PostgreSQL database limes on 127.0.0.1"),
+        (
+            {"LIMES_DATABASE_URL": "postgresql://nobody:secret@127.0.0.1:9/limes"},
+            "cannot use the PostgreSQL database limes on 127.0.0.1",
+        ),
         ({"LIMES_IDENTITY_PASSWORD": "wrong-secret"}, "cannot log in at Keystone"),
         ({"LIMES_CONFIG": "/nowhere.yaml"}, "there is no such configuration file"),
         ({"LIMES_AUTHORITATIVE": "perhaps"}, "environment variable LIMES_AUTHORITATIVE: expected true or false"),

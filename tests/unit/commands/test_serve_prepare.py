@@ -55,7 +55,9 @@ def test_an_ipv6_address_is_as_good_as_another(config: Callable[..., None], tmp_
             pytest.skip("this machine has no IPv6")
         taken.listen()
         config(database={"url": url}, api={"listen": f"[::1]:{taken.getsockname()[1]}"})
-        with pytest.raises(StartupError, match=r"^api.listen: cannot listen on \[::1\]:\d+: Address already in use; stop what"):
+        with pytest.raises(
+            StartupError, match=r"^api.listen: cannot listen on \[::1\]:\d+: Address already in use; stop what"
+        ):
             prepare()
     config(database={"url": url}, api={"listen": "[::1]:0"})
     settings, folder = prepare()
