@@ -127,7 +127,7 @@ def read_demand(engine: Engine, catalog: Catalog, wanted: Collection[Ref], now: 
 
 def _read(engine: Engine, catalog: Catalog, wanted: Collection[Ref], now: float) -> Demand:
     ids = catalog_queries.resource_ids(engine)
-    refs = {ids[ref]: ref for ref in wanted if ref in ids}
+    refs = {ids[ref]: ref for ref in wanted if ref in ids and catalog.find(ref)}
     if not refs:
         return {}
     per_az: dict[int, dict[str, AZDemand]] = defaultdict(lambda: {az: AZDemand() for az in catalog.availability_zones})

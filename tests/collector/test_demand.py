@@ -80,6 +80,14 @@ def test_usage_and_commitments_of_all_projects(lab: Lab) -> None:
     assert lab.rows("SELECT raw_capacity FROM az_resources") == [(7,)]
 
 
+def test_no_demand_for_a_resource_that_has_left_the_configuration(lab: Lab) -> None:
+    """Its row is kept: the service may come back, and its commitments have to end."""
+    lab.execute("INSERT INTO resources (service_id, name, is_known) VALUES (1, 'floppies', %s)", False)
+    backend = Curious(("compute", "floppies"), CORES)
+    scrape(lab, backend)
+    assert [set(demand) for demand in backend.told] == [{CORES}]
+
+
 def test_nobody_is_told_what_he_does_not_ask_for(lab: Lab) -> None:
     backend = Curious()
     scrape(lab, backend)
