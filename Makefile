@@ -82,6 +82,10 @@ bench-dashboard: ## measures how long the dashboard takes to show 5,000 projects
 	$(call set_up,bench-dashboard)
 	$(BIN)/python -m tests.bench.dashboard
 
+bench-scale: ## measures how the Limes API grows with the cloud, up to ten times the size of the other benches
+	$(call set_up,bench-scale)
+	$(BIN)/python -m tests.bench.scale
+
 house: $(VENV)/.installed-dev ## how large the product is: files, lines, functions, SQL texts, circles of packages
 	@$(BIN)/python -m tests.house
 

@@ -15,10 +15,11 @@ _RELOAD_SECONDS = 0.3
 
 @dataclass
 class Statements:
-    """`frame` counts BEGIN and COMMIT, `work` all others."""
+    """`frame` counts BEGIN and COMMIT, `fetches` further rows of a stream, `work` all others."""
 
     work: int = 0
     frame: int = 0
+    fetches: int = 0
 
 
 @contextlib.contextmanager
@@ -36,7 +37,8 @@ def statements_of(server: PostgresServer) -> Iterator[Statements]:
             words = _STATEMENT.findall(file.read())
         _set(server, "RESET log_statement")
     counted.frame = sum(word in ("BEGIN", "COMMIT") for word in words)
-    counted.work = len(words) - counted.frame
+    counted.fetches = words.count("FETCH")
+    counted.work = len(words) - counted.frame - counted.fetches
 
 
 def _set(server: PostgresServer, what: str) -> None:

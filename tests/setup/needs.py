@@ -195,6 +195,7 @@ GOALS: dict[str, tuple[Need, ...]] = {
     "bench-placement": (POSTGRESQL, REAL, COMPILER),
     "bench-limes": (POSTGRESQL,),
     "bench-collector": (POSTGRESQL,),
+    "bench-scale": (POSTGRESQL,),
     "bench-dashboard": (POSTGRESQL, CHROMIUM),
     "real-venv": (REAL,),
 }

@@ -203,16 +203,16 @@ def worker_memory(pid: int) -> float:
     return max(peaks, default=0.0)
 
 
-def prepare(database_url: str) -> None:
+def prepare(database_url: str, size: data.Size = data.Size()) -> None:  # noqa: B008  # it is frozen
     """Migrates and loads."""
-    engine = Engine(database_url, statement_timeout=600)
+    engine = Engine(database_url, statement_timeout=3600)
     limes_migrations.upgrade(engine)
     services = [
         ServiceDef(service, service, {name: ResourceDef(name) for name in data.resource_names(service)})
         for service in data.SERVICES
     ]
     SyncCatalog(engine, Catalog(data.AZS, services), [], SystemClock()).run()
-    data.load(engine)
+    data.load(engine, size)
     engine.close()
 
 

@@ -1,15 +1,26 @@
 """The data set: made inside PostgreSQL, so that loading it takes seconds."""
 
 import time
+from dataclasses import dataclass
 
 from limes.db.engine import Engine
 
-DOMAINS = 5
 PROJECTS_PER_DOMAIN = 1000
 SERVICES = ("compute", "network", "storage")
 RESOURCES_PER_SERVICE = 10
-COMMITMENTS = 20_000
 AZS = ("az-one", "az-two", "az-three")
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much there is of what grows with a cloud."""
+
+    domains: int = 5
+    commitments: int = 20_000
+
+    def times(self, factor: int) -> "Size":
+        """So many times as much."""
+        return Size(self.domains * factor, self.commitments * factor)
 
 
 def resource_names(service: str) -> list[str]:
@@ -27,20 +38,20 @@ def project_uuid(number: int) -> str:
     return f"e0000000-0000-0000-0000-{number:012d}"
 
 
-def load(engine: Engine) -> None:
+def load(engine: Engine, size: Size) -> None:
     """Fills a migrated database in which the services and resources have their rows already."""
-    engine.atomic(lambda: _load(engine))
+    engine.atomic(lambda: _load(engine, size))
     with engine.connection():  # what PostgreSQL does by itself, where autovacuum is on
         engine.db.execute_sql("VACUUM ANALYZE")
 
 
-def _load(engine: Engine) -> None:
-    projects = DOMAINS * PROJECTS_PER_DOMAIN
+def _load(engine: Engine, size: Size) -> None:
+    projects = size.domains * PROJECTS_PER_DOMAIN
     run, now = engine.execute, time.time()
     run(
         "INSERT INTO domains (id, uuid, name) SELECT n, 'd0000000-0000-0000-0000-' || lpad(n::text, 12, '0'),"
         " 'domain-' || n FROM generate_series(1, %s) n",
-        [DOMAINS],
+        [size.domains],
     )
     run(
         "INSERT INTO projects (id, uuid, name, parent_uuid, domain_id, has_bursting)"
@@ -82,12 +93,12 @@ def _load(engine: Engine) -> None:
         " FROM project_az_resources GROUP BY project_id, resource_id) az"
         " WHERE az.project_id = pr.project_id AND az.resource_id = pr.resource_id"
     )
-    _load_commitments(engine)
+    _load_commitments(engine, size)
     for table in ("domains", "projects"):
         engine.rows(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), 100000)")
 
 
-def _load_commitments(engine: Engine) -> None:
+def _load_commitments(engine: Engine, size: Size) -> None:
     """Confirmed ones but for one in ten, which are planned for the year 2033."""
     engine.execute(
         "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
@@ -98,5 +109,5 @@ def _load_commitments(engine: Engine) -> None:
         " CASE WHEN n %% 10 = 0 THEN 2000000000 END, CASE WHEN n %% 10 <> 0 THEN 1700000000 + n END,"
         " CASE WHEN n %% 10 = 0 THEN 2315000000 ELSE 2015000000 + n END, ''"
         " FROM generate_series(1, %s) n",
-        [DOMAINS * PROJECTS_PER_DOMAIN, COMMITMENTS],
+        [size.domains * PROJECTS_PER_DOMAIN, size.commitments],
     )
