@@ -121,7 +121,7 @@ def check_times(request: CommitmentRequest, behavior: Behavior, now: float) -> N
     if start is not None and start < int(now):  # clients count whole seconds: the present one is not past
         raise Unprocessable("confirm_by must not be set in the past")
     if start is not None and start > now + _FARTHEST:
-        raise Unprocessable(f"confirm_by is too far in the future: at most {int(now + _FARTHEST)} is possible")
+        raise Unprocessable(f"confirm_by is too far in the future: at most {_date(now + _FARTHEST)} is possible")
     check_earliest(now if start is None else start, behavior)
 
 
@@ -134,8 +134,12 @@ def check_earliest(start: float, behavior: Behavior) -> None:
 
 def too_early(behavior: Behavior) -> str:
     """Returns why a commitment cannot begin before the resource's `min_confirm_date`."""
-    date = datetime.fromtimestamp(behavior.commitment_min_confirm_date or 0.0, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    date = _date(behavior.commitment_min_confirm_date or 0.0)
     return f"this commitment needs a `confirm_by` timestamp at or after {date}"
+
+
+def _date(time: float) -> str:
+    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def expiry(request: CommitmentRequest, now: float) -> float:

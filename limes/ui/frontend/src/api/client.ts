@@ -1,4 +1,5 @@
 // One function for all requests to the public API. The token comes from memory; a 401 ends the session.
+import { readable } from "../lib/messages";
 import { session, sessionEnded } from "../session/store";
 
 /** What the API refuses, in its own words: one line for each problem. */
@@ -11,7 +12,7 @@ export class ApiError extends Error {
     /** Where the answer is JSON and not a text: what simulate-put refuses. */
     readonly document?: unknown,
   ) {
-    super(text.trim() || `HTTP ${status}`);
+    super(readable(text.trim()) || `HTTP ${status}`);
     this.lines = this.message.split("\n");
   }
 }

@@ -1,5 +1,6 @@
 // Commitments: what there is, what could be, and each change that the API knows.
 import { apiPath, type Place } from "../lib/paths";
+import { readable } from "../lib/messages";
 import { notify } from "../lib/notices";
 import { get, post, request } from "./client";
 import type {
@@ -37,7 +38,7 @@ export function makePlan(at: Place, wanted: Wanted, signal?: AbortSignal): Promi
 
 /** The commitment of an answer. What the API says besides is told to the user. */
 function commitmentOf({ commitment, warnings = [] }: CommitmentAnswer): Commitment {
-  for (const text of warnings) notify(text, "warning");
+  for (const text of warnings) notify(readable(text), "warning");
   return commitment;
 }
 

@@ -86,11 +86,14 @@ function share(key: "used" | "unused", title: string): Column<Row> {
     title,
     class: "number",
     sortBy: (one) => (one.committed > 0 ? one[key] / one.committed : 0),
-    render: (one) => (
-      <>
-        {format(one[key], one.unit)} <span class="muted">{percent(one[key], one.committed)}</span>
-      </>
-    ),
+    render: (one) =>
+      one[key] > 0 ? (
+        <>
+          {format(one[key], one.unit)} <span class="muted">{percent(one[key], one.committed)}</span>
+        </>
+      ) : (
+        <span class="muted">–</span>
+      ),
     csv: [{ title, value: (one) => one[key] }],
   };
 }

@@ -4,6 +4,7 @@ import { canConfirm, makePlan, type Wanted } from "../api/commitments";
 import type { Plan } from "../api/schema";
 import { useDebounced } from "../lib/load";
 import type { Place } from "../lib/paths";
+import { readable } from "../lib/messages";
 import { inWords } from "../lib/submit";
 
 /** `isPossible`: whether it is confirmed at once; undefined for what is to be confirmed later. `warnings` are what one
@@ -19,7 +20,7 @@ async function ask(at: Place, wanted: Wanted, signal: AbortSignal): Promise<Verd
     wanted.confirm_by === undefined ? canConfirm(at, wanted, signal) : undefined,
     makePlan(at, wanted, signal),
   ]);
-  return { state: "answered", isPossible, plan, warnings };
+  return { state: "answered", isPossible, plan, warnings: warnings.map(readable) };
 }
 
 export function useVerdict(at: Place, wanted: Wanted | undefined): Verdict {

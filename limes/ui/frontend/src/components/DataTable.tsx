@@ -51,9 +51,8 @@ export function DataTable<Row>(props: Props<Row>) {
   const tools = (
     <button
       class="quiet small"
-      aria-label={`Export CSV of ${caption}`}
       disabled={!isComplete}
-      title={isComplete ? "These rows as a file of comma-separated values" : "The rows are still loading"}
+      title={isComplete ? `${caption} as a file of comma-separated values` : "The rows are still loading"}
       onClick={() => save(fileName(caption), toCsv(fieldsOf(columns), all))}
     >
       Export CSV

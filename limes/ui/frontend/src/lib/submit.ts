@@ -1,7 +1,6 @@
 // One request that changes something: busy meanwhile, and what the API refuses is kept in its words.
 import { useState } from "preact/hooks";
 import { ApiError } from "../api/client";
-import { withReadableTimes } from "./time";
 
 export interface Submit {
   isBusy: boolean;
@@ -11,7 +10,7 @@ export interface Submit {
 
 export function inWords(error: Error): string {
   const isBare = error instanceof ApiError && error.status === 403 && error.message === "Forbidden";
-  return isBare ? "Your role does not allow that." : withReadableTimes(error.message);
+  return isBare ? "Your role does not allow that." : error.message;
 }
 
 export function useSubmit(): Submit {

@@ -15,13 +15,6 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 export const formatDate = (seconds: number): string => DATE.format(seconds * 1000);
 export const formatTime = (seconds: number): string => DATE_TIME.format(seconds * 1000);
 
-const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
-
-/** A message of the API, with its times as all others on the page: `2027-05-03T12:00:00Z` is `3 May 2027, 12:00`. */
-export function withReadableTimes(text: string): string {
-  return text.replace(ISO_TIME, (time) => formatTime(Date.parse(time) / 1000));
-}
-
 /** `3 minutes ago`, `in 2 years`. */
 export function relative(seconds: number, now = Date.now() / 1000): string {
   const difference = seconds - now;
