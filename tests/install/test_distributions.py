@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+_EXAMPLES = (".yaml", ".json", ".service", ".wsgi", ".ini", ".conf", ".tpl", ".txt")
 _NOT_SHIPPED = ("limes/ui/frontend/", "limes/ui/README.md", "limes/ui/static/manifest.json")
 
 
@@ -33,7 +34,7 @@ def test_the_wheel_has_what_an_installation_begins_with(wheel: Path) -> None:
         names = [name.partition(".data/data/share/limes/")[2] for name in archive.namelist()]
     shipped = {name for name in names if name}
     examples = (ROOT / "config").rglob("*.*")
-    kept = {path.name for path in examples if path.suffix in (".yaml", ".json", ".service", ".wsgi", ".ini", ".conf")}
+    kept = {path.name for path in examples if path.suffix in _EXAMPLES}
     assert {Path(name).name for name in shipped} == {*kept, "README.md", "requirements.lock"}
 
 
