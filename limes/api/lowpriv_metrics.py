@@ -12,12 +12,12 @@ from limes.core.permissions import Permissions
 _COUNTS = {
     (level, outcome): Gauge(
         f"limes_low_privilege_raise_{level}_{outcome}",
-        f"Low-privilege raises of {level} quota: {outcome}",
+        f"Low-privilege raises of {level} quota that {verb}",
         ["service", "resource"],
         multiprocess_mode="sum",
     )
     for level in ("project", "domain")
-    for outcome in ("success", "failure")
+    for outcome, verb in (("success", "succeeded"), ("failure", "failed"))
 }
 
 

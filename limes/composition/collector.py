@@ -105,13 +105,13 @@ def _counters(services: list[tuple[str, str]], capacitors: list[str]) -> dict[st
     by_service = ("service_type", "service_name")
     counters = (
         ("limes_resource_scrapes", "Scrapes of usage and quota", by_service, services),
-        ("limes_quota_pushes", "Writes of quota into backends", by_service, services),
+        ("limes_quota_pushes", "Writes of quota to backends", by_service, services),
         ("limes_capacity_scrapes", "Scrapes of capacity", ("capacitor_id",), [(name,) for name in capacitors]),
         ("limes_keystone_syncs", "Discoveries of domains and projects", (), [()]),
         ("limes_commitment_runs", "Runs of the job that expires and confirms commitments", (), [()]),
-        ("limes_commitment_use_runs", "Looks at how much of their commitments projects use", (), [()]),
+        ("limes_commitment_use_runs", "Runs of the job that measures the use of commitments", (), [()]),
         ("limes_cron_consistency_runs", "Runs of the consistency job", (), [()]),
-        ("limes_history_runs", "Runs of the job that forgets old history of quotas", (), [()]),
+        ("limes_history_runs", "Runs of the job that deletes old quota history", (), [()]),
     )
     return {name: OutcomeCounter(name, help_text, labels, known) for name, help_text, labels, known in counters}
 

@@ -14,8 +14,8 @@ from prometheus_client.registry import Collector
 
 from limes.actions.project_tasks import Telemetry
 
-_DELIVERED = ("limes_successful_auditevent_publish", "Audit events that a sink has taken")
-_FAILED = ("limes_failed_auditevent_publish", "Tries to deliver audit events that failed; each is repeated")
+_DELIVERED = ("limes_successful_auditevent_publish", "Audit events delivered to a sink")
+_FAILED = ("limes_failed_auditevent_publish", "Failed attempts to deliver audit events; each is repeated")
 _BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
@@ -89,17 +89,17 @@ class JobMetrics(Telemetry, Collector):
         self._names = dict(services)
         by_service = ("service_type", "service_name")
         self._found = Counter(
-            "limes_quota_drift_found", "Backend quotas that were changed past Limes", by_service, registry=None
+            "limes_quota_drift_found", "Backend quotas that somebody else had changed", by_service, registry=None
         )
         self._repaired = Counter(
-            "limes_quota_drift_repaired", "Backend quotas that were put right after drift", by_service, registry=None
+            "limes_quota_drift_repaired", "Backend quotas corrected after such a change", by_service, registry=None
         )
         self._takeovers = Counter(
-            "limes_lease_takeovers", "Tasks claimed after their former claim had ended", ["task"], registry=None
+            "limes_lease_takeovers", "Tasks claimed again after an earlier claim expired", ["task"], registry=None
         )
         self._durations = Histogram(
             "limes_task_duration_seconds",
-            "How long tasks take, from the claim to the record",
+            "Duration of tasks, from the claim to the recorded result",
             ["task", "service"],
             buckets=_BUCKETS,
             registry=None,

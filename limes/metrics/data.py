@@ -21,14 +21,14 @@ _PROJECT = ("domain", "domain_id", "project", "project_id", *_RESOURCE)
 _AZ = "availability_zone"
 
 FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "limes_cluster_capacity": (_RESOURCE, "Capacity, with overcommit; 0 where none is known"),
+    "limes_cluster_capacity": (_RESOURCE, "Capacity, with overcommit; 0 if it is unknown"),
     "limes_cluster_capacity_per_az": ((_AZ, *_RESOURCE), "Capacity by availability zone, with overcommit"),
-    "limes_cluster_usage_per_az": ((_AZ, *_RESOURCE), "What backends say is used of the capacity"),
+    "limes_cluster_usage_per_az": ((_AZ, *_RESOURCE), "Usage of the capacity, as reported by backends"),
     "limes_domain_quota": (("domain", "domain_id", *_RESOURCE), "Quota of a domain"),
     "limes_project_quota": (_PROJECT, "Quota of a project"),
     "limes_project_backendquota": (_PROJECT, "Quota that the backend enforces for a project; -1 if it enforces none"),
     "limes_project_usage": (_PROJECT, "Usage of a project"),
-    "limes_project_physical_usage": (_PROJECT, "What the usage really fills, where that is known"),
+    "limes_project_physical_usage": (_PROJECT, "Physical usage of a project, where it is known"),
     "limes_project_usage_per_az": ((_AZ, *_PROJECT), "Usage of a project by availability zone"),
     "limes_project_committed_per_az": (
         (_AZ, *_PROJECT, "state"),
@@ -36,7 +36,7 @@ FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
     ),
     "limes_project_used_and_or_committed_per_az": (
         (_AZ, *_PROJECT),
-        "Usage or active commitments of a project, whichever is more",
+        "Usage or active commitments of a project, whichever is larger",
     ),
     "limes_project_commitment_min_expires_at": (
         _PROJECT,

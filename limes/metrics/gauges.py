@@ -20,29 +20,35 @@ _SINK = ("sink",)
 _PROJECT = ("domain", "domain_id", "project", "project_id", "service")
 
 FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "limes_oldest_scraped_at": (_SERVICE, "Time of the oldest last scrape of a project, in seconds since the epoch"),
-    "limes_newest_scraped_at": (_SERVICE, "Time of the newest scrape of a project, in seconds since the epoch"),
-    "limes_unscraped_projects": (_SERVICE, "Projects that were never scraped with success"),
+    "limes_oldest_scraped_at": (
+        _SERVICE,
+        "Last scrape of the project that has waited longest, in seconds since the epoch",
+    ),
+    "limes_newest_scraped_at": (_SERVICE, "Time of the most recent scrape of any project, in seconds since the epoch"),
+    "limes_unscraped_projects": (_SERVICE, "Projects that were never scraped successfully"),
     "limes_stale_projects": (_SERVICE, "Projects whose figures are older than collector.stale_after"),
     "limes_scrape_errors": (_SERVICE, "Projects whose last scrape failed"),
-    "limes_quota_pushes_pending": (_SERVICE, "Projects whose backend quota has to be written"),
-    "limes_quota_push_age_seconds": (_SERVICE, "For how long the quota that has waited longest is not in force"),
-    "limes_quota_push_errors": (_SERVICE, "Projects whose backend quota could not be written at the last try"),
-    "limes_quota_drifted_projects": (_SERVICE, "Projects whose backend quota was changed past Limes, and still is"),
-    "limes_tasks_due": (_TASK, "Tasks that wait for a collector"),
-    "limes_task_lag_seconds": (_TASK, "For how long the oldest due task has waited; 0 if none is due"),
-    "limes_capacity_scraped_at": (("capacitor",), "Time of the last scrape that succeeded, in seconds since the epoch"),
+    "limes_quota_pushes_pending": (_SERVICE, "Projects with quota that has yet to be written to the backend"),
+    "limes_quota_push_age_seconds": (_SERVICE, "Age of the oldest quota that is not yet in force"),
+    "limes_quota_push_errors": (_SERVICE, "Projects whose last write of quota to the backend failed"),
+    "limes_quota_drifted_projects": (
+        _SERVICE,
+        "Projects whose backend quota somebody else has changed and Limes has not corrected yet",
+    ),
+    "limes_tasks_due": (_TASK, "Tasks waiting for a collector"),
+    "limes_task_lag_seconds": (_TASK, "How long the oldest due task has been waiting; 0 if none is due"),
+    "limes_capacity_scraped_at": (("capacitor",), "Time of the last successful scrape, in seconds since the epoch"),
     "limes_capacity_stale": (("capacitor",), "1 if the figures are older than collector.stale_after, or missing"),
     "limes_capacity_plugin_metrics_ok": (("capacitor",), "1 if the last scrape of the capacitor succeeded, else 0"),
-    "limes_audit_events_pending": (_SINK, "Audit events that the sink was not given yet"),
-    "limes_audit_events_age_seconds": (_SINK, "For how long the oldest of these has waited; 0 if there is none"),
+    "limes_audit_events_pending": (_SINK, "Audit events waiting for delivery to the sink"),
+    "limes_audit_events_age_seconds": (_SINK, "Age of the oldest undelivered audit event; 0 if there is none"),
     "limes_plugin_metrics_ok": (_PROJECT, "1 if the last scrape of the project's service succeeded, else 0"),
 }
 """The labels and the help of each gauge."""
 
 CIRCUIT_STATES = {"closed": 0, "half-open": 1, "open": 2}
 CIRCUIT_NAME = "limes_backend_circuit_state"
-_CIRCUIT_HELP = "0: the backend is asked. 1: one call tries whether it is back. 2: it is left alone for a while"
+_CIRCUIT_HELP = "0: calls go through; 1: one call tests whether the backend is back; 2: no calls for a while"
 
 
 class ScrapeGauges(Collector):

@@ -23,10 +23,10 @@ RESPONSE_SIZE = Histogram("httpmux_response_size_bytes", "Size of the answer's b
 _POOL = {
     name: Gauge(f"go_sql_stats_connections_{name}", text, ["db_name"], multiprocess_mode="livesum")
     for name, text in (
-        ("max_open", "Database connections that may be open, over all workers"),
-        ("open", "Database connections that are open"),
-        ("in_use", "Database connections that work on a request"),
-        ("idle", "Database connections that are open and wait for a request"),
+        ("max_open", "Maximum number of database connections, over all workers"),
+        ("open", "Open database connections"),
+        ("in_use", "Database connections in use"),
+        ("idle", "Idle database connections"),
     )
 }
 

@@ -19,7 +19,7 @@ class ServiceState(NamedTuple):
     oldest: float | None
     newest: float | None
     unscraped: int
-    """Projects that were never scraped with success."""
+    """Projects that were never scraped successfully."""
     stale: int
     """Projects whose figures are older than the given time."""
     scrape_errors: int
