@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from keystoneauth1.exceptions import ClientException
+
 from limes.backends.loader import Backends
 from limes.core.catalog import Catalog, Ref, ResourceDef
 from limes.errors import BackendError
@@ -64,7 +66,7 @@ def _capacitors(settings: Settings, names: Names, backends: Backends) -> Iterato
         path = f"capacitors[{index}] ({capacitor.id})"
         try:
             refs = list(backends.capacity[capacitor.id].resources())
-        except BackendError:
+        except (BackendError, ClientException):
             continue  # it has to be asked for its resources, and does not answer: the doctor says so
         for text in dict.fromkeys(names.problem(ref, ", so its capacity is not used") for ref in refs):
             if text is not None:
