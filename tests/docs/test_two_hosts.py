@@ -12,7 +12,9 @@ import pytest
 import requests
 from requests.adapters import HTTPAdapter
 
-from tests.docs.stage.two_hosts import HOSTS, PATIENCE, TwoHosts, two_hosts
+from tests.docs.stage.guide import PATIENCE
+from tests.docs.stage.names import HOSTS
+from tests.docs.stage.two_hosts import TwoHosts, two_hosts
 from tests.setup.needs import CURL, HAPROXY, NGINX, OPENSSL
 from tests.support.keystone_server import KeystoneServer
 from tests.support.machine import require
@@ -225,4 +227,4 @@ def test_the_database_takes_nobody_without_tls(stage: TwoHosts) -> None:
     for password, mode in (("wrong", "require"), ("$LIMES_DB_PASSWORD", "disable")):
         url = f"postgresql://limes@db.example.com:5432/limes?sslmode={mode}"
         with pytest.raises(AssertionError, match=r"no pg_hba\.conf entry|password authentication failed"):
-            stage.machines["db"].run(f'. ./secrets.env\nPGPASSWORD={password} psql -c "" "{url}"')
+            stage.machines["workstation"].run(f'. ./secrets.env\nPGPASSWORD={password} psql -c "" "{url}"')

@@ -49,7 +49,8 @@ class Database:
         )
 
     def _answers(self) -> bool:
-        command = [self.binaries / "psql", "-h", self.socket_folder, "-p", str(self.port), "-U", "postgres", "-c", ""]
+        where = ["-h", str(self.socket_folder), "-p", str(self.port), "-U", "postgres"]
+        command = [str(self.binaries / "psql"), *where, "-c", ""]
         return subprocess.run(command, capture_output=True, timeout=100).returncode == 0
 
     def _run(self, program: str, *arguments: str | Path) -> None:

@@ -4,7 +4,6 @@ import configparser
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -92,8 +91,3 @@ def unit_of(machine: Machine, name: str) -> tuple[list[str], dict[str, str]]:
     secrets = Path(machine.here(service["EnvironmentFile"].removeprefix("-")))
     env |= dict(line.split("=", 1) for line in secrets.read_text().splitlines())
     return shlex.split(machine.here(service["ExecStart"])), env
-
-
-def has_program(name: str) -> bool:
-    """Whether the machine that runs the tests has it."""
-    return shutil.which(name, path=os.pathsep.join([os.environ["PATH"], "/usr/sbin"])) is not None

@@ -5,26 +5,21 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.docs.blocks import ROOT, Block, blocks_of
+from tests.docs.blocks import ROOT
 from tests.docs.programs import CLIENT, PROGRAMS
+from tests.docs.stage import guide
 from tests.docs.stage.database import Database
 from tests.docs.stage.machine import Machine, unit_of
+from tests.docs.stage.names import HOSTS, NOVA_PASSWORD, Ports, names_of_all, names_of_host
 from tests.support.keystone_server import ADMIN_PASSWORD
 from tests.support.nova import start_nova
 from tests.support.postgres import PostgresServer
-from tests.support.processes import ServerProcess, free_port, http_answers
+from tests.support.processes import ServerProcess, http_answers
 from tests.support.real import RealVenv
 
-GUIDE = ROOT / "docs" / "guides" / "two-hosts.md"
-HERE = "tests/docs/test_two_hosts.py"
-HOSTS = {"limes1": "127.0.0.1", "limes2": "127.0.0.2"}
-NOVA_PASSWORD = "of-nova"
-PATIENCE = 200.0
-"""Seconds until something has come to pass that the guide promises."""
 _NGINX = """\
 pid {root}/nginx.pid;
 error_log stderr;
@@ -52,31 +47,21 @@ class OneShot(ServerProcess):
         return self
 
 
-class Ports:
-    """Those of the guide, and those that take their place. The two hosts have different addresses and the same ports."""
-
-    def __init__(self) -> None:
-        self.api, self.placement, self.collector = free_port(), free_port(), free_port()
-        self.proxy_api, self.proxy_placement, self.state = free_port(), free_port(), free_port()
-        self.nova = free_port()
-
-
 class TwoHosts:
-    """`steps(condition)` plays the blocks of the guide that are marked `for: condition`, or those without that mark."""
+    """Everything that the guide works on. Nothing has been done yet."""
 
     def __init__(self, folder: Path, keystone_url: str, venv: RealVenv, postgres: PostgresServer) -> None:
         self.folder = folder
         self.ports = Ports()
         self._keystone_url, self._venv, self._postgres = keystone_url, venv, postgres
-        self._blocks = [block for block in blocks_of(GUIDE) if block.marks.get("run by") == HERE]
         (folder / "db.example.com").mkdir()
         self.database = Database(folder / "db.example.com")
         self._programs = self._serve_programs()
         self.machines = {"workstation": self._machine("workstation"), "db": self._machine("db.example.com")}
         self.machines |= {"proxy": self._machine("cloud.example.com"), "nova": self._machine("nova.example.com")}
         self.machines |= {name: self._host(name, address) for name, address in HOSTS.items()}
-        for folder in ("haproxy", "nginx/conf.d"):  # as Debian's packages do
-            (self.machines["proxy"].root / "etc" / folder).mkdir(parents=True)
+        for path in ("haproxy", "nginx/conf.d"):  # as Debian's packages do
+            (self.machines["proxy"].root / "etc" / path).mkdir(parents=True)
         self._databases: list[str] = []
         self._nova: ServerProcess | None = None
 
@@ -97,30 +82,6 @@ class TwoHosts:
         """The file with the certificate that all others are signed by."""
         return str(self.machines["workstation"].home / "ca.pem")
 
-    def _names(self) -> dict[str, str]:
-        """What the guide says, and what it is here. Longer texts come before those that are part of them."""
-        ports = self.ports
-        names = {
-            "https://cloud.example.com:5000": self._keystone_url.removesuffix("/v3"),
-            "listen_addresses = 'localhost, 192.0.2.20'": "listen_addresses = '127.0.0.1'",
-            "db.example.com:5432": f"localhost:{self.database.port}",
-            "DNS:$name.example.com": "DNS:localhost",
-            "127.0.0.1:8404": f"127.0.0.1:{ports.state}",
-            "workers: 4": "workers: 1",
-            "NOVA_PASSWORD": NOVA_PASSWORD,
-            "    user haproxy\n    group haproxy\n    chroot /var/lib/haproxy\n": "",
-            "log /dev/log local0": "log stdout format raw local0",
-        }
-        for shown, behind, before in (
-            (8080, ports.api, ports.proxy_api),
-            (8778, ports.placement, ports.proxy_placement),
-        ):
-            names |= {f"cloud.example.com:{shown}": f"localhost:{before}", f"192.0.2.10:{shown}": f"127.0.0.1:{before}"}
-            names |= {
-                f"192.0.2.1{number}:{shown}": f"{address}:{behind}" for number, address in enumerate(HOSTS.values(), 1)
-            }
-        return names | {"192.0.2.11/32": "127.0.0.1/32", "192.0.2.12/32": "127.0.0.2/32", "192.0.2.10": "127.0.0.1"}
-
     def _machine(self, name: str, names: Mapping[str, str] | None = None) -> Machine:
         env = {
             "PATH": os.pathsep.join([str(self.folder / "bin"), str(self.database.binaries), os.environ["PATH"]]),
@@ -136,16 +97,11 @@ class TwoHosts:
             "OS_PROJECT_DOMAIN_ID": "default",
             "OS_IDENTITY_API_VERSION": "3",
         }
-        return Machine(self.folder / name, {**(names or {}), **self._names()}, env, self._service)
+        common = names_of_all(self.ports, self._keystone_url, self.database.port)
+        return Machine(self.folder / name, {**(names or {}), **common}, env, self._service)
 
     def _host(self, name: str, address: str) -> Machine:
-        ports = self.ports
-        real = {8080: ports.api, 8778: ports.placement, 8081: ports.collector}
-        names = {f"0.0.0.0:{shown}": f"{address}:{port}" for shown, port in real.items() if shown != 8081}
-        names["listen: 0.0.0.0:8081"] = f"listen: {address}:{ports.collector}\n  scrape_retry: 2\n  capacity_retry: 2"
-        names["for port in 8080 8778 8081"] = f"for port in {' '.join(map(str, real.values()))}"
-        names["localhost:$port"] = f"{address}:$port"
-        machine = self._machine(f"{name}.example.com", names)
+        machine = self._machine(f"{name}.example.com", names_of_host(self.ports, address))
         program = machine.root / "opt" / "limes" / "bin" / "limes"
         program.parent.mkdir(parents=True)
         config = f"{machine.root}/etc/limes/limes.yaml"
@@ -159,8 +115,7 @@ class TwoHosts:
         """`openstack`, which takes seconds to start otherwise."""
         path = self.folder / "programs.socket"
         (self.folder / "bin").mkdir()
-        for name in PROGRAMS:
-            program = self.folder / "bin" / name
+        for program in (self.folder / "bin" / name for name in PROGRAMS):
             program.write_text(CLIENT.format(python=sys.executable, socket=str(path)))
             program.chmod(0o755)
         return ServerProcess(
@@ -187,7 +142,7 @@ class TwoHosts:
             "limes-placement": f"{self._address(machine)}:{self.ports.placement}",
             "limes-collector": f"{self._address(machine)}:{self.ports.collector}",
         }
-        kind = OneShot if name == "limes-upgrade" else ServerProcess
+        kind: type[ServerProcess] = OneShot if name == "limes-upgrade" else ServerProcess
         ready = http_answers(f"http://{urls.get(name)}/healthcheck")
         return kind(command, ready=ready, log=machine.root / f"{name}.log", env={**env, "PYTHONPATH": str(ROOT)})
 
@@ -255,26 +210,13 @@ class TwoHosts:
     # -- steps -------------------------------------------------------------------------------------------------------
 
     def steps(self, condition: str = "", section: str = "") -> None:
-        """Plays them in order. With `section`, only those below the heading that begins with it."""
-        for block in self._blocks:
-            if block.marks.get("for", "") == condition and heading_of(block).startswith(section):
-                self.play(block)
-
-    def play(self, block: Block) -> None:
-        """One block, on its machine or machines."""
-        where = block.marks["on"]
-        for name in HOSTS if where == "both" else [where]:
-            machine = self.machines[name]
-            if "file" in block.marks:
-                machine.write(block.marks["file"], block.text)
-                if where == "nova":
-                    self._start_nova()
-                continue
-            if "says in the end" in block.marks:
-                _wait_until_it_says(machine, block.text, block.marks["says in the end"])
-            else:
-                output = " ".join(machine.run(block.text).split())
-                assert block.marks.get("says", "") in output, output
+        """Plays those of the guide, each on its machine or machines; see `guide.steps`."""
+        for block in guide.steps(condition, section):
+            where = block.marks["on"]
+            for name in HOSTS if where == "both" else [where]:
+                guide.play(block, self.machines[name])
+            if where == "nova" and "file" in block.marks:
+                self._start_nova()
 
     def close(self) -> None:
         """Ends everything, in the order in which it needs each other."""
@@ -285,26 +227,6 @@ class TwoHosts:
         self._programs.stop()
         for name in self._databases:
             self._postgres.drop_database(name)
-
-
-def _wait_until_it_says(machine: Machine, commands: str, expected: str) -> None:
-    """Repeats commands that only look, until what the guide promises is there."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            output = machine.run(commands)
-            if expected in " ".join(output.split()):
-                return
-        except AssertionError as error:
-            output = str(error)
-        assert time.monotonic() < deadline, f"{expected!r} is not said by:\n{commands}\n{output}"
-        time.sleep(1)
-
-
-def heading_of(block: Block) -> str:
-    """The heading of the second level above a block."""
-    lines = GUIDE.read_text(encoding="utf-8").splitlines()[: block.line]
-    return next(line.removeprefix("## ") for line in reversed(lines) if line.startswith("## "))
 
 
 @contextlib.contextmanager
