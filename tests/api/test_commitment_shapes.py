@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from limes.actions.commitments.settle import SettleCommitments
 from limes.core.catalog import BehaviorRule
 from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, CORES, NOW, PATHS, amounts, ask, commit, events, listed, offer, take
@@ -111,6 +112,23 @@ def test_parts_of_what_was_renewed_are_not_renewed_again(cloud: World) -> None:
     cloud.clock.advance(365 * DAY)
     assert post(cloud, f"{renewed['id']}/renew", {}).status_code == 202  # a new year, a new renewal
     assert amounts(cloud) == [(60, "confirmed"), (60, "planned")]
+
+
+def test_a_renewal_is_known_for_as_long_as_what_was_renewed(cloud: World) -> None:
+    old = commit(cloud, amount=60, duration="1 year")
+    cloud.clock.advance(276 * DAY)
+    assert post(cloud, f"{old['id']}/renew", {}).status_code == 202
+    offer(cloud, old["id"], 20)
+    job = SettleCommitments(cloud.commitments.create.ledger)
+    cloud.clock.advance(job.retention + DAY)
+    job.run()
+    (rest,) = (commitment for commitment in listed(cloud) if commitment["amount"] == 40)
+    refused(cloud, f"{rest['id']}/renew", {}, 409, f"commitment {rest['id']} was already renewed")
+    cloud.clock.advance(2 * 366 * DAY)  # all of it has ended: the old one goes after what was made of it
+    job.run()
+    cloud.clock.advance(job.retention + DAY)
+    job.run()
+    assert cloud.engine.rows("SELECT id FROM project_commitments") == []
 
 
 def test_each_part_is_renewed_by_itself(cloud: World) -> None:

@@ -20,7 +20,8 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class SettleCommitments:
-    """The use cases. Commitments are deleted `retention` seconds after their end; their events stay."""
+    """The use cases. Commitments are deleted `retention` seconds after their end, and what was split, merged or
+    converted with the last that was made of it. Their events stay."""
 
     ledger: Ledger
     retention: float = 30 * 86400.0
@@ -70,8 +71,8 @@ class SettleCommitments:
         now = self.ledger.now()
         for resource_id in engine.snapshot(lambda: queries.unsettled_resources(engine, now)):
             engine.atomic(partial(self._settle, resource_id))
-        while engine.atomic(lambda: self._forget(now - self.retention)) == _BATCH:
-            pass
+        while engine.atomic(lambda: self._forget(now - self.retention)):
+            pass  # what was made of others goes first, and then these
 
     def _settle(self, resource_id: int) -> None:
         now = self.ledger.now()

@@ -227,19 +227,25 @@ def was_renewed(engine: Engine, commitment: Commitment) -> bool:
     return bool(engine.column(_RENEWALS, **values))
 
 
-_ENDED_BEFORE = compiled(
-    lambda p: (
+def _select_ended(p: Any) -> peewee.Query:
+    """A superseded one stays for as long as anything that was made of it: through it, renewals are found."""
+    successor = Stored.alias()
+    has_successors = fn.EXISTS(successor.select(successor.id).where(successor.predecessor == Stored.id))
+    return (
         Stored.select(Stored.id)
         .where(
             ((Stored.status == "expired") & (Stored.expires_at < p.time))
-            | ((Stored.status == "superseded") & (Stored.superseded_at < p.time))
+            | ((Stored.status == "superseded") & (Stored.superseded_at < p.time) & ~has_successors)
         )
         .order_by(Stored.id)
         .limit(p.limit)
     )
-)
+
+
+_ENDED_BEFORE = compiled(_select_ended)
 
 
 def ended_before(engine: Engine, time: float, limit: int) -> list[int]:
-    """Returns the lowest `limit` numbers of commitments that expired or were superseded before that time."""
+    """Returns the lowest `limit` numbers of commitments that can go: they expired before that time, or were superseded,
+    and nothing that was made of them is left."""
     return engine.column(_ENDED_BEFORE, time=time, limit=limit)
