@@ -12,6 +12,7 @@ from limes.api.routes import ROUTES
 from limes.core.commitments.duration import DurationError
 from limes.errors import BadRequest
 from limes.web import operational
+from limes.web.compression import CompressionMiddleware
 from limes.web.errors import UNAUTHORIZED, PlainErrors, answer_text
 from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, ConnectionMiddleware, RequestIdMiddleware
@@ -80,6 +81,7 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
             deps.client_address,
             RequestIdMiddleware(deps.ids),
             AccessLogMiddleware("limes", deps.clock, quiet_paths=operational.PUBLIC_PATHS | {"/"}),
+            CompressionMiddleware(is_on=deps.compression, without=PublicPaths((), deps.mounts)),
             MountMiddleware(deps.mounts),
             CorsMiddleware(deps.allowed_origins, without=PublicPaths((), deps.mounts)),
             PathMiddleware(public),

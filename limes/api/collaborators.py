@@ -50,3 +50,5 @@ class ApiCollaborators:
     client_address: ClientAddress = field(default_factory=ClientAddress)
     mounts: tuple[Mount, ...] = ()
     """What is served beside the API: the dashboard."""
+    compression: bool = True
+    """Whether answers are compressed for clients that accept it."""

@@ -2,7 +2,8 @@
 
 The tag stands for the quotas and bursting, not for the bytes of an answer: usage changes with each scrape, and a PUT
 must not fail for that. So answers with a tag are not to be cached (`no-store`), and a client that sends `If-None-Match`
-asks whether quotas have changed.
+asks whether quotas have changed. Compressed answers have the same tag for the same reason; a weak one could not be
+used with `If-Match`.
 
 Headers are read more strictly than Falcon does (`docs/adr/0020-one-table-per-api.md`): a header with a mistake is
 refused, because to ignore it would carry out a PUT without its condition.

@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from socketserver import ThreadingMixIn
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
@@ -15,11 +16,16 @@ from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, gener
 from limes.db.engine import Engine
 from limes.metrics.data import DataMetrics
 from limes.metrics.text import spool
+from limes.web.call import BodyStream
+from limes.web.compression import accepts_gzip, compress_parts
 from limes.web.listening import explain_failure
 from limes.web.operation import Router
 from limes.web.operational import HealthcheckEndpoint, render_metrics
 
 log = logging.getLogger(__name__)
+
+_PART = 256 * 1024
+"""Bytes that are compressed at a time."""
 
 
 class _Server(ThreadingMixIn, WSGIServer):
@@ -48,12 +54,20 @@ class MetricsEndpoint:
         own = render_metrics() + generate_latest(self._registry)
         file = spool(own, self._data.write if self._data is not None else None)
         size = file.seek(0, os.SEEK_END)
+        resp.append_header("vary", "Accept-Encoding")
         if req.method == "HEAD":
             file.close()
             resp.content_length = size
             return
         file.seek(0)
-        resp.set_stream(file, size)
+        if accepts_gzip(req.get_header("Accept-Encoding")):
+            resp.set_header("content-encoding", "gzip")
+            stream = BodyStream(part for part in iter(partial(file.read, _PART), b""))
+            stream.encode(compress_parts)
+            stream.on_close(file.close)
+            resp.stream = stream
+        else:
+            resp.set_stream(file, size)
 
 
 @contextmanager

@@ -77,6 +77,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         max_body_size=settings.api.max_body_size,
         stale_after=settings.collector.stale_after,
         mounts=dashboard_mounts(settings, cloud, authenticator, revoked, clock),
+        compression=settings.api.clients.compression,
     )
 
 

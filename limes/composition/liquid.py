@@ -47,6 +47,7 @@ def build_liquid(settings: Settings, environ: Mapping[str, str] = os.environ) ->
     known_capacity: set[str] = set().union(*concerned.values())
     return LiquidCollaborators(
         client_address=client_address(settings),
+        compression=settings.liquid.clients.compression,
         service=service,
         backend=backend,
         capacity={name: backends.capacity[name] for name, names in concerned.items() if names},

@@ -6,6 +6,7 @@ import falcon
 
 from limes.liquid.handlers import LiquidApi, LiquidCollaborators
 from limes.liquid.routes import ROUTES
+from limes.web.compression import CompressionMiddleware
 from limes.web.errors import UNAUTHORIZED, PlainErrors
 from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware
@@ -29,6 +30,7 @@ def create_app(deps: LiquidCollaborators) -> falcon.App[Any, Any]:
             deps.client_address,
             RequestIdMiddleware(deps.ids),
             AccessLogMiddleware("liquid", deps.clock, quiet_paths=PUBLIC_PATHS),
+            CompressionMiddleware(is_on=deps.compression),
             AuthMiddleware(deps.authenticator, lambda path: path in PUBLIC_PATHS, UNAUTHORIZED),
         ],
         router=Router(head=True),

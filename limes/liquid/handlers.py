@@ -44,6 +44,8 @@ class LiquidCollaborators:
     """Where the description is kept, so that its version grows."""
     max_body_size: int = MAX_BODY_SIZE
     client_address: ClientAddress = field(default_factory=ClientAddress)
+    compression: bool = True
+    """Whether answers are compressed for clients that accept it."""
     info: Mapping[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:

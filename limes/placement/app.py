@@ -15,6 +15,7 @@ from limes.placement.middleware import (
 from limes.placement.operation import PlacementApi
 from limes.placement.routes import ROUTES
 from limes.web import operational
+from limes.web.compression import CompressionMiddleware
 from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, ConnectionMiddleware, RequestIdMiddleware
 from limes.web.operation import Router, add_routes, public_paths
@@ -30,6 +31,7 @@ def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
             deps.client_address,
             RequestIdMiddleware(deps.ids),
             AccessLogMiddleware("placement", deps.clock, quiet_paths=operational.PUBLIC_PATHS),
+            CompressionMiddleware(is_on=settings.clients.compression),
             PrefixMiddleware(settings.prefix),
             CorsMiddleware(settings.cors),
             AuthMiddleware(deps.authenticator, lambda path: path in _WITHOUT_TOKEN),

@@ -28,6 +28,9 @@ class ClientSettings(Section):
     connections_per_peer: int = Field(default=1024, ge=0)
     """Open connections with one address, answered with 429 beyond; 0 for any number. Behind a proxy, the address is the
     proxy's, so this has to be at least what the proxy opens."""
+    compression: bool = True
+    """Answers of 1 KiB or more are compressed (gzip) for clients that accept it. To be switched off where a proxy does
+    that."""
 
 
 def _network(value: str) -> str:

@@ -10,6 +10,7 @@ import falcon
 from limes.errors import StartupError
 from limes.ui.browser import SECURITY_HEADERS, set_security_headers
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
+from limes.web.compression import accepts_gzip
 from limes.web.mount import Mount
 
 STATIC = Path(__file__).parent / "static"
@@ -32,30 +33,31 @@ class File:
     plain: bytes
     packed: bytes
     content_type: str
-    etag: str
+    hash: str
+    """Of the content, for entity tags."""
 
     @classmethod
     def read(cls, path: Path) -> "File":
         """Reads and compresses it."""
         plain = path.read_bytes()
-        etag = f'"{hashlib.sha256(plain).hexdigest()[:32]}"'
-        return cls(plain, gzip.compress(plain, mtime=0), _TYPES[path.suffix], etag)
+        digest = hashlib.sha256(plain).hexdigest()[:32]
+        return cls(plain, gzip.compress(plain, mtime=0), _TYPES[path.suffix], digest)
 
     def answer(self, req: falcon.Request, resp: falcon.Response, cache_control: str) -> None:
         """Sends it compressed to clients that accept this, and not at all to those that have it."""
         set_security_headers(resp)
         resp.set_header("cache-control", cache_control)
-        resp.set_header("etag", self.etag)
+        is_packed = accepts_gzip(req.get_header("Accept-Encoding"))
+        etag = f'"{self.hash}-gzip"' if is_packed else f'"{self.hash}"'  # one for each sequence of bytes
+        resp.set_header("etag", etag)
         resp.append_header("vary", "Accept-Encoding")
-        if self.etag in (req.get_header("If-None-Match") or "").replace("W/", "").split(", "):
+        if etag in (req.get_header("If-None-Match") or "").replace("W/", "").split(", "):
             resp.status = falcon.HTTP_304
             return
         resp.content_type = self.content_type
-        if "gzip" in (req.get_header("Accept-Encoding") or ""):
+        if is_packed:
             resp.set_header("content-encoding", "gzip")
-            resp.data = self.packed
-        else:
-            resp.data = self.plain
+        resp.data = self.packed if is_packed else self.plain
 
 
 class PageEndpoint:

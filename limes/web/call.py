@@ -72,14 +72,19 @@ class BodyStream:
         self._parts = parts
         self._closers: list[Callable[[], object]] = []
         self._is_closed = False
+        self._encoding: Callable[[Iterator[bytes]], Iterator[bytes]] = iter
         self.sent = 0
         """How many bytes the server has taken."""
         self._first = next(parts, b"")
 
     def __iter__(self) -> Iterator[bytes]:
-        for part in itertools.chain([self._first], self._parts):
+        for part in self._encoding(itertools.chain([self._first], self._parts)):
             self.sent += len(part)
             yield part
+
+    def encode(self, encoding: Callable[[Iterator[bytes]], Iterator[bytes]]) -> None:
+        """Sends what `encoding` makes of the parts. To be called before anything is read."""
+        self._encoding = encoding
 
     def on_close(self, action: Callable[[], object]) -> None:
         """Runs `action` when nothing more will be read; at once if that is already so."""

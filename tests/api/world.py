@@ -152,6 +152,7 @@ def make_world(
     policy: Policy | None = None,
     allowed_origins: tuple[str, ...] = ("*",),
     catalog_url: str = "https://limes.example.com",
+    compression: bool = True,
     **catalog_options: Any,
 ) -> World:
     """Fills a migrated database and puts the API on it. Without `fill` the database has been filled before."""
@@ -188,6 +189,7 @@ def make_world(
         allowed_origins=allowed_origins,
         stale_after=stale_after,
         mounts=mounts,
+        compression=compression,
     )
     world.app = create_app(deps)
     world.client = falcon.testing.TestClient(_typed(world.app))

@@ -137,6 +137,10 @@ def test_metrics_and_healthcheck(cloud: Cloud) -> None:
             assert (head.status_code, head.content, int(head.headers["content-length"]) > 0) == (200, b"", True)
         health = requests.get(f"http://127.0.0.1:{collector.port}/healthcheck", timeout=200)
         assert (health.status_code, health.text) == (200, "ok\n")
+        address = f"http://127.0.0.1:{collector.port}/metrics"
+        assert requests.get(address, timeout=200).headers["content-encoding"] == "gzip"
+        plain = requests.get(address, timeout=200, headers={"Accept-Encoding": "identity"})
+        assert (plain.status_code, "content-encoding" in plain.headers) == (200, False)
         deadline = time.monotonic() + 100
         while True:
             lines = requests.get(f"http://127.0.0.1:{collector.port}/metrics", timeout=200).text.splitlines()

@@ -1,5 +1,6 @@
 """What is the same for all operations: versions, media types, errors, CORS, mount points and bounds."""
 
+import gzip
 import json
 from collections.abc import Iterable
 from typing import Any
@@ -135,6 +136,17 @@ def test_the_version_that_a_header_asks_for(world: World, header: str, version: 
     answer = world.call("GET", "/", openstack_api_version=header)
     assert answer.headers["openstack-api-version"] == f"placement {version}"
     assert "openstack-api-version" in answer.headers["vary"]
+
+
+def test_large_answers_are_compressed_for_those_who_accept_it(world: World) -> None:
+    plain, packed = world.call("GET", "/traits"), world.call("GET", "/traits", accept_encoding="gzip, deflate")
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(packed.content) == plain.content
+    assert packed.headers["vary"] == plain.headers["vary"]
+    assert "Accept-Encoding" in packed.headers["vary"]
+    small = world.call("GET", "/", accept_encoding="gzip")
+    assert "content-encoding" not in small.headers
 
 
 def test_cache_headers_from_1_15(world: World) -> None:

@@ -45,6 +45,16 @@ def test_files_are_kept_for_ever_and_sent_compressed(dashboard: falcon.testing.T
     assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
 
 
+def test_each_encoding_has_a_tag_of_its_own(dashboard: falcon.testing.TestClient) -> None:
+    gzipped = {"Accept-Encoding": "gzip"}
+    plain, packed = (dashboard.simulate_get("/ui", headers=headers) for headers in ({}, gzipped))
+    assert plain.headers["etag"] != packed.headers["etag"]
+    known = {"If-None-Match": packed.headers["etag"]}
+    assert dashboard.simulate_get("/ui", headers={**known, **gzipped}).status_code == 304
+    refused = dashboard.simulate_get("/ui", headers={**known, "Accept-Encoding": "gzip;q=0"})
+    assert (refused.status_code, "content-encoding" in refused.headers) == (200, False)
+
+
 def test_who_has_it_gets_no_second_copy(dashboard: falcon.testing.TestClient) -> None:
     etag = dashboard.simulate_get("/ui").headers["etag"]
     for given in (etag, f"W/{etag}", f'"other", {etag}'):
