@@ -169,7 +169,8 @@ class CommitmentSettings(Section):
     renewal_window: Seconds = 90 * 86400.0
     """From how long before its end a commitment may be renewed."""
     retention: Seconds = 30 * 86400.0
-    """How long after their end commitments are kept. Their events stay for good."""
+    """How long after their end commitments are kept. What was split, merged or converted goes with the last that was
+    made of it. Events stay for good."""
 
     use_days: int = Field(default=90, ge=1, le=3660)
     """For how many days it is kept what projects have used, day by day, for the utilisation report."""
