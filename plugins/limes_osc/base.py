@@ -71,6 +71,15 @@ class LimesLister(LimesCommand, command.Lister):
         """No: cliff could not sort by columns that are not shown."""
         return False
 
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Iterable[Sequence[Any]]
+    ) -> int:
+        """Prints nothing where cliff would print an empty line instead of a table."""
+        rows = list(data)
+        if not rows and parsed_args.formatter == "table" and not parsed_args.print_empty:
+            return 0
+        return int(super().produce_output(parsed_args, column_names, rows))
+
     def table(self, args: argparse.Namespace, columns: Columns, rows: Iterable[Row]) -> Table:
         """Returns what cliff's formatters take. Raises `CommandError` for filters and columns that do not exist."""
         listed = list(rows)

@@ -22,6 +22,7 @@ _HINTS = {
 
 _ABOUT_THE_WISH = (409, 412, 422, 423)
 """With these statuses the server's words say everything, and the address of the request nothing."""
+_FORBIDDEN = "the roles of this token do not allow it; openstack limes identity show lists them"
 _UNKNOWN = ("no such project", "no such domain")
 _DISCOVER = re.compile(r"try to POST (/domains(?:/\S+/projects)?/discover)")
 """What a missing project or domain may need, in the words of the API."""
@@ -130,7 +131,7 @@ def _explain(answer: requests.Response) -> list[str]:
     """Returns the server's words, and what to make of them."""
     text = answer.json() if _is_json(answer) else answer.text
     words = _DISCOVER.sub(_as_command, text.strip() if isinstance(text, str) else str(text))
-    hint = "the roles of this token do not allow it" if words == "Forbidden" else _HINTS.get(answer.status_code, "")
+    hint = _FORBIDDEN if words == "Forbidden" else _HINTS.get(answer.status_code, "")
     request = answer.request
     where = f"HTTP {answer.status_code}"
     if answer.status_code not in _ABOUT_THE_WISH:

@@ -20,7 +20,7 @@ _WORDS = {
 
 
 class ListInconsistencies(LimesLister):
-    """List quotas that contradict themselves, usage or the backends"""
+    """List quotas that contradict each other, usage or the backends"""
 
     nothing = "No inconsistencies."
     options: ClassVar[Options] = (add_filters, add_long, add_unit)
@@ -77,7 +77,7 @@ def _finding(kind: str, document: Json, args: argparse.Namespace) -> Row:
 
 
 class ListScrapeErrors(LimesLister):
-    """List scrapes that fail, one for each service and message"""
+    """List scrapes that fail, one row for each service and message"""
 
     nothing = "No scrape fails."
     options: ClassVar[Options] = (add_filters, add_long)

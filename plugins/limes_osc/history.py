@@ -141,8 +141,8 @@ class ExplainQuotas(Targeted, LimesLister):
 
 
 class ExplainDomain(OfDomain, ExplainQuotas):
-    """Explain a domain's quotas: what bounds them, who set them, and where you could set them"""
+    """Explain a domain's quotas: the smallest and largest that you could set, and why"""
 
 
 class ExplainProject(OfProject, ExplainQuotas):
-    """Explain a project's quotas: what bounds them, who set them, and where you could set them"""
+    """Explain a project's quotas: the smallest and largest that you could set, and why"""

@@ -89,7 +89,7 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
     add_unit(parser)
     add_long(parser)
     parser.add_argument("--per-az", action="store_true", help="One row for each availability zone")
-    parser.add_argument("--detail", action="store_true", help="Show what backends say of single objects")
+    parser.add_argument("--detail", action="store_true", help="Show what backends report on single objects")
 
 
 def report_query(args: argparse.Namespace) -> list[tuple[str, str]]:
@@ -99,7 +99,7 @@ def report_query(args: argparse.Namespace) -> list[tuple[str, str]]:
 
 def add_paging(parser: argparse.ArgumentParser) -> None:
     """Adds the options that select a part of a list."""
-    parser.add_argument("--limit", metavar="<number>", type=int, help="At most so many domains, projects or changes")
+    parser.add_argument("--limit", metavar="<number>", type=int, help="At most this many domains, projects or changes")
     parser.add_argument("--marker", metavar="<id>", help="Only what follows this one (with --limit)")
 
 

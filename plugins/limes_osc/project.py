@@ -103,7 +103,7 @@ class SimulateProject(OfProject, SimulateQuotas):
 
 
 class SyncProject(OfProject, LimesCommand):
-    """Ask Limes to look at a project's usage as soon as possible"""
+    """Ask Limes to update a project's usage as soon as possible"""
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Says nothing."""

@@ -41,7 +41,7 @@ def add_set_option(parser: argparse.ArgumentParser) -> None:
 def add_yes_option(parser: argparse.ArgumentParser) -> None:
     """`--yes`."""
     parser.add_argument(
-        "--yes", "-y", action="store_true", help="Do not ask before the change (asked on a terminal only)"
+        "--yes", "-y", action="store_true", help="Do not ask for confirmation (which happens on a terminal only)"
     )
 
 

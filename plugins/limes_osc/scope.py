@@ -111,9 +111,10 @@ class Scopes:
             self._advise("project", own.project_name or own.project_id, given, _PROJECTS, option)
             return Project(own.domain_id, own.project_id)
         if given is None:
+            listing = "openstack limes project list" if own.domain_id else _PROJECTS
             raise CommandError(
                 f"which project? The token is for none: name one with {option}, or set OS_LIMES_PROJECT"
-                f" ({_PROJECTS} shows them)"
+                f" ({listing} shows them)"
             )
         return self._project_in_keystone(given, place) or self._project_in_limes(given, place)
 

@@ -35,7 +35,7 @@ class ShowCluster(ShowReport):
 
 
 class ShowIdentity(LimesShowOne):
-    """Show whose your token is, what it is for, and with which roles"""
+    """Show who you are logged in as: user, domain or project, and roles"""
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """User, scope and roles."""

@@ -166,8 +166,28 @@ def test_public_offers_and_their_withdrawal(cloud: Cloud, berlin: User, dresden:
     assert (offer["id"], offer["amount"], offer["transfer_token"]) == (made["id"], 10, token)
     assert "Transfer Token" not in berlin.must("commitment list")
     assert token in berlin.must("commitment list --long")
+    assert token not in dresden.must("commitment offer list")
+    assert token in dresden.must("commitment offer list --long")
     assert berlin.json(f"commitment transfer cancel {made['id']}")["transfer_status"] is None
     assert dresden.json("commitment offer list") == []
+
+
+def test_taking_what_is_offered_to_everybody(cloud: Cloud, berlin: User, dresden: User) -> None:
+    made = cloud.commit()
+    berlin.must(f"commitment transfer start {made['id']} --public")
+    assert "give an ID or a token, not both" in dresden.refused("commitment transfer accept 1 --token x")
+    assert "nobody offers a commitment 4711: see" in dresden.refused("commitment transfer accept 4711")
+    # a token in the environment is for another one
+    taken = dresden.json(f"commitment transfer accept {made['id']}", OS_LIMES_TRANSFER_TOKEN="another")
+    assert (taken["id"], taken["amount"]) == (made["id"], 10)
+    assert [one["amount"] for one in dresden.json("commitment list")] == [10]
+    assert berlin.json("commitment list") == []
+
+
+def test_what_is_offered_to_some_needs_the_token(cloud: Cloud, berlin: User, dresden: User) -> None:
+    made = cloud.commit()
+    berlin.must(f"commitment transfer start {made['id']}")
+    assert "nobody offers a commitment" in dresden.refused(f"commitment transfer accept {made['id']}")
 
 
 def test_tokens_are_not_in_the_log(cloud: Cloud, berlin: User, dresden: User) -> None:
@@ -209,6 +229,9 @@ def test_conversion(cloud: Cloud, berlin: User) -> None:
         "target_amount": 2,
     }
     convert = f"commitment convert {made['id']}"
+    assert "compute has no such resource; did you mean cores?" in berlin.refused(
+        "commitment conversion list compute/core"
+    )
     assert "only multiples of 3 can be converted to volume/capacity" in berlin.refused(
         f"{convert} --to volume/capacity"
     )

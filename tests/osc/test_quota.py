@@ -138,7 +138,10 @@ def test_roles(login: Login) -> None:
         assert "user is not allowed to raise" in said
     said = login("dresden-admin").refused(f"project set {BERLIN_IN_GERMANY} --set compute/cores=40")
     assert said.splitlines()[0] == "Forbidden"
-    assert "the roles of this token do not allow it (GET /v1/domains/uuid-for-germany/" in said
+    assert (
+        "the roles of this token do not allow it; openstack limes identity show lists them (GET /v1/domains/uuid-for-germany/"
+        in said
+    )
 
 
 def test_somebody_else_was_faster(login: Login, admin: User) -> None:

@@ -48,6 +48,7 @@ def test_what_the_token_is_for(login: Login) -> None:
     assert berlin.json(f"project show {BERLIN} --domain {GERMANY} --resource cores")[0]["usage"] == 5
     assert "which project?" in berlin.refused(f"project show --domain {FRANCE}")
     germany = login("germany-admin")
+    assert "(openstack limes project list shows them)" in germany.refused("commitment list")
     assert germany.json("domain show --resource cores")[0]["quota"] == 100
     assert germany.json("domain show germany --resource cores")[0]["quota"] == 100
     shown = berlin.json("identity show")
@@ -67,7 +68,8 @@ def test_who_may_look_up_nothing_gives_ids(login: Login) -> None:
     assert member.json(f"project show {BERLIN} --resource cores")[0]["usage"] == 5
     said = member.refused("project show berlin")
     assert (
-        "Forbidden\nthe roles of this token do not allow it (GET /v1/domains/uuid-for-germany/projects/berlin: " in said
+        "Forbidden\nthe roles of this token do not allow it; openstack limes identity show lists them (GET /v1/domains/uuid-for-germany/projects/berlin: "
+        in said
     )
     assert "('berlin' was taken for an ID, as this user may not look up projects by name)" in said
 
@@ -99,7 +101,10 @@ def test_wrong_roles(login: Login) -> None:
         outcome = member.run(command)
         assert outcome.status == 1, command
         assert outcome.out == ""
-        assert "Forbidden\nthe roles of this token do not allow it (" in outcome.errors
+        assert (
+            "Forbidden\nthe roles of this token do not allow it; openstack limes identity show lists them ("
+            in outcome.errors
+        )
 
 
 def test_tokens_and_addresses_that_are_none(cloud: Cloud, login: Login, openstack: OpenStackClient) -> None:

@@ -11,6 +11,7 @@ from limes_osc.base import Fields, LimesLister, Options, Table
 from limes_osc.client import Json, Refused
 from limes_osc.columns import Columns, Row
 from limes_osc.commitment.listing import OneOfProject, add_id
+from limes_osc.filters import read_inventory
 from limes_osc.options import add_amount, amount_of, read_pair
 from limes_osc.quota import add_yes_option, confirm
 from limes_osc.targets import InProject
@@ -18,12 +19,15 @@ from limes_osc.targets import InProject
 
 def _add_duration(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--duration", metavar="<duration>", required=True, help='From the same start, such as "2 years"; not shorter'
+        "--duration",
+        metavar="<duration>",
+        required=True,
+        help='New duration from the same start, such as "2 years"; it cannot be shorter',
     )
 
 
 class SetCommitment(OneOfProject):
-    """Let a commitment last longer"""
+    """Extend the duration of a commitment"""
 
     options: ClassVar[Options] = (add_id, _add_duration)
 
@@ -39,7 +43,7 @@ def _add_ids(parser: argparse.ArgumentParser) -> None:
 
 
 class MergeCommitments(OneOfProject):
-    """Make one of several confirmed commitments of a resource and availability zone"""
+    """Merge several confirmed commitments to the same resource and availability zone"""
 
     options: ClassVar[Options] = (_add_ids,)
 
@@ -49,7 +53,7 @@ class MergeCommitments(OneOfProject):
 
 
 class RenewCommitment(OneOfProject):
-    """Make the commitment that follows one that ends soon"""
+    """Create the commitment that follows one that ends soon"""
 
     options: ClassVar[Options] = (add_id,)
 
@@ -65,7 +69,7 @@ def _add_target(parser: argparse.ArgumentParser) -> None:
 
 
 class ConvertCommitment(OneOfProject):
-    """Make a commitment, or a part of it, one of another resource, at the configured rate"""
+    """Convert a commitment, or a part of it, to another resource at the configured rate"""
 
     options: ClassVar[Options] = (add_id, add_amount, _add_target)
 
@@ -104,19 +108,21 @@ def rates_path(service: str, resource: str) -> str:
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("resource", metavar="<service>/<resource>", type=read_pair, help="Resource of commitments")
+    parser.add_argument(
+        "resource", metavar="<service>/<resource>", type=read_pair, help="Resource, such as compute/cores"
+    )
 
 
 class ListConversions(LimesLister):
-    """List what commitments of a resource can be converted to"""
+    """List the resources that commitments to a resource can be converted to"""
 
-    nothing = "They can be converted to nothing."
+    nothing = "Commitments to it cannot be converted."
 
     options: ClassVar[Options] = (_add_source,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """Returns one row for each target; amounts are in the units of the resources."""
-        conversions = self.limes.get(rates_path(*parsed_args.resource))["conversions"]
+        conversions = self._read(*parsed_args.resource)
         rows: list[Row] = [
             {
                 "Target Service": conversion["target_service"],
@@ -128,6 +134,15 @@ class ListConversions(LimesLister):
         ]
         columns = Columns(["Target Service", "Target Resource", "Source Amount", "Target Amount"], unit=False)
         return self.table(parsed_args, columns, rows)
+
+    def _read(self, service: str, resource: str) -> list[Json]:
+        try:
+            conversions: list[Json] = self.limes.get(rates_path(service, resource))["conversions"]
+        except Refused as refused:
+            inventory = read_inventory(self.limes)
+            problem = inventory.why_unknown(service, resource) if inventory is not None else ""
+            raise (CommandError(f"{service}/{resource}: {problem}") if problem else refused) from None
+        return conversions
 
 
 class DeleteCommitments(InProject):

@@ -22,7 +22,7 @@ def _add_key(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--idempotency-key",
         metavar="<key>",
-        help="The same command with the same key makes no second commitment, but shows the first one",
+        help="Repeating the command with the same key creates no second commitment, but shows the first",
     )
 
 
@@ -47,7 +47,7 @@ class CreateCommitment(WantedCommitment, OneOfProject):
 
 
 class CanConfirmCommitment(WantedCommitment, LimesShowOne):
-    """Ask whether a commitment could be confirmed at once; if not, show what would work, with exit code 1"""
+    """Check whether a commitment could be confirmed at once; if not, show what would work (exit code 1)"""
 
     _result = True
 
@@ -73,7 +73,7 @@ class CanConfirmCommitment(WantedCommitment, LimesShowOne):
 
 
 class PlanCommitment(WantedCommitment, LimesShowOne):
-    """Show when a commitment could be confirmed, from what is known today, and what has to end before"""
+    """Show when a commitment could be confirmed, as far as is known today, and what has to end first"""
 
     options: ClassVar[Options] = (add_confirm_by, add_unit)
 

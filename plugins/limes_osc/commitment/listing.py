@@ -35,6 +35,8 @@ OPTIONAL = {"Confirm By", "Confirmed At", "Superseded At", "Transfer Status", "C
 """Columns that tables leave out where they are empty."""
 HIDDEN = {"Duration", "Confirmed At", "Superseded At", "Transfer Status"}
 """Columns that tables have with `--long` only; a transfer is also behind the status."""
+OFFERS = "/public-commitments"
+"""The path of what is offered to everybody."""
 
 
 def row_of(commitment: Json, wanted: Unit | None = None) -> Row:
@@ -78,13 +80,13 @@ class ListOfCommitments(LimesLister):
 
 
 def _add_history(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--history", action="store_true", help="Also those that have ended")
+    parser.add_argument("--history", action="store_true", help="Include those that have ended")
 
 
 class ListCommitments(InProject, ListOfCommitments):
     """List a project's commitments"""
 
-    nothing = "The project has no commitments of this kind."
+    nothing = "No commitments were found."
     options: ClassVar[Options] = (_add_history,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
@@ -95,15 +97,15 @@ class ListCommitments(InProject, ListOfCommitments):
 
 
 class ListOffers(ListOfCommitments):
-    """List commitments that are offered to everybody; `limes commitment transfer accept ID` takes one"""
+    """List commitments that are offered to everybody; transfer accept takes one by its ID"""
 
-    nothing = "Nobody offers commitments of this kind."
+    nothing = "No offers were found."
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """Returns one row for each commitment."""
         titles = ["ID", "Service", "Resource", "AZ", "Amount", "Duration", "Status", "Expires At", "Transfer Token"]
         columns = Columns(titles, hidden={"Status", "Transfer Token"})
-        return self.list_commitments(parsed_args, "/public-commitments", (), columns)
+        return self.list_commitments(parsed_args, OFFERS, (), columns)
 
 
 class OneCommitment(LimesShowOne):
@@ -140,7 +142,7 @@ class OneOfProject(InProject, OneCommitment):
 
 
 class ShowCommitment(OneOfProject):
-    """Show a commitment of a project, also one that has ended"""
+    """Show a commitment of a project, even one that has ended"""
 
     options: ClassVar[Options] = (add_id,)
 
@@ -151,13 +153,13 @@ class ShowCommitment(OneOfProject):
 
 def _add_days(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--days", metavar="<days>", type=int, help="How many days to look back (default: 30)")
-    parser.add_argument("--daily", action="store_true", help="One row for each day, instead of the last one only")
+    parser.add_argument("--daily", action="store_true", help="One row for each day, instead of only the last day")
 
 
 class ListUtilisation(InProject, LimesLister):
-    """List how well commitments fit usage, and what one should commit to"""
+    """List how well commitments match usage, and the recommended amounts"""
 
-    nothing = "The project has no commitments of this kind, and uses nothing that one could commit to."
+    nothing = "No commitments were found, nor usage that one could commit to."
     options: ClassVar[Options] = (add_filters, _add_days, add_long, add_unit)
     _figures: ClassVar[dict[str, str]] = {
         "Committed": "committed",
@@ -200,11 +202,11 @@ def _add_since(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--since", metavar="<number>", type=int, default=0, help="Only changes after the one of this number"
     )
-    parser.add_argument("--limit", metavar="<number>", type=int, help="At most so many (default: 1000)")
+    parser.add_argument("--limit", metavar="<number>", type=int, help="At most this many (default: 1000)")
 
 
 class ListEvents(LimesLister):
-    """List changes of all commitments in their order, for billing"""
+    """List the changes of all commitments in order, for billing"""
 
     nothing = "No changes."
     options: ClassVar[Options] = (_add_since, add_long, add_unit)

@@ -8,16 +8,18 @@ from osc_lib.exceptions import CommandError
 
 from limes_osc.base import Fields, LimesCommand, Options
 from limes_osc.client import Json, document_of
-from limes_osc.commitment.listing import OneCommitment, OneOfProject, add_id
+from limes_osc.commitment.listing import OFFERS, OneCommitment, OneOfProject, add_id
 from limes_osc.options import add_amount, amount_of
 
 
 def _add_public(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--public", action="store_true", help="Offer it to everybody, instead of to who has the token")
+    parser.add_argument(
+        "--public", action="store_true", help="Offer it to everybody, not only to those who have the token"
+    )
 
 
 class StartTransfer(OneOfProject):
-    """Mark a commitment, or a part of it, for transfer; who has the token that is shown can take it"""
+    """Mark a commitment, or a part of it, for transfer; whoever has the token can accept it"""
 
     options: ClassVar[Options] = (add_id, add_amount, _add_public)
 
@@ -29,7 +31,7 @@ class StartTransfer(OneOfProject):
 
 
 class CancelTransfer(OneOfProject):
-    """Withdraw the mark for transfer from a commitment"""
+    """Cancel the transfer of a commitment"""
 
     options: ClassVar[Options] = (add_id,)
 
@@ -47,7 +49,7 @@ def _add_token(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--token",
         metavar="<token>",
-        help="Token of the transfer (Env: OS_LIMES_TRANSFER_TOKEN, which others on this machine do not see)",
+        help="Token of the transfer (Env: OS_LIMES_TRANSFER_TOKEN, which keeps it out of the process list)",
     )
 
 
@@ -73,18 +75,42 @@ class Transferable(LimesCommand):
 
 
 class ShowOffer(Transferable, OneCommitment):
-    """Show the commitment that a token would take"""
+    """Show the commitment that a transfer token belongs to"""
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """Returns the commitment."""
         return self.commitment_fields(parsed_args, self.read_offer(parsed_args))
 
 
+def _add_offer(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "id",
+        metavar="<id>",
+        type=int,
+        nargs="?",
+        help="ID of a commitment that is offered to everybody; needs no token",
+    )
+
+
 class AcceptTransfer(Transferable, OneOfProject):
-    """Take a commitment that was marked for transfer into the project"""
+    """Move a commitment that was marked for transfer into the project"""
+
+    options: ClassVar[Options] = (_add_offer,)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """Returns the commitment."""
-        path = f"{self.path(parsed_args)}/transfer-commitment/{self.read_offer(parsed_args)['id']}"
-        answer = self.limes.request("POST", path, headers=self.headers(parsed_args), secret=True)
+        number, headers = self._find(parsed_args)
+        path = f"{self.path(parsed_args)}/transfer-commitment/{number}"
+        answer = self.limes.request("POST", path, headers=headers, secret=True)
         return self.commitment_fields(parsed_args, self.warned(document_of(answer))["commitment"])
+
+    def _find(self, args: argparse.Namespace) -> tuple[int, dict[str, str]]:
+        """Returns the number of the commitment, and the headers that take it. Raises `CommandError`."""
+        if args.id is None:
+            return int(self.read_offer(args)["id"]), self.headers(args)
+        if args.token:
+            raise CommandError("give an ID or a token, not both: the ID is for what is offered to everybody")
+        offers = {offer["id"]: offer for offer in self.limes.get(OFFERS, secret=True)["commitments"]}
+        if args.id not in offers:
+            raise CommandError(f"nobody offers a commitment {args.id}: see openstack limes commitment offer list")
+        return args.id, {"Transfer-Token": offers[args.id]["transfer_token"]}
