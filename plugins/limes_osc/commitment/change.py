@@ -22,7 +22,7 @@ def _add_duration(parser: argparse.ArgumentParser) -> None:
         "--duration",
         metavar="<duration>",
         required=True,
-        help='New duration from the same start, such as "2 years"; it cannot be shorter',
+        help='New duration, such as "2 years", from the same start',
     )
 
 

@@ -13,9 +13,7 @@ from limes_osc.options import add_amount, amount_of
 
 
 def _add_public(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--public", action="store_true", help="Offer it to everybody, not only to those who have the token"
-    )
+    parser.add_argument("--public", action="store_true", help="Offer it to everybody, not only to those with the token")
 
 
 class StartTransfer(OneOfProject):
