@@ -1,4 +1,4 @@
-"""gunicorn for both HTTP APIs, as the Procfile starts it. Whatever you set below goes before Limes's own settings."""
+"""gunicorn for both HTTP APIs, as the Procfile starts it. What you set below overrides Limes's own settings."""
 
 from limes.composition.gunicorn_conf import *  # noqa: F403 - gunicorn reads the names of this file
 

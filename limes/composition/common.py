@@ -80,6 +80,8 @@ def _more_problems(path: Path, environ: Mapping[str, str]) -> list[str]:
 
 
 def _missing(path: Path, *, named: bool) -> str:
+    if path.is_dir():
+        return f"{path}: this is a folder, not a configuration file"
     if named:
         return f"{path}: there is no such configuration file; `limes config init {path}` writes one to start from"
     return (

@@ -6,6 +6,7 @@ from functools import partial
 
 from keystoneauth1 import exceptions as ksa_errors
 
+from limes.auth.session import CloudSession
 from limes.backends import (
     BackendMissing,
     BackendOutage,
@@ -29,7 +30,8 @@ def check(context: Context) -> Iterator[Finding]:
         yield skipped("backends", "there are none: the file is for `limes placement` alone")
         return
     try:
-        cluster = build_cluster(context.settings, open_cloud(context.settings), time_limit=context.timeout)
+        cloud = open_cloud(context.settings)
+        cluster = build_cluster(context.settings, cloud, time_limit=context.timeout)
     except LimesError:
         yield skipped("backends", "the configuration has to be corrected first")
         return
@@ -37,12 +39,12 @@ def check(context: Context) -> Iterator[Finding]:
     try:
         project = _find_project(context, cluster)
     except BackendError as error:
-        yield problem("backends.discovery", str(error), _mend(error))
+        yield problem("backends.discovery", str(error), _mend(error, cloud))
     else:
         yield _about_discovery(context, project)
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="doctor") as pool:
-        yield from pool.map(partial(_about_service, cluster, project), cluster.backends.quota)
-        yield from pool.map(partial(_about_capacitor, cluster), cluster.backends.capacity)
+        yield from pool.map(partial(_about_service, cluster, cloud, project), cluster.backends.quota)
+        yield from pool.map(partial(_about_capacitor, cluster, cloud), cluster.backends.capacity)
 
 
 def _find_project(context: Context, cluster: Cluster) -> ProjectInfo | None:
@@ -66,7 +68,7 @@ def _about_discovery(context: Context, project: ProjectInfo | None) -> Finding:
     return warning(name, "discovery finds no project", mend)
 
 
-def _about_service(cluster: Cluster, project: ProjectInfo | None, service_type: str) -> Finding:
+def _about_service(cluster: Cluster, cloud: CloudSession, project: ProjectInfo | None, service_type: str) -> Finding:
     name = f"backends.service.{service_type}"
     if project is None:
         return skipped(name, "there is no project to ask about")
@@ -75,17 +77,17 @@ def _about_service(cluster: Cluster, project: ProjectInfo | None, service_type: 
             cluster.backends.quota[service_type], cluster.catalog.services[service_type], project, cluster.catalog
         )
     except BackendError as error:
-        return problem(name, str(error), _mend(error))
+        return problem(name, str(error), _mend(error, cloud))
     where = f"{project.domain.name}/{project.name}"
     return ok(name, f"service {service_type} reports {len(report.resources)} resources of {where}")
 
 
-def _about_capacitor(cluster: Cluster, capacitor: str) -> Finding:
+def _about_capacitor(cluster: Cluster, cloud: CloudSession, capacitor: str) -> Finding:
     name = f"backends.capacitor.{capacitor}"
     try:
         report = calls.report_capacity(cluster.backends.capacity[capacitor], capacitor, cluster.catalog)
     except BackendError as error:
-        return problem(name, str(error), _mend(error))
+        return problem(name, str(error), _mend(error, cloud))
     count = sum(map(len, report.services.values()))
     if not count:
         text = f"capacitor {capacitor} reports capacity of no configured resource"
@@ -94,9 +96,13 @@ def _about_capacitor(cluster: Cluster, capacitor: str) -> Finding:
     return ok(name, f"capacitor {capacitor} reports capacity of {count} resources")
 
 
-def _mend(error: BackendError) -> str:
+def _mend(error: BackendError, cloud: CloudSession) -> str:
     """Returns what to do, by the kind of the error, or of what was behind it."""
     causes = _chain(error)
+    if cloud.auth_url is not None and cloud.auth_url in str(error):
+        return "Keystone has to let us in first: see keystone.connection and keystone.login"
+    if cloud.auth_url is None and any(isinstance(cause, ksa_errors.AuthorizationFailure) for cause in causes):
+        return "name a token for Limes's own requests in identity.sample.own_token"
     if any(isinstance(cause, BackendMissing | ksa_errors.CatalogException) for cause in causes):
         return (
             "openstack endpoint create SERVICE INTERFACE URL; or correct interface and region_name;"

@@ -10,9 +10,7 @@ from limes.db.engine import Engine
 from limes.doctor.finding import Context, Finding, ok, warning
 from limes.errors import LimesError
 
-_GRACE = (
-    "put it back into the configuration; if it is to go, nothing: it is deleted after that (collector.service_grace)"
-)
+_GRACE = "put it back under services; if it is to go, do nothing: it is deleted after that (collector.service_grace)"
 _PUT_BACK = "put it back into the configuration; if it is to go, do nothing"
 
 

@@ -86,7 +86,8 @@ def load(path: Path, environ: Mapping[str, str]) -> Settings:
     """
     document = read_yaml(path)
     if not isinstance(document, dict):
-        raise ConfigError([f"{path}: expected a mapping of section names to sections"])
+        hint = "`limes config init` writes a file to start from"
+        raise ConfigError([f"{path}: expected sections with keys, such as `services:`; {hint}"])
     return parse(document, environ, path.parent)
 
 

@@ -90,7 +90,7 @@ def test_no_postgresql(installation: Installation, process: tuple[str, ...]) -> 
     assert "What to do: start PostgreSQL there, have it listen on that address (listen_addresses)" in line
 
 
-@pytest.mark.parametrize("process", PROCESSES[:5], ids=" ".join)
+@pytest.mark.parametrize("process", PROCESSES[:6], ids=" ".join)
 def test_no_keystone(installation: Installation, process: tuple[str, ...]) -> None:
     url = f"http://127.0.0.1:{free_port()}/v3"
     installation.document["identity"] = {

@@ -9,16 +9,22 @@ from limes.settings import Settings
 _SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 
 
-def delete_data(settings: Settings) -> list[Path]:
-    """Deletes the SQLite files, and what `static` backends have stored. Returns what was deleted.
-
-    Raises `StartupError` for data that may be of use: those of a cloud with real identities, and those on a server.
-    """
+def require_deletable(settings: Settings) -> None:
+    """Raises `StartupError` for data that may be of use: those of real users, and those on a server."""
     if settings.identity.method != "sample":
         raise StartupError(
             "--fresh deletes all data, so it is only for sample clouds (identity.method: sample);"
             f" identity.method is {settings.identity.method!r}"
         )
+    _database_files(settings)
+
+
+def delete_data(settings: Settings) -> list[Path]:
+    """Deletes the SQLite files, and what `static` backends have stored. Returns what was deleted.
+
+    Raises `StartupError` for what `require_deletable` protects.
+    """
+    require_deletable(settings)
     deleted = [path for path in [*_database_files(settings), *_state_files(settings)] if path.is_file()]
     for path in deleted:
         try:

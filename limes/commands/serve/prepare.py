@@ -3,7 +3,7 @@
 from pathlib import Path
 from urllib.parse import unquote
 
-from limes.commands.serve.fresh import delete_data
+from limes.commands.serve.fresh import delete_data, require_deletable
 from limes.composition.checks import require
 from limes.composition.common import all_databases, load_settings
 from limes.errors import StartupError
@@ -18,8 +18,10 @@ def prepare(*, fresh: bool = False) -> tuple[Settings, Path]:
     Raises `LimesError` with what is in the way.
     """
     settings = load_settings()
+    if fresh:
+        require_deletable(settings)
     for process in ("api", "placement"):
-        require(settings, process, ["exposure"])
+        require(settings, process, ["exposure", "policy", "backends"])
     folder = _data_folder(settings)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -34,6 +36,8 @@ def prepare(*, fresh: bool = False) -> tuple[Settings, Path]:
     if fresh:
         for path in delete_data(settings):
             print(f"Deleted {path}")
+    for process in ("api", "placement"):
+        require(settings, process, ["identity"])
     for database in all_databases():
         database.migrations.upgrade(database.engine)
         database.engine.close()

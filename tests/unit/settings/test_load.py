@@ -102,8 +102,8 @@ def test_names_that_are_given_twice_or_reserved() -> None:
     [
         ("a: [", "line 1, column 5: not valid YAML"),
         ("a: 1\na: 2", "line 2, column 1: not valid YAML: the key 'a' is given twice"),
-        ("- a list", ": expected a mapping of section names to sections"),
-        ("", ": expected a mapping of section names to sections"),
+        ("- a list", ": expected sections with keys, such as `services:`"),
+        ("", ": expected sections with keys, such as `services:`"),
     ],
 )
 def test_what_is_no_configuration(tmp_path: Path, text: str, problem: str) -> None:
