@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.browser import OpenPage
+from tests.e2e.browser import OpenPage, watched_page
 from tests.e2e.cloud import (
     ACME,
     ACME_ADMIN,
@@ -167,3 +167,31 @@ def test_a_deletion(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..
     page = open_as(CLOUD_ADMIN, f"/ui{OF_SHOP}?do=manage&id={number}&act=delete")
     paste(copied(page, tool), CLOUD_ADMIN)
     assert number not in listed(cloud)
+
+
+def test_bursting_on_and_off(
+    browser: Browser, paste: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    cloud = DashboardCloud(tmp_path_factory.mktemp("bursting"), bursting={"max_multiplier": 0.2})
+    try:
+        cloud.start()
+        with watched_page(browser, cloud.url) as watched:
+            page = watched.page
+            page.goto(f"/ui/{QUOTA}")
+            page.get_by_label("Token").fill(ANALYTICS_ADMIN)
+            page.get_by_role("button", name="Sign in with this token").click()
+            for tool, button, is_on in zip(
+                TOOLS, ("Allow bursting", "Switch bursting off"), (True, False), strict=True
+            ):
+                page.get_by_role("main").get_by_role("button", name=button).click()
+                expect(page.get_by_role("dialog", name=button)).to_contain_text("20 %")
+                paste(copied(page, tool), ANALYTICS_ADMIN, OS_ENDPOINT=cloud.url)
+                bursting = cloud.request("GET", f"/v1/{QUOTA}").json()["project"]["bursting"]
+                assert bursting["enabled"] is is_on
+                page.keyboard.press("Escape")
+                page.reload()
+            page.get_by_role("main").get_by_role("button", name="Allow bursting").click()
+            page.get_by_role("dialog").get_by_role("button", name="Allow bursting").click()
+            expect(page.get_by_role("main").get_by_role("button", name="Switch bursting off")).to_be_visible()
+    finally:
+        cloud.process.stop()

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Wanted } from "../api/commitments";
 import type { Commitment } from "../api/schema";
 import { type Change, clientCommand, curlCommand } from "./change";
+import { switchingBursting } from "./bursting";
 import * as commitments from "./commitments";
 import { settingQuotas } from "./quota";
 import { quoted } from "./shell";
@@ -40,6 +41,11 @@ describe("what the client is told", () => {
     [commitments.withdrawing(AT, ram), "commitment transfer cancel 7"],
     [commitments.accepting(AT, ram), "commitment transfer accept"],
   ])("%#", (change, command) => expect(client(change)).toBe(`${command} --project p1 --domain d1`));
+
+  it("for bursting", () => {
+    expect(client(switchingBursting(AT, true))).toBe("project set p1 --domain d1 --enable-bursting --yes");
+    expect(client(switchingBursting(AT, false))).toBe("project set p1 --domain d1 --disable-bursting --yes");
+  });
 
   it("for quotas", () => {
     const edits = [
