@@ -1,1 +1,0 @@
-import{a as r}from"./index-kKHcG565.js";import{f as e}from"./units-B6sy-bQD.js";function c({most:a,unit:n}){return a<=0?null:r("li",{class:"scale-line","aria-hidden":"true",children:r("span",{class:"scale",children:[r("span",{children:"0"}),r("span",{children:e(a,n)})]})})}export{c as S};
