@@ -89,9 +89,11 @@ def test_what_expires_soon(start: Callable[[str], Journey], ending: int, token: 
     way = start(token)
     expect(way.page.get_by_role("link", name="Commitments ending")).to_contain_text(re.compile("The first ends"))
     way.link("Commitments ending")
-    expect(way.page.get_by_role("row", name="7 compute/cores")).to_contain_text(re.compile("within a week.*west-2"))
+    expect(way.page.get_by_role("row", name="7 Virtual cores of analytics")).to_contain_text(
+        re.compile("west-2.*1 hour")
+    )
     way.arrive()
-    way.link("7 compute/cores")
+    way.link("7 Virtual cores of analytics")
     expect(way.page.get_by_role("dialog")).to_contain_text("7")
     way.arrive()
 
@@ -103,8 +105,8 @@ def test_how_did_usage_grow(start: Callable[[str], Journey], cloud: DashboardClo
     way.link("Usage over time")
     way.choose("Resource", "compute/cores")
     expect(way.page.get_by_text(re.compile("Usage (grew|fell|is what it was)"))).to_be_visible()
-    expect(way.page.get_by_role("img", name="Use of cores day by day")).to_be_visible()
-    expect(way.page.get_by_role("region", name="Use of cores day by day").get_by_role("row")).to_have_count(10)
+    expect(way.page.get_by_role("img", name="Use of Virtual cores day by day")).to_be_visible()
+    expect(way.page.get_by_role("region", name="Use of Virtual cores day by day").get_by_role("row")).to_have_count(10)
     way.arrive()
 
 

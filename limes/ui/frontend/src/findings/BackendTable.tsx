@@ -2,6 +2,7 @@
 import type { ScrapeStatus } from "../api/schema";
 import { type Column, DataTable } from "../components/DataTable";
 import { StateIcon, StateMark } from "../components/StateMark";
+import { isoTime } from "../lib/csv";
 import { formatTime, relative } from "../lib/time";
 import { type Backend, backendsOf } from "./backends";
 
@@ -13,6 +14,7 @@ export function BackendTable({ status }: { status: ScrapeStatus }) {
       rows={backendsOf(status)}
       rowKey={(one) => `${one.kind} ${one.name}`}
       order={{ key: "state", isDescending: true }}
+      orderKey="backends"
       empty={<p class="empty">No service is configured.</p>}
     />
   );
@@ -26,6 +28,7 @@ const COLUMNS: Column<Backend>[] = [
     title: "State",
     class: "wide",
     sortBy: (one) => one.urgency,
+    csv: [{ title: "State", value: (one) => one.problem ?? "works" }],
     render: (one) =>
       one.problem ? (
         <StateMark state="over" text={one.problem} />
@@ -35,8 +38,8 @@ const COLUMNS: Column<Backend>[] = [
         </>
       ),
   },
-  { key: "oldest", title: "Oldest figures", sortBy: (one) => one.oldest ?? 0, render: (one) => moment(one.oldest) },
-  { key: "checked", title: "Last tried", sortBy: (one) => one.checkedAt ?? 0, render: (one) => moment(one.checkedAt) },
+  { key: "oldest", title: "Oldest figures", sortBy: (one) => one.oldest ?? 0, render: (one) => moment(one.oldest), csv: [{ title: "Oldest figures", value: (one) => isoTime(one.oldest) }] },
+  { key: "checked", title: "Last tried", sortBy: (one) => one.checkedAt ?? 0, render: (one) => moment(one.checkedAt), csv: [{ title: "Last tried", value: (one) => isoTime(one.checkedAt) }] },
 ];
 
 function moment(at: number | undefined) {

@@ -16,13 +16,16 @@ import { useDomainName } from "../lib/names";
 import { pagePath, type Place } from "../lib/paths";
 import { shareOf, stateOf, stateText } from "../lib/state";
 import { format, percent } from "../lib/units";
+import { inUnit } from "../lib/csv";
 import { counted } from "../lib/words";
 import { useScrapeStatus } from "../overview/status";
+import { resourceTitle } from "../session/resources";
 
 /** What the API gives at once. The fullest ones are what one looks for. */
 const MOST = 1000;
 
 const resourceOf = (one: FullResource): string => `${one.service}/${one.resource}`;
+const titleOf = (one: FullResource): string => resourceTitle(one.service, one.resource);
 const placeOf = ({ project }: FullResource): Place => ({ domain: project.domain.id, project: project.id });
 
 export default function Fullest() {
@@ -51,7 +54,7 @@ function List({ at, answer: { fullest: all, counts } }: { at: Place; answer: Ful
   const rows = all.filter(
     (one) => (!resource || resourceOf(one) === resource) && [one.project.name, one.project.id, one.project.domain.name].some((part) => part.toLowerCase().includes(text)),
   );
-  const resources = [...new Set(all.map(resourceOf))].sort();
+  const options = [...new Map(all.map((one) => [resourceOf(one), { value: resourceOf(one), title: titleOf(one), group: one.service }])).values()];
   if (all.length === 0) return <Nothing text="No project uses more than 80 % of a quota." checkedAt={status?.checked_at} />;
   return (
     <>
@@ -59,7 +62,7 @@ function List({ at, answer: { fullest: all, counts } }: { at: Place; answer: Ful
         <Select
           label="Resource"
           value={resource}
-          options={[{ value: "", title: "All resources" }, ...resources.map((value) => ({ value, title: value }))]}
+          options={[{ value: "", title: "All resources" }, ...options]}
           choose={(value) => change({ resource: value })}
         />
         <Field label="Search" name="search" type="search" value={search} onInput={(value) => change({ search: value })} />
@@ -96,12 +99,22 @@ const DOMAIN: Column<FullResource> = {
 };
 
 const COLUMNS: Column<FullResource>[] = [
-  { key: "resource", title: "Resource", sortBy: resourceOf, render: resourceOf },
+  {
+    key: "resource",
+    title: "Resource",
+    sortBy: titleOf,
+    render: (one) => <span title={resourceOf(one)}>{titleOf(one)}</span>,
+    csv: [
+      { title: "Service", value: (one) => one.service },
+      { title: "Resource", value: (one) => one.resource },
+    ],
+  },
   {
     key: "share",
     title: "Use of quota",
     class: "wide",
     sortBy: (one) => shareOf(one.usage, one.quota),
+    csv: [{ title: "Use of quota (%)", value: (one) => (one.quota > 0 ? Math.round((1000 * one.usage) / one.quota) / 10 : undefined) }],
     render: (one) => (
       <div class="share">
         <Meter usage={one.usage} limit={one.quota} unit={one.unit ?? ""} limitName="quota" />
@@ -113,10 +126,11 @@ const COLUMNS: Column<FullResource>[] = [
     key: "state",
     title: "State",
     sortBy: (one) => shareOf(one.usage, one.quota),
+    csv: [{ title: "State", value: (one) => stateText(stateOf(one.usage, one.quota), "quota") }],
     render: (one) => <StateMark state={stateOf(one.usage, one.quota)} text={stateText(stateOf(one.usage, one.quota), "quota")} />,
   },
-  { key: "usage", title: "Used", class: "number", sortBy: (one) => one.usage, render: (one) => format(one.usage, one.unit) },
-  { key: "quota", title: "Quota", class: "number", sortBy: (one) => one.quota, render: (one) => format(one.quota, one.unit) },
+  { key: "usage", title: "Used", class: "number", sortBy: (one) => one.usage, render: (one) => format(one.usage, one.unit), csv: [{ title: inUnit("Used", (one) => one.unit), value: (one) => one.usage }] },
+  { key: "quota", title: "Quota", class: "number", sortBy: (one) => one.quota, render: (one) => format(one.quota, one.unit), csv: [{ title: inUnit("Quota", (one) => one.unit), value: (one) => one.quota }] },
   {
     key: "why",
     title: "More",
@@ -125,7 +139,7 @@ const COLUMNS: Column<FullResource>[] = [
     render: (one) => (
       <a
         class="button small"
-        aria-label={`History of ${resourceOf(one)} of ${one.project.name}`}
+        aria-label={`History of ${titleOf(one)} of ${one.project.name}`}
         href={pagePath(placeOf(one), `/history?resource=${encodeURIComponent(resourceOf(one))}`)}
       >
         History

@@ -31,14 +31,14 @@ export default function Overview() {
   const actions = level !== "cloud" && report.data && (
     <>
       {level === "project" && report.data.project && <ProjectActions at={at} project={report.data.project} changed={report.reload} />}
-      {maySetQuota && (
-        <a class="button primary" href={pagePath(at, "/quota")}>
-          Set quota
-        </a>
-      )}
       {level === "project" && mayBuy && report.data.services.some(({ resources }) => resources.some((one) => "commitment_config" in one.raw)) && (
         <a class="button" href={pagePath(at, "/commitments?do=buy")}>
           Buy commitment
+        </a>
+      )}
+      {maySetQuota && (
+        <a class="button primary" href={pagePath(at, "/quota")}>
+          Set quota
         </a>
       )}
     </>

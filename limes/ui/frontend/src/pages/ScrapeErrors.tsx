@@ -15,6 +15,7 @@ import { affected, filteredErrors } from "../findings/lists";
 import { useAddress } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { pagePath } from "../lib/paths";
+import { isoTime } from "../lib/csv";
 import { formatTime, relative } from "../lib/time";
 import { counted } from "../lib/words";
 import { refreshStatus } from "../overview/status";
@@ -122,6 +123,7 @@ function columns(open: (one: ScrapeError) => void): Column<ScrapeError>[] {
       key: "checked",
       title: "Last tried",
       sortBy: (one) => one.checked_at,
+      csv: [{ title: "Last tried", value: (one) => isoTime(one.checked_at) }],
       render: (one) => <span title={formatTime(one.checked_at)}>{relative(one.checked_at)}</span>,
     },
   ];

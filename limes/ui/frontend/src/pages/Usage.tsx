@@ -8,10 +8,12 @@ import { type Column, DataTable } from "../components/DataTable";
 import { crumbsTo, Page } from "../components/Page";
 import { Select } from "../components/Select";
 import { useChoice } from "../lib/address";
+import { inUnit } from "../lib/csv";
 import { useLoad } from "../lib/load";
 import { nameOf, useDomainName } from "../lib/names";
 import { levelOf, type Place } from "../lib/paths";
 import { format } from "../lib/units";
+import { resourceTitle } from "../session/resources";
 import { growthText, noonsOf } from "../usage/growth";
 
 const Chart = lazy(() => import("../components/Chart"));
@@ -29,7 +31,7 @@ export default function Usage() {
   // two days, because the first look at today may be still to come
   const resources = useLoad((signal) => loadUsage(at, 2, undefined, signal), [at]);
   const key = chosen || (resources.data?.[0] && keyOf(resources.data[0]));
-  const options = (resources.data ?? []).map((one) => ({ value: keyOf(one), title: one.resource, group: one.service }));
+  const options = (resources.data ?? []).map((one) => ({ value: keyOf(one), title: resourceTitle(one.service, one.resource), group: one.service }));
   const loaded = useLoad(async (signal) => (key ? loadUsage(at, Number(span), key, signal) : []), [at, span, key]);
   const id = project ?? domain;
   return (
@@ -54,7 +56,8 @@ export default function Usage() {
   );
 }
 
-function Days({ of: { days, resource, unit = "" } }: { of: UsageOfResource }) {
+function Days({ of: { days, service, resource, unit = "" } }: { of: UsageOfResource }) {
+  const title = resourceTitle(service, resource);
   const times = useMemo(() => noonsOf(days), [days]);
   const lines = useMemo(
     () => [
@@ -69,9 +72,9 @@ function Days({ of: { days, resource, unit = "" } }: { of: UsageOfResource }) {
       <p class="growth" role="status">
         {text}
       </p>
-      <Chart label={`Use of ${resource} day by day. ${text} The table below has the figures.`} times={times} lines={lines} unit={unit} />
+      <Chart label={`Use of ${title} day by day. ${text} The table below has the figures.`} times={times} lines={lines} unit={unit} />
       <DataTable
-        caption={`Use of ${resource} day by day`}
+        caption={`Use of ${title} day by day`}
         columns={columns(unit)}
         rows={days}
         rowKey={(one) => one.date}
@@ -85,7 +88,7 @@ function Days({ of: { days, resource, unit = "" } }: { of: UsageOfResource }) {
 function columns(unit: string): Column<UsageOfResource["days"][number]>[] {
   return [
     { key: "date", title: "Day (UTC)", isHeader: true, sortBy: (one) => one.date, render: (one) => one.date },
-    { key: "used", title: "Used", class: "number", sortBy: (one) => one.used, render: (one) => format(one.used, unit) },
-    { key: "committed", title: "Committed", class: "number", sortBy: (one) => one.committed, render: (one) => format(one.committed, unit) },
+    { key: "used", title: "Used", class: "number", sortBy: (one) => one.used, render: (one) => format(one.used, unit), csv: [{ title: inUnit("Used", () => unit), value: (one) => one.used }] },
+    { key: "committed", title: "Committed", class: "number", sortBy: (one) => one.committed, render: (one) => format(one.committed, unit), csv: [{ title: inUnit("Committed", () => unit), value: (one) => one.committed }] },
   ];
 }
