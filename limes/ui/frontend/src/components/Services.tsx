@@ -2,7 +2,8 @@
 import type { Figures, ServiceFigures } from "../api/report";
 import type { Level, Place } from "../lib/paths";
 import { shareOf, stateOf } from "../lib/state";
-import { relative, withReadableTimes } from "../lib/time";
+import { readable } from "../lib/messages";
+import { relative } from "../lib/time";
 import { Resource } from "./Resource";
 
 /** What of a report is shown. */
@@ -62,7 +63,7 @@ export function Services({ services, level, place }: Props) {
                   </h2>
                   <Age service={one} />
                 </header>
-                {one.problem && <p class="problem-note">{withReadableTimes(one.problem)}</p>}
+                {one.problem && <p class="problem-note">{readable(one.problem)}</p>}
                 {one.resources.map((resource) => (
                   <Resource key={resource.name} figures={resource} level={level} place={place} />
                 ))}

@@ -1,7 +1,8 @@
 // What fails: services in some or all of the projects, and capacitors.
 import type { CapacitorScrape, ScrapeStatus, ServiceScrapes } from "../api/schema";
 import type { Report } from "../api/report";
-import { formatTime, relative, withReadableTimes } from "../lib/time";
+import { readable } from "../lib/messages";
+import { formatTime, relative } from "../lib/time";
 import { counted } from "../lib/words";
 
 export interface Failing {
@@ -52,5 +53,5 @@ export function failingOf(status: ScrapeStatus): Failing[] {
 export function failingIn(report: Report): Failing[] {
   return report.services
     .filter((one) => one.problem !== undefined)
-    .map((one) => ({ key: one.type, kind: "service", name: one.type, text: withReadableTimes(one.problem!).replace(/^./, (first) => first.toUpperCase()) }));
+    .map((one) => ({ key: one.type, kind: "service", name: one.type, text: readable(one.problem!).replace(/^./, (first) => first.toUpperCase()) }));
 }
