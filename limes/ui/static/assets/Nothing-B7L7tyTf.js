@@ -1,1 +1,0 @@
-import{a,r as n,s as o}from"./index-BrXk1eo4.js";import{a as r}from"./StateMark-Cp7lE8TL.js";function c({text:e,checkedAt:t}){return a("p",{class:"empty nothing",children:a("span",{children:[a(r,{state:"ok"})," ",e," ",t===void 0?"No backend was checked yet.":a("span",{title:o(t),children:["Last checked ",n(t),"."]})]})})}export{c as N};
