@@ -1,6 +1,8 @@
 """The documentation site: `make docs` builds it from the Markdown files of `docs/`."""
 
-from pygments.lexers.shell import BashSessionLexer
+from pygments.lexer import inherit
+from pygments.lexers.shell import BashLexer, BashSessionLexer
+from pygments.token import Name
 from sphinx.application import Sphinx
 
 from limes import __version__
@@ -25,12 +27,27 @@ html_show_copyright = False
 html_show_sphinx = False
 
 
+class Shell(BashLexer):
+    """Bash, with programs and options in colour."""
+
+    _words = r"if|then|else|elif|fi|for|in|do|done|while|until|case|esac|cd|echo|exit|export|printf|read|set|source|\."
+    tokens = {
+        "basic": [
+            (rf"(?:^|(?<=\| )|(?<=&& ))(?!(?:{_words})(?:\s|$))[\w.~/-]+(?=\s|$)", Name.Function),
+            (r"(?<=[\s\[])--?[a-zA-Z][\w-]*", Name.Attribute),
+            inherit,
+        ]
+    }
+
+
 class Console(BashSessionLexer):
     """Commands after `$ `, their further lines after `> `, and output."""
 
+    _innerLexerCls = Shell
     _bare_continuation = True
 
 
 def setup(app: Sphinx) -> None:
     """What the options above cannot say."""
     app.add_lexer("console", Console)
+    app.add_lexer("sh", Shell)

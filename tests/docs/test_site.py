@@ -81,6 +81,17 @@ def test_a_message_leads_to_troubleshooting(site: Path, browser: Browser, text: 
     assert any(title.startswith("Troubleshooting") for title in found), found
 
 
+def test_commands_are_highlighted(site: Path) -> None:
+    text = (site / "tutorial.html").read_text(encoding="utf-8")
+    for part in (
+        '<span class="gp">$ </span><span class="nf">openstack</span>',
+        '<span class="na">--service</span>',
+        '<span class="go">+-----',
+        '<span class="nf">.venv/bin/pip</span>',
+    ):
+        assert part in text, part
+
+
 def reference(name: str) -> str:
     return (DOCS / "reference" / f"{name}.md").read_text(encoding="utf-8")
 
