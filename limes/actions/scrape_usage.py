@@ -186,7 +186,7 @@ class ScrapeUsage:
             self._record_repair(task, {name: after for name, (_, after) in drift.items()}, wanted)
         texts = [f"{name} {before} -> {after}" for name, (before, after) in drift.items()]
         event = f"the backend quota of {task.scope}, service {task.service_type}, was changed by somebody else"
-        then = "it is put right" if repairs else "it is left alone"
+        then = "it is corrected" if repairs else "it is left alone"
         self.engine.after_commit(partial(log.warning, "%s: %s; %s", event, ", ".join(texts), then))
         self.engine.after_commit(partial(self.telemetry.drift_found, task.service_type))
 

@@ -195,3 +195,33 @@ def test_files() -> None:
 )
 def test_mistakes_are_found(exists: Callable[[str], bool | None], wrong: str) -> None:
     assert exists(wrong) is False
+
+
+OLD_STYLE = re.compile(r"\bmended\b|\bpast Limes\b|\bput right\b|\bfound by this\b|\bin vain\b", re.IGNORECASE)
+"""Words that had to be read twice."""
+READ_BY_USERS = ("config/prometheus/alerts.yaml", "config/grafana/limes.json", "CONTRIBUTING.md", "SECURITY.md")
+
+
+def test_english() -> None:
+    texts = [*pages(), *(ROOT / name for name in READ_BY_USERS)]
+    found = [
+        f"{text.relative_to(ROOT)}:{number}: {line}"
+        for text in texts
+        for number, line in enumerate(text.read_text(encoding="utf-8").splitlines(), 1)
+        if OLD_STYLE.search(line)
+    ]
+    assert found == []
+
+
+def test_english_of_help_texts() -> None:
+    helps = [action.help or "" for parser in _parsers(build_parser()) for action in parser._actions]
+    assert helps
+    assert [text for text in helps if OLD_STYLE.search(text)] == []
+
+
+def _parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                yield from _parsers(inner)

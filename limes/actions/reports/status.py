@@ -145,7 +145,7 @@ def _problems(report: StatusReport) -> list[str]:
             (service.stale, "figures are too old"),
             (service.scrape_errors, "the last scrape failed"),
             (service.push_errors, "the quota could not be written"),
-            (service.drifted, "the backend quota was changed past Limes"),
+            (service.drifted, "somebody else has changed the backend quota"),
         ):
             if count:
                 problems.append(f"service {service.service}: {problem} in {count} of {service.projects} projects")
