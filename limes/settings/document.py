@@ -14,8 +14,11 @@ from limes.settings.words import say_default, say_size, say_type
 
 _HEAD = """# Configuration
 
-One YAML file, named by `--config` or `LIMES_CONFIG`. `limes config check` reports everything that is wrong at once.
-Unknown keys are errors. Keys that the original Limes has too mean the same here. `config/limes.yaml` shows all in use.
+One YAML file: the one that `--config` or `LIMES_CONFIG` names, or else `/etc/limes/limes.yaml`, or else `limes.yaml` in
+the current folder. `limes config init` writes a short one to start from; `config/limes.yaml` shows all keys in use.
+`limes config check` reports everything that is wrong at once, and warns of entries that have no effect, such as a
+behaviour for a resource that does not exist. Unknown keys are errors. Keys that the original Limes has too mean the
+same here.
 
 | type | is written as |
 |---|---|

@@ -12,6 +12,14 @@ _ADVICE = {
 }
 
 
+_VARIABLES = {
+    "api.listen": "LIMES_API_LISTEN_ADDRESS",
+    "placement.listen": "LIMES_PLACEMENT_LISTEN_ADDRESS",
+    "collector.listen": "LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS",
+}
+"""The environment variables that override the settings."""
+
+
 def require_free(setting: str, listen: str) -> None:
     """Raises `StartupError` if nobody could listen on `HOST:PORT`, which comes from this setting."""
     host, _, port = listen.rpartition(":")
@@ -27,4 +35,6 @@ def require_free(setting: str, listen: str) -> None:
 def explain_failure(setting: str, listen: str, error: OSError) -> StartupError:
     """Returns what to raise where an address cannot be listened on."""
     advice = _ADVICE.get(error.errno or 0, "choose another address")
+    if setting in _VARIABLES:
+        advice += f" ({_VARIABLES[setting]})"
     return StartupError(f"{setting}: cannot listen on {listen}: {error.strerror or error}; {advice}")

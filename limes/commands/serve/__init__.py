@@ -69,7 +69,5 @@ def _choose_config() -> "Source":
     if os.environ.get("LIMES_CONFIG") or path.is_file():
         return Source(path.absolute())
     os.environ["LIMES_CONFIG"] = str(QUICKSTART)
-    print(
-        f"There is no configuration, so this is a sample cloud with its data in {Path('var').absolute()}.", flush=True
-    )
+    print("There is no configuration file, so this is a sample cloud.", flush=True)
     return Source(QUICKSTART, built_in=True)

@@ -22,17 +22,17 @@ def prepare(*, fresh: bool = False) -> tuple[Settings, Path]:
         require_deletable(settings)
     for process in ("api", "placement"):
         require(settings, process, ["exposure", "policy", "backends"])
-    folder = _data_folder(settings)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StartupError(f"database.url: cannot make the folder {folder}: {error.strerror}") from None
     for name, listen in (
         ("placement.listen", settings.placement.listen),
         ("api.listen", settings.api.listen),
         ("collector.listen", settings.collector.listen),
     ):
         require_free(name, listen)
+    folder = _data_folder(settings)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StartupError(f"database.url: cannot make the folder {folder}: {error.strerror}") from None
     if fresh:
         for path in delete_data(settings):
             print(f"Deleted {path}")

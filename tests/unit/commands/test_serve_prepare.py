@@ -105,3 +105,26 @@ def test_data_that_are_never_deleted(
     with pytest.raises(StartupError, match=f"^{reason}"):
         prepare(fresh=True)
     assert database.read_text() == "precious"
+
+
+def test_a_port_in_use_leaves_no_trace(config: Callable[..., None], tmp_path: Path) -> None:
+    """Neither a folder, nor is anything deleted: the process that uses the port may use the data as well."""
+    state = tmp_path / "state.json"
+    state.write_text("{}")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        params = {"area": "storage", "state_file": str(state), "resources": {"capacity": {"unit": "GiB", "quota": 0}}}
+        services = [{"service_type": "storage", "type": "static", "params": params}]
+        config(database={"url": f"sqlite:///{tmp_path}/var/limes.db"}, services=services, api={"listen": listen})
+        with pytest.raises(StartupError, match=r"Address already in use; .* \(LIMES_API_LISTEN_ADDRESS\)$"):
+            prepare(fresh=True)
+    assert state.exists()
+    assert not (tmp_path / "var").exists()
+
+
+def test_sample_identities_stay_on_this_machine(config: Callable[..., None], tmp_path: Path) -> None:
+    config(database={"url": f"sqlite:///{tmp_path}/limes.db"}, api={"listen": ":8080"})
+    with pytest.raises(StartupError, match=r"^api\.listen: .* only served on loopback, not on 0\.0\.0\.0:8080"):
+        prepare()
