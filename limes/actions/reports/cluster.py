@@ -51,7 +51,7 @@ class ReportCluster:
         """Reads one state of the database, in six queries.
 
         With `per_az_at`, the breakdown by AZ is reported, with the commitments of that time (in seconds since the
-        epoch). That takes at most four more.
+        epoch). That takes at most three more.
         """
         return self.engine.snapshot(lambda: self._read(selection, per_az_at))
 
@@ -60,17 +60,23 @@ class ReportCluster:
         refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
         resources = list(refs)
         capacities = self._capacities(refs)
-        zoned = {row.resource_id for rows in capacities.values() for row in rows if row.az != ANY_AZ}
-        usage_by_az = queries.usage_by_az(self.engine, sorted(zoned))
         domains_quota: dict[Ref, int] = defaultdict(int)
         for (_, resource_id), quota in domain_quotas_by_resource(self.engine, resources).items():
             domains_quota[refs[resource_id]] += quota
         ranges = cluster_scrape_ranges(self.engine)
         azs: AZBreakdown = {}
         claims: dict[Ref, Claims] = {}
-        if per_az_at is not None:
+        if per_az_at is None:
+            usage_by_az = self._usage_by_az(refs, capacities)
+        else:
             azs = read_totals(self.engine, refs, per_az_at, "cluster", _EVERYWHERE).get(0, {})
             claims = self._claims(refs, capacities, azs, per_az_at)
+            usage_by_az = {
+                (ref, az): figures.usage
+                for ref, by_az in azs.items()
+                for az, figures in by_az.items()
+                if figures.usage is not None
+            }
         sums = queries.resource_sums(self.engine, resources, "cluster", _EVERYWHERE)
         is_whole = selection.is_whole(self.catalog)
         return ClusterReport(
@@ -78,7 +84,7 @@ class ReportCluster:
             sums={refs[row.resource_id]: row for row in sums},
             domains_quota=domains_quota,
             capacities=capacities,
-            usage_by_az={(refs[resource_id], az): usage for (resource_id, az), usage in usage_by_az.items()},
+            usage_by_az=usage_by_az,
             capacity_scraped_at=capacity_scrape_range(self.engine, None if is_whole else resources),
             service_scraped_at={
                 types[row.service_id]: (row.min_scraped_at, row.max_scraped_at)
@@ -96,6 +102,14 @@ class ReportCluster:
         for rows in by_resource.values():
             rows.sort(key=lambda row: self.catalog.az_order(row.az))
         return dict(by_resource)
+
+    def _usage_by_az(
+        self, refs: Mapping[int, Ref], capacities: Mapping[Ref, Sequence[AZCapacityRow]]
+    ) -> dict[tuple[Ref, str], int]:
+        """Returns usage of the resources with capacity in AZs; the breakdown by AZ has it already."""
+        zoned = {row.resource_id for rows in capacities.values() for row in rows if row.az != ANY_AZ}
+        found = queries.usage_by_az(self.engine, sorted(zoned))
+        return {(refs[resource_id], az): usage for (resource_id, az), usage in found.items()}
 
     def _claims(
         self,

@@ -85,6 +85,12 @@ def _where(query: Select, p: Parameters, kind: Level, *conditions: Any) -> Selec
     return query.where(*conditions) if kind == "cluster" else query.where(*conditions, any_of(_KEYS[kind], p.ids))
 
 
+def _join_projects(query: Select, project: Any, by: Level, kind: Level) -> Select:
+    """Joins the projects where they are needed. Sums of the whole cluster read hundreds of thousands of rows, and do
+    not ask whose they are."""
+    return query if by == kind == "cluster" else query.join(Project, on=Project.id == project)
+
+
 # -- by resource -------------------------------------------------------------------------------------------------------
 
 
@@ -103,7 +109,8 @@ def _resource_sums(by: Level, kind: Level) -> Compiled:
         fn.SUM(burst),
         fn.SUM(limited),
         fn.MIN(row.backend_quota) < 0,
-    ).join(Project)
+    )
+    query = _join_projects(query, row.project, by, kind)
     return compiled(lambda p: _group(_where(query, p, kind, any_of(row.resource, p.resources)), by, row.resource))
 
 
@@ -142,7 +149,8 @@ def _az_usage_sums(by: Level, kind: Level) -> Compiled:
         fn.SUM(_USAGE.usage),
         fn.SUM(fn.COALESCE(_USAGE.physical_usage, _USAGE.usage)),
         fn.MAX(_USAGE.physical_usage).is_null(False),
-    ).join(Project, on=Project.id == _USAGE.project_id)
+    )
+    query = _join_projects(query, _USAGE.project_id, by, kind)
     return compiled(
         lambda p: _group(
             _where(query, p, kind, any_of(_USAGE.resource_id, p.resources)), by, _USAGE.resource_id, _USAGE.az
