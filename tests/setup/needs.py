@@ -190,6 +190,7 @@ GOALS: dict[str, tuple[Need, ...]] = {
     "docs": (),
     "test": ALL,
     "e2e": (CHROMIUM, NPM, REAL),
+    "screenshots": (CHROMIUM,),
     "faults": (POSTGRESQL, REAL, FAKETIME),
     "conformance": (POSTGRESQL, REAL),
     "bench-placement": (POSTGRESQL, REAL, COMPILER),
