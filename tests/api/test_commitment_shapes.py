@@ -9,7 +9,20 @@ import pytest
 from limes.actions.commitments.settle import SettleCommitments
 from limes.core.catalog import BehaviorRule
 from limes.core.commitments.rules import CommitmentRules
-from tests.api.commitments import BEHAVIORS, CORES, NOW, PATHS, amounts, ask, commit, events, listed, offer, take
+from tests.api.commitments import (
+    BEHAVIORS,
+    CORES,
+    NOW,
+    PATHS,
+    amounts,
+    ask,
+    commit,
+    events,
+    listed,
+    listed_with_deadlines,
+    offer,
+    take,
+)
 from tests.api.world import World
 from tests.support.rows import all_rows, changes
 
@@ -30,6 +43,11 @@ def cloud(make: Callable[..., World]) -> World:
 
 def post(world: World, what: str, document: dict[Any, Any], project: str = "berlin") -> Any:
     return world.request("POST", f"{PATHS[project]}/commitments/{what}", json=document)
+
+
+def renewable(world: World) -> list[int]:
+    """The numbers of Berlin's commitments that are shown as renewable."""
+    return [commitment["id"] for commitment in listed_with_deadlines(world) if "renewable_from" in commitment]
 
 
 def refused(world: World, what: str, document: dict[Any, Any], status: int, text: str, project: str = "berlin") -> None:
@@ -105,6 +123,7 @@ def test_parts_of_what_was_renewed_are_not_renewed_again(cloud: World) -> None:
     part = offer(cloud, old["id"], 20).json["commitment"]
     (rest,) = (commitment for commitment in listed(cloud) if commitment["amount"] == 40)
     refused(cloud, f"{rest['id']}/renew", {}, 409, f"commitment {rest['id']} was already renewed")
+    assert renewable(cloud) == []
     assert take(cloud, part["id"], part["transfer_token"]).status_code == 202
     # whoever has got a part may go on with it
     assert post(cloud, f"{part['id']}/renew", {}, "dresden").json["commitment"]["amount"] == 20
@@ -137,6 +156,7 @@ def test_each_part_is_renewed_by_itself(cloud: World) -> None:
     (rest,) = (commitment for commitment in listed(cloud) if commitment["amount"] == 36)
     cloud.clock.advance(300 * DAY)
     assert post(cloud, f"{converted['id']}/renew", {}).status_code == 202
+    assert renewable(cloud) == [rest["id"]]
     renewed = post(cloud, f"{rest['id']}/renew", {})
     assert (renewed.status_code, renewed.json["commitment"]["amount"]) == (202, 36)
     for part in (converted, rest):

@@ -3,6 +3,7 @@
 This is for display: the use cases decide again, and know more of commitments that came from other projects.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,21 +28,33 @@ NO_DEADLINES = Deadlines()
 def deadlines_of(family: Sequence[Commitment], rules: CommitmentRules, now: float) -> dict[int, Deadlines]:
     """Returns the deadlines of the live ones by number. `family` are all commitments of a project, also ended ones."""
     by_id = {each.id: each for each in family}
-    live = [each for each in family if each.is_live]
-    renewed = {each.predecessor_id for each in live if _follows(each, by_id)}
+    made_of: dict[int | None, list[Commitment]] = defaultdict(list)
+    for each in family:
+        made_of[each.predecessor_id].append(each)
     return {
         each.id: Deadlines(
-            renewable_from(each, rules.renewal_window) if each.is_confirmed and each.id not in renewed else None,
+            renewable_from(each, rules.renewal_window)
+            if each.is_confirmed and not _was_renewed(each, by_id, made_of)
+            else None,
             _deletable_until(each, by_id, rules.self_delete_grace, now),
         )
-        for each in live
+        for each in family
+        if each.is_live
     }
 
 
-def _follows(commitment: Commitment, by_id: Mapping[int, Commitment]) -> bool:
-    """Returns whether it begins after the one that it was made of, so it renews that one."""
-    before = by_id.get(commitment.predecessor_id or 0)
-    return before is not None and commitment.starts_at > before.starts_at
+def _was_renewed(
+    commitment: Commitment, by_id: Mapping[int, Commitment], made_of: Mapping[int | None, Sequence[Commitment]]
+) -> bool:
+    """Returns whether there is a live renewal of it, or of what it was made of; or what such a renewal has become."""
+    past = [commitment]
+    while (before := by_id.get(past[-1].predecessor_id or 0)) and before.status is Status.SUPERSEDED:
+        past.append(before)
+    made = (each for before in past for each in made_of.get(before.id, ()))
+    renewals = [each for each in made if each.starts_at > commitment.starts_at]
+    for renewal in renewals:  # which grows
+        renewals += made_of.get(renewal.id, ())
+    return any(renewal.is_live for renewal in renewals)
 
 
 def _deletable_until(commitment: Commitment, by_id: Mapping[int, Commitment], grace: float, now: float) -> float | None:
