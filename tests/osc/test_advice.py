@@ -37,6 +37,15 @@ def test_a_refused_creation_says_what_would_work(cloud: Cloud, login: Login) -> 
     assert said == f"{NO_CAPACITY}\n{WORKS.format(' (9880 missing)')}"
 
 
+def test_other_refusals_have_no_such_advice(cloud: Cloud, login: Login) -> None:
+    berlin = login("berlin-admin")
+    create = "commitment create compute/cores {} --az az-one --duration '1 hour' --idempotency-key once"
+    berlin.must(create.format(5))
+    said = berlin.refused(create.format(6))
+    assert "HTTP 4" in said
+    assert "What would work" not in said
+
+
 def test_capacity_that_others_free_in_time(cloud: Cloud, login: Login) -> None:
     login("dresden-admin").must("commitment create compute/cores 60 --az az-one --duration '1 hour'")
     berlin = login("berlin-admin")

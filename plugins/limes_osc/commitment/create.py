@@ -14,8 +14,8 @@ from limes_osc.commitment.wanted import WantedCommitment, add_confirm_by
 from limes_osc.options import add_unit
 from limes_osc.times import moment
 
-_TRY_ANOTHER = (409, 422)
-"""The statuses of refusals that another amount or time may avoid."""
+_ANOTHER_MAY_WORK = ("not enough capacity", "this commitment needs a `confirm_by`")
+"""How refusals begin that another amount or time would avoid."""
 
 
 def _add_key(parser: argparse.ArgumentParser) -> None:
@@ -37,9 +37,7 @@ class CreateCommitment(WantedCommitment, OneOfProject):
         try:
             answer = self.ask(wanted, "new", {"Idempotency-Key": key} if key else None)
         except Refused as refused:
-            if refused.status not in _TRY_ANOTHER or parsed_args.confirm_by is not None:
-                raise
-            plan = read_plan(self.ask, wanted)
+            plan = read_plan(self.ask, wanted) if str(refused).startswith(_ANOTHER_MAY_WORK) else None
             if plan is None:
                 raise
             raise Refused(refused.status, f"{first_clause(str(refused))}\n{advise(plan, wanted)}") from None
