@@ -148,6 +148,13 @@ def test_commands(order: str, page: Path, cloud: SampleCloud, terminals: dict[st
         run_block(block, terminals[order], cloud)
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.parent.name == "guides"], ids=lambda page: page.name)
+def test_guides_say_where_they_start(page: Path) -> None:
+    assert "](../tutorial.md#start-the-cloud)" in " ".join(page.read_text(encoding="utf-8").split()) or not any(
+        map(is_for_shell, blocks_of(page))
+    )
+
+
 def test_each_page_comes_before_and_after_each_other_one() -> None:
     forwards, backwards, last = (order for _, order in orders())
     assert [page for page in forwards if page in backwards] == backwards[::-1]
