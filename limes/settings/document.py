@@ -96,7 +96,8 @@ def _describe(field: FieldInfo) -> list[str]:
     text = _clean(field.description or (model.__doc__ if model else "") or "")
     if model is not None:
         return [text, ""]
-    default = "required" if field.is_required() else f"default: {_default(field)}"
+    shown = _default(field)
+    default = shown if shown == "required" else "no default" if shown == "-" else f"default: {shown}"
     return [f"{text} Type: {say_type(field)}; {default}.", ""]
 
 
