@@ -94,3 +94,11 @@ def test_a_link_leads_to_what_one_is_about_to_do(open_as: OpenPage, cloud: Dashb
     expect(page.get_by_role("dialog", name="18 GiB capacity in any zone")).to_contain_text("Change duration")
     page.goto(f"/ui{OF_SHOP}?do=manage&id={number}&act=nonsense&sort=-nonsense")
     expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def test_resources_with_different_units_have_a_column_for_them(open_as: OpenPage, tmp_path: Path) -> None:
+    page = open_as(CLOUD_ADMIN, "/ui/inconsistencies?list=overspent")
+    expect(page.get_by_role("row").nth(1)).to_be_visible()
+    _, (header, *rows) = exported(page, tmp_path)
+    assert header == ["Project", "Domain", "Resource", "Unit", "Quota", "Used", "Difference"]
+    assert all(row[4].isdigit() and row[5].isdigit() for row in rows)

@@ -16,7 +16,6 @@ import { useDomainName } from "../lib/names";
 import { pagePath, type Place } from "../lib/paths";
 import { shareOf, stateOf, stateText } from "../lib/state";
 import { format, percent } from "../lib/units";
-import { inUnit } from "../lib/csv";
 import { counted } from "../lib/words";
 import { useScrapeStatus } from "../overview/status";
 import { resourceTitle } from "../session/resources";
@@ -107,6 +106,7 @@ const COLUMNS: Column<FullResource>[] = [
     csv: [
       { title: "Service", value: (one) => one.service },
       { title: "Resource", value: (one) => one.resource },
+      { title: "Unit", value: (one) => one.unit },
     ],
   },
   {
@@ -129,8 +129,8 @@ const COLUMNS: Column<FullResource>[] = [
     csv: [{ title: "State", value: (one) => stateText(stateOf(one.usage, one.quota), "quota") }],
     render: (one) => <StateMark state={stateOf(one.usage, one.quota)} text={stateText(stateOf(one.usage, one.quota), "quota")} />,
   },
-  { key: "usage", title: "Used", class: "number", sortBy: (one) => one.usage, render: (one) => format(one.usage, one.unit), csv: [{ title: inUnit("Used", (one) => one.unit), value: (one) => one.usage }] },
-  { key: "quota", title: "Quota", class: "number", sortBy: (one) => one.quota, render: (one) => format(one.quota, one.unit), csv: [{ title: inUnit("Quota", (one) => one.unit), value: (one) => one.quota }] },
+  { key: "usage", title: "Used", class: "number", sortBy: (one) => one.usage, render: (one) => format(one.usage, one.unit) },
+  { key: "quota", title: "Quota", class: "number", sortBy: (one) => one.quota, render: (one) => format(one.quota, one.unit) },
   {
     key: "why",
     title: "More",

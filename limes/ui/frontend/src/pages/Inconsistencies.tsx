@@ -8,7 +8,6 @@ import { Page } from "../components/Page";
 import { Select } from "../components/Select";
 import { distance, filtered, type Finding, findingsOf, type Kind, KINDS } from "../findings/lists";
 import { useAddress } from "../lib/address";
-import { inUnit } from "../lib/csv";
 import { useLoad } from "../lib/load";
 import { pagePath } from "../lib/paths";
 import { useRights } from "../session/rights";
@@ -89,10 +88,19 @@ function columns(kind: Kind, foundTitle: string, maySetQuota: boolean): Column<F
   return [
     name,
     ...(kind === "overcommitted" ? [] : [domain]),
-    { key: "resource", title: "Resource", sortBy: (one) => one.resource, render: (one) => one.resource },
-    { key: "quota", title: "Quota", class: "number", sortBy: (one) => one.quota, render: (one) => format(one.quota, one.unit), csv: [{ title: inUnit("Quota", (one) => one.unit), value: (one) => one.quota }] },
-    { key: "found", title: foundTitle, class: "number", sortBy: (one) => one.found, render: (one) => format(one.found, one.unit), csv: [{ title: inUnit(foundTitle, (one) => one.unit), value: (one) => one.found }] },
-    { key: "distance", title: "Difference", class: "number", sortBy: distance, render: difference, csv: [{ title: inUnit("Difference", (one) => one.unit), value: (one) => (one.found < 0 ? undefined : one.found - one.quota) }] },
+    {
+      key: "resource",
+      title: "Resource",
+      sortBy: (one) => one.resource,
+      render: (one) => one.resource,
+      csv: [
+        { title: "Resource", value: (one) => one.resource },
+        { title: "Unit", value: (one) => one.unit },
+      ],
+    },
+    { key: "quota", title: "Quota", class: "number", sortBy: (one) => one.quota, render: (one) => format(one.quota, one.unit) },
+    { key: "found", title: foundTitle, class: "number", sortBy: (one) => one.found, render: (one) => format(one.found, one.unit) },
+    { key: "distance", title: "Difference", class: "number", sortBy: distance, render: difference, csv: [{ title: "Difference", value: (one) => (one.found < 0 ? undefined : one.found - one.quota) }] },
     ...(maySetQuota ? [SET_QUOTA] : []),
   ];
 }
