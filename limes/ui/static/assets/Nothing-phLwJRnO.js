@@ -1,1 +1,0 @@
-import{a as t,b as n,t as o}from"./index-62jVR8xR.js";import{a as i}from"./StateMark-C0SioOmr.js";function c({text:e,checkedAt:a}){return t("p",{class:"empty nothing",children:t("span",{children:[t(i,{state:"ok"})," ",e," ",a===void 0?"No backend was checked yet.":t("span",{title:o(a),children:["Last checked ",n(a),"."]})]})})}export{c as N};

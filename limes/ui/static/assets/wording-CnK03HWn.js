@@ -1,1 +1,0 @@
-import{x as a,B as s,z as r}from"./index-62jVR8xR.js";import{f as i}from"./units-B6sy-bQD.js";const e=t=>a(t.service_type,t.resource_name),c=t=>`${i(t.amount,t.unit)} ${e(t)}`,o=t=>`${c(t)} in ${r(t.availability_zone)}`,n=t=>`${o(t)}, until ${s(t.expires_at)}`,l=t=>t.confirm_by??t.confirmed_at??t.created_at;export{c,n as i,l as s,e as t,o as w};
