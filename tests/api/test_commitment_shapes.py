@@ -81,6 +81,20 @@ def test_what_is_not_merged(cloud: World) -> None:
     refused(cloud, "merge", {"commitment_ids": []}, 422, few)
 
 
+def test_what_was_renewed_is_not_merged(cloud: World) -> None:
+    """The merged one has one predecessor only: with it, it could be renewed again, or never."""
+    first = commit(cloud, amount=3, duration="1 year")
+    cloud.clock.advance(DAY)
+    second = commit(cloud, amount=4, duration="1 year")
+    cloud.clock.advance(300 * DAY)
+    renewal = post(cloud, f"{first['id']}/renew", {}).json["commitment"]
+    both = {"commitment_ids": [first["id"], second["id"]]}
+    text = f"commitment {first['id']} was already renewed, so it cannot be merged"
+    refused(cloud, "merge", both, 409, text)
+    assert cloud.request("DELETE", f"{PATHS['berlin']}/commitments/{renewal['id']}").status_code == 204
+    assert post(cloud, "merge", both).json["commitment"]["amount"] == 7
+
+
 def test_renewal_begins_when_the_old_one_ends(cloud: World) -> None:
     old = commit(cloud, amount=60, duration="1 year")
     early = f"it is too early to renew commitment {old['id']}: possible from 2026-10-03T00:00:00+00:00"

@@ -52,7 +52,11 @@ class ReshapeCommitments:
             if len(own) < len(named):
                 raise NotFound("no such commitment")
             changes = ledger.lock({each.resource_id for each in own}, now)
-            merged = reshaping.merge([ledger.read_again(each) for each in own], now, ledger.ids.uuid())
+            own = [ledger.read_again(each) for each in own]
+            merged = reshaping.merge(own, now, ledger.ids.uuid())
+            for each in own:  # the merged one could be renewed, too, or not at all
+                if queries.was_renewed(ledger.engine, each):
+                    raise Conflict(f"commitment {each.id} was already renewed, so it cannot be merged")
             successors, more_changes = ledger.store_reshaped(merged)
             ledger.record([*changes, *more_changes], now)
             return ledger.add_description(successors[0])
