@@ -1,4 +1,4 @@
-"""The whole Limes API on one page: path, method, and what the OpenAPI document says about it.
+"""The Limes API as a table: path, method, and what the OpenAPI document says about it. `commitment_routes` has a part.
 
 404, 405 and `Allow`, the paths without a token, the OpenAPI document and the requests in the documentation of the
 policy rules follow from it.
@@ -8,27 +8,10 @@ from functools import cache
 
 from limes.api import openapi, policy
 from limes.api import parameters as p
-from limes.api.bodies import (
-    ConversionBody,
-    DomainQuotaBody,
-    DurationBody,
-    MergeBody,
-    NewCommitmentBody,
-    ProjectQuotaBody,
-    TransferBody,
-)
+from limes.api.bodies import DomainQuotaBody, ProjectQuotaBody
 from limes.api.call import Call, Operation
-from limes.api.handlers import (
-    attention,
-    cluster,
-    commitment,
-    commitment_summary,
-    project,
-    quota,
-    resource,
-    rights,
-    version,
-)
+from limes.api.commitment_routes import COMMITMENTS, DOMAIN, PROJECT, SELECTION
+from limes.api.handlers import attention, cluster, project, quota, resource, rights, version
 from limes.api.shapes.attention import (
     ExpiringCommitmentsAnswer,
     FullestAnswer,
@@ -36,17 +19,6 @@ from limes.api.shapes.attention import (
     UsageHistoryAnswer,
 )
 from limes.api.shapes.cluster import ClusterAnswer, InconsistenciesAnswer, ScrapeErrorsAnswer
-from limes.api.shapes.commitment import (
-    CanConfirmAnswer,
-    CommitmentAnswer,
-    CommitmentEventsAnswer,
-    CommitmentsAnswer,
-    CommitmentSummaryAnswer,
-    ConversionsAnswer,
-    Message,
-    PlanAnswer,
-    UtilisationAnswer,
-)
 from limes.api.shapes.common import ResourcesAnswer
 from limes.api.shapes.project import (
     AllProjectsAnswer,
@@ -70,25 +42,15 @@ def show_openapi(call: Call) -> Answer:
     return Answer(data=_openapi())
 
 
-_DOMAIN = "/v1/domains/{domain_id}"
-_PROJECT = f"{_DOMAIN}/projects/{{project_id}}"
-_COMMITMENTS = f"{_PROJECT}/commitments"
-_COMMITMENT = f"{_COMMITMENTS}/{{id}}"
-
-_SELECTION: tuple[p.Parameter, ...] = (p.SERVICE, p.AREA, p.RESOURCE)
-_REPORT: tuple[p.Parameter, ...] = (*_SELECTION, p.DETAIL, p.PREVIEW)
+_REPORT: tuple[p.Parameter, ...] = (*SELECTION, p.DETAIL, p.PREVIEW)
 _TAGGED_REPORT = (*_REPORT, p.IF_NONE_MATCH)
 _PAGED_REPORT = (*_REPORT, p.LIMIT, p.MARKER)
-_CHANGES = (*_SELECTION, p.CHANGES, p.BEFORE)
-_TOKEN = (p.TRANSFER_TOKEN, p.TOKEN)
-_FULLEST = (*_SELECTION, p.ABOVE, p.FULLEST)
-_SUMMARY = (*_SELECTION, p.AHEAD)
-_EXPIRING = (*_SELECTION, p.AHEAD, p.EXPIRING)
-_USAGE = (*_SELECTION, p.DAYS)
+_CHANGES = (*SELECTION, p.CHANGES, p.BEFORE)
+_FULLEST = (*SELECTION, p.ABOVE, p.FULLEST)
+_EXPIRING = (*SELECTION, p.AHEAD, p.EXPIRING)
+_USAGE = (*SELECTION, p.DAYS)
 
 _SIMULATED = dict.fromkeys((200, 403, 409, 422), SimulationAnswer)
-_COMMITMENT_ERRORS = (404, 409, 422, 423)
-"""What goes wrong where a commitment is made or changed."""
 _QUOTA_RULES = ("raise", "raise_lowpriv", "lower", "lower_lowpriv")
 
 SECTIONS = {
@@ -103,7 +65,7 @@ SECTIONS = {
     },
     "cluster": {
         "/v1/resources": {
-            "GET": Operation(resource.list_resources, None, {200: ResourcesAnswer}, parameters=_SELECTION)
+            "GET": Operation(resource.list_resources, None, {200: ResourcesAnswer}, parameters=SELECTION)
         },
         "/v1/clusters/current": {
             "GET": Operation(
@@ -116,11 +78,11 @@ SECTIONS = {
             )
         },
         "/v1/inconsistencies": {
-            "GET": Operation(cluster.list_inconsistencies, "cluster:show", {200: InconsistenciesAnswer}, (), _SELECTION)
+            "GET": Operation(cluster.list_inconsistencies, "cluster:show", {200: InconsistenciesAnswer}, (), SELECTION)
         },
         "/v1/admin/scrape-errors": {
             "GET": Operation(
-                cluster.list_scrape_errors, "cluster:show_errors", {200: ScrapeErrorsAnswer}, (), _SELECTION
+                cluster.list_scrape_errors, "cluster:show_errors", {200: ScrapeErrorsAnswer}, (), SELECTION
             )
         },
     },
@@ -129,7 +91,7 @@ SECTIONS = {
         "/v1/domains/discover": {
             "POST": Operation(project.discover_domains, "domain:discover", {202: NewDomainsAnswer, 204: None})
         },
-        _DOMAIN: {
+        DOMAIN: {
             "GET": Operation(
                 project.show_domain, "domain:show", {200: DomainAnswer, 304: None}, (404,), _TAGGED_REPORT, tagged=True
             ),
@@ -143,31 +105,31 @@ SECTIONS = {
                 also=tuple(f"domain:{verb}" for verb in _QUOTA_RULES),
             ),
         },
-        f"{_DOMAIN}/simulate-put": {
+        f"{DOMAIN}/simulate-put": {
             "POST": Operation(
                 quota.simulate_domain_quotas, "domain:show", _SIMULATED, (404, 412), (p.IF_MATCH,), DomainQuotaBody
             )
         },
-        f"{_DOMAIN}/history": {
+        f"{DOMAIN}/history": {
             "GET": Operation(quota.list_domain_changes, "domain:show_history", {200: HistoryAnswer}, (404,), _CHANGES)
         },
-        f"{_DOMAIN}/explain": {
-            "GET": Operation(quota.explain_domain_quotas, "domain:show", {200: ExplanationsAnswer}, (404,), _SELECTION)
+        f"{DOMAIN}/explain": {
+            "GET": Operation(quota.explain_domain_quotas, "domain:show", {200: ExplanationsAnswer}, (404,), SELECTION)
         },
     },
     "projects": {
         "/v1/projects": {
             "GET": Operation(project.list_all, "cluster:list_projects", {200: AllProjectsAnswer}, (), _PAGED_REPORT)
         },
-        f"{_DOMAIN}/projects": {
+        f"{DOMAIN}/projects": {
             "GET": Operation(project.list_of_domain, "project:list", {200: ProjectsAnswer}, (404,), _PAGED_REPORT)
         },
-        f"{_DOMAIN}/projects/discover": {
+        f"{DOMAIN}/projects/discover": {
             "POST": Operation(
                 project.discover_projects, "project:discover", {202: NewProjectsAnswer, 204: None}, (404,)
             )
         },
-        _PROJECT: {
+        PROJECT: {
             "GET": Operation(
                 project.show_project,
                 "project:show",
@@ -186,7 +148,7 @@ SECTIONS = {
                 also=tuple(f"project:{verb}" for verb in _QUOTA_RULES),
             ),
         },
-        f"{_PROJECT}/simulate-put": {
+        f"{PROJECT}/simulate-put": {
             "POST": Operation(
                 quota.simulate_project_quotas,
                 "project:show",
@@ -196,146 +158,26 @@ SECTIONS = {
                 ProjectQuotaBody,
             )
         },
-        f"{_PROJECT}/sync": {"POST": Operation(project.sync, "project:sync", {202: None}, (404,))},
-        f"{_PROJECT}/history": {
+        f"{PROJECT}/sync": {"POST": Operation(project.sync, "project:sync", {202: None}, (404,))},
+        f"{PROJECT}/history": {
             "GET": Operation(quota.list_project_changes, "project:show_history", {200: HistoryAnswer}, (404,), _CHANGES)
         },
-        f"{_PROJECT}/explain": {
-            "GET": Operation(
-                quota.explain_project_quotas, "project:show", {200: ExplanationsAnswer}, (404,), _SELECTION
-            )
+        f"{PROJECT}/explain": {
+            "GET": Operation(quota.explain_project_quotas, "project:show", {200: ExplanationsAnswer}, (404,), SELECTION)
         },
     },
-    "commitments": {
-        _COMMITMENTS: {
-            "GET": Operation(
-                commitment.list_of_project, "project:show", {200: CommitmentsAnswer}, (404,), (*_SELECTION, p.HISTORY)
-            )
-        },
-        f"{_COMMITMENTS}/new": {
-            "POST": Operation(
-                commitment.create,
-                "project:edit",
-                {201: CommitmentAnswer},
-                _COMMITMENT_ERRORS,
-                (p.IDEMPOTENCY_KEY,),
-                NewCommitmentBody,
-            )
-        },
-        f"{_COMMITMENTS}/can-confirm": {
-            "POST": Operation(
-                commitment.can_confirm, "project:edit", {200: CanConfirmAnswer}, (404, 422, 423), body=NewCommitmentBody
-            )
-        },
-        f"{_COMMITMENTS}/plan": {
-            "POST": Operation(
-                commitment.plan, "project:edit", {200: PlanAnswer}, (404, 422, 423), body=NewCommitmentBody
-            )
-        },
-        f"{_COMMITMENTS}/utilisation": {
-            "GET": Operation(
-                commitment.show_utilisation, "project:show", {200: UtilisationAnswer}, (404,), (*_SELECTION, p.DAYS)
-            )
-        },
-        f"{_COMMITMENTS}/merge": {
-            "POST": Operation(
-                commitment.merge, "project:edit", {202: CommitmentAnswer}, (404, 409, 422), body=MergeBody
-            )
-        },
-        _COMMITMENT: {
-            # `project:edit` will do, too, within the configured time of grace
-            "DELETE": Operation(commitment.delete, "project:uncommit", {204: None}, (404, 409), authorizes=True)
-        },
-        f"{_COMMITMENT}/renew": {
-            "POST": Operation(commitment.renew, "project:edit", {202: CommitmentAnswer}, _COMMITMENT_ERRORS)
-        },
-        f"{_COMMITMENT}/update-duration": {
-            "POST": Operation(
-                commitment.update_duration,
-                "project:edit",
-                {200: CommitmentAnswer},
-                _COMMITMENT_ERRORS,
-                body=DurationBody,
-            )
-        },
-        f"{_COMMITMENT}/convert": {
-            "POST": Operation(
-                commitment.convert, "project:edit", {202: CommitmentAnswer}, _COMMITMENT_ERRORS, body=ConversionBody
-            )
-        },
-        f"{_COMMITMENT}/start-transfer": {
-            "POST": Operation(
-                commitment.start_transfer,
-                "project:edit",
-                {202: CommitmentAnswer, 400: Message},
-                (404, 409, 422),
-                body=TransferBody,
-            )
-        },
-        f"{_PROJECT}/transfer-commitment/{{id}}": {
-            "POST": Operation(commitment.transfer, "project:edit", {202: CommitmentAnswer}, _COMMITMENT_ERRORS, _TOKEN)
-        },
-        "/v1/commitments": {
-            "GET": Operation(
-                commitment.list_events,
-                "cluster:list_commitments",
-                {200: CommitmentEventsAnswer},
-                parameters=(*_SELECTION, p.SINCE, p.EVENTS),
-            )
-        },
-        "/v1/commitment-summary": {
-            "GET": Operation(
-                commitment_summary.show_summary,
-                "cluster:list_commitments",
-                {200: CommitmentSummaryAnswer},
-                parameters=_SUMMARY,
-            )
-        },
-        f"{_DOMAIN}/commitment-summary": {
-            "GET": Operation(
-                commitment_summary.show_summary_of_domain,
-                "domain:show",
-                {200: CommitmentSummaryAnswer},
-                (404,),
-                _SUMMARY,
-            )
-        },
-        f"{_PROJECT}/commitment-summary": {
-            "GET": Operation(
-                commitment_summary.show_summary_of_project,
-                "project:show",
-                {200: CommitmentSummaryAnswer},
-                (404,),
-                _SUMMARY,
-            )
-        },
-        "/v1/commitments/by-token": {
-            "GET": Operation(
-                commitment.show_by_token, "cluster:show_public_commitments", {200: CommitmentAnswer}, (404,), _TOKEN
-            )
-        },
-        "/v1/commitment-conversion/{service_type}/{resource_name}": {
-            "GET": Operation(
-                commitment.list_conversions, "cluster:show_basic", {200: ConversionsAnswer}, (404, 422), _SELECTION
-            )
-        },
-        "/v1/public-commitments": {
-            "GET": Operation(
-                commitment.list_public, "cluster:show_public_commitments", {200: CommitmentsAnswer}, (), _SELECTION
-            )
-        },
-    },
+    "commitments": COMMITMENTS,
     "attention": {
         "/v1/admin/scrape-status": {
             "GET": Operation(attention.show_scrape_status, "cluster:show_errors", {200: ScrapeStatusAnswer})
         },
-        f"{_DOMAIN}/scrape-status": {
+        f"{DOMAIN}/scrape-status": {
             "GET": Operation(attention.show_scrape_status_of_domain, "domain:show", {200: ScrapeStatusAnswer}, (404,))
         },
         "/v1/projects/fullest": {
             "GET": Operation(attention.list_fullest, "cluster:list_projects", {200: FullestAnswer}, (), _FULLEST)
         },
-        f"{_DOMAIN}/projects/fullest": {
+        f"{DOMAIN}/projects/fullest": {
             "GET": Operation(attention.list_fullest_of_domain, "project:list", {200: FullestAnswer}, (404,), _FULLEST)
         },
         "/v1/expiring-commitments": {
@@ -343,12 +185,12 @@ SECTIONS = {
                 attention.list_expiring, "cluster:list_commitments", {200: ExpiringCommitmentsAnswer}, (), _EXPIRING
             )
         },
-        f"{_DOMAIN}/expiring-commitments": {
+        f"{DOMAIN}/expiring-commitments": {
             "GET": Operation(
                 attention.list_expiring_of_domain, "domain:show", {200: ExpiringCommitmentsAnswer}, (404,), _EXPIRING
             )
         },
-        f"{_PROJECT}/expiring-commitments": {
+        f"{PROJECT}/expiring-commitments": {
             "GET": Operation(
                 attention.list_expiring_of_project, "project:show", {200: ExpiringCommitmentsAnswer}, (404,), _EXPIRING
             )
@@ -356,12 +198,12 @@ SECTIONS = {
         "/v1/usage-history": {
             "GET": Operation(attention.show_usage_history, "cluster:show", {200: UsageHistoryAnswer}, (), _USAGE)
         },
-        f"{_DOMAIN}/usage-history": {
+        f"{DOMAIN}/usage-history": {
             "GET": Operation(
                 attention.show_usage_history_of_domain, "domain:show", {200: UsageHistoryAnswer}, (404,), _USAGE
             )
         },
-        f"{_PROJECT}/usage-history": {
+        f"{PROJECT}/usage-history": {
             "GET": Operation(
                 attention.show_usage_history_of_project, "project:show", {200: UsageHistoryAnswer}, (404,), _USAGE
             )
