@@ -40,10 +40,12 @@ def show_first_page(page: Page) -> None:
 
 
 def show_quota(page: Page) -> None:
-    """A domain's quota while it is typed: the verdict is there before it is saved."""
-    page.goto(f"/ui/domains/{ACME}/quota")
-    page.get_by_label("Virtual cores").fill("240")
-    expect(page.get_by_text("This would be accepted.")).to_be_visible()
+    """A project's quota while it is typed: what the API would say is there before anything is saved."""
+    page.goto(f"/ui/domains/{ACME}/projects?resource=compute/cores")
+    page.get_by_role("button", name="Set quota of shop-staging").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Virtual cores").fill("+20")
+    expect(dialog.get_by_text("This would be accepted.")).to_be_visible()
 
 
 def show_commitments(page: Page) -> None:
@@ -62,7 +64,7 @@ class Picture:
 
 PICTURES: Mapping[str, Picture] = {
     "dashboard": Picture("cloud-admin", show_first_page),
-    "quota": Picture("cloud-admin", show_quota),
+    "quota": Picture("acme-admin", show_quota),
     "commitments": Picture("shop-admin", show_commitments),
 }
 SCHEMES = {"light": "", "dark": "-dark"}
