@@ -1,6 +1,7 @@
 """Names that nothing has are reported by `config check`, all at once and with a hint at the nearest one."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ COMPUTE = "  - {service_type: compute, type: placement, params: {area: a, resour
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("LIMES_")]:
+        monkeypatch.delenv(name)  # `make` sets some, and the doctor warns of those that nothing reads
     monkeypatch.setenv("LIMES_CONFIG", "")
 
 
