@@ -24,7 +24,7 @@ def claim_sqlite_file(engine: Engine) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise StartupError(
-            f"a collector works on the {engine.location} already, and SQLite bears only one:"
+            f"another collector uses the {engine.location} already, and SQLite allows only one:"
             " stop that one, or use PostgreSQL for any number"
         ) from None
     except OSError as error:

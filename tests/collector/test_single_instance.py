@@ -26,7 +26,7 @@ def test_a_second_collector_is_refused_until_the_first_one_is_gone(tmp_path: Pat
         [sys.executable, "-c", HOLDER, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as holder:
         assert holder.stdout.readline() == "mine\n"
-        with pytest.raises(StartupError, match=r"a collector works on the SQLite file .*limes\.db already"):
+        with pytest.raises(StartupError, match=r"another collector uses the SQLite file .*limes\.db already"):
             claim_sqlite_file(Engine(url))
         holder.kill()
     claim_sqlite_file(Engine(url))

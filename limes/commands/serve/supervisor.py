@@ -91,7 +91,7 @@ class Supervisor:
         for child in self._children:
             code = child.process.poll()
             if code is not None and not self._stopping:
-                raise StartupError(f"{child.name} ended with exit code {code}; its last words:\n{_tail(child.log)}")
+                raise StartupError(f"{child.name} ended with exit code {code}; the end of its log:\n{_tail(child.log)}")
 
     def wait(self) -> int:
         """Waits until we are told to stop (exit code 0), or until a process ends by itself (exit code 1)."""
