@@ -20,7 +20,7 @@ _CODES = {0: "stopped by a signal", 1: "it could not start; standard error says 
 
 def add_to(commands: Commands) -> None:
     """Adds `api`, and `placement` with its sub-commands: without one of them, it serves; and `liquid`."""
-    texts = {"api": "serve the Limes Resource API", "placement": "serve the Placement API; audit it; import another one"}
+    texts = {"api": "serve the Limes Resource API", "placement": "serve the Placement API; audit or import"}
     for name, text in texts.items():
         parser = commands.add_parser(name, help=text)
         add_config_option(parser)
