@@ -77,6 +77,19 @@ def test_other_roles_see_neither(open_as: OpenPage, path: str) -> None:
         assert violations(page) == []
 
 
+def test_a_tile_whose_figures_do_not_come_says_so(open_as: OpenPage) -> None:
+    page = open_as(CLOUD_ADMIN, "/ui/domains")
+    for path in ("**/v1/admin/scrape-status", "**/v1/inconsistencies"):
+        page.route(path, lambda route: route.fulfill(status=503, body="the database does not answer"))
+    page.reload()
+    page.get_by_role("link", name="Overview").click()
+    tiles = page.get_by_role("list", name="What needs attention").get_by_role("listitem")
+    for title in ("Failing backends", "Inconsistencies"):
+        expect(tiles.filter(has_text=title)).to_contain_text("Not known: the request failed")
+    expect(tiles.get_by_role("link")).to_have_count(3)
+    assert violations(page) == []
+
+
 def test_a_failing_api_is_told_and_asked_again(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN)
     page.route(

@@ -5,12 +5,12 @@ import type { Failing } from "./failing";
 interface Props {
   failing: Failing[];
   /** Where more is said. */
-  href?: string | undefined;
+  more?: { title: string; href: string } | undefined;
 }
 
 const MOST = 4;
 
-export function Banner({ failing, href }: Props) {
+export function Banner({ failing, more }: Props) {
   if (failing.length === 0) return null;
   return (
     <section class="banner" aria-label="Failing backends">
@@ -22,7 +22,7 @@ export function Banner({ failing, href }: Props) {
           ))}
         </ul>
         {failing.length > MOST && <p>And {failing.length - MOST} more.</p>}
-        {href && <a href={href}>Why, and in which projects</a>}
+        {more && <a href={more.href}>{more.title}</a>}
       </div>
     </section>
   );

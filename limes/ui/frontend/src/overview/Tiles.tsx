@@ -10,7 +10,7 @@ export function Tiles(known: Known) {
   return (
     <ul class="tiles" aria-label="What needs attention">
       {tilesFor(known).map((one) => (
-        <li key={one.key}>{one.load ? <Loading source={one} load={one.load} known={known} /> : <Face source={one} tile={one.from?.(known)} />}</li>
+        <li key={one.key}>{one.load ? <Loading source={one} load={one.load} known={known} /> : <Face source={one} tile={one.from?.(known)} error={known.error} />}</li>
       ))}
     </ul>
   );

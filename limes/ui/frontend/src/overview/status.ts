@@ -10,8 +10,9 @@ const EVERY = 60_000;
 
 interface Asked {
   at: number;
-  /** Undefined while it is on its way, and where it was refused. */
+  /** Undefined while it is on its way, and where nothing came. */
   status: ScrapeStatus | undefined;
+  error?: Error;
 }
 
 const known = signal<Readonly<Record<string, Asked>>>({});
@@ -28,7 +29,9 @@ function ask(key: string, at: Place, isForced: boolean): void {
     (status) => {
       known.value = { ...known.peek(), [key]: { at: Date.now(), status } };
     },
-    () => undefined, // what needs it says so itself, or goes without
+    (error: Error) => {
+      known.value = { ...known.peek(), [key]: { at: Date.now(), status: before?.status, error } };
+    },
   );
 }
 
@@ -51,4 +54,9 @@ export function useScrapeStatus(at: Place | undefined): ScrapeStatus | undefined
     return () => clearInterval(timer);
   }, [key, session.value]);
   return key ? known.value[key]?.status : undefined;
+}
+
+/** Why there is no such state, where asking for it has failed. */
+export function statusError(at: Place): Error | undefined {
+  return known.value[keyOf(at)]?.error;
 }

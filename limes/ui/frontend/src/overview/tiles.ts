@@ -27,6 +27,8 @@ export interface Known {
   rights: Rights | undefined;
   report: Report | undefined;
   status: ScrapeStatus | undefined;
+  /** Why something of this is missing. */
+  error?: Error | undefined;
 }
 
 export interface TileSource {

@@ -11,10 +11,10 @@ import { selected, Services, type Shown, SHOWN } from "../components/Services";
 import { useChoice } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { nameOf, useDomainName } from "../lib/names";
-import { levelOf, pagePath, type Place } from "../lib/paths";
+import { type Level, levelOf, pagePath, type Place } from "../lib/paths";
 import { Banner } from "../overview/Banner";
 import { failingIn, failingOf } from "../overview/failing";
-import { useScrapeStatus } from "../overview/status";
+import { statusError, useScrapeStatus } from "../overview/status";
 import { Tiles } from "../overview/Tiles";
 import { useMaySetQuota, useRights } from "../session/rights";
 import { ProjectActions } from "./ProjectActions";
@@ -56,6 +56,11 @@ export default function Overview() {
   );
 }
 
+const MORE: Partial<Record<Level, (at: Place) => { title: string; href: string }>> = {
+  cloud: () => ({ title: "Why, and in which projects", href: "/ui/scrape-errors" }),
+  domain: (at) => ({ title: "All backends", href: pagePath(at, "/backends") }),
+};
+
 function Attention({ at, report }: { at: Place; report: Report | undefined }) {
   const rights = useRights(at);
   const maySeeStatus = at.domain ? rights?.domain.show : rights?.cloud.show_errors;
@@ -63,8 +68,8 @@ function Attention({ at, report }: { at: Place; report: Report | undefined }) {
   const failing = status ? failingOf(status) : at.project && report ? failingIn(report) : [];
   return (
     <>
-      <Banner failing={failing} href={at.project ? undefined : at.domain ? pagePath(at, "/backends") : "/ui/scrape-errors"} />
-      <Tiles at={at} rights={rights} report={report} status={status} />
+      <Banner failing={failing} more={MORE[levelOf(at)]?.(at)} />
+      <Tiles {...{ at, rights, report, status }} error={at.project ? undefined : statusError(at)} />
     </>
   );
 }
