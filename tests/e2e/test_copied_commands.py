@@ -74,7 +74,7 @@ def _quota(cloud: DashboardCloud, path: str) -> Any:
     return (document.get("project") or document["domain"])["services"][0]["resources"][0]["quota"]
 
 
-@pytest.mark.parametrize(("tool", "quota"), zip(TOOLS, (66, 67), strict=True))
+@pytest.mark.parametrize(("tool", "quota"), [*zip(TOOLS, (66, 67), strict=True)])
 def test_quota_of_a_project(
     open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str, quota: int
 ) -> None:
@@ -84,7 +84,7 @@ def test_quota_of_a_project(
     assert _quota(cloud, QUOTA) == quota
 
 
-@pytest.mark.parametrize(("tool", "quota"), zip(TOOLS, (71, 72), strict=True))
+@pytest.mark.parametrize(("tool", "quota"), [*zip(TOOLS, (71, 72), strict=True)])
 def test_quota_of_a_domain(
     open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str, quota: int
 ) -> None:
