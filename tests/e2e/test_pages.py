@@ -147,4 +147,9 @@ def test_what_was_used_of_commitments_day_by_day(open_as: OpenPage, cloud: Dashb
     days.get_by_text("The figures").click()
     figures = days.get_by_role("region", name="Days of Virtual cores in west-2")
     expect(figures.get_by_role("row")).to_have_count(4)
+    with page.expect_download() as download:
+        days.get_by_role("button", name="Export CSV").click()
+    lines = download.value.path().read_text(encoding="utf-8-sig").splitlines()
+    assert lines[0] == "Day (UTC),Committed,Used,Unused,Least used,Most used"
+    assert len(lines) == 4
     assert violations(page) == []

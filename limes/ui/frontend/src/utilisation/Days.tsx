@@ -1,12 +1,37 @@
-// One resource in one availability zone, day by day: as a chart, and as a table for who does not see it.
+// One resource in one availability zone, day by day: as a chart, and as a table for those who cannot see it.
 import { lazy } from "preact-iso";
 import { useMemo } from "preact/hooks";
-import { TableFrame } from "../components/TableFrame";
+import { type Column, DataTable } from "../components/DataTable";
 import { zoneName } from "../lib/names";
 import { pagePath, type Place } from "../lib/paths";
 import { resourceTitle } from "../session/resources";
 import { format } from "../lib/units";
 import { advice, commitPath, missing, type Summary, timesOf } from "./summary";
+
+type Day = Summary["of"]["days"][number];
+
+const FIGURES = [
+  ["committed", "Committed"],
+  ["used", "Used"],
+  ["unused", "Unused"],
+  ["min_used", "Least used"],
+  ["max_used", "Most used"],
+] as const;
+
+function columnsIn(unit: string): Column<Day>[] {
+  const day: Column<Day> = { key: "date", title: "Day (UTC)", isHeader: true, sortBy: (one) => one.date, render: (one) => one.date };
+  const figures = FIGURES.map(
+    ([key, title]): Column<Day> => ({
+      key,
+      title,
+      class: "number",
+      sortBy: (one) => one[key],
+      render: (one) => format(one[key], unit),
+      csv: [{ title: unit ? `${title} (${unit})` : title, value: (one) => one[key] }],
+    }),
+  );
+  return [day, ...figures];
+}
 
 const Chart = lazy(() => import("../components/Chart"));
 
@@ -22,6 +47,7 @@ export function Days({ at, summary }: { at: Place; summary: Summary }) {
     ],
     [days],
   );
+  const columns = useMemo(() => columnsIn(unit), [unit]);
   return (
     <section aria-label={title}>
       <h2 class="section">{title}</h2>
@@ -41,32 +67,16 @@ export function Days({ at, summary }: { at: Place; summary: Summary }) {
       />
       <details class="action">
         <summary>The figures</summary>
-        <TableFrame caption={`Days of ${title}`}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Day (UTC)</th>
-                {["Committed", "Used", "Unused", "Least used", "Most used"].map((one) => (
-                  <th key={one} scope="col" class="number">
-                    {one}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {days.toReversed().map((one) => (
-                <tr key={one.date}>
-                  <th scope="row">{one.date}</th>
-                  {[one.committed, one.used, one.unused, one.min_used, one.max_used].map((amount, index) => (
-                    <td key={index} class="number">
-                      {format(amount, unit)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </TableFrame>
+        <DataTable
+          caption={`Days of ${title}`}
+          columns={columns}
+          rows={days}
+          rowKey={(one) => one.date}
+          order={{ key: "date", isDescending: true }}
+          orderKey="days"
+          empty="There are no figures yet."
+          isWrapped
+        />
       </details>
     </section>
   );
