@@ -69,7 +69,7 @@ class CapacitorSettings(Section):
 
 
 class LowPrivLimitSettings(Section):
-    """Up to where those may raise quota who only have the low-privilege permission: service -> resource -> limit."""
+    """How far users with only the low-privilege permission may raise quota: service -> resource -> limit."""
 
     projects: dict[str, dict[str, str | int]] = Field(default_factory=dict)
     """For project quotas: service -> resource -> `10`, `10 GiB` or `5% of cluster capacity`."""
@@ -106,7 +106,7 @@ class BehaviorSettings(Section):
     max_burst_multiplier: float | None = Field(default=None, ge=0)
     """The most that these resources may burst; the smallest match counts."""
     overcommit_factor: float = Field(default=0, ge=0)
-    """What raw capacity is multiplied with. 0: no overcommit."""
+    """What raw capacity is multiplied by. 0: no overcommit."""
     scales_with: str | None = Field(default=None, pattern=r"^[^/]+/[^/]+$")
     """`service/resource` whose quota this one should follow. A hint for user interfaces."""
     scaling_factor: float = Field(default=0, ge=0)
@@ -114,7 +114,7 @@ class BehaviorSettings(Section):
     min_nonzero_project_quota: int = Field(default=0, ge=0)
     """The smallest project quota that is not zero, in the resource's unit."""
     commitment_durations: tuple[str, ...] = ()
-    """For how long one may commit, such as `1 year`. Empty: no commitments."""
+    """The durations on offer, such as `1 year`. Empty: no commitments."""
     commitment_is_az_aware: bool = False
     """Whether commitments are for one availability zone."""
     commitment_min_confirm_date: datetime | None = None
@@ -164,19 +164,19 @@ class CommitmentSettings(Section):
     """What projects may do with their commitments."""
 
     self_delete_grace: SecondsOrZero = 0.0
-    """For how long after making it a project may delete a commitment, also a confirmed one. 0: never; only cloud admins
-    delete, and only unconfirmed ones."""
+    """How long after creating a commitment its project may delete it, even if it is confirmed. 0: never; only cloud
+    admins delete, and only unconfirmed ones."""
     renewal_window: Seconds = 90 * 86400.0
-    """From how long before its end a commitment may be renewed."""
+    """How long before its end a commitment may be renewed."""
     retention: Seconds = 30 * 86400.0
-    """How long after their end commitments are kept. What was split, merged or converted goes with the last that was
-    made of it. Events stay for good."""
+    """How long after their end commitments are kept. One that was split, merged or converted is deleted with the last
+    one made from it. Events stay for good."""
 
     use_days: int = Field(default=90, ge=1, le=3660)
-    """For how many days it is kept what projects have used, day by day, for the utilisation report."""
+    """How many days of daily usage by project are kept, for the utilisation report."""
     conversions: tuple[dict[ResourcePath, PositiveInt], ...] = ()
-    """Between which resources commitments can be converted: groups of `service/resource`, each with what one of it is
-    worth. A conversion keeps the worth."""
+    """Groups of resources between which commitments can be converted: `service/resource`, each with the worth of one
+    unit. A conversion keeps the total worth."""
 
     @model_validator(mode="after")
     def _kept_long_enough(self) -> "CommitmentSettings":

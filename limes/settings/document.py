@@ -33,7 +33,7 @@ same here.
 
 A default of `-` means that the setting has no value.
 
-This page is made by `limes config options`; a test compares it with the code.
+`limes config options` writes this page; a test compares it with the code.
 """
 _COLUMNS = ("key", "type", "default", "meaning")
 _PLUGINS = {

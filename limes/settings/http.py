@@ -29,8 +29,8 @@ class ClientSettings(Section):
     """Open connections with one address, answered with 429 beyond; 0 for any number. Behind a proxy, the address is the
     proxy's, so this has to be at least what the proxy opens."""
     compression: bool = True
-    """Answers of 1 KiB or more are compressed (gzip) for clients that accept it. To be switched off where a proxy does
-    that."""
+    """Answers of 1 KiB or more are compressed (gzip) for clients that accept it. Switch it off if a proxy compresses
+    them."""
 
 
 def _network(value: str) -> str:
@@ -46,8 +46,8 @@ Network = Annotated[str, AfterValidator(_network)]
 
 
 class ProxySettings(Section):
-    """Whom we believe where a request comes from. The client's address is in the access log and the audit, and sign-ins
-    to the dashboard are slowed down by it."""
+    """Which proxies are trusted to say where a request comes from. The client's address is in the access log and the
+    audit, and sign-ins to the dashboard are slowed down by it."""
 
     trusted: tuple[Network, ...] = ()
     """Addresses and networks of the proxies in front of us. From others the header is ignored."""

@@ -46,7 +46,7 @@ class KeystoneSettings(Section):
     interface: Literal["public", "internal", "admin"] = "public"
     """Which addresses of the service catalog are used."""
     cacert: ConfigPath | None = None
-    """A file with the certificates that Keystone's and the services' are signed by."""
+    """A file with the certificate authorities of Keystone and the services."""
     insecure: bool = False
     """Don't check certificates. For a laboratory only."""
     timeout: Seconds = 10.0
@@ -73,7 +73,7 @@ class KeystoneSettings(Section):
 
 
 class TokenCacheSettings(Section):
-    """How long what Keystone said of a token is believed. A revoked token is good for so long at most."""
+    """How long Keystone's answer about a token is remembered. A revoked token works for at most that long."""
 
     ttl: SecondsOrZero = 300.0
     """For a valid token, but never beyond its end."""
@@ -82,16 +82,16 @@ class TokenCacheSettings(Section):
     size: int = Field(default=10_000, ge=1)
     """Tokens that each process remembers."""
     signed_out_folder: ConfigPath | None = None
-    """Where processes tell each other which tokens have ended by signing out of the dashboard, so that none believes in
-    them any more. The workers of one API do so by themselves; name a folder that others (further APIs, Placement) share
-    with them to have these refuse the token at once, too, and not only after `ttl`."""
+    """Where processes tell each other which tokens have ended by signing out of the dashboard, so that none accepts
+    them any longer. The workers of one API do so by themselves; name a folder that others (further APIs, Placement)
+    share with them to have these refuse the token at once, too, and not only after `ttl`."""
 
 
 class IdentitySettings(Section):
     """Who may use the APIs, and how we log in elsewhere."""
 
     method: Literal["keystone", "sample", "noauth"] = "keystone"
-    """`keystone` in production; `sample` takes the identities below; `noauth` (Placement only) believes the client."""
+    """`keystone` in production; `sample` takes the identities below; `noauth` (Placement only) trusts the client."""
     validator: Literal["own", "keystonemiddleware"] = "own"
     """What asks Keystone about tokens: our own small validator, or the library of the OpenStack project."""
     keystone: KeystoneSettings = KeystoneSettings()

@@ -79,7 +79,7 @@ class PlacementSettings(Section):
     """Which defaults the rules have that no file overrides: the newer ones (roles `admin` and `service`; the reshaper
     for `service` alone), or the older ones, where the role `admin` may do everything."""
     allow_remote_noauth: bool = False
-    """Whether the `noauth` authentication, which believes everybody, may listen where others can reach it."""
+    """Whether the `noauth` authentication, which trusts everybody, may listen where others can reach it."""
     incomplete_consumer_project_id: str = Field(
         default="00000000-0000-0000-0000-000000000000", min_length=1, max_length=255
     )
