@@ -69,6 +69,20 @@ def rows_of(url: str) -> dict[str, Counter[Any]]:
     return rows
 
 
+def services_of(url: str) -> list[dict[str, Any]]:
+    """A configuration of the services that the database has: the doctor warns of what is not configured any more."""
+    engine = Engine(url)
+    names = engine.rows("SELECT s.type, r.name FROM services s JOIN resources r ON r.service_id = s.id")
+    engine.close()
+    resources: dict[str, dict[str, Any]] = {}
+    for service_type, name in names:
+        resources.setdefault(service_type, {})[name] = {"quota": 0}
+    return [
+        {"service_type": service_type, "type": "static", "params": {"area": service_type, "resources": mine}}
+        for service_type, mine in resources.items()
+    ]
+
+
 @pytest.mark.postgresql
 @pytest.mark.parametrize("databases", ["postgresql"], indirect=True)
 def test_postgresql(postgres: PostgresServer, database_url_with: MigratedUrlFactory, tmp_path: Path) -> None:
@@ -88,6 +102,7 @@ def test_postgresql(postgres: PostgresServer, database_url_with: MigratedUrlFact
         document["database"]["url"] = restored
         for rule in document["resource_behavior"]:  # or else there is a warning: some usage here has no known zone
             rule["commitment_is_az_aware"] = False
+        document["services"] = services_of(restored)
         (tmp_path / "limes.yaml").write_text(yaml.safe_dump(document))
         looked = bash(block("limes db upgrade"), tmp_path)
         assert looked.returncode == 0, looked.stdout + looked.stderr

@@ -20,7 +20,7 @@ from limes.web.errors import PlainErrors
 from limes.web.operation import JsonApi, Operation, Router, add_routes, document_rules, operations_of, public_paths
 
 TABLES = {
-    "limes": (ROUTES, RULES, {"/", "/v1/", "/v1/openapi.json", "/v1/identity"}),
+    "limes": (ROUTES, RULES, {"/", "/v1/", "/v1/openapi.json", "/v1/identity", "/v1/rights", "/v1/resources"}),
     "placement": (PLACEMENT_ROUTES, placement_rules(True), {"/"}),
     "liquid": (LIQUID_ROUTES, LIQUID_RULES, set()),
 }
