@@ -1,6 +1,7 @@
 """The dashboard's sources, and the packages that they are built with."""
 
 import fcntl
+import functools
 import os
 import shutil
 import subprocess
@@ -13,20 +14,37 @@ FRONTEND = CHECKOUT / "limes" / "ui" / "frontend"
 STATIC = CHECKOUT / "limes" / "ui" / "static"
 
 
+_INSTALL = ("install", "--no-save", "--no-audit", "--no-fund", "--fetch-retries=0", "--fetch-timeout=60000")
+"""Where the registry cannot be reached, npm's own patience is many minutes."""
+
+
 def require_packages() -> None:
-    """Installs what package-lock.json says, once for all workers. Skips, or fails in CI, where there is no npm."""
+    """Installs what package-lock.json says, once for all workers. Skips, or fails in CI, where that cannot be done."""
     require(NPM)
+    if reason := _install_packages():
+        give_up(f"npm cannot install the dashboard's packages ({reason}); not tested: {NPM.cost}")
+
+
+@functools.cache
+def _install_packages() -> str:
+    """Answers why it failed; nothing if it did not. Tried once by each worker."""
     stamp = FRONTEND / "node_modules" / ".installed"
     lock = (FRONTEND / "package-lock.json").read_bytes()
     with (FRONTEND / ".npm.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         if not stamp.is_file() or stamp.read_bytes() != lock:
             try:
-                npm("install", "--no-save", "--no-audit", "--no-fund")
-            except AssertionError as error:
-                reason = str(error).splitlines()[-1]
-                give_up(f"npm cannot install the dashboard's packages ({reason}); not tested: {NPM.cost}")
+                npm(*_INSTALL)
+            except (AssertionError, subprocess.TimeoutExpired) as error:
+                return _reason(str(error))
             stamp.write_bytes(lock)
+    return ""
+
+
+def _reason(output: str) -> str:
+    """Answers the line that says most."""
+    lines = [line for line in output.splitlines() if line and "complete log" not in line]
+    return next((line for line in lines if "request to" in line), lines[-1])
 
 
 def npm(*arguments: str, cwd: Path = FRONTEND) -> str:
