@@ -14,7 +14,10 @@ FRONTEND = CHECKOUT / "limes" / "ui" / "frontend"
 STATIC = CHECKOUT / "limes" / "ui" / "static"
 
 
-_INSTALL = ("install", "--no-save", "--no-audit", "--no-fund", "--fetch-retries=0", "--fetch-timeout=60000")
+_INSTALL = (
+    *("install", "--no-save", "--no-audit", "--no-fund"),
+    *("--fetch-retries=1", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=500", "--fetch-timeout=60000"),
+)
 """Where the registry cannot be reached, npm's own patience is many minutes."""
 
 
