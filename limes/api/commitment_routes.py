@@ -3,7 +3,7 @@
 from limes.api import parameters as p
 from limes.api.bodies import ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
 from limes.api.call import Operation
-from limes.api.handlers import commitment, commitment_summary
+from limes.api.handlers import commitment
 from limes.api.shapes.commitment import (
     CanConfirmAnswer,
     CommitmentAnswer,
@@ -99,7 +99,7 @@ COMMITMENTS = {
     },
     "/v1/commitment-summary": {
         "GET": Operation(
-            commitment_summary.show_summary,
+            commitment.show_summary,
             "cluster:list_commitments",
             {200: CommitmentSummaryAnswer},
             parameters=_SUMMARY,
@@ -107,7 +107,7 @@ COMMITMENTS = {
     },
     f"{DOMAIN}/commitment-summary": {
         "GET": Operation(
-            commitment_summary.show_summary_of_domain,
+            commitment.show_summary_of_domain,
             "domain:show",
             {200: CommitmentSummaryAnswer},
             (404,),
@@ -116,7 +116,7 @@ COMMITMENTS = {
     },
     f"{PROJECT}/commitment-summary": {
         "GET": Operation(
-            commitment_summary.show_summary_of_project,
+            commitment.show_summary_of_project,
             "project:show",
             {200: CommitmentSummaryAnswer},
             (404,),

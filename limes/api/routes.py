@@ -11,7 +11,7 @@ from limes.api import parameters as p
 from limes.api.bodies import DomainQuotaBody, ProjectQuotaBody
 from limes.api.call import Call, Operation
 from limes.api.commitment_routes import COMMITMENTS, DOMAIN, PROJECT, SELECTION
-from limes.api.handlers import attention, cluster, project, quota, resource, rights, version
+from limes.api.handlers import attention, cluster, project, quota, rights, version
 from limes.api.shapes.attention import (
     ExpiringCommitmentsAnswer,
     FullestAnswer,
@@ -64,9 +64,7 @@ SECTIONS = {
         },
     },
     "cluster": {
-        "/v1/resources": {
-            "GET": Operation(resource.list_resources, None, {200: ResourcesAnswer}, parameters=SELECTION)
-        },
+        "/v1/resources": {"GET": Operation(cluster.list_resources, None, {200: ResourcesAnswer}, parameters=SELECTION)},
         "/v1/clusters/current": {
             "GET": Operation(
                 cluster.show,

@@ -4,6 +4,7 @@ from limes.actions.reports.cluster import ReportCluster
 from limes.actions.reports.inconsistencies import ReportInconsistencies
 from limes.api.call import Call
 from limes.api.render.cluster import render_cluster, render_inconsistencies, render_scrape_errors
+from limes.api.render.common import render_resources
 from limes.core.catalog import Ref
 from limes.web.call import Answer
 
@@ -20,6 +21,11 @@ def show(call: Call) -> Answer:
     context = call.render_context()
     report = ReportCluster(call.engine, call.catalog).run(call.selection(), per_az_at=context.commitments_at)
     return Answer(document=render_cluster(context, report, may_see_subcapacities))
+
+
+def list_resources(call: Call) -> Answer:
+    """Lists services and resources: names, units, and what commitments to them can be. Nothing is read for it."""
+    return Answer(document=render_resources(call.render_context(), call.selection()))
 
 
 def list_inconsistencies(call: Call) -> Answer:
