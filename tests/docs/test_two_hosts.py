@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
@@ -65,8 +66,8 @@ def token(stage: TwoHosts) -> str:
 class _From(HTTPAdapter):
     """Connections from a given address."""
 
-    def init_poolmanager(self, *arguments: object, **options: object) -> None:
-        super().init_poolmanager(*arguments, source_address=(CLIENT, 0), **options)  # type: ignore[arg-type]
+    def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **options: Any) -> None:
+        super().init_poolmanager(connections, maxsize, block, source_address=(CLIENT, 0), **options)
 
 
 @pytest.fixture

@@ -35,7 +35,11 @@ class Trial:
         log.unlink(missing_ok=True)
         command = [self._installation.bin("limes"), "serve", *options]
         env = {**dict.fromkeys(("PYTHONPATH", "LIMES_CONFIG"), ""), **self._installation.env, **self.env}
-        ready = lambda: log.is_file() and "/usages?" in log.read_text()  # noqa: E731 - the last of the commands to try
+
+        def ready() -> bool:
+            """Whether the last of the commands to try is printed."""
+            return log.is_file() and "/usages?" in log.read_text()
+
         with ServerProcess(command, ready=ready, log=log, env=env, cwd=self.folder, timeout=180) as process:
             yield log.read_text()
             os.kill(process.pid, signal.SIGINT)

@@ -2,7 +2,7 @@
 
 from limes.actions.commitments.utilisation import date_of
 from limes.actions.reports.attention import Ending, Fullest, NamedResource, ScrapeStatus
-from limes.api.render.common import RenderContext, scrape_range, unix
+from limes.api.render.common import RenderContext, add_scrape_range, unix
 from limes.api.shapes import attention as shapes
 from limes.api.shapes.cluster import NamedResource as NamedResourceShape
 from limes.api.shapes.common import PlacedNamed
@@ -30,7 +30,7 @@ def _service(context: RenderContext, row: ServiceScrapes) -> shapes.ServiceScrap
         "area": context.catalog.services[row.service_type].area,
         "projects": row.projects,
     }
-    document.update(scrape_range(context, (row.oldest, row.newest)))  # type: ignore[typeddict-item]  # a part of it
+    add_scrape_range(context, document, (row.oldest, row.newest))
     if row.failing:
         document["failing_projects"] = row.failing
     if row.failing_since is not None:

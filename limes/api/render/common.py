@@ -137,12 +137,20 @@ def hints(behavior: Behavior) -> Hints:
 def scrape_range(context: RenderContext, scraped_at: tuple[float | None, float | None]) -> ScrapeRange:
     """Returns `max_scraped_at` and `min_scraped_at` if anything was scraped, and whether the oldest figures are
     stale."""
+    document: ScrapeRange = {}
+    add_scrape_range(context, document, scraped_at)
+    return document
+
+
+def add_scrape_range(
+    context: RenderContext, document: ScrapeRange, scraped_at: tuple[float | None, float | None]
+) -> None:
+    """Adds the same to a document that has more."""
     oldest, newest = scraped_at
     if oldest is None or newest is None:
-        return {}
-    document: ScrapeRange = {"max_scraped_at": unix(newest), "min_scraped_at": unix(oldest)}
+        return
+    document["max_scraped_at"], document["min_scraped_at"] = unix(newest), unix(oldest)
     context.add_staleness(document, oldest)
-    return document
 
 
 def render_resources(context: RenderContext, selection: Selection) -> ResourcesAnswer:

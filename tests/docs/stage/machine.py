@@ -81,10 +81,16 @@ class Machine:
         self._shell.__exit__(None, None, None)
 
 
+class _UnitParser(configparser.RawConfigParser):
+    """Keys of units have capitals."""
+
+    def optionxform(self, optionstr: str) -> str:
+        return optionstr
+
+
 def unit_of(machine: Machine, name: str) -> tuple[list[str], dict[str, str]]:
     """The command and environment of a unit in the machine's /etc/systemd/system."""
-    unit = configparser.RawConfigParser(strict=False)
-    unit.optionxform = str  # type: ignore[assignment,method-assign]  # as the standard library documents it
+    unit = _UnitParser(strict=False)
     assert unit.read(machine.root / "etc" / "systemd" / "system" / f"{name}.service"), name
     service = unit["Service"]
     env = dict([machine.here(service["Environment"]).split("=", 1)])
