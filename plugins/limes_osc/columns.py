@@ -6,7 +6,7 @@ from typing import Any
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc.near import suggest
+from limes_osc.suggestion import suggest
 
 Row = dict[str, Any]
 """Cells by column title."""

@@ -8,7 +8,7 @@ from osc_lib.exceptions import CommandError
 
 from limes_osc.client import LimesClient, Refused
 from limes_osc.columns import Row
-from limes_osc.near import suggest
+from limes_osc.suggestion import suggest
 
 
 @dataclass(frozen=True, slots=True)

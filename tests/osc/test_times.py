@@ -1,7 +1,7 @@
 """Times as people see them, and names that are nearly right."""
 
 import pytest
-from limes_osc.near import suggest
+from limes_osc.suggestion import suggest
 from limes_osc.times import Age, Moment, distance, duration, iso_after
 
 NOW = 1767225600.0

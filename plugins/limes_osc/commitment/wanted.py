@@ -14,9 +14,9 @@ from limes_osc.amounts import AmountError, parse_amount, unit_of
 from limes_osc.base import Options
 from limes_osc.client import Json, document_of
 from limes_osc.filters import read_inventory
-from limes_osc.near import suggest
 from limes_osc.options import read_pair
 from limes_osc.quota_changes import why_missing
+from limes_osc.suggestion import suggest
 from limes_osc.targets import InProject
 
 ANY = "any"
