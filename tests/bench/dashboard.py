@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from playwright.sync_api import Browser, Page
 
 from tests.bench.limes import data
-from tests.bench.limes.__main__ import ROOT, TOKEN, config, prepare
+from tests.bench.limes.server import TOKEN, config, prepare, running_api
 from tests.e2e.browser import chromium
 from tests.setup.needs import CHROMIUM, POSTGRESQL
 from tests.support.machine import must_stop
 from tests.support.postgres import postgres_server
-from tests.support.processes import ServerProcess, free_port, http_answers
 
 DOMAIN_TOKEN = "bench-domain-admin"
 ROUNDS = 5
@@ -112,9 +110,9 @@ def _requests(page: Page) -> list[tuple[str, float, float, int]]:
     ]
 
 
-def bench_config(database_url: str, listen: str) -> dict[str, Any]:
+def bench_config(database_url: str) -> dict[str, Any]:
     """That of `bench-limes`, and a domain admin."""
-    settings = config(database_url, listen)
+    settings = config(database_url)
     sample = settings["identity"]["sample"]
     sample["domains"].append({"id": data.domain_uuid(1), "name": "domain-1"})
     assignments = [{"domain": "domain-1", "roles": ["resource_admin"]}]
@@ -146,20 +144,11 @@ def main() -> int:
     with postgres_server() as server, tempfile.TemporaryDirectory() as folder, chromium() as browser:
         url = server.url(server.create_database())
         prepare(url)
-        listen = f"127.0.0.1:{free_port()}"
-        file = Path(folder) / "limes.yaml"
-        file.write_text(yaml.safe_dump(bench_config(url, listen)))
-        process = ServerProcess(
-            [sys.executable, "-m", "limes", "api", "--config", file],
-            ready=http_answers(f"http://{listen}/healthcheck"),
-            log=Path(folder) / "api.log",
-            env={"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}", **os.environ},
-        )
         print(f"milliseconds, medians of {ROUNDS}; aims: first rows in {_FIRST}, all in {_COMPLETE}")
         print(f"{'page':32} {'first':>8} {'complete':>9} {'requests':>9} {'KiB':>9}")
-        with process:
+        with running_api(bench_config(url), Path(folder)) as api:
             for view in views:
-                show(browser, f"http://{listen}", view)
+                show(browser, f"http://127.0.0.1:{api.port}", view)
     return 0
 
 

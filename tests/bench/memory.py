@@ -5,7 +5,6 @@ is a leak; one that ends is a cache that fills, or the heap that finds its size.
 """
 
 import contextlib
-import os
 import random
 import sys
 import tempfile
@@ -14,15 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-import yaml
-
 from tests.bench.client import Client
-from tests.bench.limes import __main__ as limes_bench
 from tests.bench.limes import data
+from tests.bench.limes.__main__ import DOMAIN
+from tests.bench.limes.server import TOKEN, config, prepare, running_api
 from tests.setup.needs import POSTGRESQL
 from tests.support.machine import must_stop
 from tests.support.postgres import postgres_server
-from tests.support.processes import ServerProcess, children_of, free_port, http_answers
+from tests.support.processes import children_of
 
 _CLIENTS = 4
 _LINES = 20
@@ -33,8 +31,8 @@ def ask(port: int, requests: int, seed: int) -> None:
     rng = random.Random(seed)
     for number in range(requests):
         if number % 50 == 0:
-            client, stranger = Client(port, limes_bench.TOKEN), Client(port, f"made-up-{rng.random()}")
-        project = f"{limes_bench.DOMAIN}/projects/{data.project_uuid(rng.randint(1, 1000))}"
+            client, stranger = Client(port, TOKEN), Client(port, f"made-up-{rng.random()}")
+        project = f"{DOMAIN}/projects/{data.project_uuid(rng.randint(1, 1000))}"
         service = rng.choice(data.SERVICES)
         kind = rng.random()
         with contextlib.suppress(ConnectionError):
@@ -75,27 +73,18 @@ def main() -> int:
     total = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     with postgres_server() as server, tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(_CLIENTS) as pool:
         url = server.url(server.create_database())
-        limes_bench.prepare(url)
-        port = free_port()
-        settings = limes_bench.config(url, f"127.0.0.1:{port}")
+        prepare(url)
+        settings = config(url)
         settings["api"]["workers"] = 1
-        file = Path(folder) / "limes.yaml"
-        file.write_text(yaml.safe_dump(settings))
-        process = ServerProcess(
-            [sys.executable, "-m", "limes", "api", "--config", file],
-            ready=http_answers(f"http://127.0.0.1:{port}/healthcheck"),
-            log=Path(folder) / "api.log",
-            env={"PYTHONPATH": f"{limes_bench.ROOT}:{limes_bench.ROOT / 'plugins'}", **os.environ},
-        )
         print(f"{'requests':>9} {'MiB':>8} {'seconds':>8}")
         each = total // _LINES // _CLIENTS
-        with process:
+        with running_api(settings, Path(folder)) as api:
             started = time.perf_counter()
-            print(f"{0:>9} {resident(process.pid):8.1f} {0:8.1f}", flush=True)
+            print(f"{0:>9} {resident(api.process.pid):8.1f} {0:8.1f}", flush=True)
             for line in range(1, _LINES + 1):
-                list(pool.map(partial(ask, port, each), range(line * 100, line * 100 + _CLIENTS)))
+                list(pool.map(partial(ask, api.port, each), range(line * 100, line * 100 + _CLIENTS)))
                 spent = time.perf_counter() - started
-                print(f"{line * each * _CLIENTS:>9} {resident(process.pid):8.1f} {spent:8.1f}", flush=True)
+                print(f"{line * each * _CLIENTS:>9} {resident(api.process.pid):8.1f} {spent:8.1f}", flush=True)
     return 0
 
 

@@ -4,7 +4,6 @@ Words as arguments measure only the rows that have them in their names. The Go o
 same kind of machine, on the same data set (2026-11-21).
 """
 
-import os
 import statistics
 import sys
 import tempfile
@@ -15,24 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from limes.actions.sync_catalog import SyncCatalog
-from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
-from limes.system import SystemClock
 from tests.bench.awake import processors_awake
 from tests.bench.client import Client
 from tests.bench.limes import data
+from tests.bench.limes.server import TOKEN, config, prepare, running_api, worker_memory
 from tests.bench.statements import Statements, statements_of
 from tests.setup.needs import POSTGRESQL
 from tests.support.machine import must_stop
 from tests.support.postgres import PostgresServer, postgres_server
-from tests.support.processes import ServerProcess, children_of, free_port, http_answers
-
-ROOT = Path(__file__).parents[3]
-TOKEN = "bench-admin"
 
 
 @dataclass(frozen=True)
@@ -156,66 +145,6 @@ def statements(server: PostgresServer, bench: Bench, one: Measure) -> Statements
     return counted
 
 
-def config(database_url: str, listen: str) -> dict[str, Any]:
-    """A configuration with static backends, so that only our own work is measured."""
-    return {
-        "availability_zones": list(data.AZS),
-        "discovery": {
-            "method": "static",
-            "params": {"domains": [{"id": "x", "name": "x", "projects": [{"id": "y", "name": "y", "parent_id": "x"}]}]},
-        },
-        "services": [
-            {
-                "service_type": service,
-                "type": "static",
-                "params": {"area": service, "resources": {name: {"quota": 0} for name in data.resource_names(service)}},
-            }
-            for service in data.SERVICES
-        ],
-        "resource_behavior": [{"resource": ".*", "commitment_durations": ["10 years"], "commitment_is_az_aware": True}],
-        "database": {"url": database_url, "statement_timeout": 120},
-        "api": {"listen": listen, "workers": 2, "threads": 4},
-        "logging": {"level": "WARNING"},
-        "identity": {
-            "method": "sample",
-            "sample": {
-                "domains": [{"name": "bench"}],
-                "projects": [{"name": "bench", "domain": "bench"}],
-                "users": [
-                    {
-                        "name": "bench",
-                        "domain": "bench",
-                        "assignments": [{"project": "bench", "roles": ["cloud_resource_admin"]}],
-                    }
-                ],
-                "tokens": [{"token": TOKEN, "user": "bench", "project": "bench"}],
-            },
-        },
-    }
-
-
-def worker_memory(pid: int) -> float:
-    """The largest peak memory of a worker below `pid`, in MiB."""
-    peaks = []
-    for child in children_of(pid):
-        status = Path(f"/proc/{child}/status").read_text()
-        peaks.append(int(status.split("VmHWM:")[1].split()[0]) / 1024)
-    return max(peaks, default=0.0)
-
-
-def prepare(database_url: str, size: data.Size = data.Size()) -> None:  # noqa: B008  # it is frozen
-    """Migrates and loads."""
-    engine = Engine(database_url, statement_timeout=3600)
-    limes_migrations.upgrade(engine)
-    services = [
-        ServiceDef(service, service, {name: ResourceDef(name) for name in data.resource_names(service)})
-        for service in data.SERVICES
-    ]
-    SyncCatalog(engine, Catalog(data.AZS, services), [], SystemClock()).run()
-    data.load(engine, size)
-    engine.close()
-
-
 def row(server: PostgresServer, bench: Bench, one: Measure) -> bool:
     """Measures and prints a row. Answers whether it reaches the bar."""
     times = measure(bench, one)
@@ -241,23 +170,13 @@ def main() -> int:
         start = time.perf_counter()
         prepare(url)
         print(f"data set loaded in {time.perf_counter() - start:.1f} s", flush=True)
-        port = free_port()
-        listen = f"127.0.0.1:{port}"
-        file = Path(folder) / "limes.yaml"
-        file.write_text(yaml.safe_dump(config(url, listen)))
-        process = ServerProcess(
-            [sys.executable, "-m", "limes", "api", "--config", file],
-            ready=http_answers(f"http://{listen}/healthcheck"),
-            log=Path(folder) / "api.log",
-            env={"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}", **os.environ},
-        )
         print("milliseconds; statements of one request, and those that frame a transaction (BEGIN, COMMIT)")
         print(f"{'operation':38} {'original':>9} {'p50':>8} {'p95':>8} {'ratio':>7} {'bar':>6} {'statements':>11}")
-        with process:
-            bench = Bench(port)
+        with running_api(config(url), Path(folder)) as api:
+            bench = Bench(api.port)
             wanted = [one for one in MEASURES if all(word.lower() in one.name.lower() for word in sys.argv[1:])]
             below = sum(not row(server, bench, one) for one in wanted)
-            print(f"peak memory of a worker: {worker_memory(process.pid):.0f} MiB (bar: 200)")
+            print(f"peak memory of a worker: {worker_memory(api.process.pid):.0f} MiB (bar: 200)")
     print(f"below the bar: {below}")
     return 0
 

@@ -23,6 +23,9 @@ class Size:
         return Size(self.domains * factor, self.commitments * factor)
 
 
+STANDARD = Size()
+
+
 def resource_names(service: str) -> list[str]:
     """Names of a service's resources."""
     return [f"{service}-{number}" for number in range(RESOURCES_PER_SERVICE)]

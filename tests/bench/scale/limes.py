@@ -1,23 +1,18 @@
 """The Limes API, data metrics and the collector at each size."""
 
-import os
 import statistics
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-
-import yaml
 
 from tests.bench.limes import __main__ as limes_bench
 from tests.bench.limes import data
-from tests.bench.limes.__main__ import MEASURES, ROOT, Bench, Measure
+from tests.bench.limes.__main__ import MEASURES, Bench, Measure
+from tests.bench.limes.server import ROOT, config, prepare, running_api, worker_memory
 from tests.bench.scale.table import Row, Table
 from tests.bench.statements import statements_of
 from tests.support.postgres import PostgresServer
-from tests.support.processes import ServerProcess, free_port, http_answers
 
 FLAT, PER_DOMAIN, KEPT = 1.3, 1.2, 2.0
 """How many times the figure of the smallest cloud each kind of row may take in one of ten times the size. A list of
@@ -41,12 +36,13 @@ def compare(server: PostgresServer, sizes: list[int], folder: Path, table: Table
     for size in sizes:
         database = server.create_database()
         url = server.url(database)
-        limes_bench.prepare(url, data.Size().times(size))
-        with _api(url, folder / f"limes-{size}") as (bench, process):
+        prepare(url, data.Size().times(size))
+        with running_api(config(url), folder) as api:
+            bench = Bench(api.port)
             for measure in (*MEASURES, *_KEPT):
                 times[measure.name].append(statistics.median(limes_bench.measure(bench, measure)))
                 sent[measure.name].append(limes_bench.statements(server, bench, measure).work)
-            memory = limes_bench.worker_memory(process.pid)
+            memory = worker_memory(api.process.pid)
         metrics.append(_metrics(server, url))
         server.drop_database(database)
     table.head("Limes API, ms (median)")
@@ -58,22 +54,6 @@ def compare(server: PostgresServer, sizes: list[int], folder: Path, table: Table
     table.add(Row("data metrics, s", seconds, PER_DOMAIN * growth, [counted for _, _, counted in metrics]))
     table.most("memory of a worker of the API", memory, 250, "MiB")
     table.most("memory while data metrics are written", metrics[-1][1], 300, "MiB")
-
-
-@contextmanager
-def _api(url: str, folder: Path) -> Iterator[tuple[Bench, ServerProcess]]:
-    folder.mkdir()
-    port = free_port()
-    file = folder / "limes.yaml"
-    file.write_text(yaml.safe_dump(limes_bench.config(url, f"127.0.0.1:{port}")))
-    process = ServerProcess(
-        [sys.executable, "-m", "limes", "api", "--config", file],
-        ready=http_answers(f"http://127.0.0.1:{port}/healthcheck"),
-        log=folder / "api.log",
-        env={"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}", **os.environ},
-    )
-    with process:
-        yield Bench(port), process
 
 
 def _metrics(server: PostgresServer, url: str) -> tuple[float, float, int]:
