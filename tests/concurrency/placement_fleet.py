@@ -70,17 +70,17 @@ class Fleet:
     def check_invariants(self) -> None:
         """What must be true of the rows at any moment, whatever happened."""
         with self.engine.connection():
-            assert self.engine.rows(_OVERUSED) == []
-            assert self.engine.rows(_WITHOUT_ALLOCATIONS) == []
+            assert self.engine.rows(OVERUSED) == []
+            assert self.engine.rows(WITHOUT_ALLOCATIONS) == []
             assert self.engine.rows(_WRONG_ROOTS) == []
 
 
-_OVERUSED = """
+OVERUSED = """
 SELECT i.provider_id, i.class_id FROM placement_inventories i
 JOIN placement_allocations a ON a.provider_id = i.provider_id AND a.class_id = i.class_id
 GROUP BY i.provider_id, i.class_id, i.total, i.reserved, i.allocation_ratio
 HAVING SUM(a.used) > (i.total - i.reserved) * i.allocation_ratio"""
-_WITHOUT_ALLOCATIONS = """
+WITHOUT_ALLOCATIONS = """
 SELECT uuid FROM placement_consumers c
 WHERE NOT EXISTS (SELECT 1 FROM placement_allocations a WHERE a.consumer_id = c.id)"""
 _WRONG_ROOTS = """
