@@ -34,7 +34,7 @@ check: lint ## the inner loop: linters, and the tests that need no other server 
 test: ## everything: linters, SQLite, PostgreSQL and real OpenStack components
 	$(call set_up,test)
 	@$(MAKE) --no-print-directory lint
-	$(call pytest,3600)
+	$(call pytest,7200)
 
 e2e: ## the dashboard's journeys in headless Chromium, and the tests of its sources
 	$(call set_up,e2e)
