@@ -1,6 +1,7 @@
 """What the dialogs offer to copy does the same: it is pasted into a shell, with a token in the environment."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.e2e.browser import OpenPage, watched_page
 from tests.e2e.cloud import (
@@ -57,13 +58,17 @@ def paste(cloud: DashboardCloud, tmp_path: Path) -> Callable[..., str]:
 
 def copied(page: Page, tool: str) -> str:
     """The command that the open dialog gives for a tool."""
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    dialog = page.get_by_role("dialog")
-    if not dialog.get_by_role("button", name=f"Copy the command for {tool}").is_visible():
-        dialog.get_by_text("The same as a command").click()
-    dialog.get_by_role("button", name=f"Copy the command for {tool}").click()
-    expect(dialog.get_by_text("Copied.")).to_be_visible()
-    command: str = page.evaluate("navigator.clipboard.readText()")
+    return copied_from(page.get_by_role("dialog"), tool)
+
+
+def copied_from(part: Locator, tool: str) -> str:
+    """The same of a part of a page."""
+    part.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    if not part.get_by_role("button", name=f"Copy the command for {tool}").is_visible():
+        part.get_by_text("The same as a command").click()
+    part.get_by_role("button", name=f"Copy the command for {tool}").click()
+    expect(part.get_by_text("Copied.")).to_be_visible()
+    command: str = part.page.evaluate("navigator.clipboard.readText()")
     for token in (SHOP_ADMIN, ACME_ADMIN, ANALYTICS_ADMIN, CLOUD_ADMIN):
         assert token not in command
     return command
@@ -162,6 +167,26 @@ def test_a_transfer_and_its_end(open_as: OpenPage, cloud: DashboardCloud, paste:
 
 
 @pytest.mark.parametrize("tool", TOOLS)
+def test_an_offer_to_everybody(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str) -> None:
+    number = commit(cloud, amount=17)["id"]
+    mark = {"commitment": {"amount": 17, "transfer_status": "public"}}
+    assert cloud.request("POST", f"/v1{OF_SHOP}/{number}/start-transfer", json=mark).status_code == 202
+    page = open_as(ANALYTICS_ADMIN, f"/ui{OF_ANALYTICS}?do=take")
+    offer = page.get_by_role("dialog").get_by_role("listitem").filter(has_text="17 GiB")
+    paste(copied_from(offer, tool), ANALYTICS_ADMIN)
+    assert number in listed(cloud, OF_ANALYTICS)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_new_figures(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str) -> None:
+    page = open_as(ANALYTICS_ADMIN, f"/ui/{QUOTA}?do=refresh")
+    expect(page.get_by_role("dialog", name="Refresh figures")).to_contain_text("all backends")
+    paste(copied(page, tool), ANALYTICS_ADMIN)
+    page.get_by_role("dialog").get_by_role("button", name="Refresh figures").click()
+    expect(page.get_by_text("Limes is reading the backends")).to_be_visible()
+
+
+@pytest.mark.parametrize("tool", TOOLS)
 def test_a_deletion(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str) -> None:
     number = commit(cloud, amount=1, **CORES, confirm_by=4_000_000_000)["id"]
     page = open_as(CLOUD_ADMIN, f"/ui{OF_SHOP}?do=manage&id={number}&act=delete")
@@ -189,6 +214,7 @@ def test_bursting_on_and_off(
                 bursting = cloud.request("GET", f"/v1/{QUOTA}").json()["project"]["bursting"]
                 assert bursting["enabled"] is is_on
                 page.keyboard.press("Escape")
+                expect(page).not_to_have_url(re.compile("do="))  # else the page is loaded anew with the dialog
                 page.reload()
             page.get_by_role("main").get_by_role("button", name="Allow bursting").click()
             page.get_by_role("dialog").get_by_role("button", name="Allow bursting").click()

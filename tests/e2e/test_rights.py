@@ -1,5 +1,7 @@
 """What somebody may not do is not offered, and never tried."""
 
+import re
+
 from playwright.sync_api import Page, Response, expect
 
 from tests.e2e.browser import OpenPage
@@ -38,6 +40,9 @@ def test_a_member_is_offered_nothing_to_change(open_as: OpenPage) -> None:
             expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
     shown(page, f"{PROJECT}/quota")
     expect(page.get_by_text("Your role may look at these quotas, not change them.")).to_be_visible()
+    expect(page.get_by_role("textbox")).to_have_count(0)
+    page.get_by_role("link", name="Show them").click()
+    expect(page).to_have_url(re.compile(f"{PROJECT}$"))
     assert refused == []
 
 

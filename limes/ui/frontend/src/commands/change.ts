@@ -12,6 +12,8 @@ export interface Sent {
   body?: unknown;
   /** A commitment's transfer token goes with it. */
   needsTransferToken?: boolean;
+  /** The transfer token of a commitment that is offered to everybody: no secret. */
+  publicToken?: string | undefined;
 }
 
 export interface Change {
@@ -27,11 +29,13 @@ const TRANSFER_TOKEN = new Variable("Transfer-Token: ", "OS_LIMES_TRANSFER_TOKEN
 export const clientCommand = ({ client }: Change): string => commandLine([["openstack", "limes", ...(client[0] ?? [])], ...client.slice(1)]);
 
 /** Fails, and says why, where the API refuses. */
-export function curlCommand({ request: { method, path, body, needsTransferToken } }: Change, origin = location.origin): string {
+export function curlCommand({ request }: Change, origin = location.origin): string {
+  const { method, path, body, needsTransferToken, publicToken } = request;
   return commandLine([
     ["curl", "--fail-with-body", "-X", method, origin + path],
     ["-H", TOKEN],
     ...(needsTransferToken ? [["-H", TRANSFER_TOKEN]] : []),
+    ...(publicToken ? [["-H", `Transfer-Token: ${publicToken}`]] : []),
     ...(body === undefined ? [] : [["-H", "Content-Type: application/json"], ["-d", JSON.stringify(body)]]),
   ]);
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Wanted } from "../api/commitments";
 import type { Commitment } from "../api/schema";
 import { type Change, clientCommand, curlCommand } from "./change";
-import { switchingBursting } from "./bursting";
 import * as commitments from "./commitments";
+import { refreshing, switchingBursting } from "./project";
 import { settingQuotas } from "./quota";
 import { quoted } from "./shell";
 
@@ -40,12 +40,15 @@ describe("what the client is told", () => {
     [commitments.offering(AT, ram, 1024, "public"), "commitment transfer start 7 --amount 1GiB --public"],
     [commitments.withdrawing(AT, ram), "commitment transfer cancel 7"],
     [commitments.accepting(AT, ram), "commitment transfer accept"],
+    [commitments.acceptingOffered(AT, { ...ram, transfer_token: "public" }), "commitment transfer accept 7"],
   ])("%#", (change, command) => expect(client(change)).toBe(`${command} --project p1 --domain d1`));
 
   it("for bursting", () => {
     expect(client(switchingBursting(AT, true))).toBe("project set p1 --domain d1 --enable-bursting --yes");
     expect(client(switchingBursting(AT, false))).toBe("project set p1 --domain d1 --disable-bursting --yes");
   });
+
+  it("for new figures", () => expect(client(refreshing(AT))).toBe("project sync p1 --domain d1"));
 
   it("for quotas", () => {
     const edits = [
@@ -73,6 +76,7 @@ describe("what curl is told", () => {
   it("takes transfer tokens from the environment, too", () => {
     const offered = { ...ram, transfer_token: "secret" };
     expect(curl(commitments.accepting(AT, offered))).toContain('-H "Transfer-Token: $OS_LIMES_TRANSFER_TOKEN"');
+    expect(curl(commitments.acceptingOffered(AT, offered))).toContain("-H 'Transfer-Token: secret'");
     expect(clientCommand(commitments.accepting(AT, offered)) + curl(commitments.accepting(AT, offered))).not.toContain("secret");
   });
 });

@@ -81,3 +81,11 @@ export function accepting(at: Place, { id }: Commitment): Change {
     request: { ...post(apiPath(at, `/transfer-commitment/${id}`)), needsTransferToken: true },
   };
 }
+
+/** Of one that is offered to everybody: the client finds it by its number. */
+export function acceptingOffered(at: Place, { id, transfer_token: publicToken }: Commitment): Change {
+  return {
+    client: [["commitment", "transfer", "accept", String(id)], ...ofProject(at)],
+    request: { ...post(apiPath(at, `/transfer-commitment/${id}`)), publicToken },
+  };
+}

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { accept, findByToken, listPublic } from "../api/commitments";
 import type { Commitment } from "../api/schema";
 import { Commands } from "../commands/Commands";
-import { accepting } from "../commands/commitments";
+import { accepting, acceptingOffered } from "../commands/commitments";
 import { Content } from "../components/Content";
 import { Field } from "../components/Field";
 import { useDebounced, useLoad } from "../lib/load";
@@ -24,17 +24,18 @@ export function TakeForm({ at, taken }: Props) {
     <div class="stack">
       <ByToken at={at} take={take} isBusy={submit.isBusy} />
       <div role="alert">{submit.problem && <p class="problem">{submit.problem}</p>}</div>
-      <Offered take={take} isBusy={submit.isBusy} />
+      <Offered at={at} take={take} isBusy={submit.isBusy} />
     </div>
   );
 }
 
 interface PartProps {
+  at: Place;
   take: (one: Commitment, token: string) => void;
   isBusy: boolean;
 }
 
-function ByToken({ at, take, isBusy }: PartProps & { at: Place }) {
+function ByToken({ at, take, isBusy }: PartProps) {
   const [token, setToken] = useState("");
   const settled = useDebounced(token.trim());
   const found = useLoad(async (signal) => (settled ? findByToken(settled, signal) : null), [settled]);
@@ -73,7 +74,7 @@ function ByToken({ at, take, isBusy }: PartProps & { at: Place }) {
 
 const SHOWN = 50;
 
-function Offered({ take, isBusy }: PartProps) {
+function Offered({ at, take, isBusy }: PartProps) {
   const offered = useLoad(listPublic, []);
   const [wanted, setWanted] = useState("");
   return (
@@ -101,6 +102,7 @@ function Offered({ take, isBusy }: PartProps) {
                     >
                       Take
                     </button>
+                    <Commands of={acceptingOffered(at, one)} />
                   </li>
                 ))}
               </ul>

@@ -1,49 +1,63 @@
-// What can be done with a project as a whole: look again, and bursting.
-import { useState } from "preact/hooks";
-import { ApiError, request } from "../api/client";
+// What can be done with a project as a whole: refresh its figures, and bursting.
 import type { Project } from "../api/schema";
+import { ChangeDialog } from "../commands/ChangeDialog";
+import { refreshing, switchingBursting } from "../commands/project";
 import { useAddress } from "../lib/address";
-import { notify } from "../lib/notices";
-import { apiPath, type Place } from "../lib/paths";
-import { BurstingDialog } from "../quota/BurstingDialog";
+import type { Place } from "../lib/paths";
 import { useRights } from "../session/rights";
 
-export function ProjectActions({ at, project, changed }: { at: Place; project: Project; changed: () => void }) {
-  const [isBusy, setIsBusy] = useState(false);
+interface Props {
+  at: Place;
+  changed: () => void;
+}
+
+export function ProjectActions({ at, project: { bursting }, changed }: Props & { project: Project }) {
   const may = useRights(at)?.project;
   const [choices, change] = useAddress();
-
-  async function run(work: () => Promise<unknown>, done: string): Promise<void> {
-    setIsBusy(true);
-    try {
-      await work();
-      notify(done);
-      changed();
-    } catch (error) {
-      const isForbidden = error instanceof ApiError && error.status === 403;
-      notify(isForbidden ? "Your role on this project does not allow that." : (error as Error).message, "warning");
-    } finally {
-      setIsBusy(false);
-    }
-  }
-
-  const { bursting } = project;
-  const look = (): Promise<unknown> => request(apiPath(at, "/sync"), { method: "POST" });
+  const close = (): void => change({ do: undefined });
   return (
     <>
       {bursting && may?.set_bursting && (
-        <button disabled={isBusy} onClick={() => change({ do: "bursting" }, true)}>
-          {bursting.enabled ? "Switch bursting off" : `Allow bursting (${Math.round(bursting.multiplier * 100)} %)`}
+        <button onClick={() => change({ do: "bursting" }, true)}>
+          {bursting.enabled ? "Switch bursting off" : `Allow bursting (${inPercent(bursting)})`}
         </button>
       )}
       {bursting && may?.set_bursting && choices.do === "bursting" && (
-        <BurstingDialog at={at} bursting={bursting} close={() => change({ do: undefined })} changed={changed} />
+        <BurstingDialog at={at} bursting={bursting} close={close} changed={changed} />
       )}
-      {may?.sync && (
-        <button disabled={isBusy} onClick={() => void run(look, "Limes is reading the backends; new figures appear in a few seconds.")}>
-          Refresh figures
-        </button>
+      {may?.sync && <button onClick={() => change({ do: "refresh" }, true)}>Refresh figures</button>}
+      {may?.sync && choices.do === "refresh" && (
+        <ChangeDialog
+          title="Refresh figures"
+          change={refreshing(at)}
+          done="Limes is reading the backends; new figures appear in a few seconds."
+          close={close}
+          changed={changed}
+        >
+          Limes reads this project’s figures from all backends now, instead of when they are next due.
+        </ChangeDialog>
       )}
     </>
+  );
+}
+
+type Bursting = NonNullable<Project["bursting"]>;
+
+const inPercent = ({ multiplier }: Bursting): string => `${Math.round(multiplier * 100)} %`;
+
+function BurstingDialog({ at, bursting, close, changed }: Props & { bursting: Bursting; close: () => void }) {
+  const isEnabled = !bursting.enabled;
+  return (
+    <ChangeDialog
+      title={isEnabled ? "Allow bursting" : "Switch bursting off"}
+      change={switchingBursting(at, isEnabled)}
+      done={isEnabled ? "Bursting is on." : "Bursting is off."}
+      close={close}
+      changed={changed}
+    >
+      {isEnabled
+        ? `The project may then use up to ${inPercent(bursting)} more than its quotas, as long as there is room.`
+        : `The project may then use no more than its quotas. It can now use up to ${inPercent(bursting)} more.`}
+    </ChangeDialog>
   );
 }

@@ -2,7 +2,7 @@
 import { useRoute } from "preact-iso";
 import { crumbsTo, Page } from "../components/Page";
 import { nameOf, useDomainName } from "../lib/names";
-import type { Place } from "../lib/paths";
+import { pagePath, type Place } from "../lib/paths";
 import { useMaySetQuota, useRights } from "../session/rights";
 import { QuotaForm } from "../quota/QuotaForm";
 
@@ -14,19 +14,20 @@ export default function QuotaPage() {
   const maySetQuota = useMaySetQuota(at);
   return (
     <Page title="Set quota" kind={nameOf(project ?? domain ?? "")} crumbs={crumbsTo(at, true)}>
-      {rights && (
-        <p class="lead">
-          {maySetQuota ? (
-            <>
-              Write an amount such as <kbd>40</kbd>, <kbd>200 GiB</kbd> or <kbd>+10%</kbd>. What is typed is checked at once, and nothing
-              changes until you save.
-            </>
-          ) : (
-            "Your role may look at these quotas, not change them."
-          )}
+      {maySetQuota && (
+        <>
+          <p class="lead">
+            Write an amount such as <kbd>40</kbd>, <kbd>200 GiB</kbd> or <kbd>+10%</kbd>. What is typed is checked at once, and nothing
+            changes until you save.
+          </p>
+          <QuotaForm place={at} saved={() => undefined} />
+        </>
+      )}
+      {rights && !maySetQuota && (
+        <p class="empty">
+          Your role may look at these quotas, not change them. <a href={pagePath(at)}>Show them</a>
         </p>
       )}
-      <QuotaForm place={at} saved={() => undefined} />
     </Page>
   );
 }
