@@ -18,6 +18,7 @@ from tests.support.keystone import RealKeystone
 from tests.support.keystone_server import KeystoneServer
 from tests.support.machine import in_one_line, require
 from tests.support.memory_folder import remove_memory_folder, use_memory_folder
+from tests.support.pgbouncer import BEHIND_POOLER, pgbouncer
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.rabbitmq import RabbitMQ, rabbitmq_server
 from tests.support.real import RealVenv
@@ -99,10 +100,15 @@ def _secrets_of_one_test() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """This session's PostgreSQL server (one for each xdist worker)."""
+    """This session's PostgreSQL server (one for each xdist worker). With LIMES_TEST_POOLER=1 it is behind PgBouncer."""
     require(POSTGRESQL)
     with postgres_server() as server:
-        yield server
+        if not BEHIND_POOLER:
+            yield server
+            return
+        with pgbouncer(server.port) as pooler:
+            server.port_for_clients = pooler.port
+            yield server
 
 
 @pytest.fixture(scope="session")

@@ -113,6 +113,7 @@ def _open(settings: Settings, url: str, application_name: str) -> Engine:
         statement_timeout=database.statement_timeout,
         lock_timeout=database.lock_timeout,
         application_name=application_name,
+        pooler=database.pooler,
     )
 
 

@@ -3,12 +3,42 @@
 import re
 from pathlib import Path
 
+import peewee
+import psycopg2
+
 from limes.db.address import DatabaseAddress
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line
 from limes.errors import StartupError
 
+_ONE = peewee.Select(columns=[peewee.Value(1)])
+_NO_TRANSACTIONS = "the pooler takes single statements, but no transactions"
 _CONNECTION = (
+    (
+        r"unsupported startup parameter",
+        "this is a connection pooler: leave out database.pooler, or set it to auto or transaction",
+    ),
+    (
+        _NO_TRANSACTIONS,
+        "this pooler gives each statement another connection: set pool_mode = transaction for this database in"
+        " pgbouncer.ini",
+    ),
+    (
+        r"no such database|no such user",
+        "name the database {name} and the user {user} to the pooler: [databases] and auth_file in pgbouncer.ini",
+    ),
+    (
+        r"no more connections allowed",
+        "raise max_client_conn of the pooler, or lower database.pool_size and the numbers of workers",
+    ),
+    (
+        r"query_wait_timeout",
+        "raise default_pool_size of the pooler (and max_connections of PostgreSQL), or see who keeps its connections",
+    ),
+    (
+        r"server_login_retry|cannot connect to server|server login failed|server DNS lookup failed",
+        "the pooler answers, but PostgreSQL behind it does not: its log says why",
+    ),
     (
         r"password authentication failed|no password supplied|fe_sendauth",
         "give the right password (LIMES_DB_PASSWORD), or set it there: ALTER ROLE {user} PASSWORD '...'",
@@ -89,9 +119,21 @@ def _advice(table: tuple[tuple[str, str], ...], reason: str, address: DatabaseAd
 def require_answer(engine: Engine) -> None:
     """Raises `StartupError` with one line if the database cannot be used: which, why, and what to do."""
     try:
-        engine.db.connect()
+        try_connection(engine)
     except DATABASE_ERRORS as error:
         reason = reason_of(error)
         advice = advise_on_connection(reason, engine.address)
         raise StartupError(f"cannot use the {engine.location}: {reason}. What to do: {advice}") from None
-    engine.db.close()
+
+
+def try_connection(engine: Engine) -> None:
+    """Connects once; if there is a pooler, begins a transaction as well. Raises the driver's errors, or peewee's."""
+    with engine.db.connection_context():
+        if not engine.behind_pooler:
+            return
+        engine.db.execute(_ONE)
+        try:
+            with engine.db.read_only():
+                pass
+        except DATABASE_ERRORS as error:
+            raise psycopg2.OperationalError(_NO_TRANSACTIONS) from error

@@ -1,6 +1,5 @@
 """A database's pool of connections, and what each connection begins with: pragmas, libpq's parameters, timeouts."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import psycopg2
@@ -9,6 +8,7 @@ import psycopg2.extensions
 from limes.db.address import DatabaseAddress
 from limes.db.pool import PostgresqlPool, SqlitePool
 from limes.db.saturating_sum import SaturatingSum
+from limes.db.session import Pooler, SessionSettings
 
 # PostgreSQL's sum() of BIGINTs is NUMERIC, so that it cannot overflow. Ours are all whole: make them int, not Decimal.
 psycopg2.extensions.register_type(
@@ -28,6 +28,7 @@ def make_pool(
     statement_timeout: float,
     lock_timeout: float,
     application_name: str,
+    pooler: Pooler,
 ) -> SqlitePool | PostgresqlPool:
     """Returns a pool of at most `size` connections. A thread waits `timeout` seconds for one. Nothing is connected yet.
 
@@ -49,16 +50,13 @@ def make_pool(
         "lock_timeout": lock_timeout,
         "idle_in_transaction_session_timeout": 4 * statement_timeout,
     }
+    options: dict[str, Any] = {"application_name": application_name, "connect_timeout": 10} | address.options
     return PostgresqlPool(
         address.name,
+        settings=SessionSettings(options.pop("options", ""), timeouts),
+        pooler=pooler,
         max_connections=size,
         timeout=timeout,
         stale_timeout=300,
-        **{"application_name": application_name, "connect_timeout": 10} | _libpq_options(address, timeouts),
+        **options,
     )
-
-
-def _libpq_options(address: DatabaseAddress, timeouts: Mapping[str, float]) -> dict[str, Any]:
-    """Returns libpq's parameters, with the timeouts (in seconds) as settings of the session."""
-    settings = [f"-c {key}={int(value * 1000)}" for key, value in timeouts.items()]
-    return address.options | {"options": " ".join([address.options.get("options", ""), *settings]).strip()}

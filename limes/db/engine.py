@@ -26,8 +26,10 @@ from limes.db.address import parse_database_url
 from limes.db.compiled import Compiled, CompiledForRows, Statement, compile_query, compiled
 from limes.db.connections import make_pool
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
+from limes.db.pool import PostgresqlPool
 from limes.db.prepared import PreparedReads
 from limes.db.rows import named
+from limes.db.session import Pooler
 from limes.errors import Unavailable
 
 T = TypeVar("T")
@@ -54,11 +56,13 @@ class Engine:
         statement_timeout: float = 30.0,
         lock_timeout: float = 10.0,
         application_name: str = "limes",
+        pooler: Pooler = "auto",
     ) -> None:
         """`url` is `sqlite:///relative/path`, `sqlite:////absolute/path` or `postgresql://user:pass@host:port/name`.
 
         For PostgreSQL, query parameters of the URL are handed to libpq (`?host=/run/postgresql&sslmode=verify-full`).
         Times are in seconds; `pool_timeout` is how long to wait for one of `pool_size` connections to become free.
+        `pooler` says whether PostgreSQL's sessions are ours, see `limes.db.session`.
         Nothing is connected yet. Raises `StartupError` when the URL is not one of these.
         """
         self.pool_size = pool_size
@@ -78,6 +82,7 @@ class Engine:
             statement_timeout=statement_timeout,
             lock_timeout=lock_timeout,
             application_name=application_name,
+            pooler=pooler,
         )
         self._prepared = PreparedReads(self.db) if self.dialect == "postgresql" else None
 
@@ -108,6 +113,11 @@ class Engine:
             yield
         finally:
             self.db.close()
+
+    @property
+    def behind_pooler(self) -> bool:
+        """Whether there is a connection pooler in front of PostgreSQL, as far as we know since we connected."""
+        return isinstance(self.db, PostgresqlPool) and self.db.behind_pooler
 
     def pool_use(self) -> tuple[int, int]:
         """Returns how many connections are in use just now, and how many are open and wait for use."""
@@ -234,7 +244,7 @@ class Engine:
     def stream(self, query: Query, kind: type[R], /, **values: Any) -> Iterator[R]:
         """As `all`, fetched in chunks, so that a large result never stands in memory whole.
 
-        On PostgreSQL this is a server-side cursor, so run it inside a transaction, which frees it in any case.
+        On PostgreSQL this is a server-side cursor, so it needs a transaction, which frees it in any case.
         """
         statement = self._statement(query, values)
         return named(kind, self._stream(statement.sql, statement.bind(values)))
@@ -290,7 +300,8 @@ class Engine:
         try:
             with self.connection():
                 try:
-                    return self._prepared.fetch(text, params)
+                    if not self.behind_pooler:
+                        return self._prepared.fetch(text, params)
                 except DATABASE_ERRORS as error:
                     if not self._prepared.is_refusal(error):
                         raise
@@ -302,6 +313,7 @@ class Engine:
         if self.dialect == "sqlite":
             yield from self.db.execute_sql(text, params or None)
             return
+        assert self._in_transaction(), "outside of a transaction, nobody would close this cursor"
         # psycopg2 does not know of transactions that peewee began, and outside of one it insists on `withhold`
         with self.db.connection().cursor(name=f"limes_{random.getrandbits(48):x}", withhold=True) as cursor:
             cursor.itersize = _STREAM_CHUNK

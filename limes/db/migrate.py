@@ -10,6 +10,7 @@ import fcntl
 from collections.abc import Iterator
 from pathlib import Path
 
+from peewee import Select, fn
 from playhouse.migrations import Runner
 
 from limes.db.advice import advise_on_schema
@@ -19,10 +20,6 @@ from limes.errors import StartupError
 
 # Any number that nobody else uses in this database: two upgrades at once run one after the other.
 _ADVISORY_LOCK = 0x4C494D4553
-# SQL text: settings of the session
-_LOCK = "SET statement_timeout = 0; SET lock_timeout = 0; SELECT pg_advisory_lock(%s)"
-_LIMIT_LOCKS = "RESET lock_timeout"
-_UNLOCK = "RESET statement_timeout; RESET lock_timeout; SELECT pg_advisory_unlock(%s)"
 
 
 class Migrations:
@@ -46,11 +43,25 @@ class Migrations:
     def upgrade(self, engine: Engine) -> list[str]:
         """Applies all pending files, each in a transaction of its own, and returns their names.
 
-        Several processes may call this at once: one works, the others wait and find nothing to do. Raises
+        Several processes may call this at once: each file is applied by one of them, while the others wait. Raises
         `StartupError` if a file fails. That file has changed nothing then, and those before it stay applied.
         """
-        with engine.connection(), self._explained(engine, "cannot be upgraded"), _upgrade_lock(engine):
-            return list(self._runner(engine).up())
+        with engine.connection(), self._explained(engine, "cannot be upgraded"):
+            if engine.dialect == "postgresql":
+                return list(iter(lambda: self._apply_next(engine), None))
+            with _upgrade_lock(Path(f"{engine.name}.upgrade-lock")):
+                return list(self._runner(engine).up())
+
+    def _apply_next(self, engine: Engine) -> str | None:
+        """Applies the first pending file, and returns its name; None if there is none. For PostgreSQL.
+
+        One transaction does it all and holds the lock, which is therefore never lost before the file is applied, and
+        does not need a session of its own.
+        """
+        with engine.db.atomic():
+            _lock_upgrade(engine)
+            pending = self.pending(engine)
+            return self._runner(engine).up(pending[0])[0] if pending else None
 
     def check(self, engine: Engine) -> None:
         """Raises `StartupError` if the schema is behind this release."""
@@ -76,23 +87,30 @@ class Migrations:
 
 
 @contextlib.contextmanager
-def _upgrade_lock(engine: Engine) -> Iterator[None]:
-    """Keeps others from upgrading this database during the block. Waits as long as it takes."""
-    if engine.dialect == "sqlite":
-        # SQLite's write lock won't do: tables are rebuilt with foreign keys off, which is impossible in a transaction.
-        with Path(f"{engine.name}.upgrade-lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
-        return
-    # Waiting for the other upgrade may take long, and so may a statement on a large table. What runs under the lock
-    # keeps the lock timeout, so that it gives up rather than make everybody queue behind it.
-    engine.rows(_LOCK, [_ADVISORY_LOCK])
-    try:
-        engine.execute(_LIMIT_LOCKS)
+def _upgrade_lock(path: Path) -> Iterator[None]:
+    """Keeps others from upgrading this SQLite database during the block. Waits as long as it takes.
+
+    SQLite's write lock won't do: tables are rebuilt with foreign keys off, which is impossible in a transaction.
+    """
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
         yield
-    finally:
-        with contextlib.suppress(*DATABASE_ERRORS):  # if the connection is lost, so are the lock and the settings
-            engine.db.execute_sql(_UNLOCK, [_ADVISORY_LOCK])
+
+
+def _lock_upgrade(engine: Engine) -> None:
+    """Keeps others from upgrading this PostgreSQL database until the transaction ends. Waits as long as it takes.
+
+    A statement on a large table may take long, too. But it keeps the lock timeout, so that it gives up rather than make
+    everybody queue behind it.
+    """
+    ((lock_timeout,),) = engine.tuples(Select(columns=[fn.current_setting("lock_timeout")]))
+    _set_until_commit(engine, statement_timeout="0", lock_timeout="0")
+    engine.tuples(Select(columns=[fn.pg_advisory_xact_lock(_ADVISORY_LOCK).cast("text")]))
+    _set_until_commit(engine, lock_timeout=lock_timeout)
+
+
+def _set_until_commit(engine: Engine, **settings: str) -> None:
+    engine.tuples(Select(columns=[fn.set_config(name, value, True) for name, value in settings.items()]))
 
 
 limes_migrations = Migrations("Limes", Path(__file__).parent / "migrations", "limes_schema_migrations")

@@ -7,6 +7,7 @@ statement runs again on another connection, and all older ones are checked again
 """
 
 import contextlib
+import logging
 import select
 import threading
 import time
@@ -17,6 +18,10 @@ from typing import Any
 import peewee
 import psycopg2
 from playhouse.pool import PooledPostgresqlDatabase, PooledSqliteDatabase
+
+from limes.db.session import Pooler, SessionSettings, is_refused_by_pooler
+
+log = logging.getLogger(__name__)
 
 TRUSTED_SECONDS = 1.0
 """A connection that rested longer is checked before use."""
@@ -48,24 +53,75 @@ class NotReplicated(psycopg2.OperationalError):
     """The transaction is committed here, but a fail-over now would lose it."""
 
 
-class PostgresqlPool(PooledPostgresqlDatabase):
-    """peewee's pool of PostgreSQL connections, except for how it finds out whether one still works."""
+class _Connector(peewee.Psycopg2Adapter):
+    """peewee's way to make a connection, except for what a pooler in between may not like."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def connect(self, db: "PostgresqlPool", **parameters: Any) -> Any:
+        """Returns a new connection with the pool's settings, or else notes that it leads to a pooler."""
+        connect: Any = super().connect
+        if db.behind_pooler:
+            return connect(db, **parameters)
+        try:
+            connection = connect(db, options=db.settings.as_options(), **parameters)
+        except psycopg2.OperationalError as error:
+            if db.pooler == "none" or not is_refused_by_pooler(error):
+                raise
+            connection = connect(db, **parameters)
+            db.behind_pooler = True
+        else:
+            connection.autocommit = True
+            db.behind_pooler = db.pooler == "auto" and not db.settings.has_session(connection, db)
+        if db.behind_pooler:
+            log.info("there is a pooler in front of the database: settings go with each transaction")
+        return connection
+
+
+class PostgresqlPool(PooledPostgresqlDatabase):
+    """peewee's pool of PostgreSQL connections, except for how it finds out whether one still works, and for poolers."""
+
+    psycopg2_adapter = _Connector
+
+    def __init__(self, *args: Any, settings: SessionSettings, pooler: Pooler, **kwargs: Any) -> None:
+        self.settings = settings
+        """What each transaction runs with."""
+        self.pooler = pooler
+        """Whether there is a pooler, as far as the configuration says."""
+        self.behind_pooler = pooler == "transaction"
+        """Whether connections are not sessions of PostgreSQL, as far as we know now. Once true, it stays."""
         self._given_back: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
         self._distrusted_at = float("-inf")
         self._thread = threading.local()
         super().__init__(*args, **kwargs)
+        self._settings_query = self.get_sql_context().sql(settings.as_query()).query()
 
     def execute_sql(self, sql: str, params: Any = None) -> Any:
         """As peewee's."""
         run = super().execute_sql
-        return self._first(lambda: run(sql, params), harmless=sql.startswith(_READS))
 
-    def begin(self, *args: Any, **kwargs: Any) -> None:
+        def statement() -> Any:
+            if self.behind_pooler and not self.in_transaction():
+                return run(*self._with_settings("{settings}; {sql}", sql, params))
+            return run(sql, params)
+
+        return self._first(statement, harmless=sql.startswith(_READS))
+
+    def begin(self, isolation_level: Any = None) -> None:
         """As peewee's."""
-        run = super().begin
-        self._first(lambda: run(*args, **kwargs), harmless=True)
+        run, run_sql = super().begin, super().execute_sql
+
+        def statement() -> None:
+            if self.behind_pooler:
+                sql = f"BEGIN ISOLATION LEVEL {isolation_level}" if isolation_level else "BEGIN"
+                run_sql(*self._with_settings("{sql}; {settings}", sql, None))
+            else:
+                run(isolation_level)
+
+        self._first(statement, harmless=True)
+
+    def _with_settings(self, form: str, sql: str, params: Any) -> tuple[str, list[Any]]:
+        """Returns a statement with the settings before or after it, as `form` says, and the parameters of both."""
+        settings, values = self._settings_query
+        return form.format(settings=settings, sql=sql), [*values, *(params or ())]
 
     def commit(self) -> None:
         """As peewee's, but fails if the server waits for standbys and none has confirmed the commit.

@@ -1,11 +1,12 @@
 """Prepared statements for frequent reads: PostgreSQL takes longer to plan a join of three tables than to run it.
 
-A statement is prepared on each connection when it is first needed there. A pooler that gives each transaction another
-connection does not know it (SQLSTATE 26000), and after a migration a plan may be stale (0A000): then the statement runs
-unprepared, and after some of these failures no statement is prepared any more.
+A statement is prepared on each connection when it is first needed there, and none is where a pooler is known. One that
+is not known may give each transaction another connection: this has no such statement (SQLSTATE 26000), or another
+process has prepared it there, so its name follows from its text. After a migration a plan may be stale (0A000). In all
+these cases the statement runs unprepared, and after some of them no statement is prepared any more.
 """
 
-import itertools
+import hashlib
 import logging
 import weakref
 from collections.abc import Sequence
@@ -25,7 +26,6 @@ class PreparedReads:
     def __init__(self, db: peewee.Database) -> None:
         self._db = db
         self._calls: dict[str, tuple[str, str]] = {}
-        self._numbers = itertools.count()
         self._prepared: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
         self._failures = 0
 
@@ -47,7 +47,7 @@ class PreparedReads:
 
     def _call(self, sql: str, count: int) -> tuple[str, str]:
         """Returns the statement's name on each connection, and how to run it with `count` parameters."""
-        name = f"limes_{next(self._numbers)}"
+        name = f"limes_{hashlib.blake2s(sql.encode(), digest_size=10).hexdigest()}"
         marks = f"({', '.join(['%s'] * count)})" if count else ""
         return self._calls.setdefault(sql, (name, f"EXECUTE {name}{marks}"))
 

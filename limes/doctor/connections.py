@@ -20,10 +20,14 @@ SELECT current_setting('max_connections')::int - current_setting('superuser_rese
 def check_connections(name: str, engine: Engine, settings: Settings) -> Iterator[Finding]:
     """Compares what one of each process needs with what the server gives. `name` begins the findings' names."""
     check = f"{name}.connections"
+    need = connections_needed(settings, placement_only=name.endswith(".placement"))
+    if engine.behind_pooler:
+        yield ok(check, f"one of each process opens up to {need} connections to the pooler: see its max_client_conn")
+        yield from _pool_size(name, settings)
+        return
     ((most, used, ours, of_role, of_database),) = engine.rows(_SQL)
     limits = {"max_connections": most, "the user's CONNECTION LIMIT": of_role, "the database's": of_database}
     setting, limit = min(((key, value) for key, value in limits.items() if value >= 0), key=lambda item: item[1])
-    need = connections_needed(settings, placement_only=name.endswith(".placement"))
     others = max(0, used - ours)
     free = limit - (others if setting == "max_connections" else 0)
     text = f"one of each process opens up to {need} connections; {limit} are allowed ({setting})"
@@ -34,6 +38,10 @@ def check_connections(name: str, engine: Engine, settings: Settings) -> Iterator
         yield warning(check, f"{text}, and others use {others} of them", mend)
     else:
         yield ok(check, text)
+    yield from _pool_size(name, settings)
+
+
+def _pool_size(name: str, settings: Settings) -> Iterator[Finding]:
     pool = settings.database.pool_size
     for section, threads in (("api", settings.api.threads), ("placement", settings.placement.threads)):
         if threads > pool:

@@ -10,7 +10,7 @@ from limes.composition.cluster import build_cluster
 from limes.composition.common import open_engine, open_placement_engine
 from limes.composition.identity import open_cloud
 from limes.core.commitments.request import az_aware_refs
-from limes.db.advice import advise_on_connection, advise_on_schema, reason_of
+from limes.db.advice import advise_on_connection, advise_on_schema, reason_of, try_connection
 from limes.db.clock import ahead_of_database
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line, is_read_only
@@ -19,6 +19,7 @@ from limes.db.queries.project_sums import unplaced_usage
 from limes.doctor.catalog import check_catalog
 from limes.doctor.connections import check_connections
 from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
+from limes.doctor.pooler import check_pooler
 from limes.errors import LimesError, StartupError
 from limes.placement.migrations import placement_migrations
 from limes.settings import Settings
@@ -87,6 +88,7 @@ def _check(context: Context, database: _Database) -> Iterator[Finding]:
         except LimesError as error:
             yield skipped(f"{name}.clock", str(error))
         yield from check_connections(name, engine, context.settings)
+        yield from check_pooler(name, engine, context.settings)
 
 
 def _reach(database: _Database) -> Finding:
@@ -96,11 +98,10 @@ def _reach(database: _Database) -> Finding:
         mend = _UPGRADE if folder.is_dir() else f"mkdir -p {folder}; {_UPGRADE}"
         return problem(name, f"there is no {engine.location}", mend)
     try:
-        engine.db.connect()
+        try_connection(engine)
     except DATABASE_ERRORS as error:
         reason = reason_of(error)
         return problem(name, f"{engine.location}: {reason}", advise_on_connection(reason, engine.address))
-    engine.db.close()
     return ok(name, f"the {engine.location} answers")
 
 

@@ -23,6 +23,10 @@ class DatabaseSettings(Section):
     """PostgreSQL gives up on a statement after this time."""
     lock_timeout: Seconds = 10.0
     """PostgreSQL gives up on a lock after this time."""
+    pooler: Literal["auto", "none", "transaction"] = "auto"
+    """Whether a connection pooler such as PgBouncer is in front of PostgreSQL. `transaction`: there is one, so that
+    nothing may outlive a transaction, and the timeouts are sent with each. `none`: there is none. `auto`: each new
+    connection finds out, with one short query."""
 
 
 class CorsSettings(Section):

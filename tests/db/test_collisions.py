@@ -8,6 +8,7 @@ from limes.db.compiled import lock
 from limes.db.engine import Engine
 from limes.errors import Unavailable
 from tests.db.accounts import ACCOUNTS, add, amounts, in_threads
+from tests.support.pgbouncer import needs_sessions
 
 pytestmark = pytest.mark.usefixtures("accounts")
 
@@ -55,6 +56,7 @@ def test_a_deadlock_is_run_again(engine: Engine) -> None:
     assert len(tries) >= 3  # one of them was the victim; on a slow machine the other one can become one, too
 
 
+@needs_sessions
 @on_postgresql
 def test_a_serialization_failure_is_run_again(engine: Engine) -> None:
     tries = []

@@ -14,6 +14,7 @@ from limes.db.address import parse_database_url
 from limes.db.engine import Engine
 from limes.errors import StartupError, Unavailable
 from tests.support.databases import UrlFactory
+from tests.support.pgbouncer import needs_sessions
 from tests.support.processes import free_port
 from tests.support.writers import increment, run_in_processes
 
@@ -162,6 +163,7 @@ def test_an_sqlite_that_another_one_writes_to(engine: Engine, database_url: str)
     other.close()
 
 
+@needs_sessions
 def test_a_forked_worker_has_connections_of_its_own(engine: Engine) -> None:
     sql = "SELECT pg_backend_pid()" if engine.dialect == "postgresql" else "SELECT 1"
     mine = engine.rows(sql)[0][0]

@@ -9,6 +9,7 @@ from limes.db.address import parse_database_url
 from limes.db.engine import Engine
 from limes.db.pool import NotReplicated
 from limes.errors import StartupError, Unavailable
+from tests.support.pgbouncer import needs_sessions
 
 ONLY_POSTGRESQL = pytest.mark.parametrize(
     "databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True
@@ -37,6 +38,7 @@ def test_one_host_is_taken_as_it_is() -> None:
     assert parse_database_url("postgresql:///limes?host=/run/postgresql").options["host"] == "/run/postgresql"
 
 
+@needs_sessions
 @ONLY_POSTGRESQL
 @pytest.mark.parametrize("held", [True, False], ids=["held", "not-held"])
 @pytest.mark.parametrize("write", ["atomic", "execute"])

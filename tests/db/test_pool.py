@@ -12,6 +12,7 @@ from limes.db.compiled import compiled
 from limes.db.engine import Engine
 from limes.errors import Unavailable
 from tests.support.databases import UrlFactory
+from tests.support.pgbouncer import needs_sessions
 
 ENDED = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 END = ENDED.replace("COUNT(*)", "pg_terminate_backend(pid)")
@@ -78,6 +79,7 @@ def test_a_cut_connection_is_replaced(
     engine.close()
 
 
+@needs_sessions
 def test_what_may_have_happened_is_not_done_again(
     postgres_url_factory: UrlFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

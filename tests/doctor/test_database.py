@@ -1,10 +1,12 @@
 """What can be wrong with a database."""
 
+import contextlib
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg2
 import pytest
 
 from limes.db.connections import SQLITE_PRAGMAS
@@ -14,6 +16,7 @@ from limes.doctor.finding import Level
 from limes.placement.migrations import placement_migrations
 from tests.doctor.patient import LateClock, Patient
 from tests.support.databases import Databases
+from tests.support.pgbouncer import pgbouncer
 from tests.support.postgres import PostgresServer
 
 only_postgresql = pytest.mark.parametrize(
@@ -246,3 +249,57 @@ def test_a_clock_that_is_off(patient: Patient, ahead: int, level: str, words: st
     assert found[0] == level
     assert words in found[1]
     assert "NTP" in found[2]
+
+
+@only_postgresql
+@pytest.mark.parametrize(
+    ("mode", "setting", "expected"),
+    [
+        (
+            "transaction",
+            "auto",
+            "a connection pooler is in front of PostgreSQL, in transaction mode; our timeouts hold",
+        ),
+        ("transaction", "transaction", "a connection pooler is in front of PostgreSQL, in transaction mode;"),
+        ("session", "auto", "a connection pooler is in front of PostgreSQL; our timeouts hold. It is very busy, or in"),
+    ],
+)
+def test_a_pooler(patient: Patient, postgres: PostgresServer, mode: str, setting: str, expected: str) -> None:
+    with pgbouncer(postgres.port, pool_mode=mode) as pooler:
+        patient.document["database"] = {"url": pooler.url(database_of(patient)), "pooler": setting}
+        findings = patient.findings("database")
+        assert {one.level for one in findings} == {Level.OK}, findings
+        (found,) = patient.findings("database.pooler")
+        assert found.message.startswith(expected)
+        (connections,) = patient.findings("database.connections")
+        assert "to the pooler: see its max_client_conn" in connections.message
+
+
+@only_postgresql
+def test_a_pooler_that_does_not_fit(patient: Patient, postgres: PostgresServer) -> None:
+    name = database_of(patient)
+    with pgbouncer(postgres.port, ignore_startup_parameters="options") as pooler:
+        patient.document["database"] = {"url": pooler.url(name), "pooler": "none"}
+        (found,) = patient.findings("database.pooler")
+        assert (found.level, found.mend) == (
+            Level.PROBLEM,
+            "leave out database.pooler, or set it to auto or transaction",
+        )
+        pooler.configure(ignore_startup_parameters="")
+        (refused,) = patient.findings("database.connection")
+        assert refused.message.endswith("unsupported startup parameter: options")
+        assert refused.mend.startswith("this is a connection pooler: leave out database.pooler")
+        patient.document["database"] = {"url": pooler.url(name)}
+        pooler.configure(pool_mode="statement")
+        (no_transactions,) = patient.findings("database.connection")
+        assert "pool_mode = transaction" in no_transactions.mend
+        pooler.configure(pool_mode="transaction", max_client_conn="1")
+        with contextlib.closing(psycopg2.connect(pooler.url(name))):
+            (full,) = patient.findings("database.connection")
+        assert full.mend.startswith("raise max_client_conn of the pooler")
+
+
+@only_postgresql
+def test_no_pooler(patient: Patient) -> None:
+    (found,) = patient.findings("database.pooler")
+    assert found.message == "no connection pooler is in front of PostgreSQL"

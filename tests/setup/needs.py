@@ -144,6 +144,7 @@ OPENSSL = Need(
     "openssl", _program("openssl"), "TLS between Limes and RabbitMQ, and in front of two hosts", ("openssl",)
 )
 HAPROXY = Need("HAProxy", _server("haproxy"), "two hosts behind HAProxy", ("haproxy",))
+PGBOUNCER = Need("PgBouncer", _server("pgbouncer"), "a connection pooler in front of PostgreSQL", ("pgbouncer",))
 NGINX = Need("nginx", _server("nginx"), "two hosts behind nginx", ("nginx-light",))
 FAKETIME = Need(
     "libfaketime", lambda machine: _first(machine.below("/usr/lib/*/faketime/libfaketimeMT.so.1")),
@@ -183,6 +184,7 @@ ALL = (
     APACHE,
     HAPROXY,
     NGINX,
+    PGBOUNCER,
 )
 GOALS: dict[str, tuple[Need, ...]] = {
     "run": (),

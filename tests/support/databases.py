@@ -70,7 +70,7 @@ class PostgresDatabases:
         key = _key(migrations)
         if key not in self._templates:
             name = self._server.create_database()
-            _upgrade(self._server.url(name), migrations)
+            _upgrade(self._server.own_url(name), migrations)  # a pooler's connections would keep it from being copied
             self._templates[key] = name
         return self._give_out(self._server.create_database(self._templates[key]))
 

@@ -38,6 +38,8 @@ class PostgresServer:
 
     def __init__(self, port: int, socket_folder: Path) -> None:
         self.port = port
+        self.port_for_clients = port
+        """Another one if there is a pooler in front of it."""
         self.socket_folder = socket_folder
         self._names = itertools.count(1)
         self._admin = psycopg2.connect(host=str(socket_folder), port=port, user="postgres", dbname="postgres")
@@ -55,6 +57,10 @@ class PostgresServer:
 
     def url(self, name: str) -> str:
         """The address of a database, over TCP."""
+        return f"postgresql://postgres@127.0.0.1:{self.port_for_clients}/{name}"
+
+    def own_url(self, name: str) -> str:
+        """The same, without any pooler that the tests run with."""
         return f"postgresql://postgres@127.0.0.1:{self.port}/{name}"
 
     def execute(self, sql: str) -> list[tuple[Any, ...]]:

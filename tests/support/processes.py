@@ -63,6 +63,14 @@ def children_of(pid: int) -> list[int]:
     return sorted(found)
 
 
+def eventually(what: str, check: Callable[[], object], timeout: float = 200.0) -> None:
+    """Repeats `check` until it is true."""
+    deadline = time.monotonic() + timeout
+    while not check():
+        assert time.monotonic() < deadline, f"did not happen in {timeout:.0f} s: {what}"
+        time.sleep(0.05)
+
+
 def http_answers(url: str) -> Callable[[], bool]:
     """Whether any HTTP answer below 500 comes from `url`."""
 
