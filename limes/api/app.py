@@ -15,15 +15,17 @@ from limes.web import operational
 from limes.web.compression import CompressionMiddleware
 from limes.web.errors import UNAUTHORIZED, PlainErrors, answer_text
 from limes.web.json import install_json
-from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, ConnectionMiddleware, RequestIdMiddleware
+from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware
 from limes.web.mount import MountMiddleware, PublicPaths
 from limes.web.operation import Router, add_routes, public_paths
+from limes.web.replicas import HEADER as POSITION
+from limes.web.replicas import connection_middleware
 
 _CORS_HEADERS = (
     "Content-Type, User-Agent, X-Auth-Token, X-Limes-Cluster-Id, X-Limes-V2-Api-Preview,"
-    " If-Match, If-None-Match, Idempotency-Key, Transfer-Token"
+    f" If-Match, If-None-Match, Idempotency-Key, Transfer-Token, {POSITION}"
 )
-_CORS_EXPOSED = "ETag, X-Openstack-Request-Id"
+_CORS_EXPOSED = f"ETag, X-Openstack-Request-Id, {POSITION}"
 _CORS_METHODS = "HEAD, GET, POST, PUT, DELETE"
 
 
@@ -87,7 +89,7 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
             PathMiddleware(public),
             ClusterHeaderMiddleware(),
             AuthMiddleware(deps.authenticator, public.__contains__, UNAUTHORIZED),
-            ConnectionMiddleware(deps.engine, "limes", without=public),
+            connection_middleware(deps.engine, "limes", without=public),
         ],
         router=Router(head=True),
     )

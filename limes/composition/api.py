@@ -23,6 +23,7 @@ from limes.composition.identity import (
     open_revoked,
     refuse_exposure,
 )
+from limes.composition.replicas import with_standbys
 from limes.composition.use_cases import build_discovery, build_quota_push, open_change_log
 from limes.settings import Settings
 from limes.system import Clock, SystemClock, SystemIds
@@ -37,7 +38,7 @@ from limes.web.mount import Mount
 def build_api(settings: Settings) -> ApiCollaborators:
     """Opens everything that the API works with, and makes the rows that mirror the configuration."""
     refuse_exposure(settings, "api")
-    engine = open_checked_engine(settings, "limes-api")
+    engine = with_standbys(settings, open_checked_engine(settings, "limes-api"), "limes-api", "limes")
     cloud = open_cloud(settings)
     cluster = build_cluster(
         settings, cloud, time_limit=settings.api.backend_timeout, at_once=max(1, settings.api.threads // 2)

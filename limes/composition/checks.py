@@ -20,6 +20,7 @@ from limes.composition.common import (
 )
 from limes.composition.identity import limes_policy, open_authenticator, open_cloud, placement_policy, refuse_exposure
 from limes.composition.liquid import build_liquid, liquid_settings
+from limes.composition.replicas import problems_of_read_urls
 from limes.db.address import parse_database_url
 from limes.errors import ConfigError, LimesError, StartupError
 from limes.liquid.handlers import MAX_BODY_SIZE
@@ -78,6 +79,7 @@ def _database_addresses_are_valid(settings: Settings, process: str) -> None:
             parse_database_url(url, setting)
         except StartupError as error:
             problems.append(str(error))
+    problems += problems_of_read_urls(settings)
     if problems:
         raise ConfigError(problems)
 

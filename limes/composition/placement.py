@@ -22,6 +22,7 @@ from limes.composition.identity import (
     placement_policy,
     refuse_exposure,
 )
+from limes.composition.replicas import with_standbys
 from limes.errors import BackendError
 from limes.outgoing import keystone_session
 from limes.placement.app import create_app
@@ -40,13 +41,14 @@ _RETRIES = 3
 def build_placement(settings: Settings) -> PlacementCollaborators:
     """Opens everything that the API works with, and brings the standard names up to date."""
     refuse_exposure(settings, "placement")
-    engine = open_checked_placement_engine(settings, "limes-placement")
+    primary = open_checked_placement_engine(settings, "limes-placement")
     clock = SystemClock()
-    prepare(engine, clock)
+    prepare(primary, clock)
+    engine = with_standbys(settings, primary, "limes-placement", "placement")
     return PlacementCollaborators(
         client_address=client_address(settings),
         engine=engine,
-        index=ProviderIndex(engine, clock),
+        index=ProviderIndex(primary, clock),  # which promises to see each acknowledged write
         authenticator=open_authenticator(
             settings, open_cloud(settings), threads=settings.placement.threads, allow_noauth=True
         ),

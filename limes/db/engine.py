@@ -86,6 +86,11 @@ class Engine:
         )
         self._prepared = PreparedReads(self.db) if self.dialect == "postgresql" else None
 
+    @property
+    def primary(self) -> "Engine":
+        """The engine for reads that must see the newest state: itself, if there are no standbys (limes.db.replicas)."""
+        return self
+
     # -- connections -------------------------------------------------------------------------------------------------
 
     def ping(self) -> None:

@@ -17,8 +17,9 @@ from limes.placement.routes import ROUTES
 from limes.web import operational
 from limes.web.compression import CompressionMiddleware
 from limes.web.json import install_json
-from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, ConnectionMiddleware, RequestIdMiddleware
+from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware
 from limes.web.operation import Router, add_routes, public_paths
+from limes.web.replicas import connection_middleware
 
 _WITHOUT_TOKEN = operational.PUBLIC_PATHS | public_paths(ROUTES)
 
@@ -37,7 +38,7 @@ def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
             AuthMiddleware(deps.authenticator, lambda path: path in _WITHOUT_TOKEN),
             MicroversionMiddleware(),
             HeadersMiddleware(settings.bounds),
-            ConnectionMiddleware(deps.engine, "placement", without=_WITHOUT_TOKEN),
+            connection_middleware(deps.engine, "placement", without=_WITHOUT_TOKEN),
         ],
         router=Router(),
     )

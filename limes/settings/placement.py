@@ -70,6 +70,8 @@ class PlacementSettings(Section):
     """Threads of each worker."""
     database_url: str | None = None
     """The database, if it is not the one of the section `database`. Environment: `LIMES_PLACEMENT_DATABASE_URL`."""
+    read_urls: tuple[str, ...] = ()
+    """Hot standbys of `placement.database_url`. Without that one, those of `database.read_urls` are used."""
     prefix: Annotated[str, AfterValidator(_prefix)] = ""
     """The path below which the API is mounted, such as `/placement`. Requests with and without it are understood, and
     links begin with it."""

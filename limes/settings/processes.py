@@ -27,6 +27,11 @@ class DatabaseSettings(Section):
     """Whether a connection pooler such as PgBouncer is in front of PostgreSQL. `transaction`: there is one, so that
     nothing may outlive a transaction, and the timeouts are sent with each. `none`: there is none. `auto`: each new
     connection finds out, with one short query."""
+    read_urls: tuple[str, ...] = ()
+    """Hot standbys that may answer GET requests, one server each, with the same password. The two APIs use them; the
+    collector does not. PostgreSQL only."""
+    max_replica_lag: Seconds = 5.0
+    """What a standby shows is at most this old; otherwise the primary answers."""
 
 
 class CorsSettings(Section):

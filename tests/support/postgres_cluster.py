@@ -67,6 +67,10 @@ class PostgresNode:
             )
         self.wait_for("SELECT 1")
 
+    def is_running(self) -> bool:
+        """Whether it was started and has not ended."""
+        return self._process is not None and self._process.poll() is None
+
     def crash(self) -> None:
         """Kills all of its processes at once."""
         assert self._process is not None
