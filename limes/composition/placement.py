@@ -48,7 +48,7 @@ def build_placement(settings: Settings) -> PlacementCollaborators:
     return PlacementCollaborators(
         client_address=client_address(settings),
         engine=engine,
-        index=ProviderIndex(primary, clock),  # which promises to see each acknowledged write
+        index=ProviderIndex(engine, clock),
         authenticator=open_authenticator(
             settings, open_cloud(settings), threads=settings.placement.threads, allow_noauth=True
         ),

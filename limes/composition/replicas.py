@@ -60,6 +60,7 @@ def open_standbys(settings: Settings, application_name: str, *, of_placement: bo
             statement_timeout=database.statement_timeout,
             lock_timeout=database.lock_timeout,
             application_name=application_name,
+            pooler=database.pooler,
         )
         options = engine.address.options
         standbys.append(Standby(engine, f"{options.get('host', 'local')}:{options['port']}"))

@@ -20,6 +20,7 @@ from limes.doctor.catalog import check_catalog
 from limes.doctor.connections import check_connections
 from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
 from limes.doctor.pooler import check_pooler
+from limes.doctor.replicas import check_standbys
 from limes.errors import LimesError, StartupError
 from limes.placement.migrations import placement_migrations
 from limes.settings import Settings
@@ -89,6 +90,7 @@ def _check(context: Context, database: _Database) -> Iterator[Finding]:
             yield skipped(f"{name}.clock", str(error))
         yield from check_connections(name, engine, context.settings)
         yield from check_pooler(name, engine, context.settings)
+        yield from check_standbys(name, engine, context.settings)
 
 
 def _reach(database: _Database) -> Finding:

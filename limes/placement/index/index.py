@@ -62,9 +62,9 @@ class ProviderIndex:
     """All providers of one database, in memory. Safe to use from many threads, and after a fork."""
 
     def __init__(self, engine: Engine, clock: Clock) -> None:
-        self._engine = engine
+        self._engine = engine.primary  # a standby may lack an acknowledged write
         self._clock = clock
-        self._loader = ProviderLoader(engine)
+        self._loader = ProviderLoader(self._engine)
         self._state = _State()
         self._lock = threading.Lock()
         self._pid = os.getpid()
