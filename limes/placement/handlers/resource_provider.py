@@ -65,9 +65,12 @@ def render_providers(providers: Iterable[IndexedProvider], version: int, prefix:
     key = (form, prefix)
     parts = []
     for provider in providers:
-        part = provider.cache.get(key)
+        known = provider.cache
+        if known is None:
+            known = provider.cache = {}
+        part = known.get(key)
         if part is None:
-            part = provider.cache[key] = orjson.dumps(document_of(provider, form, prefix))
+            part = known[key] = orjson.dumps(document_of(provider, form, prefix))
         parts.append(part)
     return b'{"resource_providers":[%b]}' % b",".join(parts)
 

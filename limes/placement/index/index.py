@@ -38,7 +38,6 @@ class _State:
 
     mark: Mark = BEGINNING
     cloud: Cloud = field(default_factory=Cloud)
-    stamps: dict[int, int] = field(default_factory=dict)
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     vocabulary_stamps: dict[str, int] = field(default_factory=dict)
     polled_at: float = 0.0
@@ -52,10 +51,15 @@ class _State:
     def has_all(self, changes: Changes) -> bool:
         """Returns whether there is nothing new in `changes`."""
         return (
-            all(self.stamps.get(key) == changed for key, changed in changes.providers.items())
+            all(self.has(key, changed) for key, changed in changes.providers.items())
             and all(self.vocabulary_stamps.get(name) == changed for name, changed in changes.vocabularies.items())
-            and changes.gone.isdisjoint(self.stamps)
+            and not any(key in self.cloud.by_id for key in changes.gone)
         )
+
+    def has(self, provider_id: int, stamp: int) -> bool:
+        """Returns whether this state has the provider as it became with the stamp."""
+        provider = self.cloud.by_id.get(provider_id)
+        return provider is not None and provider.stamp == stamp
 
 
 class ProviderIndex:
@@ -83,7 +87,7 @@ class ProviderIndex:
                 return state.cloud
             with self._lock:
                 self._state = self._engine.snapshot(self._next_state)
-                PROVIDERS.set(len(self._state.stamps))
+                PROVIDERS.set(len(self._state.cloud.by_id))
                 return self._state.cloud
 
     def _next_state(self) -> _State:
@@ -103,20 +107,16 @@ class ProviderIndex:
         return self._apply(state, changes, vocabulary, now)
 
     def _apply(self, state: _State, changes: Changes, vocabulary: Vocabulary, now: float) -> _State:
-        changed = [key for key, stamp in changes.providers.items() if state.stamps.get(key) != stamp]
+        changed = [key for key, stamp in changes.providers.items() if not state.has(key, stamp)]
         everything = state.mark is BEGINNING
         started = self._clock.monotonic()
         providers = list(self._loader.load(vocabulary, None if everything else changed))
-        gone = changes.gone & state.stamps.keys()
-        stamps = {**state.stamps, **changes.providers}
-        for key in gone:
-            stamps.pop(key, None)
         cloud = state.cloud.replace(
             providers,
-            gone,
+            changes.gone,
             traits={name: key for key, name in vocabulary.traits.items()},
             classes={name: key for key, name in vocabulary.classes.items()},
         )
         kind = "everything" if everything else "changes"
         REFRESH.labels(kind).observe(self._clock.monotonic() - started)
-        return _State(changes.mark, cloud, stamps, vocabulary, {**state.vocabulary_stamps, **changes.vocabularies}, now)
+        return _State(changes.mark, cloud, vocabulary, {**state.vocabulary_stamps, **changes.vocabularies}, now)

@@ -33,7 +33,7 @@ class _Source:
 _PROVIDERS = _Source(
     _Provider.select(
         *(_Provider.id, _Provider.uuid, _Provider.name, _Provider.root, _Provider.parent),
-        *(_Provider.generation, _Provider.updated),
+        *(_Provider.generation, _Provider.updated, _Provider.changed),
     ).order_by(_Provider.id),
     _Provider.id,
 )
@@ -106,7 +106,7 @@ class ProviderLoader:
         inventories = self._inventories(vocabulary.classes, ids)
         traits = _grouped(_TRAITS.rows(self._engine, ids), lambda row: vocabulary.traits[row[1]])
         aggregates = _grouped(_AGGREGATES.rows(self._engine, ids), lambda row: str(row[1]))
-        for key, uuid, name, root_id, parent_id, generation, updated in _PROVIDERS.rows(self._engine, ids):
+        for key, uuid, name, root_id, parent_id, generation, updated, stamp in _PROVIDERS.rows(self._engine, ids):
             yield Provider(
                 key,
                 uuid,
@@ -118,6 +118,7 @@ class ProviderLoader:
                 self._trait_list(tuple(traits.get(key, ()))),
                 self._aggregate_set(frozenset(aggregates.get(key, ()))),
                 updated,
+                stamp,
             )
 
     def _inventories(self, classes: Mapping[int, str], ids: Sequence[int] | None) -> dict[int, dict[str, Inventory]]:

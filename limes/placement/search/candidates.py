@@ -115,8 +115,9 @@ class _Search:
     def take_turns(self, shuffle: Shuffle | None) -> Iterator[Assignment | None]:
         """Yields the candidates of all trees; None after each long stretch without a result."""
         cloud, known = self._test.cloud, self._memory.trees
-        trees = list(self._test.trees())
+        trees = self._test.trees()
         if shuffle is not None:
+            trees = list(trees)
             shuffle(trees)
         waiting: list[Iterator[Assignment | None]] = []
         for number, tree in enumerate(trees):

@@ -6,9 +6,8 @@ of threads can search one while another thread makes the next.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
-T = TypeVar("T")
+from limes.placement.search.pieces import IdMap, TextMap
 
 SHARING_TRAIT = "MISC_SHARES_VIA_AGGREGATE"
 
@@ -47,7 +46,7 @@ class TraitList:
 
 @dataclass(eq=False, slots=True)
 class Provider:
-    """A resource provider. Not to be changed once it is in a `Cloud` (the caches fill themselves)."""
+    """A resource provider. Not to be changed once it is in a `Cloud` (the cache fills itself)."""
 
     id: int
     uuid: str
@@ -60,20 +59,26 @@ class Provider:
     aggregates: frozenset[str] = frozenset()
     updated_at: float = 0.0
     """Seconds since the epoch."""
+    stamp: int = 0
+    """Differs between two states of a provider, if it comes from a database."""
     root_uuid: str = ""
     parent_uuid: str | None = None
-    lineage: frozenset[int] = frozenset()
-    """The ids of this provider and of all its ancestors. Like the two above, it is set by the provider's tree."""
-    cache: dict[object, bytes] = field(default_factory=dict)
+    lineage: tuple[int, ...] = ()
+    """The ids of all its ancestors, from the root on, and its own. Like the two above, it is set by the provider's
+    tree."""
+    cache: dict[object, bytes] | None = None
     """Rendered forms of this provider, kept by its renderers."""
 
     def with_parent(self, parent: "Provider | None", root_uuid: str) -> "Provider":
-        """This provider below `parent` in the tree of `root_uuid`: itself if it is there already, else a copy."""
-        lineage = (parent.lineage if parent else frozenset[int]()) | {self.id}
+        """This provider below `parent` in the tree of `root_uuid`: itself if it is new or there already, else a
+        copy."""
+        lineage = (*parent.lineage, self.id) if parent else (self.id,)
         parent_uuid = parent.uuid if parent else None
+        if not self.lineage:
+            self.lineage, self.parent_uuid, self.root_uuid = lineage, parent_uuid, root_uuid
         if (self.lineage, self.parent_uuid, self.root_uuid) == (lineage, parent_uuid, root_uuid):
             return self
-        return replace(self, lineage=lineage, parent_uuid=parent_uuid, root_uuid=root_uuid, cache={})
+        return replace(self, lineage=lineage, parent_uuid=parent_uuid, root_uuid=root_uuid, cache=None)
 
     @property
     def shares(self) -> bool:
@@ -97,6 +102,8 @@ class Provider:
 
 class Tree:
     """A root and all its descendants, parents before children."""
+
+    __slots__ = ("__weakref__", "aggregates", "providers", "root", "sharing", "single", "summaries")
 
     def __init__(self, providers: Iterable[Provider]) -> None:
         """Takes the providers of one tree in any order; those that have moved are copied."""
@@ -124,19 +131,20 @@ class Tree:
 class Cloud:
     """All trees at one moment, with the names that exist."""
 
-    __slots__ = ("by_id", "by_uuid", "ceilings", "classes", "sharing", "traits", "trees")
+    __slots__ = ("_sharing_trees", "by_id", "by_uuid", "ceilings", "classes", "sharing", "traits", "trees")
 
     def __init__(self, traits: Mapping[str, object] | None = None, classes: Mapping[str, object] | None = None) -> None:
         """An empty cloud. `traits` and `classes` have the names that exist as their keys."""
         self.traits = traits or {}
         self.classes = classes or {}
-        self.trees: dict[int, Tree] = {}
+        self.trees = IdMap[Tree]()
         """By the root's id, in ascending order: the order of all answers."""
-        self.by_id: dict[int, Provider] = {}
+        self.by_id = IdMap[Provider]()
         """In ascending order, too."""
-        self.by_uuid: dict[str, Provider] = {}
+        self.by_uuid = TextMap[Provider]()
         self.sharing: Mapping[str, tuple[Provider, ...]] = {}
         """The sharing providers of each aggregate, by its UUID."""
+        self._sharing_trees = IdMap[Tree]()
         self.ceilings: dict[str, int] = {}
         """For each resource class an upper bound of all inventories' `limit`. It may be too high."""
 
@@ -148,53 +156,49 @@ class Cloud:
         traits: Mapping[str, object] | None = None,
         classes: Mapping[str, object] | None = None,
     ) -> "Cloud":
-        """Returns the same cloud with new or changed providers, and without those with the ids `gone`."""
+        """Returns the same cloud with new or changed providers, and without those with the ids `gone`.
+
+        This takes as long as there are changes, however large the cloud is.
+        """
         cloud = Cloud(
             self.traits if traits is None else traits,
             self.classes if classes is None else classes,
         )
         fresh = {provider.id: provider for provider in changed}
-        leaving = {key for key in {*fresh, *gone} if key in self.by_id}
-        roots = {self.by_id[key].root_id for key in leaving} | {provider.root_id for provider in fresh.values()}
-        members: dict[int, list[Provider]] = {root_id: [] for root_id in roots}
-        for root_id in roots & self.trees.keys():
-            members[root_id] = [p for p in self.trees[root_id].providers if p.id not in leaving]
+        leaving = {key: known for key in {*fresh, *gone} if (known := self.by_id.get(key)) is not None}
+        roots = {provider.root_id for provider in (*leaving.values(), *fresh.values())}
+        members: dict[int, list[Provider]] = {}
+        for root_id in roots:
+            tree = self.trees.get(root_id)
+            members[root_id] = [] if tree is None else [p for p in tree.providers if p.id not in leaving]
         for provider in fresh.values():
             members[provider.root_id].append(provider)
-        cloud._copy(self, leaving, roots)
-        cloud._raise_ceilings(fresh.values())
-        cloud._add_trees({root_id: Tree(providers) for root_id, providers in sorted(members.items()) if providers})
-        touched = [*(self.trees[root_id] for root_id in roots & self.trees.keys())]
-        touched += [cloud.trees[root_id] for root_id in roots & cloud.trees.keys()]
-        cloud.sharing = cloud._sharing_by_aggregate() if any(tree.sharing for tree in touched) else self.sharing
+        trees = {root_id: Tree(providers) for root_id, providers in sorted(members.items()) if providers}
+        placed = {provider.id: provider for tree in trees.values() for provider in tree.providers}
+        cloud.trees = self.trees.replace(trees, roots)
+        cloud.by_id = self.by_id.replace(placed, leaving)
+        cloud.by_uuid = self.by_uuid.replace(
+            {provider.uuid: provider for provider in placed.values()}, [p.uuid for p in leaving.values()]
+        )
+        cloud.ceilings = self._raised_ceilings(fresh.values())
+        cloud._sharing_trees, cloud.sharing = self._sharing_trees, self.sharing
+        sharing = {root_id: tree for root_id, tree in trees.items() if tree.sharing}
+        if sharing or any(root_id in self._sharing_trees for root_id in roots):
+            cloud._sharing_trees = self._sharing_trees.replace(sharing, roots)
+            cloud.sharing = cloud._sharing_by_aggregate()
         return cloud
 
-    def _copy(self, other: "Cloud", leaving: set[int], roots: set[int]) -> None:
-        self.trees = other.trees.copy()
-        self.by_id = other.by_id.copy()
-        self.by_uuid = other.by_uuid.copy()
-        self.ceilings = other.ceilings.copy()
-        for key in leaving:
-            del self.by_uuid[self.by_id.pop(key).uuid]
-        for root_id in roots:
-            if root_id in self.trees and not any(p.id in self.by_id for p in self.trees[root_id].providers):
-                del self.trees[root_id]
-
-    def _raise_ceilings(self, providers: Iterable[Provider]) -> None:
+    def _raised_ceilings(self, providers: Iterable[Provider]) -> dict[str, int]:
+        ceilings = self.ceilings.copy()
         for provider in providers:
             for name, inventory in provider.inventories.items():
-                if inventory.limit > self.ceilings.get(name, 0):
-                    self.ceilings[name] = inventory.limit
-
-    def _add_trees(self, trees: Mapping[int, Tree]) -> None:
-        self.trees = _merged(self.trees, trees)
-        providers = {provider.id: provider for tree in trees.values() for provider in tree.providers}
-        self.by_id = _merged(self.by_id, dict(sorted(providers.items())))
-        self.by_uuid.update((provider.uuid, provider) for provider in providers.values())
+                if inventory.limit > ceilings.get(name, 0):
+                    ceilings[name] = inventory.limit
+        return ceilings
 
     def _sharing_by_aggregate(self) -> Mapping[str, tuple[Provider, ...]]:
         sharing: dict[str, list[Provider]] = {}
-        for tree in self.trees.values():
+        for tree in self._sharing_trees.values():
             for provider in tree.sharing:
                 for aggregate in provider.aggregates:
                     sharing.setdefault(aggregate, []).append(provider)
@@ -217,11 +221,3 @@ class Cloud:
             if provider.root_id != tree.root.root_id
         }
         return [by_id[key] for key in sorted(by_id)]
-
-
-def _merged(known: dict[int, T], new: Mapping[int, T]) -> dict[int, T]:
-    """`known` with the values of `new`, both in ascending order. Changes `known`. New ids are mostly the highest."""
-    highest = next(reversed(known), 0)
-    in_order = all(key > highest or key in known for key in new)
-    known.update(new)
-    return known if in_order else dict(sorted(known.items()))

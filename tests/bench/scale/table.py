@@ -48,6 +48,10 @@ class Table:
         self._print(f"{row.name:44}{figures}{row.growth:9.2f}{row.bar:7.1f}  {statements}", row.is_good)
         self.rows.append(row)
 
+    def show(self, name: str, figures: Sequence[float]) -> None:
+        """Prints figures that have no bar."""
+        self._print(f"{name:44}{''.join(f'{figure:11.2f}' for figure in figures)}", is_good=True)
+
     def most(self, name: str, figure: float, bar: float, unit: str) -> None:
         """Prints a figure of the largest cloud that may not exceed its bar, whatever it is for smaller ones."""
         self._print(f"{name:44}{figure:11.1f} {unit}, at most {bar:.0f}", figure <= bar)

@@ -1,19 +1,20 @@
 """What a list of providers looks at."""
 
-from collections.abc import ValuesView
+from collections.abc import Iterator
 
 import pytest
 
 from limes.placement.search.model import Cloud, Provider
+from limes.placement.search.pieces import IdMap
 from limes.placement.search.provider_list import matching_providers, parse_providers
 from limes.placement.search.querystring import parse_pairs
 from tests.placement.search.clouds import cloud_of, identity, node
 
 
-class Unlistable(dict[int, Provider]):
+class Unlistable(IdMap[Provider]):
     """All providers, which nobody may go through."""
 
-    def values(self) -> ValuesView[Provider]:
+    def values(self) -> Iterator[Provider]:
         raise AssertionError("somebody looks at all providers")
 
 
@@ -26,7 +27,7 @@ def cloud() -> Cloud:
         node("b1", "b", VCPU=2, aggregates=["agg"]),
         node("b3", "b2", VCPU=8),
     )
-    cloud.by_id = Unlistable(cloud.by_id)
+    cloud.by_id = Unlistable().replace({key: cloud.by_id[key] for key in cloud.by_id})
     return cloud
 
 
