@@ -51,11 +51,33 @@ loglevel = "warning"
 
 
 def on_starting(server: Any) -> None:
-    """Empties the metrics' folder: what workers of an earlier run have left would be counted again."""
-    if "GUNICORN_PID" in os.environ:  # a new gunicorn takes over from one that still runs
+    """Empties the metrics' folder: what workers of an earlier run have left would be counted again. Then reads what
+    the workers share; nobody listens before that is done."""
+    if "GUNICORN_PID" not in os.environ:  # else a new gunicorn takes over from one that still runs
+        for file in Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]).glob("*.db"):
+            file.unlink(missing_ok=True)
+    _read_what_workers_share(server)
+
+
+def on_reload(server: Any) -> None:
+    """On SIGHUP, brings what the new workers share up to date. The old ones serve meanwhile."""
+    _read_what_workers_share(server)
+
+
+def _read_what_workers_share(server: Any) -> None:
+    """Reads Placement's index. If that fails, each worker reads it for itself."""
+    if process != "placement":
         return
-    for file in Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]).glob("*.db"):
-        file.unlink(missing_ok=True)
+    from prometheus_client import multiprocess
+
+    from limes.composition.common import load_any_settings
+    from limes.composition.placement import load_index
+
+    try:
+        load_index(load_any_settings())
+    except LimesError as error:
+        server.log.warning("the provider index is not read yet: %s", error)
+    multiprocess.mark_process_dead(os.getpid())  # its size is that of the workers', not of this process
 
 
 def when_ready(server: Any) -> None:

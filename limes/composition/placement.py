@@ -1,6 +1,8 @@
 """The Placement API's collaborators, and what the commands `placement audit` and `placement import` work with."""
 
+import logging
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -23,7 +25,9 @@ from limes.composition.identity import (
     refuse_exposure,
 )
 from limes.composition.replicas import with_standbys
-from limes.errors import BackendError
+from limes.db.address import DatabaseAddress
+from limes.db.engine import Engine
+from limes.errors import BackendError, Unavailable
 from limes.outgoing import keystone_session
 from limes.placement.app import create_app
 from limes.placement.audit import FindGone
@@ -34,12 +38,26 @@ from limes.placement.startup import prepare
 from limes.placement.transfer.api import LocalApi, RemoteApi
 from limes.settings import Settings
 from limes.system import SystemClock, SystemIds
+from limes.web.memory import garbage_collector_paused, tune_garbage_collector
 
 _RETRIES = 3
 
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class _Loaded:
+    """What this process, or the one that it was forked from, has read last."""
+
+    address: DatabaseAddress | None = None
+    index: ProviderIndex | None = None
+
+
+_loaded = _Loaded()
+
 
 def build_placement(settings: Settings) -> PlacementCollaborators:
-    """Opens everything that the API works with, and brings the standard names up to date."""
+    """Opens everything that the API works with, brings the standard names up to date, and fills the index."""
     refuse_exposure(settings, "placement")
     primary = open_checked_placement_engine(settings, "limes-placement")
     clock = SystemClock()
@@ -48,7 +66,7 @@ def build_placement(settings: Settings) -> PlacementCollaborators:
     return PlacementCollaborators(
         client_address=client_address(settings),
         engine=engine,
-        index=ProviderIndex(engine, clock),
+        index=_filled_index(primary, clock),
         authenticator=open_authenticator(
             settings, open_cloud(settings), threads=settings.placement.threads, allow_noauth=True
         ),
@@ -57,6 +75,44 @@ def build_placement(settings: Settings) -> PlacementCollaborators:
         ids=SystemIds(),
         settings=settings.placement,
     )
+
+
+def load_index(settings: Settings) -> None:
+    """Reads all providers, so that the workers that are forked from this process share the memory. Each of them only
+    has to read what has changed since. Raises `LimesError`.
+
+    Nothing stays open: no connection may be used on both sides of a fork.
+    """
+    engine = open_checked_placement_engine(settings, "limes-placement")
+    try:
+        clock = SystemClock()
+        prepare(engine, clock)
+        index = _begin_index(engine, clock)
+        with garbage_collector_paused():
+            index.current()
+        _loaded.address, _loaded.index = engine.address, index
+    finally:
+        engine.close()
+    tune_garbage_collector()
+
+
+def _begin_index(engine: Engine, clock: SystemClock) -> ProviderIndex:
+    """Returns an index that begins with what is known of this database. It may be old."""
+    if _loaded.index is not None and _loaded.address == engine.address:
+        return _loaded.index.heir(engine)
+    return ProviderIndex(engine, clock)
+
+
+def _filled_index(engine: Engine, clock: SystemClock) -> ProviderIndex:
+    """Returns an index that is up to date, unless the database fails just now: then the health check will fill it."""
+    index = _begin_index(engine, clock)
+    try:
+        with garbage_collector_paused():
+            index.current()
+    except Unavailable as error:
+        log.warning("the provider index is not filled yet: %s", error)
+    _loaded.address, _loaded.index = engine.address, index
+    return index
 
 
 def open_source(settings: Settings, url: str, token: str | None) -> RemoteApi:

@@ -48,6 +48,6 @@ def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
     app.resp_options.default_media_type = None  # type: ignore[assignment]  # falcon takes None, its types do not
     install_json(app)
     PlacementErrors().install(app)
-    operational.add_operational_routes(app, deps.engine)
+    operational.add_operational_routes(app, deps.engine, get_ready=deps.index.load)
     add_routes(app, PlacementApi(deps), ROUTES)
     return app

@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Callable
 from typing import Any
 
 import falcon
@@ -16,11 +17,17 @@ log = logging.getLogger(__name__)
 PUBLIC_PATHS = frozenset({"/healthcheck", "/metrics"})
 
 
+def _nothing() -> None:
+    """For processes that are ready as soon as they answer."""
+
+
 class HealthcheckEndpoint:
     """200 `ok` while the process can do its work; 503 with one line while it cannot reach its database."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, get_ready: Callable[[], None] = _nothing) -> None:
+        """`get_ready` does what is to be done before the first answer. It raises `Unavailable` if that fails."""
         self._engine = engine
+        self._get_ready = get_ready
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Answers in plain text."""
@@ -28,6 +35,7 @@ class HealthcheckEndpoint:
         resp.set_header("cache-control", "no-store")
         try:
             self._engine.ping()
+            self._get_ready()
         except Unavailable as error:
             resp.status = falcon.HTTP_503
             resp.text = f"{error}\n"
@@ -58,7 +66,7 @@ def render_metrics() -> bytes:
     return generate_latest(registry)
 
 
-def add_operational_routes(app: falcon.App[Any, Any], engine: Engine) -> None:
-    """Adds the two routes to an app."""
-    app.add_route("/healthcheck", HealthcheckEndpoint(engine))
+def add_operational_routes(app: falcon.App[Any, Any], engine: Engine, get_ready: Callable[[], None] = _nothing) -> None:
+    """Adds the two routes to an app. `get_ready` is as for the health check."""
+    app.add_route("/healthcheck", HealthcheckEndpoint(engine, get_ready))
     app.add_route("/metrics", MetricsEndpoint())

@@ -73,6 +73,20 @@ class ProviderIndex:
         self._lock = threading.Lock()
         self._pid = os.getpid()
 
+    def heir(self, engine: Engine) -> "ProviderIndex":
+        """Returns an index with connections of its own that begins with what this one has read last.
+
+        For a process that was forked from the one that has read it: they share the memory of what does not change.
+        """
+        heir = ProviderIndex(engine, self._clock)
+        heir._state = self._state
+        return heir
+
+    def load(self) -> None:
+        """Reads everything, unless that has been done. Raises `Unavailable`."""
+        if self._state.mark is BEGINNING:
+            self.current()
+
     def current(self) -> Cloud:
         """Returns the cloud as it is now, with all that was committed before this call. Not for use in a
         transaction."""

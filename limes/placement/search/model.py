@@ -46,7 +46,7 @@ class TraitList:
 
 @dataclass(eq=False, slots=True)
 class Provider:
-    """A resource provider. Not to be changed once it is in a `Cloud` (the cache fills itself)."""
+    """A resource provider. Not to be changed once it is in a `Cloud`."""
 
     id: int
     uuid: str
@@ -66,8 +66,6 @@ class Provider:
     lineage: tuple[int, ...] = ()
     """The ids of all its ancestors, from the root on, and its own. Like the two above, it is set by the provider's
     tree."""
-    cache: dict[object, bytes] | None = None
-    """Rendered forms of this provider, kept by its renderers."""
 
     def with_parent(self, parent: "Provider | None", root_uuid: str) -> "Provider":
         """This provider below `parent` in the tree of `root_uuid`: itself if it is new or there already, else a
@@ -78,7 +76,7 @@ class Provider:
             self.lineage, self.parent_uuid, self.root_uuid = lineage, parent_uuid, root_uuid
         if (self.lineage, self.parent_uuid, self.root_uuid) == (lineage, parent_uuid, root_uuid):
             return self
-        return replace(self, lineage=lineage, parent_uuid=parent_uuid, root_uuid=root_uuid, cache=None)
+        return replace(self, lineage=lineage, parent_uuid=parent_uuid, root_uuid=root_uuid)
 
     @property
     def shares(self) -> bool:
