@@ -160,13 +160,13 @@ def lag(bench: Bench, seconds: float) -> None:
         )
 
 
-def prepare(url: str) -> Engine:
+def prepare(url: str, projects: int = cloud.PROJECTS) -> Engine:
     """Migrates and loads."""
     engine = Engine(url, statement_timeout=600)
     limes_migrations.upgrade(engine)
     catalog = Catalog(cloud.AZS, [cloud.service(name) for name in cloud.SERVICES])
     SyncCatalog(engine, catalog, ["nothing"], SystemClock()).run()
-    cloud.load(engine)
+    cloud.load(engine, projects)
     return engine
 
 

@@ -68,14 +68,14 @@ class NoDiscovery(DiscoveryBackend):
         raise AssertionError("discovery is not part of the measurement")
 
 
-def load(engine: Engine) -> None:
+def load(engine: Engine, projects: int = PROJECTS) -> None:
     """Fills a migrated database in which services and resources have their rows already, inside PostgreSQL."""
-    engine.atomic(lambda: _load(engine))
+    engine.atomic(lambda: _load(engine, projects))
     with engine.connection():
         engine.db.execute_sql("VACUUM ANALYZE")
 
 
-def _load(engine: Engine) -> None:
+def _load(engine: Engine, projects: int) -> None:
     engine.execute("SET LOCAL statement_timeout = 0")
     engine.execute(
         "INSERT INTO domains (id, uuid, name) SELECT n, 'd' || n, 'domain-' || n FROM generate_series(1, %s) n",
@@ -85,7 +85,7 @@ def _load(engine: Engine) -> None:
         "INSERT INTO projects (id, uuid, name, parent_uuid, domain_id, has_bursting)"
         " SELECT n, md5(n::text), 'project-' || n, 'd' || (1 + n %% %s), 1 + n %% %s, false"
         " FROM generate_series(1, %s) n",
-        [DOMAINS, DOMAINS, PROJECTS],
+        [DOMAINS, DOMAINS, projects],
     )
     engine.execute(
         "INSERT INTO project_services (project_id, service_id, scraped_at, checked_at, next_scrape_at, is_stale,"

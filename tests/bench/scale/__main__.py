@@ -10,13 +10,13 @@ import tempfile
 from pathlib import Path
 
 from tests.bench.awake import processors_awake
-from tests.bench.scale import limes, placement
+from tests.bench.scale import collector, limes, placement
 from tests.bench.scale.table import Table
 from tests.setup.needs import POSTGRESQL
 from tests.support.machine import must_stop
 from tests.support.postgres import postgres_server
 
-PARTS = {"limes": limes.compare, "placement": placement.compare}
+PARTS = {"limes": limes.compare, "placement": placement.compare, "collector": collector.compare}
 
 
 def main() -> int:
