@@ -20,7 +20,7 @@ set_up = @$(find_python); exec "$$python" -m tests.setup $(1) --venv $(VENV)
 bounded = $(if $(shell command -v timeout),timeout --kill-after=30 $(1),)
 pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
-.PHONY: help run check test e2e ui faults docs screenshots lint format conformance bench-placement bench-limes bench-collector bench-dashboard house lock real-venv clean
+.PHONY: help run check test e2e ui faults soak docs screenshots lint format conformance bench-placement bench-limes bench-collector bench-dashboard house lock real-venv clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 26
@@ -47,6 +47,10 @@ faults: export LIMES_FAULT_ROUNDS = $(FAULT_ROUNDS)
 faults: ## tries every fault FAULT_ROUNDS times (10) on real processes
 	$(call set_up,faults)
 	$(call bounded,7200) $(BIN)/pytest -q $(PYTEST_ARGS) tests/faults
+
+soak: ## half an hour of mixed load on all processes, with a kill every minute (SOAK_ARGS="--minutes 5 --every 20")
+	$(call set_up,soak)
+	@$(call bounded,14400) $(BIN)/python -u -m tests.soak $(SOAK_ARGS)
 
 docs: $(or $(wildcard $(VENV)/.installed-dev),$(VENV)/.installed-docs) ## builds and checks the documentation site: build/docs/index.html
 	@$(BIN)/python docs/site/build.py

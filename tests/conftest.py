@@ -31,7 +31,18 @@ settings.load_profile("ci")
 pytest_plugins = ["tests.support.cloud"]
 """Fixtures of a whole cloud of real servers."""
 
-SLOW_FOLDERS = ("placement", "integration", "hosts", "faults", "backends", "concurrency", "e2e", "prometheus", "docs")
+SLOW_FOLDERS = (
+    "placement",
+    "integration",
+    "hosts",
+    "faults",
+    "soak",
+    "backends",
+    "concurrency",
+    "e2e",
+    "prometheus",
+    "docs",
+)
 """Whole files go to one worker each: with the long ones first, no worker is left with one of them at the end."""
 
 

@@ -199,6 +199,7 @@ GOALS: dict[str, tuple[Need, ...]] = {
     "bench-limes": (POSTGRESQL,),
     "bench-collector": (POSTGRESQL,),
     "bench-scale": (POSTGRESQL,),
+    "soak": (POSTGRESQL,),
     "bench-dashboard": (POSTGRESQL, CHROMIUM),
     "real-venv": (REAL,),
 }

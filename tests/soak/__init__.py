@@ -1,0 +1,1 @@
+"""A long run of everything at once, with kills: `make soak`."""
