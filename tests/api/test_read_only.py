@@ -7,11 +7,13 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from tests.api.world import BERLIN, GERMANY, make_world
 from tests.support.databases import MigratedUrlFactory
+from tests.support.pgbouncer import needs_sessions
 
 PROJECT = f"/v1/domains/{GERMANY}/projects/{BERLIN}"
 BODY = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 21}]}]}}
 
 
+@needs_sessions
 @pytest.mark.parametrize("databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True)
 def test_a_postgresql_that_turns_read_only(database_url_with: MigratedUrlFactory) -> None:
     url = database_url_with(limes_migrations)

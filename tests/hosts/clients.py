@@ -99,15 +99,17 @@ class Clients:
             self.problems.append(repr(error))
             raise
 
-    def _ask(self, kind: str, process: str, method: str, path: str, body: Any = None) -> requests.Response | None:
-        """Returns the answer if there is one: a success, or 409 (no capacity)."""
+    def _ask(
+        self, kind: str, process: str, method: str, path: str, body: Any = None, *, may_be_gone: bool = False
+    ) -> requests.Response | None:
+        """Returns the answer if there is one: a success, 409 (no capacity), or 404 for what may be gone."""
         try:
             answer = self._send(process, method, path, json=body, headers=_HEADERS)
             text, has_failed = f"{answer.status_code} {answer.text}", answer.status_code in (502, 503, 504)
         except requests.RequestException as error:
             text, has_failed = repr(error), True
         else:
-            if answer.ok or answer.status_code == 409:
+            if answer.ok or answer.status_code == 409 or (may_be_gone and answer.status_code == 404):
                 self.counts[kind] += 1
                 return answer
         list_ = self.failed if has_failed and self._may_fail else self.problems
@@ -142,8 +144,10 @@ class Clients:
         """A consumer gets VCPUs, or gives them back; a 409 means that the provider is full."""
         consumer, provider = f"{name}{random.randrange(20)}", random.choice(PROVIDERS)
         path = f"/allocations/{uuid_of(consumer)}"
-        if self.allocated.get(consumer, {0}) != {0}:
-            answer, amount = self._ask("allocation", "placement", "DELETE", path), 0
+        may_have = self.allocated.get(consumer, {0})
+        if may_have != {0}:
+            amount = 0
+            answer = self._ask("allocation", "placement", "DELETE", path, may_be_gone=0 in may_have)
         else:
             amount = random.randint(1, 12)
             resources: dict[str, Any] = {provider: {"VCPU": amount}}
@@ -151,7 +155,7 @@ class Clients:
             answer = self._ask("allocation", "placement", "PUT", path, body)
         if answer is None:
             self.allocated.setdefault(consumer, {0}).add(amount)
-        elif answer.ok:
+        elif answer.ok or answer.status_code == 404:
             self.allocated[consumer] = {amount}
 
     def _read(self) -> None:
