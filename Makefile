@@ -46,7 +46,7 @@ ui: ## builds the dashboard after a change of its sources (needs node)
 faults: export LIMES_FAULT_ROUNDS = $(FAULT_ROUNDS)
 faults: ## tries every fault FAULT_ROUNDS times (10) on real processes
 	$(call set_up,faults)
-	$(call bounded,7200) $(BIN)/pytest -q $(PYTEST_ARGS) tests/faults
+	$(call bounded,7200) $(BIN)/pytest -q $(PYTEST_ARGS) tests/faults tests/hosts/test_patroni.py
 
 soak: ## half an hour of mixed load on all processes, with a kill every minute (SOAK_ARGS="--minutes 5 --every 20")
 	$(call set_up,soak)

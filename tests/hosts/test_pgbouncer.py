@@ -1,19 +1,18 @@
 """All processes behind PgBouncer in transaction mode, which is restarted while clients work."""
 
 import json
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
 from tests.faults.backend import FakeBackend, fake_backend
 from tests.hosts.clients import Clients
 from tests.hosts.hosts import TOKEN, Cloud, Host
 from tests.hosts.invariants import check_backends, check_nothing_is_lost, check_nothing_is_oversold
 from tests.hosts.release import this_release
+from tests.hosts.sender import Sender
 from tests.support.pgbouncer import PgBouncer, pgbouncer
 from tests.support.postgres import PostgresServer
 from tests.support.processes import eventually
@@ -40,24 +39,6 @@ def cloud(pooler: PgBouncer, postgres: PostgresServer, tmp_path: Path) -> Iterat
 def make_cloud(folder: Path, url: str, backend: FakeBackend) -> Cloud:
     """One whose collector serves data metrics, which are read with cursors."""
     return Cloud(folder, url, backend, collector={"data_metrics": {"expose": True}})
-
-
-class Sender:
-    """Sends requests to one host."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
-        self._local = threading.local()
-
-    def send(self, process: str, method: str, path: str, **options: Any) -> requests.Response:
-        """As `Send` of the clients."""
-        if not hasattr(self._local, "session"):
-            self._local.session = requests.Session()
-            self._local.session.trust_env = False
-        answer: requests.Response = self._local.session.request(
-            method, self._host.url(process) + path, timeout=200, **options
-        )
-        return answer
 
 
 def test_it_is_restarted_under_load(cloud: Cloud, pooler: PgBouncer) -> None:

@@ -145,6 +145,8 @@ OPENSSL = Need(
 )
 HAPROXY = Need("HAProxy", _server("haproxy"), "two hosts behind HAProxy", ("haproxy",))
 PGBOUNCER = Need("PgBouncer", _server("pgbouncer"), "a connection pooler in front of PostgreSQL", ("pgbouncer",))
+ETCD = Need("etcd", _program("etcd"), "PostgreSQL clusters with Patroni", ("etcd-server",))
+PATRONI = Need("Patroni", _program("patroni"), "PostgreSQL clusters with Patroni", ("patroni",))
 NGINX = Need("nginx", _server("nginx"), "two hosts behind nginx", ("nginx-light",))
 FAKETIME = Need(
     "libfaketime", lambda machine: _first(machine.below("/usr/lib/*/faketime/libfaketimeMT.so.1")),
@@ -185,6 +187,8 @@ ALL = (
     HAPROXY,
     NGINX,
     PGBOUNCER,
+    ETCD,
+    PATRONI,
 )
 GOALS: dict[str, tuple[Need, ...]] = {
     "run": (),
@@ -193,7 +197,7 @@ GOALS: dict[str, tuple[Need, ...]] = {
     "test": ALL,
     "e2e": (CHROMIUM, NPM, REAL),
     "screenshots": (CHROMIUM,),
-    "faults": (POSTGRESQL, REAL, FAKETIME),
+    "faults": (POSTGRESQL, REAL, FAKETIME, HAPROXY, ETCD, PATRONI),
     "conformance": (POSTGRESQL, REAL),
     "bench-placement": (POSTGRESQL, REAL, COMPILER),
     "bench-limes": (POSTGRESQL,),

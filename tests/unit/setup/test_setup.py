@@ -30,6 +30,9 @@ FILES = (
     "usr/sbin/apache2",
     "usr/sbin/haproxy",
     "usr/sbin/nginx",
+    "usr/sbin/pgbouncer",
+    "path/etcd",
+    "path/patroni",
     "usr/lib/apache2/modules/mod_wsgi.so-3.11",
     "usr/lib/rabbitmq/bin/rabbitmq-server",
     "usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
@@ -112,7 +115,7 @@ def test_root_gets_the_rest_from_debian_in_one_run(laboratory: Laboratory, insta
     assert (
         installed[0]
         == "apt: curl prometheus rabbitmq-server openssl libfaketime chromium systemd zsh fish apache2 libapache2-mod-wsgi-py3"
-        " haproxy nginx-light"
+        " haproxy nginx-light pgbouncer etcd-server patroni"
     )
     assert [one.startswith("apt") for one in installed].count(True) == 1
     assert installed[1:] == [
@@ -127,7 +130,7 @@ def test_others_get_what_pypi_has_and_a_line_for_each_other_thing(laboratory: La
     lines = run(laboratory, "test", root=False)
     assert not [one for one in installed if one.startswith("apt")]
     names = ["curl", "Prometheus", "RabbitMQ", "openssl", "libfaketime", "Chromium", "systemd-analyze", "zsh", "fish"]
-    names += ["Apache with mod_wsgi", "HAProxy", "nginx"]
+    names += ["Apache with mod_wsgi", "HAProxy", "nginx", "PgBouncer", "etcd", "Patroni"]
     assert [
         line.partition(" is missing (only root on Debian can install it here); not tested: ")[0] for line in lines
     ] == names
