@@ -153,6 +153,8 @@ class HttpProcess:
     connections: int
     """Open connections of each worker."""
     limits: Limits
+    drain: float
+    """Seconds between SIGTERM and the stop."""
     log_style: Style
 
 
@@ -187,5 +189,11 @@ def _http_process(
         max_body_size=max_body_size,
     )
     return HttpProcess(
-        section.listen, section.workers, section.threads, clients.connections, limits, settings.logging.style
+        section.listen,
+        section.workers,
+        section.threads,
+        clients.connections,
+        limits,
+        clients.drain,
+        settings.logging.style,
     )

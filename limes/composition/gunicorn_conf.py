@@ -19,6 +19,7 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 from limes.composition.checks import check_http_process  # noqa: E402 - after the variable is set
 from limes.errors import ConfigError, LimesError  # noqa: E402 - after the variable is set
 from limes.logs import gunicorn_logger  # noqa: E402 - after the variable is set
+from limes.web.draining import drain_before_stop  # noqa: E402 - after the variable is set
 from limes.web.listening import require_free  # noqa: E402 - after the variable is set
 from limes.web.worker import with_limits  # noqa: E402 - after the variable is set
 
@@ -81,7 +82,9 @@ def _read_what_workers_share(server: Any) -> None:
 
 
 def when_ready(server: Any) -> None:
-    """Says where it listens, once it does."""
+    """Says where it listens, once it does, and takes care of SIGTERM from here on."""
+    if _process.drain:
+        drain_before_stop(server, _process.drain)
     server.log.warning("limes %s listens on %s", process, bind)
 
 

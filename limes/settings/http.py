@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from limes.settings.base import Section
-from limes.validation.durations import Seconds
+from limes.validation.durations import Seconds, SecondsOrZero
 
 
 class ClientSettings(Section):
@@ -28,6 +28,9 @@ class ClientSettings(Section):
     connections_per_peer: int = Field(default=1024, ge=0)
     """Open connections with one address, answered with 429 beyond; 0 for any number. Behind a proxy, the address is the
     proxy's, so this has to be at least what the proxy opens."""
+    drain: Annotated[SecondsOrZero, Field(le=15)] = 0.0
+    """After SIGTERM, requests are taken for so long, while `/healthcheck` says 503: so that a proxy that asks for it
+    stops sending them first. At most 15 seconds."""
     compression: bool = True
     """Answers of 1 KiB or more are compressed (gzip) for clients that accept it. Switch it off if a proxy compresses
     them."""

@@ -11,6 +11,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from limes.db.engine import Engine
 from limes.errors import Unavailable
+from limes.web.draining import DRAIN
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +23,8 @@ def _nothing() -> None:
 
 
 class HealthcheckEndpoint:
-    """200 `ok` while the process can do its work; 503 with one line while it cannot reach its database."""
+    """200 `ok` while the process can do its work; 503 with one line while it cannot reach its database, or is about to
+    stop."""
 
     def __init__(self, engine: Engine, get_ready: Callable[[], None] = _nothing) -> None:
         """`get_ready` does what is to be done before the first answer. It raises `Unavailable` if that fails."""
@@ -33,6 +35,10 @@ class HealthcheckEndpoint:
         """Answers in plain text."""
         resp.content_type = "text/plain; charset=utf-8"
         resp.set_header("cache-control", "no-store")
+        if DRAIN.is_on:
+            resp.status = falcon.HTTP_503
+            resp.text = "about to stop\n"
+            return
         try:
             self._engine.ping()
             self._get_ready()

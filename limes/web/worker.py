@@ -28,6 +28,7 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from limes.web.blocking import BlockingConnection, HeadWatch
 from limes.web.client_socket import ClientSocket
+from limes.web.draining import DRAIN
 from limes.web.framing import HeadTooLarge, Stage
 from limes.web.limits import Limits
 from limes.web.refusals import refuse
@@ -150,8 +151,19 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
             self._room.make_room()
 
     def _cap_keepalive(self, deadline: float) -> None:
+        self._stop_listening()
         super()._cap_keepalive(deadline)
         self._room.stop()
+
+    def _stop_listening(self) -> None:
+        """Takes the connections that wait to be accepted, and lets go of the addresses. gunicorn keeps them open to
+        the end, so that clients connect, and are cut off then."""
+        for listener in self.sockets:
+            accepted = -1
+            while accepted != self.nr_conns and self.nr_conns < self.worker_connections:
+                accepted = self.nr_conns
+                self.accept(listener)
+            listener.close()
 
     # -- in a thread of the pool
 
@@ -186,6 +198,8 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         if conn.sock.framing.stage is not Stage.WHOLE:  # nobody knows where the next request begins
             req.force_close()
             conn.sock.read_until = time.monotonic() + self.limits.body_timeout
+        if DRAIN.is_on:
+            req.force_close()
         try:
             return super().handle_request(req, conn)
         finally:

@@ -1,6 +1,7 @@
 """Hosts on loopback addresses of their own, each with an API, a Placement and a collector, around one PostgreSQL."""
 
 import contextlib
+import signal
 import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -50,6 +51,7 @@ class Host:
     """One machine: `127.0.0.NUMBER`."""
 
     def __init__(self, cloud: Cloud, number: int, release: Release) -> None:
+        self.number = number
         self.address = f"127.0.0.{number}"
         self.cloud = cloud
         listen = {name: f"{self.address}:{port}" for name, port in cloud.ports.items()}
@@ -81,13 +83,34 @@ class Host:
         return self
 
     def stop(self) -> None:
-        """Ends all three as systemd does."""
+        """Ends all three, at once."""
+        self.signal(signal.SIGTERM)
         for process in self.processes.values():
             process.stop(timeout=60)
 
+    def terminate(self) -> None:
+        """Asks all three to end, as systemd does: only the main processes are told."""
+        for process in self.processes.values():
+            process.terminate()
+
+    def wait_until_ended(self) -> None:
+        """Until all three have ended by themselves."""
+        for process in self.processes.values():
+            process.wait()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Sends a signal to everything that runs on it."""
+        for process in self.processes.values():
+            if process.is_running():
+                process.signal(number)
+
+    def at(self, name: str) -> str:
+        """Where its `api` or `placement` listens."""
+        return f"{self.address}:{self.cloud.ports[name]}"
+
     def url(self, name: str) -> str:
         """Of its `api` or `placement`."""
-        return f"http://{self.address}:{self.cloud.ports[name]}"
+        return f"http://{self.at(name)}"
 
     @contextlib.contextmanager
     def used(self) -> Iterator["Host"]:

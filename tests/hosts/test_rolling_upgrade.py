@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import requests
 
-from tests.faults.backend import FakeBackend, fake_backend
+from tests.faults.backend import FakeBackend
 from tests.hosts.clients import Clients
 from tests.hosts.hosts import Cloud, Host
 from tests.hosts.invariants import check_backends, check_nothing_is_lost, check_nothing_is_oversold
@@ -67,12 +67,6 @@ def balancer() -> Iterator[Balancer]:
     balancer = Balancer()
     yield balancer
     balancer.stop()
-
-
-@pytest.fixture
-def backend() -> Iterator[FakeBackend]:
-    with fake_backend() as backend:
-        yield backend
 
 
 @pytest.fixture(scope="module")

@@ -160,6 +160,18 @@ class ServerProcess:
         self._process = None
         return process.wait(60)
 
+    def terminate(self) -> None:
+        """SIGTERM for the process alone, as by systemd with `KillMode=mixed`."""
+        os.kill(self.pid, signal.SIGTERM)
+
+    def wait(self, timeout: float = 120.0) -> int:
+        """Waits until it has ended, and answers the exit code. It may be started again then."""
+        assert self._process is not None
+        code = self._process.wait(timeout)
+        self.signal(signal.SIGKILL)  # what it may have left
+        self._process = None
+        return code
+
     def signal(self, number: signal.Signals) -> None:
         """Sends a signal to the process and all its children."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
