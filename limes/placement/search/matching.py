@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from limes.placement.search.model import Cloud, Provider, Tree
+from limes.placement.search.pieces import IdMap
 from limes.placement.search.request import CandidatesRequest, Group
 from limes.placement.search.values import Traits
 
@@ -117,14 +118,31 @@ class RequestTest:
         self.summed = len(request.groups) > 1
 
     def trees(self) -> Iterable[Tree]:
-        """Returns the trees that can have candidates, judging by `in_tree` and the largest inventories."""
+        """Returns the trees that can have candidates, judging by `in_tree`, classes, aggregates and the largest
+        inventories."""
         if any(group.impossible for group in self.groups) or not self._fits_somewhere():
             return ()
         for group in self.groups:
             tree = self.cloud.trees.get(group.in_tree) if group.in_tree is not None else None
             if tree is not None and not tree.sharing:
                 return (tree,)
-        return self.cloud.trees.values()
+        return self._smallest_group().values()
+
+    def _smallest_group(self) -> IdMap[Tree]:
+        """Returns the fewest trees of which it is known that no other has candidates.
+
+        Where a provider is shared, other trees may use it as well: then these are all.
+        """
+        cloud = self.cloud
+        smallest = cloud.trees
+        if cloud.sharing:
+            return smallest
+        for test in self.groups:
+            groups = [cloud.by_class.get(name) for name in test.group.resources]
+            # the members of several aggregates would have to be sorted first
+            groups += [cloud.by_aggregate.get(uuid) for uuids in test.member_of if len(uuids) == 1 for uuid in uuids]
+            smallest = min([smallest, *(trees or IdMap() for trees in groups)], key=len)
+        return smallest
 
     def _fits_somewhere(self) -> bool:
         ceilings = self.cloud.ceilings

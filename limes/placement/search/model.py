@@ -4,7 +4,7 @@ A `Cloud` is never changed. `Cloud.replace` makes a new one that shares everythi
 of threads can search one while another thread makes the next.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from limes.placement.search.pieces import IdMap, TextMap
@@ -126,10 +126,17 @@ class Tree:
         """Rendered once, when first needed."""
 
 
+Groups = TextMap[IdMap[Tree]]
+"""Trees by the id of their root, by something that they have in common."""
+
+
 class Cloud:
     """All trees at one moment, with the names that exist."""
 
-    __slots__ = ("_sharing_trees", "by_id", "by_uuid", "ceilings", "classes", "sharing", "traits", "trees")
+    __slots__ = (
+        *("_sharing_trees", "by_aggregate", "by_class", "by_id", "by_uuid"),
+        *("ceilings", "classes", "sharing", "traits", "trees"),
+    )
 
     def __init__(self, traits: Mapping[str, object] | None = None, classes: Mapping[str, object] | None = None) -> None:
         """An empty cloud. `traits` and `classes` have the names that exist as their keys."""
@@ -140,6 +147,10 @@ class Cloud:
         self.by_id = IdMap[Provider]()
         """In ascending order, too."""
         self.by_uuid = TextMap[Provider]()
+        self.by_class = Groups()
+        """For each resource class the trees that have inventory of it."""
+        self.by_aggregate = Groups()
+        """For each aggregate, by its UUID, the trees that have a member of it."""
         self.sharing: Mapping[str, tuple[Provider, ...]] = {}
         """The sharing providers of each aggregate, by its UUID."""
         self._sharing_trees = IdMap[Tree]()
@@ -165,10 +176,10 @@ class Cloud:
         fresh = {provider.id: provider for provider in changed}
         leaving = {key: known for key in {*fresh, *gone} if (known := self.by_id.get(key)) is not None}
         roots = {provider.root_id for provider in (*leaving.values(), *fresh.values())}
-        members: dict[int, list[Provider]] = {}
-        for root_id in roots:
-            tree = self.trees.get(root_id)
-            members[root_id] = [] if tree is None else [p for p in tree.providers if p.id not in leaving]
+        before = {root_id: tree for root_id in roots if (tree := self.trees.get(root_id)) is not None}
+        members: dict[int, list[Provider]] = {root_id: [] for root_id in roots}
+        for root_id, tree in before.items():
+            members[root_id] = [provider for provider in tree.providers if provider.id not in leaving]
         for provider in fresh.values():
             members[provider.root_id].append(provider)
         trees = {root_id: Tree(providers) for root_id, providers in sorted(members.items()) if providers}
@@ -178,6 +189,8 @@ class Cloud:
         cloud.by_uuid = self.by_uuid.replace(
             {provider.uuid: provider for provider in placed.values()}, [p.uuid for p in leaving.values()]
         )
+        cloud.by_class = _regrouped(self.by_class, before, trees, _classes_of)
+        cloud.by_aggregate = _regrouped(self.by_aggregate, before, trees, _aggregates_of)
         cloud.ceilings = self._raised_ceilings(fresh.values())
         cloud._sharing_trees, cloud.sharing = self._sharing_trees, self.sharing
         sharing = {root_id: tree for root_id, tree in trees.items() if tree.sharing}
@@ -219,3 +232,30 @@ class Cloud:
             if provider.root_id != tree.root.root_id
         }
         return [by_id[key] for key in sorted(by_id)]
+
+
+def _classes_of(tree: Tree) -> set[str]:
+    return {name for provider in tree.providers for name in provider.inventories}
+
+
+def _aggregates_of(tree: Tree) -> frozenset[str]:
+    return tree.aggregates
+
+
+def _regrouped(
+    groups: Groups, before: Mapping[int, Tree], after: Mapping[int, Tree], names_of: Callable[[Tree], Collection[str]]
+) -> Groups:
+    """Returns the groups with the trees `after` in place of those `before`, each in the groups that `names_of` says."""
+    left: dict[str, list[int]] = {}
+    joined: dict[str, dict[int, Tree]] = {}
+    for root_id, tree in before.items():
+        for name in names_of(tree):
+            left.setdefault(name, []).append(root_id)
+    for root_id, tree in after.items():
+        for name in names_of(tree):
+            joined.setdefault(name, {})[root_id] = tree
+    new = {
+        name: (groups.get(name) or IdMap[Tree]()).replace(joined.get(name, {}), left.get(name, ()))
+        for name in left.keys() | joined.keys()
+    }
+    return groups.replace({name: trees for name, trees in new.items() if trees}, new)

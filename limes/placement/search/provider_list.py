@@ -1,10 +1,10 @@
 """`GET /resource_providers`: which providers match a query. Each is judged on its own: nothing is shared or summed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from limes.placement.search.matching import GroupTest
-from limes.placement.search.model import Cloud, Provider
+from limes.placement.search.model import Cloud, Provider, Tree
 from limes.placement.search.querystring import Pairs, QueryError, values_of
 from limes.placement.search.request import DEFAULT_BOUNDS, Bounds, Group, check_bounds
 from limes.placement.search.values import (
@@ -69,7 +69,7 @@ def matching_providers(request: ProvidersRequest, cloud: Cloud) -> list[Provider
     test = GroupTest(request.group, cloud)
     if test.impossible:
         return []
-    matching = _named(request, cloud, test.in_tree)
+    matching = _possible(request, cloud, test)
     if test.restricts:
         matching = [provider for provider in matching if test.accepts(provider)]
     resources = request.group.resources
@@ -78,16 +78,28 @@ def matching_providers(request: ProvidersRequest, cloud: Cloud) -> list[Provider
     return list(matching)
 
 
-def _named(request: ProvidersRequest, cloud: Cloud, root_id: int | None) -> Iterable[Provider]:
-    """Returns those with the UUID and the name; only those of one tree, if its root's id is given."""
-    named: Iterable[Provider]
+def _possible(request: ProvidersRequest, cloud: Cloud, test: GroupTest) -> Iterable[Provider]:
+    """Returns those with the UUID and the name, without a look at trees that have none of the others."""
+    possible: Iterable[Provider]
     if request.uuid is not None:
         provider = cloud.by_uuid.get(request.uuid)
-        named = [provider] if provider else []
-    elif root_id is not None:
-        named = sorted(cloud.trees[root_id].providers, key=lambda provider: provider.id)
+        possible = [provider] if provider else []
+    elif test.in_tree is not None:
+        possible = _in_order([cloud.trees[test.in_tree]])
+    elif test.member_of:
+        possible = _in_order(_with_members(cloud, min(test.member_of, key=len)))
     else:
-        named = cloud.by_id.values()
+        possible = cloud.by_id.values()
     if request.name is not None:
-        named = [provider for provider in named if provider.name == request.name]
-    return named
+        possible = [provider for provider in possible if provider.name == request.name]
+    return possible
+
+
+def _with_members(cloud: Cloud, aggregates: Collection[str]) -> Iterable[Tree]:
+    """Returns the trees with a member of one of the aggregates, each once."""
+    groups = [cloud.by_aggregate[uuid] for uuid in aggregates if uuid in cloud.by_aggregate]
+    return {tree.root.id: tree for trees in groups for tree in trees.values()}.values()
+
+
+def _in_order(trees: Iterable[Tree]) -> list[Provider]:
+    return sorted((provider for tree in trees for provider in tree.providers), key=lambda provider: provider.id)

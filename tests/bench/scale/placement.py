@@ -104,17 +104,29 @@ def _provider(what: str = "") -> Callable[[Cloud], bytes]:
 
 
 _IN_TREE = get(lambda cloud: f"/resource_providers?in_tree={trees.provider_uuid(cloud.next_tree(), 3)}")
+_SHARING = get(
+    lambda cloud: (
+        f"/resource_providers?member_of={trees.aggregate_uuid(cloud.next_tree())}&required=MISC_SHARES_VIA_AGGREGATE"
+    )
+)
 _SOME = get(lambda cloud: f"{CANDIDATES}&limit=50")
+_AMOUNTS = itertools.count(11)
 MEASURES = [
     Measure("candidates, limit=50", _SOME),
     Measure("candidates, limit=50, after an allocation", _SOME, allocate),
     Measure("candidates, limit=1000", get(lambda cloud: f"{CANDIDATES}&limit=1000")),
+    Measure("candidates, a rare class", get(lambda cloud: f"/allocation_candidates?resources={trees.RARE_CLASS}:1")),
+    Measure(
+        "candidates in an aggregate",
+        get(lambda cloud: f"{CANDIDATES}&member_of={trees.aggregate_uuid(cloud.next_tree())}"),
+    ),
     Measure("PUT allocations", allocate),
     Measure("one provider", _provider()),
     Measure("its inventories", _provider("/inventories")),
     Measure("its usages", _provider("/usages")),
     Measure("its allocations", _provider("/allocations")),
     Measure("providers of a tree", _IN_TREE),
+    Measure("those of an aggregate that share", _SHARING),
     Measure("providers of a tree, after an allocation", _IN_TREE, allocate),
     Measure(
         "one server's allocations",
@@ -134,11 +146,14 @@ def compare(server: PostgresServer, sizes: list[int], folder: Path, table: Table
             table.add(Row(measure.name, _medians(clouds, measure), measure.bar, _statements(server, clouds, measure)))
         large = Measure("", get(lambda cloud: f"/usages?project_id={trees.LARGE_PROJECT}"), rounds=15)
         table.show("usages of a project that grows likewise", _medians(clouds, large))
-        every = Measure("", get(lambda cloud: CANDIDATES), rounds=10)
         megabytes = [len(cloud.client().get(CANDIDATES)) / 1e6 for cloud in clouds]
-        times = _medians(clouds, every)
-        table.show("all candidates", times)
-        table.add(Row("all candidates, per MB", [ms / mb for ms, mb in zip(times, megabytes, strict=True)], FLAT))
+        table.show("all candidates", _medians(clouds, Measure("", get(lambda cloud: CANDIDATES), rounds=10)))
+        others = Measure(
+            "", get(lambda cloud: CANDIDATES.replace("DISK_GB:10", f"DISK_GB:{next(_AMOUNTS)}")), rounds=10
+        )
+        times = _medians(clouds, others)
+        table.show("all candidates, another amount each time", times)
+        table.add(Row("the same, for each MB", [ms / mb for ms, mb in zip(times, megabytes, strict=True)], FLAT))
         last = clouds[-1]
         _memory(last, table)
         table.most("first answer after a start", last.first_answer, FIRST_ANSWER_SECONDS, "s")

@@ -1,8 +1,9 @@
 """Placement's data set: compute nodes of five providers each, with their servers' allocations, made inside PostgreSQL.
 
 A node has two NUMA cells with a network card below each. Sixteen servers run on it, and use three or four classes
-each: fifty allocations a node. Every fifth node has no processor left. Projects have 160 servers each, so that there
-are more of them in a larger cloud; the large project has one server of each node.
+each: fifty allocations a node. Every fifth node has no processor left. A hundred nodes are an aggregate, and projects
+have 160 servers each, so that there are more of both in a larger cloud. The large project has one server of each node.
+Twenty nodes have a class that no others have.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,8 @@ from limes.system import SystemClock
 PROVIDERS_PER_TREE = 5
 SERVERS_PER_TREE = 16
 SERVERS_PER_PROJECT = 160
-AGGREGATES = 10
+NODES_PER_AGGREGATE = 100
+RARE_CLASS, NODES_WITH_RARE_CLASS = "CUSTOM_RARE", 20
 FULL_EVERY = 5
 """Nodes without a free processor: those whose number is one less than a multiple of this."""
 LARGE_PROJECT = "large-project"
@@ -55,6 +57,11 @@ def provider_uuid(tree: int, place: int) -> str:
     return f"a0000000-0000-4000-8000-{provider_id(tree, place):012d}"
 
 
+def aggregate_uuid(tree: int) -> str:
+    """The UUID of the aggregate that a tree's root is a member of."""
+    return f"c0000000-0000-4000-8000-{tree // NODES_PER_AGGREGATE:012d}"
+
+
 def server_uuid(number: int) -> str:
     """The UUID of a server, from 0; the first sixteen are on the first node."""
     return f"b0000000-0000-4000-8000-{number + 1:012d}"
@@ -78,11 +85,12 @@ def prepare(database_url: str, size: Size) -> None:
 
 def _load(engine: Engine, size: Size) -> None:
     _load_providers(engine, size)
+    engine.execute("INSERT INTO placement_resource_classes (name, updated) VALUES (%s, 1.7e9)", [RARE_CLASS])
     classes = {
         name: key
         for key, name in engine.rows(
             "SELECT id, name FROM placement_resource_classes"
-            " WHERE name IN ('VCPU', 'MEMORY_MB', 'DISK_GB', 'SRIOV_NET_VF')"
+            " WHERE name IN ('VCPU', 'MEMORY_MB', 'DISK_GB', 'SRIOV_NET_VF', 'CUSTOM_RARE')"
         )
     }
     _load_inventories(engine, size, classes)
@@ -115,24 +123,25 @@ def _load_providers(engine: Engine, size: Size) -> None:
         )
     engine.execute(
         "INSERT INTO placement_provider_aggregates (provider_id, aggregate_uuid)"
-        " SELECT t * 5 + 1, 'c0000000-0000-4000-8000-' || lpad((t %% %s)::text, 12, '0') FROM generate_series(0, %s) t",
-        [AGGREGATES, size.trees - 1],
+        " SELECT t * 5 + 1, 'c0000000-0000-4000-8000-' || lpad((t / %s)::text, 12, '0') FROM generate_series(0, %s) t",
+        [NODES_PER_AGGREGATE, size.trees - 1],
     )
 
 
 def _load_inventories(engine: Engine, size: Size, classes: dict[str, int]) -> None:
     """The cells of every fifth node have just the processors that its servers use."""
-    for name, places, total in (
-        ("DISK_GB", (_ROOT,), "20000"),
-        ("VCPU", _CELLS, "CASE WHEN t %% 5 = 4 THEN 64 ELSE 128 END"),
-        ("MEMORY_MB", _CELLS, "262144"),
-        ("SRIOV_NET_VF", _CARDS, "8"),
+    for name, places, total, every in (
+        ("DISK_GB", (_ROOT,), "20000", 1),
+        ("VCPU", _CELLS, "CASE WHEN t %% 5 = 4 THEN 64 ELSE 128 END", 1),
+        ("MEMORY_MB", _CELLS, "262144", 1),
+        ("SRIOV_NET_VF", _CARDS, "8", 1),
+        (RARE_CLASS, (_ROOT,), "1", size.trees // NODES_WITH_RARE_CLASS),
     ):
         engine.execute(
             "INSERT INTO placement_inventories (provider_id, class_id, total, reserved, min_unit, max_unit, step_size,"
             f" allocation_ratio, updated) SELECT t * 5 + place, %s, {total}, 0, 1, {total}, 1, 1.0, 1.7e9"
-            " FROM generate_series(0, %s) t, unnest(%s) place",
-            [classes[name], size.trees - 1, list(places)],
+            " FROM generate_series(0, %s) t, unnest(%s) place WHERE t %% %s = 0",
+            [classes[name], size.trees - 1, list(places), every],
         )
 
 

@@ -2,8 +2,11 @@
 
 import pytest
 
+from limes.placement.search.matching import RequestTest
 from limes.placement.search.model import Cloud
-from tests.placement.search.clouds import cloud_of, find, node, providers_of, spelled
+from limes.placement.search.querystring import parse_pairs
+from limes.placement.search.request import parse
+from tests.placement.search.clouds import cloud_of, find, node, providers_of, spelled, with_uuids
 
 SHARES = "MISC_SHARES_VIA_AGGREGATE"
 
@@ -287,3 +290,51 @@ class TestHowMany:
         query = "resources1=VCPU:1&resources2=CUSTOM_GPU:1&same_subtree=1,2&group_policy=none"
         found = find(cloud_of(*hosts), query, max_candidates=100)
         assert (len(found.candidates), found.complete) == (60, True)
+
+
+def roots_searched(cloud: Cloud, query: str) -> list[str]:
+    """The roots of the trees that a search looks at."""
+    request = parse(parse_pairs(with_uuids(query)), 39, traits=cloud.traits, classes=cloud.classes)
+    return [tree.root.name for tree in RequestTest(request, cloud).trees()]
+
+
+@pytest.mark.parametrize(
+    ("query", "roots"),
+    [
+        ("resources=VCPU:1", ["a", "b", "c"]),
+        ("resources=CUSTOM_GPU:1", ["b"]),
+        ("resources=VCPU:1&resources_X=CUSTOM_GPU:1", ["b"]),
+        ("resources=VCPU:1,MEMORY_MB:1", []),
+        ("resources=VCPU:1&member_of=@agg", ["a", "c"]),
+        ("resources=VCPU:1&member_of=@other", ["c"]),
+        ("resources=VCPU:1&resources_X=VCPU:1&member_of_X=@other&group_policy=none", ["c"]),
+        ("resources=VCPU:1&member_of=@unknown", []),
+        ("resources=VCPU:1&member_of=in:@agg,@other", ["a", "b", "c"]),
+        ("resources=VCPU:1&member_of=!@agg", ["a", "b", "c"]),
+    ],
+)
+def test_only_trees_that_have_the_classes_and_aggregates_are_searched(query: str, roots: list[str]) -> None:
+    nodes = [
+        node("a", VCPU=4, aggregates=["agg"]),
+        node("b", VCPU=4),
+        node("b1", "b", CUSTOM_GPU=1),
+        node("c", VCPU=4),
+        node("c1", "c", DISK_GB=9, aggregates=["agg", "other"]),
+    ]
+    assert roots_searched(cloud_of(*nodes), query) == roots
+    # where providers are shared, other trees may have candidates as well
+    shared = node("s", CUSTOM_GPU=1, MEMORY_MB=1, traits=[SHARES], aggregates=["agg"])
+    assert roots_searched(cloud_of(*nodes, shared), query) == ["a", "b", "c", "s"]
+
+
+def test_what_trees_have_in_common_follows_changes() -> None:
+    cloud = cloud_of(node("a", VCPU=4, aggregates=["agg"]), node("b", CUSTOM_GPU=4), node("b1", "b", VCPU=4))
+    moved = providers_of([node("a", CUSTOM_GPU=4), node("b"), node("b1", "b", VCPU=4, aggregates=["agg"])])
+    after = cloud.replace(moved)
+    assert roots_searched(after, "resources=CUSTOM_GPU:1") == ["a"]
+    assert roots_searched(after, "resources=VCPU:1&member_of=@agg") == ["b"]
+    gone = after.replace(gone=[3])
+    assert roots_searched(gone, "resources=CUSTOM_GPU:1") == ["a"]
+    assert "VCPU" not in gone.by_class
+    assert len(gone.by_aggregate) == 0
+    assert roots_searched(cloud, "resources=CUSTOM_GPU:1") == ["b"]

@@ -78,7 +78,7 @@ class TestTreesThatStayed:
         assert looked_at == [f"cn{n}" for n in range(5)] * 2
 
     def test_a_tree_that_may_use_what_others_share_is_looked_at_each_time(self, looked_at: list[Any]) -> None:
-        nodes = [node("cn", VCPU=8, aggregates=["a"]), node("cell", "cn"), node("far", DISK_GB=100)]
+        nodes = [node("cn", VCPU=8, aggregates=["a"]), node("cell", "cn", DISK_GB=1), node("far", DISK_GB=100)]
         share = node("nfs", DISK_GB=100, aggregates=["a"], traits=["MISC_SHARES_VIA_AGGREGATE"])
         memory = AnswerMemory()
         assert find(cloud_of(*nodes), QUERY, memory=memory.of("query")).candidates == []

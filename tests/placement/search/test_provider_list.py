@@ -54,3 +54,19 @@ def test_only_the_tree(cloud: Cloud, query: str, names: list[str], member: str) 
 def test_a_tree_that_does_not_exist(cloud: Cloud) -> None:
     request = parse_providers(parse_pairs(f"in_tree={identity('x')}"), 39, traits=cloud.traits, classes=cloud.classes)
     assert matching_providers(request, cloud) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        (f"member_of={identity('agg')}", ["b2", "b1"]),
+        (f"member_of=in:{identity('agg')},{identity('none')}", ["b2", "b1"]),
+        (f"member_of={identity('agg')}&member_of={identity('none')}", []),
+        (f"member_of={identity('agg')}&required=HW_SSE", ["b2"]),
+        (f"member_of={identity('agg')}&name=b1", ["b1"]),
+        (f"member_of={identity('none')}", []),
+    ],
+)
+def test_only_trees_with_members(cloud: Cloud, query: str, names: list[str]) -> None:
+    request = parse_providers(parse_pairs(query), 39, traits=cloud.traits, classes=cloud.classes)
+    assert [provider.name for provider in matching_providers(request, cloud)] == names
