@@ -19,13 +19,14 @@ from limes.core.catalog import Catalog, Ref
 from limes.db.engine import Engine
 from limes.db.queries import capacity as queries
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import project_sums, tasks
+from limes.db.queries import kept_sums, tasks
+from limes.db.queries.project_sums import Among
 from limes.db.queries.tasks import CapacitorTask
 from limes.system import Clock, Jitter
 
 log = logging.getLogger(__name__)
 
-_ALL = project_sums.Among("project", None)
+_ALL = Among("project", None)
 _PENDING = "pending"
 
 
@@ -131,11 +132,11 @@ def _read(engine: Engine, catalog: Catalog, wanted: Collection[Ref], now: float)
     if not refs:
         return {}
     per_az: dict[int, dict[str, AZDemand]] = defaultdict(lambda: {az: AZDemand() for az in catalog.availability_zones})
-    for row in project_sums.az_usage_sums(engine, list(refs), "cluster", _ALL):
+    for row in kept_sums.az_usage_sums(engine, list(refs), "cluster", _ALL):
         per_az[row.resource_id][row.az] = AZDemand(usage=int(row.usage))
-    for (_, resource, az), amount in project_sums.unused_commitments(engine, list(refs), now, "cluster", _ALL).items():
+    for (_, resource, az), amount in kept_sums.unused_commitments(engine, list(refs), now, "cluster", _ALL).items():
         per_az[resource][az] = replace(per_az[resource].get(az, AZDemand()), unused_commitments=int(amount))
-    for sums in project_sums.committed_sums(engine, list(refs), now, "cluster", _ALL):
+    for sums in kept_sums.committed_sums(engine, list(refs), now, "cluster", _ALL):
         if sums.status == _PENDING:
             known = per_az[sums.resource_id].get(sums.az, AZDemand())
             pending = known.pending_commitments + int(sums.amount)

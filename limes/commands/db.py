@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def add_to(commands: Commands) -> None:
-    """Adds `db upgrade` and `db status`."""
+    """Adds `db upgrade`, `db status` and `db rebuild-sums`."""
     parser = commands.add_parser("db", help="bring the database schema up to this release")
     actions = add_actions(parser)
     for name, run, text, codes in (
@@ -33,6 +33,10 @@ def add_to(commands: Commands) -> None:
         add_config_option(action)
         add_exit_codes(action, codes)
         action.set_defaults(run=run)
+    action = actions.add_parser("rebuild-sums", help="compute the sums over projects anew, which PostgreSQL keeps")
+    add_config_option(action)
+    add_exit_codes(action, {})
+    action.set_defaults(run=rebuild)
 
 
 def upgrade(options: argparse.Namespace) -> int:
@@ -45,6 +49,20 @@ def status(options: argparse.Namespace) -> int:
     """Lists the pending migrations of both halves."""
     pending = _report(options, "pending", "up to date", lambda database: database.migrations.pending(database.engine))
     return 1 if pending else 0
+
+
+def rebuild(options: argparse.Namespace) -> int:
+    """Computes the kept sums anew. The services may run: those that write wait for it."""
+    from limes.composition.common import load_settings, open_checked_engine
+    from limes.db.queries.compare_sums import rebuild_sums
+    from limes.db.queries.kept_sums import are_kept
+
+    engine = open_checked_engine(load_settings(), "limes-db")
+    rebuild_sums(engine)
+    kept = "computed anew" if are_kept(engine) else "nothing to do: SQLite keeps no sums"
+    result_console().print(f"sums over projects: {kept}")
+    engine.close()
+    return 0
 
 
 def _report(options: argparse.Namespace, key: str, nothing: str, names_of: "Callable[[Database], list[str]]") -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from limes.actions.change_log import ChangeLog
 from limes.actions.check_consistency import CheckConsistency
@@ -34,6 +35,8 @@ from limes.composition.use_cases import (
     open_change_log,
 )
 from limes.db.engine import Engine
+from limes.db.queries.fold_sums import fold_sums
+from limes.db.queries.kept_sums import are_kept
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.metrics.data import DataMetrics
 from limes.metrics.gauges import CircuitGauge, ScrapeGauges
@@ -42,6 +45,7 @@ from limes.settings.audit import AuditSettings
 from limes.system import Clock, Jitter, RandomJitter, SystemClock
 
 _DAY = 86400.0
+_FOLD_INTERVAL = 15.0
 
 
 def open_collector(settings: Settings) -> Collector:
@@ -112,6 +116,7 @@ def _counters(services: list[tuple[str, str]], capacitors: list[str]) -> dict[st
         ("limes_commitment_use_runs", "Runs of the job that measures the use of commitments", (), [()]),
         ("limes_cron_consistency_runs", "Runs of the consistency job", (), [()]),
         ("limes_history_runs", "Runs of the job that deletes old quota history", (), [()]),
+        ("limes_sum_runs", "Runs of the job that folds kept sums", (), [()]),
     )
     return {name: OutcomeCounter(name, help_text, labels, known) for name, help_text, labels, known in counters}
 
@@ -202,7 +207,9 @@ def _cluster_wide_jobs(
     def job(name: str, work: Callable[[], object], interval: float, counter: str) -> Job:
         return ClusterWideJob(RunJob(engine, clock, jitter, name, work, interval, collector.lease), counters[counter])
 
+    folding = [job("sums", partial(fold_sums, engine), _FOLD_INTERVAL, "limes_sum_runs")] if are_kept(engine) else []
     return [
+        *folding,
         job(
             "discovery",
             discovery.by(of_job("discovery")).run,

@@ -21,6 +21,7 @@ from limes.doctor.connections import check_connections
 from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
 from limes.doctor.pooler import check_pooler
 from limes.doctor.replicas import check_standbys
+from limes.doctor.sums import check_sums
 from limes.errors import LimesError, StartupError
 from limes.placement.migrations import placement_migrations
 from limes.settings import Settings
@@ -82,6 +83,7 @@ def _check(context: Context, database: _Database) -> Iterator[Finding]:
         if limes_migrations in database.migrations:
             yield from check_zones(name, engine, context.settings)
             yield from check_catalog(name, context, engine)
+            yield from check_sums(name, context, engine)
     if engine.dialect == "postgresql":
         try:
             ahead = ahead_of_database(engine, context.now)

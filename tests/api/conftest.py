@@ -1,5 +1,6 @@
 """The world of `tests.api.world` on both databases."""
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
+from limes.db.queries.compare_sums import wrong_sums
 from tests.api.world import World, make_world
 from tests.support.databases import MigratedUrlFactory
 
@@ -18,6 +20,7 @@ def migrated_engine(database_url_with: MigratedUrlFactory) -> Iterator[Engine]:
     """An engine on a database with the tables of the Limes half."""
     engine = Engine(database_url_with(limes_migrations))
     yield engine
+    assert wrong_sums(engine, time.time()) == []
     engine.close()
 
 

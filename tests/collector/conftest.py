@@ -1,11 +1,13 @@
 """Fixtures of the collector's tests: a lab on SQLite, and on PostgreSQL."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
+from limes.db.queries.compare_sums import wrong_sums
 from tests.collector.lab import Lab
 from tests.support.databases import MigratedUrlFactory
 
@@ -15,6 +17,7 @@ def make_lab(database_url_with: MigratedUrlFactory) -> Iterator[Callable[..., La
     """Makes the lab, with arguments of `Lab`."""
     engine = Engine(database_url_with(limes_migrations))
     yield lambda **options: Lab(engine, **options)
+    assert wrong_sums(engine, time.time()) == []
     engine.close()
 
 

@@ -92,7 +92,7 @@ def test_from_an_empty_database_to_quota_in_force(cloud: Cloud) -> None:
         cloud.wait_until(SCRAPED, [(6,)])
         cloud.wait_until(PENDING, [(0,)])
         cloud.wait_until("SELECT raw_capacity FROM az_resources", [(100,)])
-        cloud.wait_until(JOBS_RUN, [(5,)])
+        cloud.wait_until(JOBS_RUN, [(6,)] if cloud.engine.dialect == "postgresql" else [(5,)])
     assert sorted(cloud.compute.reports) == ["berlin", "dresden", "paris"]
     assert cloud.compute.quota == {name: {"cores": 0, "ram": 0} for name in ("berlin", "dresden", "paris")}
     assert cloud.rows("SELECT name, error FROM jobs ORDER BY 1") == [
@@ -101,6 +101,7 @@ def test_from_an_empty_database_to_quota_in_force(cloud: Cloud) -> None:
         ("consistency", ""),
         ("discovery", ""),
         ("history", ""),
+        *([("sums", "")] if cloud.engine.dialect == "postgresql" else []),
     ]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from limes.core.catalog import Ref
 from limes.core.commitments.commitment import Status
 from limes.db.engine import Engine
-from limes.db.queries import project_sums as queries
+from limes.db.queries import kept_sums as queries
 from limes.db.queries.project_sums import Among, Level
 
 

@@ -9,7 +9,7 @@ from limes.core.catalog import ANY_AZ, Catalog, Ref
 from limes.core.commitments.claims import Claims
 from limes.core.selection import Selection
 from limes.db.engine import Engine
-from limes.db.queries import project_sums as queries
+from limes.db.queries import kept_sums as queries
 from limes.db.queries.capacity import AZCapacityRow, capacities
 from limes.db.queries.catalog import all_ids
 from limes.db.queries.domain_quotas import domain_quotas_by_resource

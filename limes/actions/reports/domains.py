@@ -11,8 +11,9 @@ from limes.db.engine import Engine
 from limes.db.queries.catalog import all_ids
 from limes.db.queries.domain_quotas import domain_quotas_by_resource
 from limes.db.queries.domains import DomainRow, domains
+from limes.db.queries.kept_sums import resource_sums
 from limes.db.queries.project_scrapes import domain_scrape_ranges
-from limes.db.queries.project_sums import Among, ResourceSum, resource_sums
+from limes.db.queries.project_sums import Among, ResourceSum
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ class Commitment(BaseModel):
         indexes = (
             (("project", "resource", "az"), False),
             (("resource", "az", "status"), False),
+            (("resource", "status", "confirm_by"), False),
             (("status", "expires_at"), False),
         )
         constraints = [

@@ -77,6 +77,7 @@ class ProjectService(BaseModel):
         indexes = (
             (("project", "service"), True),
             (("service", "is_stale", "next_scrape_at"), False),
+            (("service", "scraped_at"), False),
             (("next_push_at",), False),
         )
         constraints = [Check("(quota_desynced_at IS NULL) = (next_push_at IS NULL)")]
@@ -101,6 +102,20 @@ class ProjectResource(BaseModel):
         table_name = "project_resources"
         primary_key = CompositeKey("project", "resource")
         indexes = ((("resource", "project"), False),)
+
+
+IS_SUSPICIOUS = (ProjectResource.usage > ProjectResource.quota) | (
+    ProjectResource.backend_quota != ProjectResource.quota
+)
+"""Whether usage or the backend's quota contradicts the quota, unless the project may burst."""
+
+ProjectResource.add_index(
+    ProjectResource.index(ProjectResource.resource, name="project_resources_suspicious", where=IS_SUSPICIOUS)
+)
+Project.add_index(Project.index(Project.id, name="projects_bursting", where=Project.has_bursting))
+ProjectService.add_index(
+    ProjectService.index(ProjectService.service, name="project_services_failing", where=SQL("scrape_error <> ''"))
+)
 
 
 class ProjectAZResource(BaseModel):

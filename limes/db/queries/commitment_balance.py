@@ -10,6 +10,7 @@ from limes.core.commitments.claims import Balance, Claims
 from limes.db.compiled import Compiled, any_of, compiled
 from limes.db.engine import Engine
 from limes.db.models import AZResource, Commitment, ProjectAZResource
+from limes.db.queries import kept_sums
 
 _Condition = Callable[[Any], list[Any]]
 """What has to be true of the column with the AZ."""
@@ -110,13 +111,13 @@ def read_balance(
     queries = _POOLED if is_pooled else _BY_AZ
     raw = _by_az(engine, queries.capacity, resource=resource_id)
     if is_pooled:
-        claimed = _by_az(engine, queries.claimed, resource=resource_id, now=now)
+        claimed = _claimed_overall(engine, resource_id, now)
     else:
         first = sorted({*azs, ANY_AZ, UNKNOWN_AZ})
-        claimed = _by_az(engine, queries.claimed_in, resource=resource_id, now=now, azs=first)
+        claimed = _claimed_in(engine, resource_id, now, first)
         # `any` is among `azs` for commitments from before they were for single AZs
         if claimed.get(ANY_AZ) or claimed.get(UNKNOWN_AZ) or ANY_AZ in azs:
-            claimed |= _by_az(engine, queries.claimed_elsewhere, resource=resource_id, now=now, azs=first)
+            claimed |= _claimed_elsewhere(engine, resource_id, now, first)
     shares = []
     if projects:
         shares = engine.all(queries.shares, _Share, resource=resource_id, now=now, projects=sorted(projects))
@@ -125,6 +126,24 @@ def read_balance(
         committed={(share.az, share.project_id): int(share.committed) for share in shares},
         usage={(share.az, share.project_id): int(share.used) for share in shares},
     )
+
+
+def _claimed_overall(engine: Engine, resource: int, now: float) -> dict[str, int]:
+    if kept_sums.are_kept(engine):
+        return kept_sums.claimed_overall(engine, resource, now)
+    return _by_az(engine, _POOLED.claimed, resource=resource, now=now)
+
+
+def _claimed_in(engine: Engine, resource: int, now: float, azs: Collection[str]) -> dict[str, int]:
+    if kept_sums.are_kept(engine):
+        return kept_sums.claimed_in(engine, resource, now, azs)
+    return _by_az(engine, _BY_AZ.claimed_in, resource=resource, now=now, azs=azs)
+
+
+def _claimed_elsewhere(engine: Engine, resource: int, now: float, azs: Collection[str]) -> dict[str, int]:
+    if kept_sums.are_kept(engine):
+        return kept_sums.claimed_elsewhere(engine, resource, now, azs)
+    return _by_az(engine, _BY_AZ.claimed_elsewhere, resource=resource, now=now, azs=azs)
 
 
 def _by_az(engine: Engine, query: Compiled, **values: Any) -> dict[str, int]:

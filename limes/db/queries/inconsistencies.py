@@ -1,13 +1,15 @@
 """Quotas that contradict each other or the backends, and scrapes that fail. All queries are set-based."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from peewee import JOIN, fn
 
 from limes.db.compiled import Parameters, Select, any_of, compiled
 from limes.db.engine import Engine
 from limes.db.models import Domain, DomainResource, Project, ProjectResource, ProjectService, Service
+from limes.db.models.projects import IS_SUSPICIOUS
+from limes.db.queries import kept_sums
 
 
 class OvercommittedRow(NamedTuple):
@@ -46,14 +48,17 @@ class ScrapeErrorRow(NamedTuple):
     message: str
 
 
-def _overcommitted(p: Parameters) -> Select:
-    sums = (
+def _computed(p: Parameters) -> Any:
+    return (
         ProjectResource.select(Project.domain, ProjectResource.resource, fn.SUM(ProjectResource.quota).alias("quota"))
         .join(Project)
         .where(any_of(ProjectResource.resource, p.resources))
         .group_by(Project.domain, ProjectResource.resource)
         .alias("sums")
     )
+
+
+def _overcommitted(sums: Any) -> Select:
     same = (DomainResource.domain == sums.c.domain_id) & (DomainResource.resource == sums.c.resource_id)
     quota = fn.COALESCE(DomainResource.quota, 0)
     return (
@@ -65,41 +70,42 @@ def _overcommitted(p: Parameters) -> Select:
     )
 
 
-_OVERCOMMITTED = compiled(_overcommitted)
+_COMPUTED = compiled(lambda p: _overcommitted(_computed(p)))
+_KEPT = compiled(lambda p: _overcommitted(kept_sums.select_quotas(p)))
 
 
 def overcommitted_domains(engine: Engine, resources: Sequence[int]) -> list[OvercommittedRow]:
     """Returns domains whose projects have more quota than the domain, in the order of domain names."""
-    return engine.all(_OVERCOMMITTED, OvercommittedRow, resources=resources) if resources else []
+    query = _KEPT if kept_sums.are_kept(engine) else _COMPUTED
+    return engine.all(query, OvercommittedRow, resources=resources) if resources else []
 
 
-def _suspicious(p: Parameters) -> Select:
-    row = ProjectResource
-    is_suspicious = (row.usage > row.quota) | (row.backend_quota != row.quota) | Project.has_bursting
+_COLUMNS = (
+    *(Domain.uuid, Domain.name, Project.uuid, Project.name, Project.has_bursting),
+    *(ProjectResource.resource, ProjectResource.quota, ProjectResource.backend_quota, ProjectResource.usage),
+)
+
+
+def _suspicious(p: Parameters, condition: Any) -> Select:
     return (
-        row.select(
-            Domain.uuid,
-            Domain.name,
-            Project.uuid,
-            Project.name,
-            Project.has_bursting,
-            row.resource,
-            row.quota,
-            row.backend_quota,
-            row.usage,
-        )
+        ProjectResource.select(*_COLUMNS)
         .join(Project)
         .join(Domain)
-        .where(any_of(row.resource, p.resources), row.quota.is_null(False), is_suspicious)
-        .order_by(Domain.name, Project.name)
+        .where(any_of(ProjectResource.resource, p.resources), ProjectResource.quota.is_null(False), condition)
     )
 
 
-_SUSPICIOUS = compiled(_suspicious)
+_SUSPICIOUS = compiled(
+    lambda p: _suspicious(p, IS_SUSPICIOUS).union(
+        _suspicious(p, any_of(ProjectResource.project, Project.select(Project.id).where(Project.has_bursting)))
+    )
+)
+"""Two searches, each with an index that has only what is looked for."""
 
 
 def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[SuspiciousRow]:
-    """Returns resources of projects whose usage is above the quota, or whose backend quota is not the quota.
+    """Returns resources of projects whose usage is above the quota, or whose backend quota is not the quota, and all of
+    bursting projects, in no particular order.
 
     The caller knows the usable quota of bursting projects, and judges with it.
     """

@@ -116,7 +116,17 @@ def outages(engine: Engine, service_types: Sequence[str]) -> dict[str, float]:
 # -- over many projects ------------------------------------------------------------------------------------------------
 
 _TIMES = (ProjectService.service, fn.MIN(ProjectService.scraped_at), fn.MAX(ProjectService.scraped_at))
-_CLUSTER_RANGE = compiled(lambda p: ProjectService.select(Value(0), *_TIMES).group_by(ProjectService.service))
+_CLUSTER_RANGE = compiled(
+    lambda p: Service.select(
+        Value(0),
+        Service.id,
+        *(
+            ProjectService.select(find(ProjectService.scraped_at)).where(ProjectService.service == Service.id)
+            for find in (fn.MIN, fn.MAX)
+        ),
+    )
+)
+"""The first and last entry of an index for each service."""
 _DOMAIN_RANGES = compiled(
     lambda p: (
         ProjectService.select(Project.domain, *_TIMES).join(Project).group_by(Project.domain, ProjectService.service)

@@ -248,14 +248,15 @@ def unused_commitments(
 
 def _unused_overall(p: Parameters) -> peewee.Query:
     committed = _confirmed(p, Commitment.project, Commitment.resource)
-    usage = fn.COALESCE(ProjectResource.usage, 0)
-    same = (ProjectResource.project == Project.id) & (ProjectResource.resource == committed.c.resource_id)
+    used = _USAGE.select(fn.COALESCE(fn.SUM(_USAGE.usage), 0)).where(
+        _USAGE.project_id == committed.c.project_id, _USAGE.resource_id == committed.c.resource_id
+    )
+    amount = fn.SUM(Case(None, [(committed.c.amount > used, committed.c.amount - used)], 0))
     return (
-        Project.select(committed.c.resource_id, fn.SUM(committed.c.amount - usage))
+        Project.select(committed.c.resource_id, amount)
         .join(committed, on=committed.c.project_id == Project.id)
-        .join(ProjectResource, JOIN.LEFT_OUTER, on=same)
-        .where(committed.c.amount > usage)
         .group_by(committed.c.resource_id)
+        .having(amount > 0)
     )
 
 

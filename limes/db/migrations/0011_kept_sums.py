@@ -1,0 +1,300 @@
+"""Sums over projects that PostgreSQL keeps by triggers (docs/adr/0024), and indexes for a large cloud."""
+
+from typing import Any
+
+import peewee
+from peewee import BigAutoField, BigIntegerField, CompositeKey, Field, IntegerField, TextField
+
+
+class NumericField(Field):
+    """NUMERIC, which has no limit."""
+
+    field_type = "NUMERIC"
+
+
+def up(migrator: Any, db: peewee.Database) -> None:
+    """Makes the indexes and, on PostgreSQL, the tables with their triggers; and fills them from what there is."""
+    for text in INDEXES:
+        db.execute_sql(text)
+    if isinstance(db, peewee.PostgresqlDatabase):
+        _make_tables(db)
+        for text in (*_functions(), *TRIGGERS, *STORAGE):
+            db.execute_sql(text)
+        db.execute_sql("SELECT limes_rebuild_sums()")  # making the triggers has locked the tables against writers
+
+
+INDEXES = (
+    "CREATE INDEX project_resources_suspicious ON project_resources (resource_id)"
+    " WHERE usage > quota OR backend_quota <> quota",
+    "CREATE INDEX projects_bursting ON projects (id) WHERE has_bursting",
+    "CREATE INDEX project_services_failing ON project_services (service_id) WHERE scrape_error <> ''",
+    "CREATE INDEX project_services_service_id_scraped_at ON project_services (service_id, scraped_at)",
+    "CREATE INDEX project_commitments_resource_id_status_confirm_by"
+    " ON project_commitments (resource_id, status, confirm_by)",
+)
+
+
+def _make_tables(db: peewee.Database) -> None:
+    class BaseModel(peewee.Model):
+        class Meta:
+            database = db
+            legacy_table_names = False
+
+    class ProjectSum(BaseModel):
+        number = BigAutoField()
+        domain_id = IntegerField()
+        resource_id = IntegerField()
+        az = TextField()
+        projects = BigIntegerField()
+        quota = NumericField()
+        quotas = BigIntegerField()
+        usage = NumericField()
+        physical_usage = NumericField()
+        physical_usages = BigIntegerField()
+        burst_usage = NumericField()
+        backend_quota = NumericField()
+        backend_quotas = BigIntegerField()
+        infinite_backend_quotas = BigIntegerField()
+        unused = NumericField()
+
+        class Meta:
+            table_name = "project_sums"
+            indexes = ((("resource_id", "az"), False), (("domain_id",), False))
+
+    class CommitmentSum(BaseModel):
+        number = BigAutoField()
+        domain_id = IntegerField()
+        resource_id = IntegerField()
+        az = TextField()
+        status = TextField()
+        duration = TextField()
+        amount = NumericField()
+        commitments = BigIntegerField()
+
+        class Meta:
+            table_name = "commitment_sums"
+            indexes = ((("resource_id", "az"), False), (("domain_id",), False))
+
+    class UnusedCommitment(BaseModel):
+        project_id = IntegerField()
+        resource_id = IntegerField()
+        az = TextField()
+        unused = NumericField()
+
+        class Meta:
+            table_name = "unused_commitments"
+            primary_key = CompositeKey("project_id", "resource_id", "az")
+
+    db.create_tables([ProjectSum, CommitmentSum, UnusedCommitment])
+
+
+# -- what is summed up -------------------------------------------------------------------------------------------------
+
+PROJECT_FIGURES = (
+    *("projects", "quota", "quotas", "usage", "physical_usage", "physical_usages", "burst_usage"),
+    *("backend_quota", "backend_quotas", "infinite_backend_quotas", "unused"),
+)
+COMMITMENT_FIGURES = ("amount", "commitments")
+
+OF_RESOURCES = {
+    "projects": "1",
+    "quota": "COALESCE(quota, 0)",
+    "quotas": "CASE WHEN quota IS NULL THEN 0 ELSE 1 END",
+    "usage": "usage",
+    "physical_usage": "COALESCE(physical_usage, usage)",
+    "physical_usages": "CASE WHEN physical_usage IS NULL THEN 0 ELSE 1 END",
+    "burst_usage": "CASE WHEN usage > quota THEN usage - quota ELSE 0 END",
+    "backend_quota": "CASE WHEN backend_quota > 0 THEN backend_quota ELSE 0 END",
+    "backend_quotas": "CASE WHEN backend_quota IS NULL THEN 0 ELSE 1 END",
+    "infinite_backend_quotas": "CASE WHEN backend_quota < 0 THEN 1 ELSE 0 END",
+}
+OF_AZS = {name: OF_RESOURCES[name] for name in ("projects", "usage", "physical_usage", "physical_usages")}
+OF_UNUSED = {"unused": "unused"}
+OF_COMMITMENTS = {"amount": "amount", "commitments": "1"}
+LIVE = "status IN ('planned', 'pending', 'confirmed')"
+
+_PROJECTS = ("project_sums", PROJECT_FIGURES)
+SUMMED = (
+    ("project_resources", *_PROJECTS, {"resource_id": "resource_id", "az": "''"}, OF_RESOURCES, ""),
+    ("project_az_resources", *_PROJECTS, {"resource_id": "resource_id", "az": "az"}, OF_AZS, ""),
+    ("unused_commitments", *_PROJECTS, {"resource_id": "resource_id", "az": "az"}, OF_UNUSED, ""),
+    (
+        "project_commitments",
+        "commitment_sums",
+        COMMITMENT_FIGURES,
+        {name: name for name in ("resource_id", "az", "status", "duration")},
+        OF_COMMITMENTS,
+        f"WHERE {LIVE}",
+    ),
+)
+"""Table, where its sums are kept, their figures, by what they are grouped, what one row adds, and which rows count."""
+
+
+def _add(source: str, signs: dict[str, int], table: Any) -> str:
+    """Adds a row for each sum that changes: those rows of `source`, a format, with these signs."""
+    _, target, columns, key, figures, condition = table
+    parts = [
+        f"SELECT project_id, {', '.join(f'{expression} AS {name}' for name, expression in key.items())},"
+        f" {', '.join(f'{sign} * ({figures.get(name, 0)}) AS {name}' for name in columns)}"
+        f" FROM {source.format(which)} {condition}"
+        for which, sign in signs.items()
+    ]
+    sums = ", ".join(f"SUM(rows.{name})" for name in columns)
+    keys = ", ".join(["domain_id", *key])
+    return (
+        f"INSERT INTO {target} ({keys}, {', '.join(columns)}) SELECT {keys}, {sums}"
+        f" FROM ({' UNION ALL '.join(parts)}) rows JOIN projects ON projects.id = rows.project_id"
+        f" GROUP BY {keys} HAVING ROW({sums}) <> ROW({', '.join('0' for _ in columns)});"
+    )
+
+
+def _function(name: str, body: str, arguments: str = "", returns: str = "trigger") -> str:
+    return f"CREATE FUNCTION {name}({arguments}) RETURNS {returns} LANGUAGE plpgsql AS $$ BEGIN {body} END $$"
+
+
+def _for_each_operation(insert: str, update: str, delete: str) -> str:
+    return f"IF TG_OP = 'INSERT' THEN {insert} ELSIF TG_OP = 'UPDATE' THEN {update} ELSE {delete} END IF; RETURN NULL;"
+
+
+def _functions() -> list[str]:
+    functions = [
+        _function(
+            f"limes_sum_{table[0]}",
+            _for_each_operation(
+                _add("{}_rows", {"new": 1}, table),
+                _add("{}_rows", {"new": 1, "old": -1}, table),
+                _add("{}_rows", {"old": -1}, table),
+            ),
+        )
+        for table in SUMMED
+    ]
+    functions.append(_function("limes_find_unused", FIND_UNUSED, "project_ids int[], resource_ids int[]", "void"))
+    functions += [_function(f"limes_unused_by_{name}", _pairs_of(*columns)) for name, columns in CLAIMING.items()]
+    functions.append(_function("limes_delete_rows_of_project", DELETE_ROWS_OF_PROJECT))
+    functions.append(_function("limes_keep_domain", KEEP_DOMAIN))
+    rebuilt = [*REBUILD, *(_add("{}", {table[0]: 1}, table) for table in SUMMED if table[0] != "unused_commitments")]
+    functions.append(_function("limes_rebuild_sums", " ".join([*rebuilt, FIND_ALL_UNUSED]), returns="void"))
+    return functions
+
+
+# -- what is committed to and not used ---------------------------------------------------------------------------------
+# For each project, resource and AZ, and in all AZs together (az = ''). It is computed anew whenever usage or what is
+# confirmed changes, under a lock on the project's resource: two changes at once would each miss the other's.
+
+FIND_UNUSED = """
+PERFORM 1 FROM projects WHERE id IN (
+    SELECT k.project_id FROM unnest(project_ids, resource_ids) k (project_id, resource_id)
+    JOIN resources ON resources.id = k.resource_id
+    WHERE NOT EXISTS (
+        SELECT 1 FROM project_resources r WHERE r.project_id = k.project_id AND r.resource_id = k.resource_id
+    )
+) ORDER BY id FOR UPDATE;
+PERFORM 1 FROM project_resources r WHERE (r.project_id, r.resource_id) IN (
+    SELECT * FROM unnest(project_ids, resource_ids)
+) ORDER BY r.project_id, r.resource_id FOR NO KEY UPDATE;
+WITH pairs AS MATERIALIZED (
+    SELECT DISTINCT k.project_id, k.resource_id
+    FROM unnest(project_ids, resource_ids) k (project_id, resource_id)
+    WHERE EXISTS (
+        SELECT 1 FROM project_commitments c
+        WHERE c.project_id = k.project_id AND c.resource_id = k.resource_id AND c.status = 'confirmed'
+    ) OR EXISTS (
+        SELECT 1 FROM unused_commitments u WHERE u.project_id = k.project_id AND u.resource_id = k.resource_id
+    )
+), found AS MATERIALIZED (
+    SELECT project_id, resource_id, COALESCE(az, '') AS az, SUM(amount) AS unused FROM (
+        SELECT project_id, resource_id, az, amount FROM pairs
+        JOIN project_commitments USING (project_id, resource_id) WHERE status = 'confirmed'
+        UNION ALL
+        SELECT project_id, resource_id, az, -usage FROM pairs JOIN project_az_resources USING (project_id, resource_id)
+    ) parts GROUP BY GROUPING SETS ((project_id, resource_id, az), (project_id, resource_id)) HAVING SUM(amount) > 0
+), gone AS (
+    DELETE FROM unused_commitments u USING pairs
+    WHERE u.project_id = pairs.project_id AND u.resource_id = pairs.resource_id AND NOT EXISTS (
+        SELECT 1 FROM found
+        WHERE found.project_id = u.project_id AND found.resource_id = u.resource_id AND found.az = u.az
+    )
+)
+INSERT INTO unused_commitments AS u (project_id, resource_id, az, unused)
+SELECT project_id, resource_id, az, unused FROM found
+ON CONFLICT (project_id, resource_id, az) DO UPDATE SET unused = excluded.unused WHERE u.unused <> excluded.unused;
+"""
+
+CLAIMING = {
+    "project_az_resources": ("project_id, resource_id, az, usage", ""),
+    "project_commitments": ("project_id, resource_id, az, amount", "WHERE status = 'confirmed'"),
+}
+"""What a claim is made of: the columns that matter, and of which rows."""
+
+
+def _pairs_of(columns: str, condition: str) -> str:
+    """Finds what is unused of each project and resource in the changed rows."""
+    new, old = (f"SELECT {columns} FROM {which}_rows {condition}" for which in ("new", "old"))
+    changed = f"({new} EXCEPT ALL {old}) UNION ALL ({old} EXCEPT ALL {new})"
+
+    def find(rows: str) -> str:
+        return (
+            "PERFORM limes_find_unused(array_agg(project_id), array_agg(resource_id)) FROM"
+            f" (SELECT DISTINCT project_id, resource_id FROM ({rows}) rows) pairs HAVING count(*) > 0;"
+        )
+
+    return _for_each_operation(find(new), find(changed), find(old))
+
+
+# -- triggers ----------------------------------------------------------------------------------------------------------
+
+DELETE_ROWS_OF_PROJECT = """
+DELETE FROM project_commitments WHERE project_id = OLD.id;
+DELETE FROM project_az_resources WHERE project_id = OLD.id;
+DELETE FROM project_resources WHERE project_id = OLD.id;
+RETURN OLD;
+"""
+"""The foreign keys would do so once the project, and with it its domain, can no longer be seen."""
+
+KEEP_DOMAIN = """
+RAISE EXCEPTION 'a project cannot move to another domain';
+"""
+
+_SEEN = {
+    "INSERT": "REFERENCING NEW TABLE AS new_rows",
+    "UPDATE": "REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows",
+    "DELETE": "REFERENCING OLD TABLE AS old_rows",
+}
+TRIGGERS = (
+    *(
+        f"CREATE TRIGGER {kind}_{operation.lower()} AFTER {operation} ON {table} {seen}"
+        f" FOR EACH STATEMENT EXECUTE FUNCTION {function}_{table}()"
+        for kind, function, tables in (
+            ("limes_sum", "limes_sum", [table[0] for table in SUMMED]),
+            ("limes_unused", "limes_unused_by", list(CLAIMING)),
+        )
+        for table in tables
+        for operation, seen in _SEEN.items()
+    ),
+    "CREATE TRIGGER limes_delete_rows BEFORE DELETE ON projects"
+    " FOR EACH ROW EXECUTE FUNCTION limes_delete_rows_of_project()",
+    "CREATE TRIGGER limes_keep_domain BEFORE UPDATE OF domain_id ON projects"
+    " FOR EACH ROW WHEN (OLD.domain_id <> NEW.domain_id) EXECUTE FUNCTION limes_keep_domain()",
+)
+
+STORAGE = tuple(
+    f"ALTER TABLE {table} SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,"
+    " autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 5000)"
+    for table in ("project_sums", "commitment_sums")
+)
+
+# -- all of it anew ----------------------------------------------------------------------------------------------------
+
+REBUILD = (
+    "LOCK TABLE projects, project_resources, project_az_resources, project_commitments IN SHARE ROW EXCLUSIVE MODE;",
+    "LOCK TABLE unused_commitments, project_sums, commitment_sums IN EXCLUSIVE MODE;",
+    "DELETE FROM unused_commitments;",
+    "DELETE FROM project_sums;",
+    "DELETE FROM commitment_sums;",
+)
+
+FIND_ALL_UNUSED = """
+PERFORM limes_find_unused(array_agg(project_id), array_agg(resource_id)) FROM (
+    SELECT DISTINCT project_id, resource_id FROM project_commitments WHERE status = 'confirmed'
+) pairs HAVING count(*) > 0;
+"""

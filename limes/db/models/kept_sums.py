@@ -1,0 +1,76 @@
+"""Sums over projects that triggers keep, on PostgreSQL only (docs/adr/0024). Nobody else writes to these tables.
+
+Invariant: in each state of the database, what the rows of a sum add up to is the sum over the rows of the projects. A
+change of those adds a row with the difference in the same transaction; `limes.db.queries.fold_sums` replaces rows by
+one.
+"""
+
+from peewee import BigAutoField, BigIntegerField, CompositeKey, Field, IntegerField, TextField
+
+from limes.db.base import BaseModel
+
+
+class NumericField(Field):
+    """NUMERIC, which has no limit."""
+
+    field_type = "NUMERIC"
+
+
+class ProjectSum(BaseModel):
+    """Figures of a domain's projects for one resource: in one AZ, or in all of them (`az` is empty)."""
+
+    number = BigAutoField()
+    domain_id = IntegerField()
+    resource_id = IntegerField()
+    az = TextField()
+    projects = BigIntegerField()
+    """How many of them there are."""
+    quota = NumericField()
+    quotas = BigIntegerField()
+    """How many have one; likewise the other plurals."""
+    usage = NumericField()
+    physical_usage = NumericField()
+    """Projects without one count with their usage."""
+    physical_usages = BigIntegerField()
+    burst_usage = NumericField()
+    backend_quota = NumericField()
+    backend_quotas = BigIntegerField()
+    infinite_backend_quotas = BigIntegerField()
+    unused = NumericField()
+    """Of `UnusedCommitment`."""
+
+    class Meta:
+        table_name = "project_sums"
+        indexes = ((("resource_id", "az"), False), (("domain_id",), False))
+
+
+class CommitmentSum(BaseModel):
+    """Live commitments of a domain's projects, those that have ended and are not settled yet among them."""
+
+    number = BigAutoField()
+    domain_id = IntegerField()
+    resource_id = IntegerField()
+    az = TextField()
+    status = TextField()
+    duration = TextField()
+    amount = NumericField()
+    commitments = BigIntegerField()
+    """How many there are."""
+
+    class Meta:
+        table_name = "commitment_sums"
+        indexes = ((("resource_id", "az"), False), (("domain_id",), False))
+
+
+class UnusedCommitment(BaseModel):
+    """What a project's confirmed commitments, due to expire or not, are beyond its usage: in one AZ, or in all of them
+    together (`az` is empty). There are rows only for what is not 0."""
+
+    project_id = IntegerField()
+    resource_id = IntegerField()
+    az = TextField()
+    unused = NumericField()
+
+    class Meta:
+        table_name = "unused_commitments"
+        primary_key = CompositeKey("project_id", "resource_id", "az")

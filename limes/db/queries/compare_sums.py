@@ -1,0 +1,70 @@
+"""Compares kept sums with those over the rows of the projects, and computes them anew (docs/adr/0024)."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+from limes.db.engine import Engine
+from limes.db.models import Resource
+from limes.db.queries import kept_sums, project_sums
+from limes.db.queries.project_sums import Among
+
+_EVERYWHERE = Among("domain", None)
+
+
+class WrongSum(NamedTuple):
+    """A kept sum that is not what it should be. None stands for nothing."""
+
+    what: str
+    key: tuple[Any, ...]
+    """Domain id, resource id, and what else it is about."""
+    kept: tuple[Any, ...] | None
+    computed: tuple[Any, ...] | None
+
+
+def wrong_sums(engine: Engine, now: float) -> list[WrongSum]:
+    """Returns the kept sums that are wrong, in one state of the database. Reads all rows of all projects."""
+    return engine.snapshot(lambda: list(_differences(engine, now))) if kept_sums.are_kept(engine) else []
+
+
+def disabled_triggers(engine: Engine) -> list[str]:
+    """Returns the tables whose triggers for kept sums do not run."""
+    # SQL text: PostgreSQL's catalogue has no models
+    rows = engine.rows(
+        "SELECT DISTINCT tgrelid::regclass::text FROM pg_trigger"
+        " WHERE NOT tgisinternal AND tgname LIKE 'limes_%%' AND tgenabled NOT IN ('O', 'A') ORDER BY 1"
+    )
+    return [table for (table,) in rows]
+
+
+def rebuild_sums(engine: Engine) -> None:
+    """Computes all kept sums anew. Until that is done, writers wait; readers do not."""
+    if kept_sums.are_kept(engine):
+        # SQL text: a setting of the session, and a function of the schema
+        engine.atomic(lambda: engine.rows("SET LOCAL statement_timeout = 0; SELECT limes_rebuild_sums()"))
+
+
+def _differences(engine: Engine, now: float) -> Iterator[WrongSum]:
+    resources = engine.column(Resource.select(Resource.id).order_by(Resource.id))
+    of_resource, of_az = partial(_by_key, width=2), partial(_by_key, width=3)
+    readings = (
+        ("quota and usage", "resource_sums", (resources, "domain", _EVERYWHERE), of_resource),
+        ("usage by AZ", "az_usage_sums", (resources, "domain", _EVERYWHERE), of_az),
+        ("commitments", "committed_sums", (resources, now, "domain", _EVERYWHERE), partial(_by_key, width=5)),
+        ("unused commitments by AZ", "unused_commitments", (resources, now, "domain", _EVERYWHERE), _values),
+        ("unused commitments in all AZs", "unused_commitments_overall", (resources, now), _values),
+    )
+    for what, name, arguments, by_key in readings:
+        kept = by_key(getattr(kept_sums, name)(engine, *arguments))
+        computed = by_key(getattr(project_sums, name)(engine, *arguments))
+        for key in sorted(kept.keys() | computed.keys()):
+            if kept.get(key) != computed.get(key):
+                yield WrongSum(what, key, kept.get(key), computed.get(key))
+
+
+def _by_key(rows: list[tuple[Any, ...]], width: int) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    return {tuple(row[:width]): tuple(row[width:]) for row in rows}
+
+
+def _values(found: dict[Any, int]) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    return {key if isinstance(key, tuple) else (key,): (value,) for key, value in found.items()}

@@ -1,0 +1,43 @@
+"""Folds kept sums: several rows of a sum become one (docs/adr/0024)."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from peewee import AutoField, Field
+
+from limes.db.base import BaseModel
+from limes.db.engine import Engine
+from limes.db.models.kept_sums import CommitmentSum, ProjectSum
+
+
+def fold_sums(engine: Engine) -> None:
+    """Replaces the rows of each sum by one, or by none if they add up to nothing.
+
+    One statement writes what it deletes, so whatever others do at the same time, what the rows add up to never changes.
+    """
+    for text in _FOLDS:
+        engine.atomic(partial(engine.execute, text))
+
+
+def _fold(model: type[BaseModel], keys: Sequence[str]) -> str:
+    table = model._meta.table_name
+    figures = [field.column_name for field in model._meta.sorted_fields if _is_figure(field, keys)]
+    key, sums = ", ".join(keys), ", ".join(f"SUM({name})" for name in figures)
+    own, theirs = (", ".join(f"{source}.{name}" for name in keys) for source in (table, "several"))
+    # SQL text: peewee has no words for a DELETE whose rows another statement reads
+    return (
+        f"WITH several AS (SELECT {key} FROM {table} GROUP BY {key} HAVING count(*) > 1),"  # noqa: S608 - our own names
+        f" gone AS (DELETE FROM {table} USING several WHERE ({own}) = ({theirs}) RETURNING {table}.*)"
+        f" INSERT INTO {table} ({key}, {', '.join(figures)}) SELECT {key}, {sums} FROM gone GROUP BY {key}"
+        f" HAVING ROW({sums}) <> ROW({', '.join('0' for _ in figures)})"
+    )
+
+
+def _is_figure(field: Field, keys: Sequence[str]) -> bool:
+    return field.column_name not in keys and not isinstance(field, AutoField)
+
+
+_FOLDS = (
+    _fold(ProjectSum, ("domain_id", "resource_id", "az")),
+    _fold(CommitmentSum, ("domain_id", "resource_id", "az", "status", "duration")),
+)

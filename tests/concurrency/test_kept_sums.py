@@ -1,0 +1,188 @@
+"""Kept sums under many writers at once, on PostgreSQL: no reader ever sees a wrong one, whoever folds or rebuilds."""
+
+import contextlib
+import random
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import peewee
+import pytest
+
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.db.queries import scrapes
+from limes.db.queries.compare_sums import rebuild_sums, wrong_sums
+from limes.db.queries.discovery import delete_projects
+from limes.db.queries.fold_sums import fold_sums
+from limes.db.queries.project_quotas import write_project_quotas
+from tests.db.test_kept_sums import AZS, NOW, add_project, insert_commitment, make_services
+from tests.support.databases import MigratedUrlFactory
+
+PROJECTS, RESOURCES = (1, 2, 3), (1, 2, 3)
+WRITERS, ROUNDS = 6, 60
+
+pytestmark = pytest.mark.parametrize(
+    "databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True
+)
+
+
+@pytest.fixture
+def engine(database_url_with: MigratedUrlFactory) -> Iterator[Engine]:
+    """A database with three projects in two domains, that were never scraped."""
+    engine = Engine(database_url_with(limes_migrations), pool_size=WRITERS + 4)
+    make_services(engine)
+    for number in PROJECTS:
+        add_project(engine, number)
+    yield engine
+    engine.close()
+
+
+def find_project(engine: Engine, number: int) -> int | None:
+    found = engine.rows("SELECT id FROM projects WHERE uuid = %s", [f"project-{number}"])
+    return found[0][0] if found else None
+
+
+def scrape(engine: Engine, dice: random.Random, number: int) -> None:
+    """As a collector does: under a lock on the project's resources."""
+
+    def work() -> None:
+        project = find_project(engine, number)
+        if project is None:
+            return
+        stored = scrapes.lock_figures(engine, project, RESOURCES)
+        azs = {
+            (resource, az): scrapes.AZRow(dice.randint(0, 20), None, "")
+            for resource in RESOURCES
+            for az in AZS
+            if dice.random() < 0.7
+        }
+        rows = {
+            resource: scrapes.ResourceRow(
+                10, 10, sum(row.usage for (other, _), row in azs.items() if other == resource), None
+            )
+            for resource in RESOURCES
+        }
+        scrapes.write_figures(engine, project, stored, scrapes.Figures(rows, azs))
+
+    engine.atomic(work)
+
+
+def use_by_hand(engine: Engine, dice: random.Random, number: int) -> None:
+    """Without any lock of ours."""
+    engine.atomic(
+        lambda: engine.execute(
+            "UPDATE project_az_resources SET usage = %s WHERE project_id = %s", [dice.randint(0, 20), number]
+        )
+    )
+
+
+def commit(engine: Engine, dice: random.Random, number: int) -> None:
+    """Without the lock on the resource that we take."""
+    project = find_project(engine, number)
+    if project is not None:
+        engine.atomic(
+            lambda: insert_commitment(engine, project, dice.choice(RESOURCES), dice.choice(AZS), dice.randint(1, 20))
+        )
+
+
+def end_some(engine: Engine, dice: random.Random, number: int) -> None:
+    words = dice.choice(["UPDATE project_commitments SET status = 'expired'", "DELETE FROM project_commitments"])
+    engine.atomic(lambda: engine.execute(f"{words} WHERE id %% 3 = {dice.randint(0, 2)}"))
+
+
+def set_quota(engine: Engine, dice: random.Random, number: int) -> None:
+    project = find_project(engine, number)
+    if project is not None:
+        engine.atomic(lambda: write_project_quotas(engine, project, dict.fromkeys(RESOURCES, dice.randint(0, 99))))
+
+
+def replace_project(engine: Engine, dice: random.Random, number: int) -> None:
+    engine.atomic(lambda: delete_projects(engine, [f"project-{number}"]))
+    engine.atomic(lambda: add_project(engine, number))
+
+
+DEEDS: list[Callable[[Engine, random.Random, int], None]] = [
+    *(scrape, scrape, scrape, use_by_hand, commit, commit, end_some, set_quota, replace_project),
+]
+
+
+def write(engine: Engine, seed: int) -> int:
+    """Does what comes, and answers how much of it was possible."""
+    dice, done = random.Random(seed), 0
+    for _ in range(ROUNDS):
+        with contextlib.suppress(peewee.IntegrityError):  # somebody else has deleted or made the project meanwhile
+            dice.choice(DEEDS)(engine, dice, dice.choice(PROJECTS))
+            done += 1
+    return done
+
+
+def test_writers_folders_and_readers_at_once(engine: Engine) -> None:
+    over = threading.Event()
+
+    def repeat(deed: Callable[[], None]) -> int:
+        times = 0
+        while not over.is_set():
+            deed()
+            times += 1
+        return times
+
+    def look() -> None:
+        assert wrong_sums(engine, NOW) == []
+
+    with ThreadPoolExecutor(WRITERS + 3) as pool:
+        others = [pool.submit(repeat, deed) for deed in (look, lambda: fold_sums(engine), lambda: fold_sums(engine))]
+        try:
+            done = list(pool.map(lambda seed: write(engine, seed), range(WRITERS)))
+        finally:
+            over.set()
+        assert all(other.result() > 0 for other in others)
+    assert sum(done) > WRITERS * ROUNDS / 2
+    assert wrong_sums(engine, NOW) == []
+
+
+def test_rebuilding_while_others_write(engine: Engine) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        writers = [pool.submit(write, engine, seed) for seed in range(100, 103)]
+        while not all(writer.done() for writer in writers):
+            rebuild_sums(engine)
+            fold_sums(engine)
+            assert wrong_sums(engine, NOW) == []
+        assert all(writer.result() > 0 for writer in writers)
+    assert wrong_sums(engine, NOW) == []
+
+
+@pytest.mark.parametrize("usage_first", [True, False])
+def test_usage_and_a_commitment_change_at_once(engine: Engine, usage_first: bool) -> None:
+    """Each is written before the other is visible: the second to take the lock has to see the first."""
+    scrape(engine, random.Random(4), 1)
+    project = find_project(engine, 1)
+    assert project is not None
+    first_has_written, second_waits = threading.Event(), threading.Event()
+
+    def use() -> None:
+        engine.execute("UPDATE project_az_resources SET usage = 3 WHERE project_id = %s", [project])
+
+    def promise() -> None:
+        insert_commitment(engine, project, 1, "az-one", 30)
+
+    def run(deed: Callable[[], None], *, is_first: bool) -> None:
+        def work() -> None:
+            if not is_first:
+                first_has_written.wait(30)
+                second_waits.set()
+            deed()
+            if is_first:
+                first_has_written.set()
+                second_waits.wait(30)
+
+        engine.atomic(work)
+
+    with ThreadPoolExecutor(2) as pool:
+        for running in [
+            pool.submit(run, use, is_first=usage_first),
+            pool.submit(run, promise, is_first=not usage_first),
+        ]:
+            running.result()
+    assert wrong_sums(engine, NOW) == []
+    assert engine.rows("SELECT unused FROM unused_commitments WHERE az = 'az-one'") == [(27,)]

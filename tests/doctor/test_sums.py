@@ -1,0 +1,36 @@
+"""Kept sums that are wrong, or will be."""
+
+import pytest
+
+from limes.cli import main
+from limes.db.engine import Engine
+from limes.doctor.finding import Level
+from tests.doctor.patient import Patient
+
+
+@pytest.mark.parametrize("databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True)
+def test_kept_sums(patient: Patient, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody has changed the table, or loaded rows with the triggers off."""
+    assert patient.finding("database.sums").level is Level.OK
+    engine = Engine(patient.document["database"]["url"])
+    engine.execute("INSERT INTO services (id, type) VALUES (1, 'storage')")
+    engine.execute("INSERT INTO resources (id, service_id, name, is_known) VALUES (1, 1, 'capacity', TRUE)")
+    engine.execute("INSERT INTO domains (id, uuid, name) VALUES (1, 'd', 'd')")
+    engine.execute(
+        "INSERT INTO projects (id, uuid, name, parent_uuid, domain_id, has_bursting) VALUES (1, 'p', 'p', 'd', 1, FALSE)"
+    )
+    engine.execute("ALTER TABLE project_resources DISABLE TRIGGER USER")
+    engine.execute("INSERT INTO project_resources (project_id, resource_id, quota, usage) VALUES (1, 1, 10, 5)")
+    off, wrong = patient.findings("database.sums")
+    assert (off.level, wrong.level, wrong.mend) == (Level.PROBLEM, Level.PROBLEM, "limes db rebuild-sums")
+    assert off.message == "triggers that keep the sums over projects are disabled: project_resources"
+    assert wrong.message == (
+        "1 kept sums over projects are wrong, so that reports and room for commitments are:"
+        " quota and usage (1, 1): None, not (10, 5, 5, False, 0, 0, None)"
+    )
+    engine.execute("ALTER TABLE project_resources ENABLE TRIGGER USER")
+    monkeypatch.setenv("LIMES_CONFIG", patient.write())
+    assert main(["db", "rebuild-sums"]) == 0
+    assert capsys.readouterr().out == "sums over projects: computed anew\n"
+    assert patient.finding("database.sums").level is Level.OK
+    engine.close()
