@@ -209,7 +209,7 @@ class Writes(RuleBasedStateMachine):
         if are_kept(self.engine):
             self.engine.execute("DELETE FROM domains")
             fold_sums(self.engine)
-            for table in ("project_sums", "commitment_sums", "unused_commitments"):
+            for table in ("project_sums", "commitment_sums", "unused_commitments", "suspicious_resources"):
                 assert self.engine.rows(f"SELECT * FROM {table}") == []
 
 
@@ -255,6 +255,7 @@ def cloud(engine: Engine) -> Engine:
         "INSERT INTO commitment_sums SELECT 4711, domain_id, resource_id, az, status, duration, 3, 1 FROM commitment_sums",
         "DELETE FROM unused_commitments WHERE az = ''",
         "DELETE FROM unused_commitments WHERE az <> ''",
+        "INSERT INTO suspicious_resources SELECT project_id, resource_id FROM project_resources",
     ],
 )
 def test_damage_is_found_and_repaired(cloud: Engine, damage: str) -> None:

@@ -24,8 +24,6 @@ def up(migrator: Any, db: peewee.Database) -> None:
 
 
 INDEXES = (
-    "CREATE INDEX project_resources_suspicious ON project_resources (resource_id)"
-    " WHERE usage > quota OR backend_quota <> quota",
     "CREATE INDEX projects_bursting ON projects (id) WHERE has_bursting",
     "CREATE INDEX project_services_failing ON project_services (service_id) WHERE scrape_error <> ''",
     "CREATE INDEX project_services_service_id_scraped_at ON project_services (service_id, scraped_at)",
@@ -85,7 +83,15 @@ def _make_tables(db: peewee.Database) -> None:
             table_name = "unused_commitments"
             primary_key = CompositeKey("project_id", "resource_id", "az")
 
-    db.create_tables([ProjectSum, CommitmentSum, UnusedCommitment])
+    class SuspiciousResource(BaseModel):
+        project_id = IntegerField()
+        resource_id = IntegerField()
+
+        class Meta:
+            table_name = "suspicious_resources"
+            primary_key = CompositeKey("project_id", "resource_id")
+
+    db.create_tables([ProjectSum, CommitmentSum, UnusedCommitment, SuspiciousResource])
 
 
 # -- what is summed up -------------------------------------------------------------------------------------------------
@@ -168,12 +174,23 @@ def _functions() -> list[str]:
         )
         for table in SUMMED
     ]
+    functions.append(
+        _function(
+            "limes_suspect_project_resources",
+            _for_each_operation(
+                FIND_SUSPICIOUS.format("new_rows"),
+                FORGET_SUSPICIOUS + FIND_SUSPICIOUS.format("new_rows"),
+                FORGET_SUSPICIOUS,
+            ),
+        )
+    )
     functions.append(_function("limes_find_unused", FIND_UNUSED, "project_ids int[], resource_ids int[]", "void"))
     functions += [_function(f"limes_unused_by_{name}", _pairs_of(*columns)) for name, columns in CLAIMING.items()]
     functions.append(_function("limes_delete_rows_of_project", DELETE_ROWS_OF_PROJECT))
     functions.append(_function("limes_keep_domain", KEEP_DOMAIN))
     rebuilt = [*REBUILD, *(_add("{}", {table[0]: 1}, table) for table in SUMMED if table[0] != "unused_commitments")]
-    functions.append(_function("limes_rebuild_sums", " ".join([*rebuilt, FIND_ALL_UNUSED]), returns="void"))
+    rebuilt += [FIND_SUSPICIOUS.format("project_resources"), FIND_ALL_UNUSED]
+    functions.append(_function("limes_rebuild_sums", " ".join(rebuilt), returns="void"))
     return functions
 
 
@@ -241,6 +258,22 @@ def _pairs_of(columns: str, condition: str) -> str:
     return _for_each_operation(find(new), find(changed), find(old))
 
 
+# -- what may contradict itself ----------------------------------------------------------------------------------------
+# Each row depends on one of `project_resources` only, which whoever changes it has locked. An index of such rows would
+# be one that usage is part of, so that each scrape had to write all indexes; and its size would be misjudged.
+
+FIND_SUSPICIOUS = """
+INSERT INTO suspicious_resources (project_id, resource_id)
+SELECT project_id, resource_id FROM {} WHERE usage > quota OR backend_quota <> quota ON CONFLICT DO NOTHING;
+"""
+FORGET_SUSPICIOUS = """
+DELETE FROM suspicious_resources s USING old_rows o
+WHERE s.project_id = o.project_id AND s.resource_id = o.resource_id AND NOT EXISTS (
+    SELECT 1 FROM project_resources r WHERE r.project_id = s.project_id AND r.resource_id = s.resource_id
+    AND (r.usage > r.quota OR r.backend_quota <> r.quota)
+);
+"""
+
 # -- triggers ----------------------------------------------------------------------------------------------------------
 
 DELETE_ROWS_OF_PROJECT = """
@@ -267,6 +300,7 @@ TRIGGERS = (
         for kind, function, tables in (
             ("limes_sum", "limes_sum", [table[0] for table in SUMMED]),
             ("limes_unused", "limes_unused_by", list(CLAIMING)),
+            ("limes_suspect", "limes_suspect", ["project_resources"]),
         )
         for table in tables
         for operation, seen in _SEEN.items()
@@ -287,7 +321,8 @@ STORAGE = tuple(
 
 REBUILD = (
     "LOCK TABLE projects, project_resources, project_az_resources, project_commitments IN SHARE ROW EXCLUSIVE MODE;",
-    "LOCK TABLE unused_commitments, project_sums, commitment_sums IN EXCLUSIVE MODE;",
+    "LOCK TABLE unused_commitments, suspicious_resources, project_sums, commitment_sums IN EXCLUSIVE MODE;",
+    "DELETE FROM suspicious_resources;",
     "DELETE FROM unused_commitments;",
     "DELETE FROM project_sums;",
     "DELETE FROM commitment_sums;",

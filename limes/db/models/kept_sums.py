@@ -62,6 +62,17 @@ class CommitmentSum(BaseModel):
         indexes = ((("resource_id", "az"), False), (("domain_id",), False))
 
 
+class SuspiciousResource(BaseModel):
+    """Where a project's usage or backend quota is not within, or not what its quota is."""
+
+    project_id = IntegerField()
+    resource_id = IntegerField()
+
+    class Meta:
+        table_name = "suspicious_resources"
+        primary_key = CompositeKey("project_id", "resource_id")
+
+
 class UnusedCommitment(BaseModel):
     """What a project's confirmed commitments, due to expire or not, are beyond its usage: in one AZ, or in all of them
     together (`az` is empty). There are rows only for what is not 0."""

@@ -104,14 +104,6 @@ class ProjectResource(BaseModel):
         indexes = ((("resource", "project"), False),)
 
 
-IS_SUSPICIOUS = (ProjectResource.usage > ProjectResource.quota) | (
-    ProjectResource.backend_quota != ProjectResource.quota
-)
-"""Whether usage or the backend's quota contradicts the quota, unless the project may burst."""
-
-ProjectResource.add_index(
-    ProjectResource.index(ProjectResource.resource, name="project_resources_suspicious", where=IS_SUSPICIOUS)
-)
 Project.add_index(Project.index(Project.id, name="projects_bursting", where=Project.has_bursting))
 ProjectService.add_index(
     ProjectService.index(ProjectService.service, name="project_services_failing", where=SQL("scrape_error <> ''"))

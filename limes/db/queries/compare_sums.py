@@ -5,8 +5,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from limes.db.engine import Engine
-from limes.db.models import Resource
+from limes.db.models import ProjectResource, Resource
+from limes.db.models.kept_sums import SuspiciousResource
 from limes.db.queries import kept_sums, project_sums
+from limes.db.queries.inconsistencies import IS_SUSPICIOUS
 from limes.db.queries.project_sums import Among
 
 _EVERYWHERE = Among("domain", None)
@@ -60,6 +62,12 @@ def _differences(engine: Engine, now: float) -> Iterator[WrongSum]:
         for key in sorted(kept.keys() | computed.keys()):
             if kept.get(key) != computed.get(key):
                 yield WrongSum(what, key, kept.get(key), computed.get(key))
+
+    suspicious = ProjectResource.select(ProjectResource.project, ProjectResource.resource).where(IS_SUSPICIOUS)
+    kept = set(engine.tuples(SuspiciousResource.select(SuspiciousResource.project_id, SuspiciousResource.resource_id)))
+    for key in sorted(kept ^ set(engine.tuples(suspicious))):
+        present = ((), None) if key in kept else (None, ())
+        yield WrongSum("suspicious resource of a project", key, *present)
 
 
 def _by_key(rows: list[tuple[Any, ...]], width: int) -> dict[tuple[Any, ...], tuple[Any, ...]]:

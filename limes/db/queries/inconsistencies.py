@@ -8,7 +8,7 @@ from peewee import JOIN, fn
 from limes.db.compiled import Parameters, Select, any_of, compiled
 from limes.db.engine import Engine
 from limes.db.models import Domain, DomainResource, Project, ProjectResource, ProjectService, Service
-from limes.db.models.projects import IS_SUSPICIOUS
+from limes.db.models.kept_sums import SuspiciousResource
 from limes.db.queries import kept_sums
 
 
@@ -86,21 +86,25 @@ _COLUMNS = (
 )
 
 
-def _suspicious(p: Parameters, condition: Any) -> Select:
-    return (
-        ProjectResource.select(*_COLUMNS)
-        .join(Project)
-        .join(Domain)
-        .where(any_of(ProjectResource.resource, p.resources), ProjectResource.quota.is_null(False), condition)
-    )
-
-
-_SUSPICIOUS = compiled(
-    lambda p: _suspicious(p, IS_SUSPICIOUS).union(
-        _suspicious(p, any_of(ProjectResource.project, Project.select(Project.id).where(Project.has_bursting)))
-    )
+IS_SUSPICIOUS = (ProjectResource.usage > ProjectResource.quota) | (
+    ProjectResource.backend_quota != ProjectResource.quota
 )
-"""Two searches, each with an index that has only what is looked for."""
+
+
+def _suspicious(p: Parameters, *conditions: Any) -> Select:
+    is_wanted = (any_of(ProjectResource.resource, p.resources), ProjectResource.quota.is_null(False))
+    return ProjectResource.select(*_COLUMNS).join(Project).join(Domain).where(*is_wanted, *conditions)
+
+
+def _kept_or_bursting(p: Parameters) -> Any:
+    kept = SuspiciousResource
+    same = (kept.project_id == ProjectResource.project) & (kept.resource_id == ProjectResource.resource)
+    bursting = any_of(ProjectResource.project, Project.select(Project.id).where(Project.has_bursting))
+    return _suspicious(p).join_from(ProjectResource, kept, on=same).union(_suspicious(p, bursting))
+
+
+_SUSPICIOUS = compiled(lambda p: _suspicious(p, IS_SUSPICIOUS | Project.has_bursting))
+_KEPT_SUSPICIOUS = compiled(_kept_or_bursting)
 
 
 def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[SuspiciousRow]:
@@ -109,7 +113,8 @@ def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[Suspic
 
     The caller knows the usable quota of bursting projects, and judges with it.
     """
-    return engine.all(_SUSPICIOUS, SuspiciousRow, resources=resources) if resources else []
+    query = _KEPT_SUSPICIOUS if kept_sums.are_kept(engine) else _SUSPICIOUS
+    return engine.all(query, SuspiciousRow, resources=resources) if resources else []
 
 
 _SCRAPE_ERRORS = compiled(

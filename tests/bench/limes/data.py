@@ -61,6 +61,14 @@ def _without_triggers(engine: Engine, work: Callable[[], None]) -> None:
     engine.execute("SELECT limes_rebuild_sums()")
 
 
+_USED = ("r.id %% 3 = 0", "true", "true", "(p.id + r.id) %% 3 = 0")
+"""Which project resources have a row in `any`, and in each AZ."""
+
+
+def _usage(position: int) -> str:
+    return f"CASE WHEN {_USED[position]} THEN (p.id * 13 + r.id * 5 + {position}) %% 40 ELSE 0 END"
+
+
 def _load(engine: Engine, size: Size) -> None:
     projects = size.domains * PROJECTS_PER_DOMAIN
     run, now = engine.execute, time.time()
@@ -93,18 +101,18 @@ def _load(engine: Engine, size: Size) -> None:
     # what is wrong is in the first domains, so that a larger cloud has no longer a list of it
     run(
         "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"
-        " SELECT p.id, r.id, quota + p.more, quota + p.more + CASE WHEN (p.id + r.id) %% 97 = 0 AND p.more = 0 THEN 1 ELSE 0 END, 0"
+        " SELECT p.id, r.id, quota + p.more, quota + p.more + CASE WHEN (p.id + r.id) %% 97 = 0 AND p.more = 0 THEN 1 ELSE 0 END,"
+        f" {' + '.join(_usage(position) for position in range(len(AZS) + 1))}"
         " FROM (SELECT id, CASE WHEN id <= %s THEN 0 ELSE 100 END AS more FROM projects) p, resources r,"
         " LATERAL (SELECT 100 + (p.id * 7 + r.id) %% 900 AS quota) q",
         [FIRST_PROJECTS],
     )
     for position, az in enumerate(("any", *AZS)):
-        every = (1, 1, 1, 3)[position]
         run(
             "INSERT INTO project_az_resources (project_id, resource_id, az, usage, physical_usage, subresources)"
-            " SELECT p.id, r.id, %s, (p.id * 13 + r.id * 5 + %s) %% 40, NULL, '' FROM projects p, resources r"
-            " WHERE (p.id + r.id) %% %s = 0 AND (%s <> 'any' OR r.id %% 3 = 0)",
-            [az, position, every, az],
+            f" SELECT p.id, r.id, %s, {_usage(position)}, NULL, '' FROM projects p, resources r"
+            f" WHERE {_USED[position]}",
+            [az],
         )
         if az != "any":
             run(
@@ -112,11 +120,6 @@ def _load(engine: Engine, size: Size) -> None:
                 " SELECT id, %s, 10000000, 1000, '[]' FROM resources",
                 [az],
             )
-    run(
-        "UPDATE project_resources pr SET usage = az.usage FROM (SELECT project_id, resource_id, SUM(usage) AS usage"
-        " FROM project_az_resources GROUP BY project_id, resource_id) az"
-        " WHERE az.project_id = pr.project_id AND az.resource_id = pr.resource_id"
-    )
     _load_commitments(engine, size)
     for table in ("domains", "projects"):
         engine.rows(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), 100000)")
