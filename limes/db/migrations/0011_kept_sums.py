@@ -14,19 +14,39 @@ class NumericField(Field):
 
 def up(migrator: Any, db: peewee.Database) -> None:
     """Makes the indexes and, on PostgreSQL, the tables with their triggers; and fills them from what there is."""
-    for text in INDEXES:
+    is_kept = isinstance(db, peewee.PostgresqlDatabase)
+    for text in (*DOMAINS, *(DOMAIN_OF_NEW_ROWS if is_kept else DOMAIN_OF_NEW_ROWS_ON_SQLITE), *INDEXES):
         db.execute_sql(text)
-    if isinstance(db, peewee.PostgresqlDatabase):
+    if is_kept:
         _make_tables(db)
         for text in (*_functions(), *TRIGGERS, *STORAGE):
             db.execute_sql(text)
         db.execute_sql("SELECT limes_rebuild_sums()")  # making the triggers has locked the tables against writers
 
 
+# The previous release does not write the domain.
+DOMAINS = (
+    "ALTER TABLE project_services ADD COLUMN domain_id INTEGER",
+    "UPDATE project_services SET domain_id ="
+    " (SELECT projects.domain_id FROM projects WHERE projects.id = project_services.project_id)",
+)
+DOMAIN_OF_NEW_ROWS = (
+    "CREATE FUNCTION limes_find_domain() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.domain_id :="
+    " (SELECT domain_id FROM projects WHERE id = NEW.project_id); RETURN NEW; END $$",
+    "CREATE TRIGGER limes_find_domain BEFORE INSERT OR UPDATE OF project_id ON project_services"
+    " FOR EACH ROW EXECUTE FUNCTION limes_find_domain()",
+)
+DOMAIN_OF_NEW_ROWS_ON_SQLITE = (
+    "CREATE TRIGGER limes_find_domain AFTER INSERT ON project_services BEGIN UPDATE project_services"
+    " SET domain_id = (SELECT domain_id FROM projects WHERE id = NEW.project_id) WHERE id = NEW.id; END",
+)
+
+
 INDEXES = (
     "CREATE INDEX projects_bursting ON projects (id) WHERE has_bursting",
     "CREATE INDEX project_services_failing ON project_services (service_id) WHERE scrape_error <> ''",
-    "CREATE INDEX project_services_service_id_scraped_at ON project_services (service_id, scraped_at)",
+    "CREATE INDEX project_services_domain_id_service_id_scraped_at"
+    " ON project_services (domain_id, service_id, scraped_at)",
     "CREATE INDEX project_commitments_resource_id_status_confirm_by"
     " ON project_commitments (resource_id, status, confirm_by)",
 )
@@ -115,21 +135,19 @@ OF_RESOURCES = {
     "infinite_backend_quotas": "CASE WHEN backend_quota < 0 THEN 1 ELSE 0 END",
 }
 OF_AZS = {name: OF_RESOURCES[name] for name in ("projects", "usage", "physical_usage", "physical_usages")}
-OF_UNUSED = {"unused": "unused"}
-OF_COMMITMENTS = {"amount": "amount", "commitments": "1"}
 LIVE = "status IN ('planned', 'pending', 'confirmed')"
 
 _PROJECTS = ("project_sums", PROJECT_FIGURES)
 SUMMED = (
     ("project_resources", *_PROJECTS, {"resource_id": "resource_id", "az": "''"}, OF_RESOURCES, ""),
     ("project_az_resources", *_PROJECTS, {"resource_id": "resource_id", "az": "az"}, OF_AZS, ""),
-    ("unused_commitments", *_PROJECTS, {"resource_id": "resource_id", "az": "az"}, OF_UNUSED, ""),
+    ("unused_commitments", *_PROJECTS, {"resource_id": "resource_id", "az": "az"}, {"unused": "unused"}, ""),
     (
         "project_commitments",
         "commitment_sums",
         COMMITMENT_FIGURES,
         {name: name for name in ("resource_id", "az", "status", "duration")},
-        OF_COMMITMENTS,
+        {"amount": "amount", "commitments": "1"},
         f"WHERE {LIVE}",
     ),
 )
@@ -195,8 +213,8 @@ def _functions() -> list[str]:
 
 
 # -- what is committed to and not used ---------------------------------------------------------------------------------
-# For each project, resource and AZ, and in all AZs together (az = ''). It is computed anew whenever usage or what is
-# confirmed changes, under a lock on the project's resource: two changes at once would each miss the other's.
+# For each project, resource and AZ, and in all AZs together (az = ''). Computed anew whenever usage or what is confirmed
+# changes, under a lock on the project's resource: of two changes at once, each would miss the other.
 
 FIND_UNUSED = """
 PERFORM 1 FROM projects WHERE id IN (
@@ -241,11 +259,10 @@ CLAIMING = {
     "project_az_resources": ("project_id, resource_id, az, usage", ""),
     "project_commitments": ("project_id, resource_id, az, amount", "WHERE status = 'confirmed'"),
 }
-"""What a claim is made of: the columns that matter, and of which rows."""
 
 
 def _pairs_of(columns: str, condition: str) -> str:
-    """Finds what is unused of each project and resource in the changed rows."""
+    """Finds what is unused of each project and resource for which these columns have changed."""
     new, old = (f"SELECT {columns} FROM {which}_rows {condition}" for which in ("new", "old"))
     changed = f"({new} EXCEPT ALL {old}) UNION ALL ({old} EXCEPT ALL {new})"
 
@@ -284,9 +301,7 @@ RETURN OLD;
 """
 """The foreign keys would do so once the project, and with it its domain, can no longer be seen."""
 
-KEEP_DOMAIN = """
-RAISE EXCEPTION 'a project cannot move to another domain';
-"""
+KEEP_DOMAIN = "RAISE EXCEPTION 'a project cannot move to another domain';"
 
 _SEEN = {
     "INSERT": "REFERENCING NEW TABLE AS new_rows",

@@ -71,13 +71,15 @@ class ProjectService(BaseModel):
     """What the backend wants to be told again with the next scrape."""
     failing_since = DoubleField(null=True)
     """When the first of the scrapes that have failed in a row was made. Means nothing without a `scrape_error`."""
+    domain_id = IntegerField(null=True)
+    """The project's. A trigger sets it."""
 
     class Meta:
         table_name = "project_services"
         indexes = (
             (("project", "service"), True),
             (("service", "is_stale", "next_scrape_at"), False),
-            (("service", "scraped_at"), False),
+            (("domain_id", "service", "scraped_at"), False),
             (("next_push_at",), False),
         )
         constraints = [Check("(quota_desynced_at IS NULL) = (next_push_at IS NULL)")]

@@ -64,9 +64,9 @@ def _differences(engine: Engine, now: float) -> Iterator[WrongSum]:
                 yield WrongSum(what, key, kept.get(key), computed.get(key))
 
     suspicious = ProjectResource.select(ProjectResource.project, ProjectResource.resource).where(IS_SUSPICIOUS)
-    kept = set(engine.tuples(SuspiciousResource.select(SuspiciousResource.project_id, SuspiciousResource.resource_id)))
-    for key in sorted(kept ^ set(engine.tuples(suspicious))):
-        present = ((), None) if key in kept else (None, ())
+    known = set(engine.tuples(SuspiciousResource.select(SuspiciousResource.project_id, SuspiciousResource.resource_id)))
+    for key in sorted(known ^ set(engine.tuples(suspicious))):
+        present = ((), None) if key in known else (None, ())
         yield WrongSum("suspicious resource of a project", key, *present)
 
 

@@ -135,7 +135,7 @@ def _committed_sums(by: Level, kind: Level) -> Compiled:
     columns = ("resource_id", "az", "status", "duration")
     row = Commitment
 
-    def build(p: Parameters) -> peewee.Query:
+    def build(p: Parameters) -> Any:
         kept = CommitmentSum.select(
             CommitmentSum.domain_id, *(getattr(CommitmentSum, name) for name in columns), CommitmentSum.amount
         )
@@ -206,7 +206,7 @@ def _corrections(p: Parameters, *, is_pooled: bool) -> tuple[Any, Any]:
 
 @cache
 def _unused(by: Level, kind: Level, *, is_pooled: bool) -> Compiled:
-    def build(p: Parameters) -> peewee.Query:
+    def build(p: Parameters) -> Any:
         is_wanted = (_SUM.az == _ALL_AZS) if is_pooled else (_SUM.az != _ALL_AZS)
         kept = _SUM.select(_SUM.domain_id, _SUM.resource_id, _SUM.az, _SUM.unused.alias("amount"))
         parts = _where(kept, p, kind, _SUM.domain_id, any_of(_SUM.resource_id, p.resources), is_wanted)

@@ -1,15 +1,15 @@
 """When projects were scraped, and since when their scrapes fail."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import peewee
-from peewee import Case, Value, fn
+from peewee import JOIN, Case, Value, fn
 
-from limes.db.compiled import Compiled, Parameters, any_of, compiled
+from limes.db.compiled import Compiled, Parameters, Select, any_of, compiled
 from limes.db.engine import Engine
-from limes.db.models import Capacitor, Project, ProjectService, Resource, Service
+from limes.db.models import Capacitor, Domain, ProjectService, Resource, Service
 from limes.db.queries.projects import in_projects
 
 FAILING_SINCE = Case(
@@ -115,31 +115,27 @@ def outages(engine: Engine, service_types: Sequence[str]) -> dict[str, float]:
 
 # -- over many projects ------------------------------------------------------------------------------------------------
 
-_TIMES = (ProjectService.service, fn.MIN(ProjectService.scraped_at), fn.MAX(ProjectService.scraped_at))
-_CLUSTER_RANGE = compiled(
-    lambda p: Service.select(
-        Value(0),
-        Service.id,
-        *(
-            ProjectService.select(find(ProjectService.scraped_at)).where(ProjectService.service == Service.id)
-            for find in (fn.MIN, fn.MAX)
-        ),
-    )
-)
-"""The first and last entry of an index for each service."""
-_DOMAIN_RANGES = compiled(
-    lambda p: (
-        ProjectService.select(Project.domain, *_TIMES).join(Project).group_by(Project.domain, ProjectService.service)
-    )
-)
-_SOME_DOMAIN_RANGES = compiled(
-    lambda p: (
-        ProjectService.select(Project.domain, *_TIMES)
-        .join(Project)
-        .where(any_of(Project.domain, p.domains))
-        .group_by(Project.domain, ProjectService.service)
-    )
-)
+
+def _of_domain(find: Callable[[peewee.Field], peewee.Function]) -> Any:
+    """Finds the first or last entry of an index."""
+    row = ProjectService
+    return row.select(find(row.scraped_at)).where(row.domain_id == Domain.id, row.service == Service.id)
+
+
+def _select_ranges() -> Select:
+    ends = [_of_domain(find).alias(name) for find, name in ((fn.MIN, "oldest"), (fn.MAX, "newest"))]
+    return Domain.select(Domain.id.alias("domain_id"), Service.id.alias("service_id"), *ends).join(Service, JOIN.CROSS)
+
+
+def _cluster_range(_: Parameters) -> peewee.Query:
+    ranges = _select_ranges().alias("ranges")
+    columns = (Value(0), ranges.c.service_id, fn.MIN(ranges.c.oldest), fn.MAX(ranges.c.newest))
+    return peewee.Select([ranges], columns).group_by(ranges.c.service_id)
+
+
+_CLUSTER_RANGE = compiled(_cluster_range)
+_DOMAIN_RANGES = compiled(lambda p: _select_ranges())
+_SOME_DOMAIN_RANGES = compiled(lambda p: _select_ranges().where(any_of(Domain.id, p.domains)))
 
 
 def cluster_scrape_ranges(engine: Engine) -> list[ScrapeRangeRow]:
