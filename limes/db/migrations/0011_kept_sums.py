@@ -213,8 +213,8 @@ def _functions() -> list[str]:
 
 
 # -- what is committed to and not used ---------------------------------------------------------------------------------
-# For each project, resource and AZ, and in all AZs together (az = ''). Computed anew whenever usage or what is confirmed
-# changes, under a lock on the project's resource: of two changes at once, each would miss the other.
+# For each project, resource and AZ, and in all AZs together (az = ''). Computed anew whenever usage or what is
+# confirmed changes, under a lock on the project's resource: of two changes at once, each would miss the other.
 
 FIND_UNUSED = """
 PERFORM 1 FROM projects WHERE id IN (
