@@ -18,7 +18,7 @@ PROVIDERS = ["h1", "h2", "h3"]
 VCPUS = 40
 """Of each provider: less than the clients ask for."""
 KINDS = ("quota", "commitment", "allocation", "read")
-_HEADERS = {"X-Auth-Token": TOKEN, "OpenStack-API-Version": "placement 1.39"}
+HEADERS = {"X-Auth-Token": TOKEN, "OpenStack-API-Version": "placement 1.39"}
 Send = Callable[..., requests.Response]
 """(`api` or `placement`, method, path, json=..., headers=...): sends a request to whichever host there is."""
 
@@ -45,6 +45,8 @@ class Clients:
         """So many more there may be."""
         self.allocated: dict[str, set[int]] = {}
         """What each consumer may have now; 0 is nothing."""
+        self._left_alone: set[str] = set()
+        """Projects and consumers with a request that nobody answered: it may still take effect, at any time."""
         self._over = threading.Event()
         self._quota = 1000
 
@@ -64,7 +66,7 @@ class Clients:
             self._must("placement", "PUT", f"/resource_providers/{uuid_of(name)}/inventories", body)
 
     def _must(self, process: str, method: str, path: str, body: Any) -> None:
-        answer = self._send(process, method, path, json=body, headers=_HEADERS)
+        answer = self._send(process, method, path, json=body, headers=HEADERS)
         assert answer.ok, answer.text
 
     @contextlib.contextmanager
@@ -104,7 +106,7 @@ class Clients:
     ) -> requests.Response | None:
         """Returns the answer if there is one: a success, 409 (no capacity), or 404 for what may be gone."""
         try:
-            answer = self._send(process, method, path, json=body, headers=_HEADERS)
+            answer = self._send(process, method, path, json=body, headers=HEADERS)
             text, has_failed = f"{answer.status_code} {answer.text}", answer.status_code in (502, 503, 504)
         except requests.RequestException as error:
             text, has_failed = repr(error), True
@@ -118,12 +120,15 @@ class Clients:
 
     def _set_quotas(self, projects: list[str]) -> None:
         for project in projects:
+            if project in self._left_alone:
+                continue
             self._quota += 1
             quota = self._quota
             resources = [{"name": "cores", "quota": quota}]
             body = {"project": {"services": [{"type": "compute", "resources": resources}]}}
             answer = self._ask("quota", "api", "PUT", f"/v1/domains/{DOMAIN}/projects/{project}", body)
             if answer is None:
+                self._left_alone.add(project)
                 self.quotas.setdefault(project, {0}).add(quota)
             else:
                 assert answer.status_code == 202, answer.text
@@ -142,7 +147,9 @@ class Clients:
 
     def _allocate(self, name: str) -> None:
         """A consumer gets VCPUs, or gives them back; a 409 means that the provider is full."""
-        consumer, provider = f"{name}{random.randrange(20)}", random.choice(PROVIDERS)
+        consumer, provider = f"{name}{random.randrange(30)}", random.choice(PROVIDERS)
+        if consumer in self._left_alone:
+            return
         path = f"/allocations/{uuid_of(consumer)}"
         may_have = self.allocated.get(consumer, {0})
         if may_have != {0}:
@@ -154,6 +161,7 @@ class Clients:
             body = claim(None, **resources)
             answer = self._ask("allocation", "placement", "PUT", path, body)
         if answer is None:
+            self._left_alone.add(consumer)
             self.allocated.setdefault(consumer, {0}).add(amount)
         elif answer.ok or answer.status_code == 404:
             self.allocated[consumer] = {amount}

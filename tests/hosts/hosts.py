@@ -17,7 +17,9 @@ from tests.support.processes import ServerProcess, free_port, http_answers
 
 TOKEN = "hosts-admin"
 DOMAIN = "d1"
-PROJECTS = [f"p{number}" for number in range(12)]
+PROJECTS = [f"p{number}" for number in range(20)]
+LEASE = 5
+"""Seconds that a task belongs to the collector that has claimed it."""
 CAPACITY = 200
 """Of cores, all of which may be committed."""
 ROLES = ["admin", "service", "cloud_resource_admin"]
@@ -50,7 +52,8 @@ class Cloud:
 class Host:
     """One machine: `127.0.0.NUMBER`."""
 
-    def __init__(self, cloud: Cloud, number: int, release: Release) -> None:
+    def __init__(self, cloud: Cloud, number: int, release: Release, **env: str) -> None:
+        """`env` is for its processes alone."""
         self.number = number
         self.address = f"127.0.0.{number}"
         self.cloud = cloud
@@ -61,6 +64,7 @@ class Host:
             "LIMES_API_LISTEN_ADDRESS": listen["api"],
             "LIMES_PLACEMENT_LISTEN_ADDRESS": listen["placement"],
             "LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS": listen["collect"],
+            **env,
         }
         self.processes = {
             name: ServerProcess(
@@ -71,6 +75,8 @@ class Host:
             )
             for name, address in listen.items()
         }
+        self.reached_at: dict[str, str] = {}
+        """Other addresses by which the proxy reaches its processes."""
         self._busy = 0
         self._quiet = threading.Condition()
 
@@ -105,8 +111,8 @@ class Host:
                 process.signal(number)
 
     def at(self, name: str) -> str:
-        """Where its `api` or `placement` listens."""
-        return f"{self.address}:{self.cloud.ports[name]}"
+        """Where its `api` or `placement` is reached."""
+        return self.reached_at.get(name, f"{self.address}:{self.cloud.ports[name]}")
 
     def url(self, name: str) -> str:
         """Of its `api` or `placement`."""
@@ -156,7 +162,7 @@ def _document(database_url: str, backend_url: str) -> dict[str, Any]:
             "consistency_interval": 5,
             "commitment_interval": 1,
             "poll_interval": 0.3,
-            "lease": 5,
+            "lease": LEASE,
         },
         "identity": {
             "method": "sample",

@@ -21,6 +21,7 @@ defaults
     timeout connect 3s
     timeout client 60s
     timeout server {patience}s
+    timeout check {patience}s
     timeout http-request 10s
     timeout http-keep-alive 60s
     http-reuse safe
