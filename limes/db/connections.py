@@ -19,6 +19,15 @@ psycopg2.extensions.register_type(
 # switching to WAL needs a lock as well.
 SQLITE_PRAGMAS = {"busy_timeout": 30_000, "journal_mode": "wal", "foreign_keys": 1, "synchronous": "normal"}
 
+# With the system's defaults, a server that vanishes without a word would be noticed after a quarter of an hour.
+_PATIENCE = {
+    "connect_timeout": 10,
+    "tcp_user_timeout": 15_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+}
+
 
 def make_pool(
     address: DatabaseAddress,
@@ -50,7 +59,7 @@ def make_pool(
         "lock_timeout": lock_timeout,
         "idle_in_transaction_session_timeout": 4 * statement_timeout,
     }
-    options: dict[str, Any] = {"application_name": application_name, "connect_timeout": 10} | address.options
+    options: dict[str, Any] = {"application_name": application_name} | _PATIENCE | address.options
     return PostgresqlPool(
         address.name,
         settings=SessionSettings(options.pop("options", ""), timeouts),

@@ -7,6 +7,7 @@ statement runs again on another connection, and all older ones are checked again
 """
 
 import contextlib
+import heapq
 import logging
 import select
 import threading
@@ -17,7 +18,7 @@ from typing import Any
 
 import peewee
 import psycopg2
-from playhouse.pool import PooledPostgresqlDatabase, PooledSqliteDatabase
+from playhouse.pool import MaxConnectionsExceeded, PoolConnection, PooledPostgresqlDatabase, PooledSqliteDatabase
 
 from limes.db.session import Pooler, SessionSettings, is_refused_by_pooler
 
@@ -67,17 +68,27 @@ class _Connector(peewee.Psycopg2Adapter):
             if db.pooler == "none" or not is_refused_by_pooler(error):
                 raise
             connection = connect(db, **parameters)
-            db.behind_pooler = True
         else:
             connection.autocommit = True
-            db.behind_pooler = db.pooler == "auto" and not db.settings.has_session(connection, db)
-        if db.behind_pooler:
+            if db.pooler == "none" or db.settings.has_session(connection, db):
+                return connection
+        if not db.behind_pooler:
             log.info("there is a pooler in front of the database: settings go with each transaction")
+        db.behind_pooler = True
         return connection
 
 
+class _Place:
+    """In the list of connections, where one is being made."""
+
+    connection: Any = None
+
+
 class PostgresqlPool(PooledPostgresqlDatabase):
-    """peewee's pool of PostgreSQL connections, except for how it finds out whether one still works, and for poolers."""
+    """peewee's pool of PostgreSQL connections, except for how it finds out whether one still works, and for poolers.
+
+    Nobody waits for a thread that waits for a server: what is locked is only the list of connections.
+    """
 
     psycopg2_adapter = _Connector
 
@@ -92,6 +103,8 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         self._distrusted_at = float("-inf")
         self._thread = threading.local()
         super().__init__(*args, **kwargs)
+        # peewee holds this lock while it connects; what it guards, `_state`, is each thread's own
+        self._lock = contextlib.nullcontext()
         self._settings_query = self.get_sql_context().sql(settings.as_query()).query()
 
     def execute_sql(self, sql: str, params: Any = None) -> Any:
@@ -153,6 +166,49 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         self.close()
         self.connect()
         return statement()
+
+    def _connect(self) -> Any:
+        """As peewee's, which keeps everybody else waiting while it asks a server, or connects to one."""
+        while (idle := self._take_idle()) is not None:
+            is_usable = False
+            try:
+                is_usable = not self._is_closed(idle.connection) and not self._is_stale(idle.timestamp)
+            finally:
+                if not is_usable:
+                    self._close(idle.connection, close_conn=True)
+            if is_usable:
+                return idle.connection
+        unpooled: Any = peewee.PostgresqlDatabase
+        with self._place() as place:
+            place.connection = unpooled._connect(self)
+            return place.connection
+
+    def _take_idle(self) -> PoolConnection | None:
+        with self._pool_lock:
+            if not self._connections:
+                return None
+            since, _, connection = heapq.heappop(self._connections)
+            taken = self._in_use[self.conn_key(connection)] = PoolConnection(since, connection, time.time())
+            return taken
+
+    @contextlib.contextmanager
+    def _place(self) -> Iterator["_Place"]:
+        """Keeps a place for a new connection, which counts from now on. Raises `MaxConnectionsExceeded`."""
+        place = _Place()
+        with self._pool_lock:
+            if len(self._in_use) >= self._max_connections:
+                raise MaxConnectionsExceeded
+            self._in_use[self.conn_key(place)] = PoolConnection(time.time(), place, time.time())
+        try:
+            yield place
+        finally:
+            with self._pool_lock:
+                self._in_use.pop(self.conn_key(place), None)
+                if place.connection is None:
+                    self._pool_available.notify()
+                else:
+                    now = time.time()
+                    self._in_use[self.conn_key(place.connection)] = PoolConnection(now, place.connection, now)
 
     def _is_closed(self, conn: Any) -> bool:
         given_back = self._given_back.get(conn, float("-inf"))

@@ -109,6 +109,10 @@ class Standby:
 
     def seen(self, epoch: int) -> Seen | None:
         """Returns what it is known to have, at least. This thread must hold a connection."""
+        if self.engine.behind_pooler:
+            return (
+                None  # the server may be another one than that of the last answer, or rewound, on the same connection
+            )
         seen = self._seen
         if seen is None or seen.epoch != epoch or self._servers.get(self.engine.db.connection()) != seen.server:
             return None

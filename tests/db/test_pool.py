@@ -1,6 +1,8 @@
 """Connections that break while they rest in the pool: nobody notices, whatever comes first on them."""
 
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import peewee
 import psycopg2
@@ -35,6 +37,63 @@ def end_all_connections(url: str) -> None:
 
 def backend(engine: Engine) -> int:
     return int(engine.rows("SELECT pg_backend_pid()")[0][0])
+
+
+class Obstacle:
+    """Holds up whoever calls it first, until the block ends; then that call fails."""
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self._over = threading.Event()
+
+    def __call__(self, *_: object) -> None:
+        self.reached.set()
+        assert self._over.wait(100)
+        raise psycopg2.OperationalError("timeout expired")
+
+    def __enter__(self) -> "Obstacle":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+
+
+def test_nobody_waits_for_who_connects(postgres_url_factory: UrlFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(postgres_url_factory(), pool_size=2)
+    with ThreadPoolExecutor(1) as other:
+        with Obstacle() as obstacle:
+            with engine.connection():
+                with monkeypatch.context() as patch:
+                    patch.setattr(peewee.PostgresqlDatabase, "_connect", obstacle)
+                    waiter = other.submit(engine.ping)
+                    assert obstacle.reached.wait(100)
+                assert engine.pool_use() == (2, 0)
+            engine.ping()  # with the connection that was given back meanwhile
+            assert engine.pool_use() == (1, 1)
+        with pytest.raises(Unavailable, match="does not answer"):
+            waiter.result(100)
+    assert engine.pool_use() == (0, 1)
+    engine.close()
+
+
+def test_nobody_waits_for_who_asks_an_idle_connection(
+    postgres_url_factory: UrlFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Engine(postgres_url_factory(), pool_size=2)
+    engine.ping()
+    monkeypatch.setattr(pool, "TRUSTED_SECONDS", 0.0)
+    with ThreadPoolExecutor(1) as other:
+        with Obstacle() as obstacle:
+            with monkeypatch.context() as patch:
+                patch.setattr(pool.PostgresqlPool, "_is_closed", obstacle)
+                waiter = other.submit(engine.ping)
+                assert obstacle.reached.wait(100)
+            engine.ping()
+            assert engine.pool_use() == (1, 1)
+        with pytest.raises(Unavailable, match="does not answer"):
+            waiter.result(100)
+    assert engine.pool_use() == (0, 1)
+    engine.close()
 
 
 def test_a_connection_is_used_again(postgres_url_factory: UrlFactory) -> None:

@@ -16,6 +16,7 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.errors import StartupError, Unavailable
 from limes.placement.migrations import placement_migrations
+from tests.bench.statements import statements_of
 from tests.db.accounts import ACCOUNTS
 from tests.support.pgbouncer import PgBouncer, pgbouncer
 from tests.support.postgres import PostgresServer
@@ -111,6 +112,26 @@ def test_there_is_none(postgres: PostgresServer, database: str) -> None:
         engine.ping()
         assert not engine.behind_pooler
         engine.close()
+
+
+def test_round_trips_are_the_same(engine: Engine, postgres: PostgresServer, database: str) -> None:
+    direct = Engine(postgres.own_url(database))
+    query = compiled(lambda p: ACCOUNTS.select(ACCOUNTS.amount).where(ACCOUNTS.id == p.id))
+
+    def count(one: Engine) -> tuple[int, int]:
+        def write() -> None:
+            one.column(query, id=1)
+            one.execute("UPDATE accounts SET amount = 7 WHERE id = 1")
+
+        one.ping()
+        with statements_of(postgres) as counted, one.connection():
+            one.column(query, id=1)
+            one.atomic(write)
+            one.snapshot(lambda: one.column(query, id=2))
+        return counted.frame, counted.work
+
+    assert count(direct) == count(engine) == (4, 4)
+    direct.close()
 
 
 def test_others_do_not_get_our_settings(engine: Engine, pooler: PgBouncer, database: str) -> None:

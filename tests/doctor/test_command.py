@@ -20,7 +20,7 @@ def run(patient: Patient, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
         return code, captured.out, captured.err
 
     monkeypatch.setenv("LIMES_CONFIG", "")
-    for name in ("LIMES_REAL_VENV", "LIMES_REQUIRE_REAL", "LIMES_FAULT_ROUNDS"):
+    for name in ("LIMES_REAL_VENV", "LIMES_REQUIRE_REAL", "LIMES_FAULT_ROUNDS", "LIMES_TEST_POOLER"):
         monkeypatch.delenv(name, raising=False)
     return run
 

@@ -16,7 +16,7 @@ from limes.doctor.finding import Level
 from limes.placement.migrations import placement_migrations
 from tests.doctor.patient import LateClock, Patient
 from tests.support.databases import Databases
-from tests.support.pgbouncer import pgbouncer
+from tests.support.pgbouncer import needs_sessions, pgbouncer
 from tests.support.postgres import PostgresServer
 
 only_postgresql = pytest.mark.parametrize(
@@ -140,6 +140,7 @@ def upgrade(patient: Patient) -> None:
     engine.close()
 
 
+@needs_sessions
 @only_postgresql
 def test_a_wrong_password(patient: Patient, role: str) -> None:
     patient.document["database"]["password"] = "falsches-passwort"
@@ -152,6 +153,7 @@ def test_a_wrong_password(patient: Patient, role: str) -> None:
     assert "falsches-passwort" not in shown
 
 
+@needs_sessions
 @only_postgresql
 @pytest.mark.parametrize(
     ("change", "message", "mend"),
@@ -183,6 +185,7 @@ def test_a_database_that_takes_no_writes(patient: Patient, postgres: PostgresSer
     assert (level, message) == ("problem", "the database accepts no writes: it is a standby, or set to read-only")
 
 
+@needs_sessions
 @only_postgresql
 def test_a_user_without_rights(patient: Patient, role: str, postgres: PostgresServer) -> None:
     found = patient.findings("database.schema")
@@ -201,6 +204,7 @@ def test_a_user_without_rights(patient: Patient, role: str, postgres: PostgresSe
     admin.close()
 
 
+@needs_sessions
 @only_postgresql
 def test_too_few_connections(patient: Patient, role: str, postgres: PostgresServer) -> None:
     admin = Engine(patient.document["database"]["url"].replace(role, "postgres"))
@@ -213,6 +217,7 @@ def test_too_few_connections(patient: Patient, role: str, postgres: PostgresServ
     assert "lower database.pool_size" in mend
 
 
+@needs_sessions
 @only_postgresql
 def test_others_use_the_connections(patient: Patient, postgres: PostgresServer) -> None:
     free = int(postgres.execute("SHOW max_connections")[0][0])
@@ -299,6 +304,7 @@ def test_a_pooler_that_does_not_fit(patient: Patient, postgres: PostgresServer) 
         assert full.mend.startswith("raise max_client_conn of the pooler")
 
 
+@needs_sessions
 @only_postgresql
 def test_no_pooler(patient: Patient) -> None:
     (found,) = patient.findings("database.pooler")
