@@ -1,4 +1,4 @@
-"""Two hosts on a Patroni cluster, one by way of HAProxy and one that knows all three servers, while the primary moves.
+"""Hosts on a Patroni cluster while its primary moves: by way of HAProxy, of PgBouncer before HAProxy, or of neither.
 
 The cluster is what docs/postgresql.md has operators set up.
 """
@@ -21,7 +21,8 @@ from tests.hosts.invariants import check_backends, check_nothing_is_lost, check_
 from tests.hosts.release import this_release
 from tests.hosts.sender import Sender
 from tests.placement.world import uuid_of
-from tests.support.patroni import Member, PatroniCluster, patroni_cluster
+from tests.support.patroni import PASSWORD, Member, PatroniCluster, patroni_cluster
+from tests.support.pgbouncer import pgbouncer
 
 pytestmark = [
     pytest.mark.faults,
@@ -57,13 +58,17 @@ def cloud(cluster: PatroniCluster, tmp_path: Path) -> Iterator[Cloud]:
 def hosts(cloud: Cloud, cluster: PatroniCluster) -> Iterator[list[Host]]:
     release = this_release()
     cloud.upgrade(release)
-    other = replace(release, env={**release.env, "LIMES_DATABASE_URL": cluster.url("without HAProxy")})
-    hosts = [Host(cloud, 1, release), Host(cloud, 2, other)]
-    try:
-        yield [host.start() for host in hosts]
-    finally:
-        for host in hosts:
-            host.stop()
+    with pgbouncer(cluster.haproxy_port, user="limes", password=PASSWORD) as pooler:
+        urls = [cluster.url("with HAProxy"), cluster.url("without HAProxy"), pooler.url("limes")]
+        hosts = [
+            Host(cloud, number, replace(release, env={**release.env, "LIMES_DATABASE_URL": url}))
+            for number, url in enumerate(urls, 1)
+        ]
+        try:
+            yield [host.start() for host in hosts]
+        finally:
+            for host in hosts:
+                host.stop()
 
 
 class Observer:

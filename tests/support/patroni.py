@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psycopg2
 import requests
@@ -19,6 +20,8 @@ from tests.support.nobody import as_nobody, nobody
 from tests.support.postgres import copy_of, others_can_reach
 from tests.support.processes import ServerProcess, eventually, free_port, scratch_folder
 
+PASSWORD = "our password"
+"""Of the user `limes`, as the page has it."""
 NAMES = ("pg1", "pg2", "pg3")
 _QUICK = {"ttl": 20, "loop_wait": 2, "retry_timeout": 3}
 """Patroni allows no shorter ones, but for `loop_wait`."""
@@ -104,7 +107,12 @@ class PatroniCluster:
         """The address of the database `with HAProxy`, or without."""
         url: str = yaml.safe_load(self._files[which])["database"]["url"]
         url = re.sub(r"192\.0\.2\.(\d+)(?=[,/])", r"192.0.2.\1:5432", url)
-        return with_ports(url, self._ports).replace("limes@", "limes:our%20password@")
+        return with_ports(url, self._ports).replace("limes@", f"limes:{quote(PASSWORD)}@")
+
+    @property
+    def haproxy_port(self) -> int:
+        """Where HAProxy leads to the primary."""
+        return self._ports["5000"]
 
     def primary(self) -> Member:
         """The one that Patroni says is it; waits until there is one."""

@@ -24,8 +24,6 @@ _SETTINGS = {
     "unix_socket_dir": "",
     # all users of the server, without passwords
     "auth_type": "trust",
-    "auth_user": "postgres",
-    "admin_users": "postgres",
     "pool_mode": "transaction",
     "default_pool_size": "10",
     "max_client_conn": "1000",
@@ -37,20 +35,24 @@ _SETTINGS = {
 class PgBouncer:
     """One in front of all databases of a server. Its settings may be changed while it runs."""
 
-    def __init__(self, folder: Path, server_port: int, settings: Mapping[str, str]) -> None:
+    def __init__(
+        self, folder: Path, server_port: int, settings: Mapping[str, str], user: str = "postgres", password: str = ""
+    ) -> None:
+        """Everybody may use it as `user`, whom it knows at the server by the password."""
         self.port = free_port()
         self._server_port = server_port
         self._ini = folder / "pgbouncer.ini"
         self._users = folder / "users.txt"
-        self._users.write_text('"postgres" ""\n')
-        self._settings = {**_SETTINGS, **settings}
+        self._users.write_text(f'"{user}" "{password}"\n')
+        self._user = user
+        self._settings = {**_SETTINGS, "auth_user": user, "admin_users": user, **settings}
         self._write()
         command = as_nobody([require(PGBOUNCER), self._ini], stop="INT")
         self.process = ServerProcess(command, ready=self._is_up, log=folder / "pgbouncer.log")
 
     def url(self, database: str) -> str:
         """The address of a database, by way of this one."""
-        return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
+        return f"postgresql://{self._user}@127.0.0.1:{self.port}/{database}"
 
     def configure(self, **settings: str) -> None:
         """Changes settings of the running one, which closes its connections to the server as soon as they are free."""
@@ -86,9 +88,9 @@ class PgBouncer:
 
 
 @contextlib.contextmanager
-def pgbouncer(server_port: int, **settings: str) -> Iterator[PgBouncer]:
+def pgbouncer(server_port: int, *, user: str = "postgres", password: str = "", **settings: str) -> Iterator[PgBouncer]:
     """Runs one in transaction mode, unless the settings say otherwise."""
     with scratch_folder("limes-pgb-", nobody()) as folder:
-        one = PgBouncer(folder, server_port, settings)
+        one = PgBouncer(folder, server_port, settings, user, password)
         with one.process:
             yield one
