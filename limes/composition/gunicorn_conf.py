@@ -66,17 +66,18 @@ def on_reload(server: Any) -> None:
 
 
 def _read_what_workers_share(server: Any) -> None:
-    """Reads Placement's index. If that fails, each worker reads it for itself."""
+    """Reads Placement's index. If that fails, each worker reads it for itself, or says why it cannot."""
     if process != "placement":
         return
     from prometheus_client import multiprocess
 
     from limes.composition.common import load_any_settings
     from limes.composition.placement import load_index
+    from limes.db.failures import DATABASE_ERRORS
 
     try:
         load_index(load_any_settings())
-    except LimesError as error:
+    except (LimesError, *DATABASE_ERRORS) as error:
         server.log.warning("the provider index is not read yet: %s", error)
     multiprocess.mark_process_dead(os.getpid())  # its size is that of the workers', not of this process
 
