@@ -134,7 +134,7 @@ class Cloud:
     """All trees at one moment, with the names that exist."""
 
     __slots__ = (
-        *("_sharing_trees", "by_aggregate", "by_class", "by_id", "by_uuid"),
+        *("_sharing_trees", "by_aggregate", "by_class", "by_id", "ids"),
         *("ceilings", "classes", "sharing", "traits", "trees"),
     )
 
@@ -146,7 +146,8 @@ class Cloud:
         """By the root's id, in ascending order: the order of all answers."""
         self.by_id = IdMap[Provider]()
         """In ascending order, too."""
-        self.by_uuid = TextMap[Provider]()
+        self.ids = TextMap[int]()
+        """By UUID. It knows ids only, so that it stays as it is when a provider changes."""
         self.by_class = Groups()
         """For each resource class the trees that have inventory of it."""
         self.by_aggregate = Groups()
@@ -186,8 +187,9 @@ class Cloud:
         placed = {provider.id: provider for tree in trees.values() for provider in tree.providers}
         cloud.trees = self.trees.replace(trees, roots)
         cloud.by_id = self.by_id.replace(placed, leaving)
-        cloud.by_uuid = self.by_uuid.replace(
-            {provider.uuid: provider for provider in placed.values()}, [p.uuid for p in leaving.values()]
+        cloud.ids = self.ids.replace(
+            {provider.uuid: key for key, provider in placed.items() if key not in self.by_id},
+            [provider.uuid for key, provider in leaving.items() if key not in placed],
         )
         cloud.by_class = _regrouped(self.by_class, before, trees, _classes_of)
         cloud.by_aggregate = _regrouped(self.by_aggregate, before, trees, _aggregates_of)
@@ -217,8 +219,13 @@ class Cloud:
 
     def tree_of(self, uuid: str) -> Tree | None:
         """Returns the tree of the provider with this UUID, or None if there is no such provider."""
-        provider = self.by_uuid.get(uuid)
+        provider = self.provider_of(uuid)
         return self.trees.get(provider.root_id) if provider else None
+
+    def provider_of(self, uuid: str) -> Provider | None:
+        """Returns the provider with this UUID, or None if there is none."""
+        key = self.ids.get(uuid)
+        return None if key is None else self.by_id.get(key)
 
     def shared_with(self, tree: Tree) -> list[Provider]:
         """Sharing providers of other trees that have an aggregate in common with a member of this tree, by id."""

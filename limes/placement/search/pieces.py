@@ -12,7 +12,7 @@ from typing import Generic, Self, TypeVar
 K = TypeVar("K", int, str)
 V = TypeVar("V")
 
-_ID_BITS = 8
+_ID_BITS = 7
 _TEXT_PIECES = 1024
 
 

@@ -82,7 +82,7 @@ def _possible(request: ProvidersRequest, cloud: Cloud, test: GroupTest) -> Itera
     """Returns those with the UUID and the name, without a look at trees that have none of the others."""
     possible: Iterable[Provider]
     if request.uuid is not None:
-        provider = cloud.by_uuid.get(request.uuid)
+        provider = cloud.provider_of(request.uuid)
         possible = [provider] if provider else []
     elif test.in_tree is not None:
         possible = _in_order([cloud.trees[test.in_tree]])

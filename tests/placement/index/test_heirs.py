@@ -76,12 +76,12 @@ def everything(cloud: Cloud) -> dict[str, Any]:
     return {
         "providers": describe(cloud),
         "by id": [(provider.id, provider.name, provider.lineage) for provider in cloud.by_id.values()],
-        "by uuid": {uuid: cloud.by_uuid[uuid].id for uuid in cloud.by_uuid},
+        "by uuid": {uuid: cloud.ids[uuid] for uuid in cloud.ids},
         "trees": list(cloud.trees),
         "classes": {name: list(cloud.by_class[name]) for name in cloud.by_class},
         "aggregates": {uuid: list(cloud.by_aggregate[uuid]) for uuid in cloud.by_aggregate},
         "sharing": {uuid: [one.id for one in providers] for uuid, providers in cloud.sharing.items()},
-        "sizes": (len(cloud.by_id), len(cloud.by_uuid), len(cloud.trees)),
+        "sizes": (len(cloud.by_id), len(cloud.ids), len(cloud.trees)),
     }
 
 
