@@ -264,6 +264,22 @@ def test_many_clients_of_few_connections(engine: Engine, pooler: PgBouncer, data
         pooler.configure(default_pool_size="10")
 
 
+def test_no_connection_is_free_in_time(engine: Engine, pooler: PgBouncer, make_engine: Callable[..., Engine]) -> None:
+    pooler.configure(default_pool_size="1", query_wait_timeout="1")
+    try:
+        other = make_engine()
+
+        def hold() -> None:
+            engine.ping()
+            with pytest.raises(Unavailable, match="the database does not answer"):
+                other.ping()
+
+        engine.atomic(hold)
+        other.ping()
+    finally:
+        pooler.configure(default_pool_size="10", query_wait_timeout="20")
+
+
 def test_statement_pooling_is_refused_at_the_start(pooler: PgBouncer, make_engine: Callable[..., Engine]) -> None:
     pooler.configure(pool_mode="statement")
     try:
