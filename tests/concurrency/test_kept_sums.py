@@ -3,6 +3,7 @@
 import contextlib
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -158,7 +159,7 @@ def test_usage_and_a_commitment_change_at_once(engine: Engine, usage_first: bool
     scrape(engine, random.Random(4), 1)
     project = find_project(engine, 1)
     assert project is not None
-    first_has_written, second_waits = threading.Event(), threading.Event()
+    has_written, may_commit = threading.Event(), threading.Event()
 
     def use() -> None:
         engine.execute("UPDATE project_az_resources SET usage = 3 WHERE project_id = %s", [project])
@@ -166,23 +167,23 @@ def test_usage_and_a_commitment_change_at_once(engine: Engine, usage_first: bool
     def promise() -> None:
         insert_commitment(engine, project, 1, "az-one", 30)
 
-    def run(deed: Callable[[], None], *, is_first: bool) -> None:
+    def write_first(deed: Callable[[], None]) -> None:
         def work() -> None:
-            if not is_first:
-                first_has_written.wait(30)
-                second_waits.set()
             deed()
-            if is_first:
-                first_has_written.set()
-                second_waits.wait(30)
+            has_written.set()
+            assert may_commit.wait(60)
 
         engine.atomic(work)
 
+    first, second = (use, promise) if usage_first else (promise, use)
     with ThreadPoolExecutor(2) as pool:
-        for running in [
-            pool.submit(run, use, is_first=usage_first),
-            pool.submit(run, promise, is_first=not usage_first),
-        ]:
-            running.result()
+        running = [pool.submit(write_first, first)]
+        assert has_written.wait(60)
+        running.append(pool.submit(engine.atomic, second))
+        while not running[1].done() and not engine.rows("SELECT 1 FROM pg_locks WHERE NOT granted"):
+            time.sleep(0.01)
+        may_commit.set()
+        for one in running:
+            one.result()
     assert wrong_sums(engine, NOW) == []
     assert engine.rows("SELECT unused FROM unused_commitments WHERE az = 'az-one'") == [(27,)]

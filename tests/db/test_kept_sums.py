@@ -79,8 +79,23 @@ def add_project(engine: Engine, number: int) -> None:
     upsert_projects(engine, domain, [(f"project-{number}", f"project-{number}", "")])
 
 
+def begin(engine: Engine) -> None:
+    """Each project uses and has committed to something."""
+    both = "FROM projects, resources"
+    engine.execute(
+        "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"
+        f" SELECT projects.id, resources.id, 10, 10, 5 {both}"
+    )
+    engine.execute(
+        "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
+        f" SELECT projects.id, resources.id, 'az-one', 5, '' {both}"
+    )
+    for project, resource in engine.rows(f"SELECT projects.id, resources.id {both}"):
+        insert_commitment(engine, project, resource, "az-one", 8)
+
+
 class Writes(RuleBasedStateMachine):
-    """One example, on what the last one has left."""
+    """One example: begins with projects that use 5 of everything in one AZ, and have committed to 8 there."""
 
     def __init__(self, engine: Engine) -> None:
         super().__init__()
@@ -88,6 +103,9 @@ class Writes(RuleBasedStateMachine):
         for table in ("domains", "services"):
             engine.execute(f"DELETE FROM {table}")
         make_services(engine)
+        for number in PROJECTS:
+            add_project(engine, number)
+        begin(engine)
 
     def project(self, number: int) -> int | None:
         """Its id, if it is there."""
@@ -107,10 +125,14 @@ class Writes(RuleBasedStateMachine):
         known = [resource + 1 for resource in RESOURCES if self.has(resource)]
         if project is None or not known:
             return
+        usage = data.draw(st.lists(amounts, min_size=len(AZS), max_size=len(AZS)))
+        is_reported = data.draw(st.lists(st.booleans(), min_size=len(AZS), max_size=len(AZS)))
+        physical = data.draw(maybe_amounts)
         figures = {
-            (resource, az): scrapes.AZRow(data.draw(amounts), data.draw(maybe_amounts), "")
+            (resource, az): scrapes.AZRow(usage[(place + resource) % len(AZS)], physical, "")
             for resource in known
-            for az in data.draw(st.sets(azs))
+            for place, az in enumerate(AZS)
+            if is_reported[place] or az == "az-one"
         }
         rows = {
             resource: scrapes.ResourceRow(
@@ -232,17 +254,10 @@ postgresql_only = pytest.mark.parametrize(
 
 @pytest.fixture
 def cloud(engine: Engine) -> Engine:
-    """A database with a project that uses 5 and has committed to 8 of a resource in one AZ."""
+    """A database with a project that uses 5 of each resource in one AZ, and has committed to 8 there."""
     make_services(engine)
     add_project(engine, 1)
-    engine.execute(
-        "INSERT INTO project_resources (project_id, resource_id, quota, usage) SELECT id, 1, 10, 5 FROM projects"
-    )
-    engine.execute(
-        "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
-        " SELECT id, 1, 'az-one', 5, '' FROM projects"
-    )
-    insert_commitment(engine, engine.rows("SELECT id FROM projects")[0][0], 1, "az-one", 8)
+    begin(engine)
     return engine
 
 

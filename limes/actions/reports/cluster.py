@@ -12,7 +12,7 @@ from limes.db.engine import Engine
 from limes.db.queries import kept_sums as queries
 from limes.db.queries.capacity import AZCapacityRow, capacities
 from limes.db.queries.catalog import all_ids
-from limes.db.queries.domain_quotas import domain_quotas_by_resource
+from limes.db.queries.domain_quotas import domain_quota_sums
 from limes.db.queries.project_scrapes import capacity_scrape_range, cluster_scrape_ranges
 from limes.db.queries.project_sums import Among, ResourceSum
 
@@ -60,9 +60,7 @@ class ReportCluster:
         refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
         resources = list(refs)
         capacities = self._capacities(refs)
-        domains_quota: dict[Ref, int] = defaultdict(int)
-        for (_, resource_id), quota in domain_quotas_by_resource(self.engine, resources).items():
-            domains_quota[refs[resource_id]] += quota
+        quotas = domain_quota_sums(self.engine, resources)
         ranges = cluster_scrape_ranges(self.engine)
         azs: AZBreakdown = {}
         claims: dict[Ref, Claims] = {}
@@ -82,7 +80,7 @@ class ReportCluster:
         return ClusterReport(
             selection=selection,
             sums={refs[row.resource_id]: row for row in sums},
-            domains_quota=domains_quota,
+            domains_quota={refs[resource_id]: quota for resource_id, quota in quotas.items()},
             capacities=capacities,
             usage_by_az=usage_by_az,
             capacity_scraped_at=capacity_scrape_range(self.engine, None if is_whole else resources),

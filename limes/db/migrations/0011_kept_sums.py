@@ -7,9 +7,7 @@ from peewee import BigAutoField, BigIntegerField, CompositeKey, Field, IntegerFi
 
 
 class NumericField(Field):
-    """NUMERIC, which has no limit."""
-
-    field_type = "NUMERIC"
+    field_type = "NUMERIC"  # has no limit
 
 
 def up(migrator: Any, db: peewee.Database) -> None:
@@ -159,16 +157,17 @@ def _add(source: str, signs: dict[str, int], table: Any) -> str:
     _, target, columns, key, figures, condition = table
     parts = [
         f"SELECT project_id, {', '.join(f'{expression} AS {name}' for name, expression in key.items())},"
-        f" {', '.join(f'{sign} * ({figures.get(name, 0)}) AS {name}' for name in columns)}"
+        f" {', '.join(f'{sign} * ({figure}) AS {name}' for name, figure in figures.items())}"
         f" FROM {source.format(which)} {condition}"
         for which, sign in signs.items()
     ]
-    sums = ", ".join(f"SUM(rows.{name})" for name in columns)
+    changes = {name: f"SUM(rows.{name})" for name in figures}
+    added, sums = (", ".join(changes.get(name, "0") for name in names) for names in (columns, figures))
     keys = ", ".join(["domain_id", *key])
     return (
-        f"INSERT INTO {target} ({keys}, {', '.join(columns)}) SELECT {keys}, {sums}"
+        f"INSERT INTO {target} ({keys}, {', '.join(columns)}) SELECT {keys}, {added}"
         f" FROM ({' UNION ALL '.join(parts)}) rows JOIN projects ON projects.id = rows.project_id"
-        f" GROUP BY {keys} HAVING ROW({sums}) <> ROW({', '.join('0' for _ in columns)});"
+        f" GROUP BY {keys} HAVING ROW({sums}) <> ROW({', '.join('0' for _ in figures)});"
     )
 
 
@@ -262,7 +261,7 @@ CLAIMING = {
 
 
 def _pairs_of(columns: str, condition: str) -> str:
-    """Finds what is unused of each project and resource for which these columns have changed."""
+    """Finds what is unused where these columns of these rows have changed."""
     new, old = (f"SELECT {columns} FROM {which}_rows {condition}" for which in ("new", "old"))
     changed = f"({new} EXCEPT ALL {old}) UNION ALL ({old} EXCEPT ALL {new})"
 

@@ -1,5 +1,6 @@
 """Quotas of domains, and the locks under which they are decided. Locks are taken in the order of resource ids."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import peewee
@@ -62,6 +63,27 @@ def domain_quotas_by_resource(
     else:
         rows = engine.tuples(_OF_DOMAINS, resources=resources, domains=domain_ids)
     return {(domain, resource): quota for domain, resource, quota in rows}
+
+
+_SUMS = compiled(
+    lambda p: (
+        DomainResource.select(DomainResource.resource, peewee.fn.SUM(DomainResource.quota))
+        .where(any_of(DomainResource.resource, p.resources))
+        .group_by(DomainResource.resource)
+    )
+)
+
+
+def domain_quota_sums(engine: Engine, resources: Sequence[int]) -> dict[int, int]:
+    """Returns the sum of all domains' quotas, by resource id, however large it is."""
+    if not resources:
+        return {}
+    if engine.dialect == "postgresql":
+        return dict(engine.tuples(_SUMS, resources=resources))
+    sums: Counter[int] = Counter()  # SQLite's sums end at 64 bits
+    for (_, resource), quota in domain_quotas_by_resource(engine, resources).items():
+        sums[resource] += quota
+    return dict(sums)
 
 
 _WRITE = compiled_update(DomainResource.resource, DomainResource.quota, lambda p: DomainResource.domain == p.domain)

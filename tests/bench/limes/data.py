@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from limes.db.engine import Engine
+from limes.db.queries.fold_sums import fold_sums
 
 PROJECTS_PER_DOMAIN = 1000
 SERVICES = ("compute", "network", "storage")
@@ -46,6 +47,7 @@ def project_uuid(number: int) -> str:
 def load(engine: Engine, size: Size) -> None:
     """Fills a migrated database in which the services and resources have their rows already."""
     engine.atomic(lambda: _without_triggers(engine, lambda: _load(engine, size)))
+    fold_sums(engine)  # as collectors do all the time
     with engine.connection():  # what PostgreSQL does by itself, where autovacuum is on
         engine.db.execute_sql("VACUUM ANALYZE")
 
