@@ -267,7 +267,7 @@ def cloud(engine: Engine) -> Engine:
     [
         "UPDATE project_sums SET quota = quota + 1 WHERE az = ''",
         "DELETE FROM project_sums WHERE az <> ''",
-        "INSERT INTO commitment_sums SELECT 4711, domain_id, resource_id, az, status, duration, 3, 1 FROM commitment_sums",
+        "INSERT INTO commitment_sums SELECT 4711, domain_id, resource_id, az, status, duration, 3, 1 FROM commitment_sums LIMIT 1",
         "DELETE FROM unused_commitments WHERE az = ''",
         "DELETE FROM unused_commitments WHERE az <> ''",
         "INSERT INTO suspicious_resources SELECT project_id, resource_id FROM project_resources",
