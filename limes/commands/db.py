@@ -34,6 +34,7 @@ def add_to(commands: Commands) -> None:
         add_exit_codes(action, codes)
         action.set_defaults(run=run)
     action = actions.add_parser("rebuild-sums", help="compute the sums over projects anew, which PostgreSQL keeps")
+    add_json_option(action)
     add_config_option(action)
     add_exit_codes(action, {})
     action.set_defaults(run=rebuild)
@@ -60,7 +61,10 @@ def rebuild(options: argparse.Namespace) -> int:
     engine = open_checked_engine(load_settings(), "limes-db")
     rebuild_sums(engine)
     kept = "computed anew" if are_kept(engine) else "nothing to do: SQLite keeps no sums"
-    result_console().print(f"sums over projects: {kept}")
+    if options.json:
+        print_json({"sums": {"location": engine.location, "rebuilt": are_kept(engine)}})
+    else:
+        result_console().print(f"sums over projects: {kept}")
     engine.close()
     return 0
 
