@@ -72,6 +72,7 @@ class Host:
                 ready=http_answers(f"http://{address}/healthcheck"),
                 log=cloud.folder / f"{self.address}-{name}.log",
                 env=env,
+                cwd=cloud.folder,
             )
             for name, address in listen.items()
         }

@@ -63,9 +63,10 @@ def previous_release(folder: Path) -> Release:
     libraries = {sysconfig.get_path("purelib"), *site.getsitepackages()}
     (own / "zz-libraries.pth").write_text("\n".join(sorted(libraries)) + "\n")
     (path / "tests").symlink_to(ROOT / "tests")  # where the plugin is, without this checkout's `limes` beside it
-    env = {"PYTHONPATH": f"{path}:{_PLUGINS}"}
+    # `limes api` becomes `python -m gunicorn`, which looks into the current folder first: into this checkout
+    env = {"PYTHONPATH": f"{path}:{_PLUGINS}", "PYTHONSAFEPATH": "1"}
     where = [str(venv / "bin" / "python"), "-c", "import limes; print(limes.__file__)"]
-    assert subprocess.check_output(where, env={**os.environ, **env}, cwd=folder, text=True).startswith(str(venv))
+    assert subprocess.check_output(where, env={**os.environ, **env}, cwd=ROOT, text=True).startswith(str(venv))
     return Release("the previous release", (str(venv / "bin" / "limes"),), env)
 
 
