@@ -7,6 +7,8 @@ released file never changes, and the previous release must be able to work with 
 
 import contextlib
 import fcntl
+import random
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,11 +17,12 @@ from playhouse.migrations import Runner
 
 from limes.db.advice import advise_on_schema
 from limes.db.engine import Engine
-from limes.db.failures import DATABASE_ERRORS, first_line
+from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line
 from limes.errors import StartupError
 
 # Any number that nobody else uses in this database: two upgrades at once run one after the other.
 _ADVISORY_LOCK = 0x4C494D4553
+_TRIES = 20
 
 
 class Migrations:
@@ -48,9 +51,21 @@ class Migrations:
         """
         with engine.connection(), self._explained(engine, "cannot be upgraded"):
             if engine.dialect == "postgresql":
-                return list(iter(lambda: self._apply_next(engine), None))
+                return list(iter(lambda: self._apply_next_patiently(engine), None))
             with _upgrade_lock(Path(f"{engine.name}.upgrade-lock")):
                 return list(self._runner(engine).up())
+
+    def _apply_next_patiently(self, engine: Engine) -> str | None:
+        """As `_apply_next`, again and again while processes that are at work get in its way: PostgreSQL ends a deadlock
+        by rolling one side back. They lock rows of several tables, in orders of their own."""
+        for tries_left in reversed(range(_TRIES)):
+            try:
+                return self._apply_next(engine)
+            except DATABASE_ERRORS as error:
+                if classify(error) is not Failure.COLLISION or not tries_left:
+                    raise
+            time.sleep(random.uniform(0, 0.5))  # noqa: S311 - spreads load
+        raise AssertionError("unreachable")
 
     def _apply_next(self, engine: Engine) -> str | None:
         """Applies the first pending file, and returns its name; None if there is none. For PostgreSQL.

@@ -1,5 +1,7 @@
 """Migrations: applied once and in order by whoever comes first, undone when they fail, and only checked at start."""
 
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,23 @@ SECOND = """
 def up(migrator, db):
     db.execute_sql("CREATE TABLE vegetables (id INTEGER PRIMARY KEY)")
     db.execute_sql("INSERT INTO fruits (id) VALUES (1)")
+"""
+DEADLOCK = """
+import time
+from pathlib import Path
+
+TRIED = Path("{tried}")
+
+def up(migrator, db):
+    if TRIED.exists():
+        TRIED.write_text("once, twice")
+        return
+    db.execute_sql("LOCK TABLE fruits")
+    TRIED.write_text("once")
+    waits = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'fruits'::regclass"
+    while not db.execute_sql(waits).fetchall():
+        time.sleep(0.05)
+    db.execute_sql("LOCK TABLE vegetables")
 """
 FAILING = """
 def up(migrator, db):
@@ -151,3 +170,26 @@ def test_a_user_who_may_not_create_tables(engine: Engine, database_url: str, fol
         migrations_in(folder).upgrade(reader)
     reader.close()
     engine.execute(f"DROP ROLE {role}")
+
+
+@pytest.mark.parametrize("databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True)
+def test_an_upgrade_that_deadlocks_with_a_process_at_work_is_tried_again(engine: Engine, folder: Path) -> None:
+    migrations = migrations_in(folder)
+    migrations.upgrade(engine)
+    (folder / "0003_deadlock.py").write_text(DEADLOCK.format(tried=folder / "tried"))
+    has_locked = threading.Event()
+
+    def work() -> None:
+        engine.execute("SET LOCAL deadlock_timeout = '1h'")  # it is the other one that finds the deadlock, and gives up
+        engine.execute("LOCK TABLE vegetables")
+        has_locked.set()
+        while not (folder / "tried").exists():
+            time.sleep(0.05)
+        engine.execute("LOCK TABLE fruits")
+
+    process = threading.Thread(target=engine.atomic, args=[work])
+    process.start()
+    assert has_locked.wait(100)
+    assert migrations.upgrade(engine) == ["0003_deadlock"]
+    process.join(100)
+    assert (folder / "tried").read_text() == "once, twice"
