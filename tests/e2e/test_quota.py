@@ -100,7 +100,7 @@ def test_a_project_admin_may_lower_but_not_raise(open_as: OpenPage) -> None:
 
 def test_who_may_not_change_anything_is_shown_no_fields(open_as: OpenPage) -> None:
     page = open_as(SHOP_MEMBER, f"/ui/domains/{ACME}/projects/{SHOP}/quota")
-    expect(page.get_by_text("Your role may not change this").first).to_be_visible()
+    expect(page.get_by_text("Your role may look at these quotas, not change them.")).to_be_visible()
     expect(page.get_by_role("main").get_by_role("textbox")).to_have_count(0)
 
 
