@@ -54,7 +54,7 @@ def search(site: Path, browser: Browser, words: str) -> tuple[list[str], list[st
     page.goto(f"{site.as_uri()}/index.html")
     page.get_by_role("textbox", name="Search").fill(words)
     page.keyboard.press("Enter")
-    page.wait_for_selector("ul.search li a")
+    page.get_by_text("Search finished, found").wait_for()  # before, the list grows
     found = page.locator("ul.search li a").all_inner_texts()
     page.close()
     return found, asked

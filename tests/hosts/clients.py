@@ -19,6 +19,10 @@ VCPUS = 40
 """Of each provider: less than the clients ask for."""
 KINDS = ("quota", "commitment", "allocation", "read")
 HEADERS = {"X-Auth-Token": TOKEN, "OpenStack-API-Version": "placement 1.39"}
+_READS = {
+    "api": ("/v1/clusters/current", f"/v1/domains/{DOMAIN}/projects"),
+    "placement": ("/allocation_candidates?resources=VCPU:1&limit=10",),
+}
 Send = Callable[..., requests.Response]
 """(`api` or `placement`, method, path, json=..., headers=...): sends a request to whichever host there is."""
 
@@ -116,7 +120,16 @@ class Clients:
                 return answer
         list_ = self.failed if has_failed and self._may_fail else self.problems
         list_.append(f"{kind}: {method} {path}: {text}")
+        self._wait_until_answered(process)
         return None
+
+    def _wait_until_answered(self, process: str) -> None:
+        """What is left alone is never used again, so an outage must not cost more of it than one for each thread."""
+        path = _READS[process][0]
+        while not self._over.wait(0.1):
+            with contextlib.suppress(requests.RequestException):
+                if self._send(process, "GET", path, headers=HEADERS).ok:
+                    return
 
     def _set_quotas(self, projects: list[str]) -> None:
         for project in projects:
@@ -167,10 +180,6 @@ class Clients:
             self.allocated[consumer] = {amount}
 
     def _read(self) -> None:
-        candidates = "/allocation_candidates?resources=VCPU:1&limit=10"
-        for process, path in (
-            ("api", "/v1/clusters/current"),
-            ("api", f"/v1/domains/{DOMAIN}/projects"),
-            ("placement", candidates),
-        ):
-            self._ask("read", process, "GET", path)
+        for process, paths in _READS.items():
+            for path in paths:
+                self._ask("read", process, "GET", path)

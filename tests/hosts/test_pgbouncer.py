@@ -54,7 +54,9 @@ def test_it_is_restarted_under_load(cloud: Cloud, pooler: PgBouncer) -> None:
             assert clients.failed == []
             check_connections_are_shared(pooler)
             for _ in range(RESTARTS):
+                wanted = len(clients.failed) + 3
                 pooler.process.stop()
+                eventually("clients notice", lambda wanted=wanted: len(clients.failed) >= wanted)
                 pooler.process.start()
                 clients.wait_for_more(5)
         assert clients.problems == []
