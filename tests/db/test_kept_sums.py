@@ -267,17 +267,23 @@ def cloud(engine: Engine) -> Engine:
     [
         "UPDATE project_sums SET quota = quota + 1 WHERE az = ''",
         "DELETE FROM project_sums WHERE az <> ''",
-        "INSERT INTO commitment_sums SELECT 4711, domain_id, resource_id, az, status, duration, 3, 1 FROM commitment_sums LIMIT 1",
+        "UPDATE project_sums SET usage = usage + 1 WHERE domain_id = 0 AND az = ''",
+        "UPDATE project_sums SET is_change = TRUE WHERE domain_id <> 0 AND az <> ''",
+        "DELETE FROM commitment_sums WHERE domain_id = 0",
+        "INSERT INTO commitment_sums SELECT 4711, TRUE, domain_id, resource_id, az, status, duration, 3, 1 FROM commitment_sums LIMIT 1",
         "DELETE FROM unused_commitments WHERE az = ''",
         "DELETE FROM unused_commitments WHERE az <> ''",
         "INSERT INTO suspicious_resources SELECT project_id, resource_id FROM project_resources",
     ],
 )
 def test_damage_is_found_and_repaired(cloud: Engine, damage: str) -> None:
+    fold_sums(cloud)
     assert wrong_sums(cloud, NOW) == []
     assert cloud.execute(damage) > 0
     assert wrong_sums(cloud, NOW)
     rebuild_sums(cloud)
+    assert wrong_sums(cloud, NOW) == []
+    fold_sums(cloud)
     assert wrong_sums(cloud, NOW) == []
 
 

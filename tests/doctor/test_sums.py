@@ -25,8 +25,9 @@ def test_kept_sums(patient: Patient, capsys: pytest.CaptureFixture[str], monkeyp
     assert (off.level, wrong.level, wrong.mend) == (Level.PROBLEM, Level.PROBLEM, "limes db rebuild-sums")
     assert off.message == "triggers that keep the sums over projects are disabled: project_resources"
     assert wrong.message == (
-        "1 kept sums over projects are wrong, so that reports and room for commitments are:"
-        " quota and usage (1, 1): None, not (10, 5, 5, False, 0, 0, None)"
+        "2 kept sums over projects are wrong, so that reports and room for commitments are:"
+        " quota and usage (1, 1): None, not (10, 5, 5, False, 0, 0, None);"
+        " quota and usage (0, 1): None, not (10, 5, 5, False, 0, 0, None)"
     )
     engine.execute("ALTER TABLE project_resources ENABLE TRIGGER USER")
     monkeypatch.setenv("LIMES_CONFIG", patient.write())

@@ -3,7 +3,7 @@
 from typing import Any
 
 import peewee
-from peewee import BigAutoField, BigIntegerField, CompositeKey, Field, IntegerField, TextField
+from peewee import SQL, BigAutoField, BigIntegerField, BooleanField, CompositeKey, Field, IntegerField, TextField
 
 
 class NumericField(Field):
@@ -58,6 +58,7 @@ def _make_tables(db: peewee.Database) -> None:
 
     class ProjectSum(BaseModel):
         number = BigAutoField()
+        is_change = BooleanField(constraints=[SQL("DEFAULT TRUE")])
         domain_id = IntegerField()
         resource_id = IntegerField()
         az = TextField()
@@ -75,10 +76,11 @@ def _make_tables(db: peewee.Database) -> None:
 
         class Meta:
             table_name = "project_sums"
-            indexes = ((("resource_id", "az"), False), (("domain_id",), False))
+            indexes = ((("resource_id", "az"), False), (("domain_id",), False), (("is_change",), False))
 
     class CommitmentSum(BaseModel):
         number = BigAutoField()
+        is_change = BooleanField(constraints=[SQL("DEFAULT TRUE")])
         domain_id = IntegerField()
         resource_id = IntegerField()
         az = TextField()
@@ -89,7 +91,7 @@ def _make_tables(db: peewee.Database) -> None:
 
         class Meta:
             table_name = "commitment_sums"
-            indexes = ((("resource_id", "az"), False), (("domain_id",), False))
+            indexes = ((("resource_id", "az"), False), (("domain_id",), False), (("is_change",), False))
 
     class UnusedCommitment(BaseModel):
         project_id = IntegerField()

@@ -2,12 +2,16 @@
 
 Invariant: in each state of the database, what the rows of a sum add up to is the sum over the rows of the projects. A
 change of those adds a row with the difference in the same transaction; `limes.db.queries.fold_sums` replaces rows by
-one.
+one, and adds what has changed to the sum over all domains. So there are two ways to the sum over all domains: all rows
+that name a domain, or the rows of `ALL_DOMAINS` and those that are still changes.
 """
 
-from peewee import BigAutoField, BigIntegerField, CompositeKey, Field, IntegerField, TextField
+from peewee import SQL, BigAutoField, BigIntegerField, BooleanField, CompositeKey, Field, IntegerField, TextField
 
 from limes.db.base import BaseModel
+
+ALL_DOMAINS = 0
+"""What the rows about all domains together have as their domain."""
 
 
 class NumericField(Field):
@@ -20,6 +24,8 @@ class ProjectSum(BaseModel):
     """Figures of a domain's projects for one resource: in one AZ, or in all of them (`az` is empty)."""
 
     number = BigAutoField()
+    is_change = BooleanField(constraints=[SQL("DEFAULT TRUE")])
+    """Whether it is a difference that is not part of a sum over all domains yet."""
     domain_id = IntegerField()
     resource_id = IntegerField()
     az = TextField()
@@ -41,13 +47,15 @@ class ProjectSum(BaseModel):
 
     class Meta:
         table_name = "project_sums"
-        indexes = ((("resource_id", "az"), False), (("domain_id",), False))
+        indexes = ((("resource_id", "az"), False), (("domain_id",), False), (("is_change",), False))
 
 
 class CommitmentSum(BaseModel):
     """Live commitments of a domain's projects, those that have ended and are not settled yet among them."""
 
     number = BigAutoField()
+    is_change = BooleanField(constraints=[SQL("DEFAULT TRUE")])
+    """Whether it is a difference that is not part of a sum over all domains yet."""
     domain_id = IntegerField()
     resource_id = IntegerField()
     az = TextField()
@@ -59,7 +67,7 @@ class CommitmentSum(BaseModel):
 
     class Meta:
         table_name = "commitment_sums"
-        indexes = ((("resource_id", "az"), False), (("domain_id",), False))
+        indexes = ((("resource_id", "az"), False), (("domain_id",), False), (("is_change",), False))
 
 
 class SuspiciousResource(BaseModel):

@@ -19,7 +19,7 @@ class WrongSum(NamedTuple):
 
     what: str
     key: tuple[Any, ...]
-    """Domain id, resource id, and what else it is about."""
+    """Domain id (0: all together), resource id, and what else it is about."""
     kept: tuple[Any, ...] | None
     computed: tuple[Any, ...] | None
 
@@ -49,13 +49,17 @@ def rebuild_sums(engine: Engine) -> None:
 def _differences(engine: Engine, now: float) -> Iterator[WrongSum]:
     resources = engine.column(Resource.select(Resource.id).order_by(Resource.id))
     of_resource, of_az = partial(_by_key, width=2), partial(_by_key, width=3)
-    readings = (
-        ("quota and usage", "resource_sums", (resources, "domain", _EVERYWHERE), of_resource),
-        ("usage by AZ", "az_usage_sums", (resources, "domain", _EVERYWHERE), of_az),
-        ("commitments", "committed_sums", (resources, now, "domain", _EVERYWHERE), partial(_by_key, width=5)),
-        ("unused commitments by AZ", "unused_commitments", (resources, now, "domain", _EVERYWHERE), _values),
-        ("unused commitments in all AZs", "unused_commitments_overall", (resources, now), _values),
-    )
+    readings = [
+        (what, name, (*arguments, level, _EVERYWHERE), by_key)
+        for what, name, arguments, by_key in (
+            ("quota and usage", "resource_sums", (resources,), of_resource),
+            ("usage by AZ", "az_usage_sums", (resources,), of_az),
+            ("commitments", "committed_sums", (resources, now), partial(_by_key, width=5)),
+            ("unused commitments by AZ", "unused_commitments", (resources, now), _values),
+        )
+        for level in ("domain", "cluster")
+    ]
+    readings.append(("unused commitments in all AZs", "unused_commitments_overall", (resources, now), _values))
     for what, name, arguments, by_key in readings:
         kept = by_key(getattr(kept_sums, name)(engine, *arguments))
         computed = by_key(getattr(project_sums, name)(engine, *arguments))

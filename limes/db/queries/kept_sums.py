@@ -19,7 +19,7 @@ from limes.core.commitments.commitment import LIVE, Status
 from limes.db.compiled import Compiled, Parameters, any_of, compiled
 from limes.db.engine import Engine
 from limes.db.models import Commitment, Project, ProjectAZResource
-from limes.db.models.kept_sums import CommitmentSum, ProjectSum, UnusedCommitment
+from limes.db.models.kept_sums import ALL_DOMAINS, CommitmentSum, ProjectSum, UnusedCommitment
 from limes.db.queries import project_sums
 from limes.db.queries.project_sums import Among, AZUsageSum, CommittedSum, Level, ResourceSum
 
@@ -40,6 +40,17 @@ def _where(query: Any, p: Parameters, kind: Level, domain: Any, *conditions: Any
     if kind != "cluster":
         conditions = (*conditions, any_of(domain, p.ids))
     return query.where(*conditions) if conditions else query
+
+
+def _where_kept(query: Any, p: Parameters, by: Level, kind: Level, kept: Any, *conditions: Any) -> Any:
+    """The rows of these domains. Over all of them, there are ready sums."""
+    if kind != "cluster":
+        return query.where(*conditions, any_of(kept.domain_id, p.ids))
+    return query.where(*conditions, _all_together(kept) if by == "cluster" else kept.domain_id != ALL_DOMAINS)
+
+
+def _all_together(kept: Any) -> Any:
+    return (kept.domain_id == ALL_DOMAINS) | kept.is_change
 
 
 def _key(by: Level, domain: Any) -> Any:
@@ -74,7 +85,7 @@ def _resource_sums(by: Level, kind: Level) -> Compiled:
     ).having(fn.SUM(_SUM.projects) > 0)
     query = _group(query, by, _SUM.domain_id, _SUM.resource_id)
     return compiled(
-        lambda p: _where(query, p, kind, _SUM.domain_id, any_of(_SUM.resource_id, p.resources), _SUM.az == _ALL_AZS)
+        lambda p: _where_kept(query, p, by, kind, _SUM, any_of(_SUM.resource_id, p.resources), _SUM.az == _ALL_AZS)
     )
 
 
@@ -90,7 +101,7 @@ def select_quotas(p: Parameters) -> Any:
     kept."""
     key = (_SUM.domain_id, _SUM.resource_id)
     quota = fn.SUM(_SUM.quota).alias("quota")
-    is_wanted = (any_of(_SUM.resource_id, p.resources), _SUM.az == _ALL_AZS)
+    is_wanted = (any_of(_SUM.resource_id, p.resources), _SUM.az == _ALL_AZS, _SUM.domain_id != ALL_DOMAINS)
     return _SUM.select(*key, quota).where(*is_wanted).group_by(*key).alias("sums")
 
 
@@ -106,7 +117,7 @@ def _az_usage_sums(by: Level, kind: Level) -> Compiled:
     ).having(fn.SUM(_SUM.projects) > 0)
     query = _group(query, by, _SUM.domain_id, _SUM.resource_id, _SUM.az)
     return compiled(
-        lambda p: _where(query, p, kind, _SUM.domain_id, any_of(_SUM.resource_id, p.resources), _SUM.az != _ALL_AZS)
+        lambda p: _where_kept(query, p, by, kind, _SUM, any_of(_SUM.resource_id, p.resources), _SUM.az != _ALL_AZS)
     )
 
 
@@ -142,7 +153,7 @@ def _committed_sums(by: Level, kind: Level) -> Compiled:
         ended = row.select(Project.domain, row.resource, row.az, row.status, row.duration, Value(0) - row.amount).join(
             Project
         )
-        kept = _where(kept, p, kind, CommitmentSum.domain_id, any_of(CommitmentSum.resource_id, p.resources))
+        kept = _where_kept(kept, p, by, kind, CommitmentSum, any_of(CommitmentSum.resource_id, p.resources))
         is_over = (row.status.in_(_STATUSES), row.expires_at <= p.now, any_of(row.resource, p.resources))
         parts = kept.union_all(_where(ended, p, kind, Project.domain, *is_over)).alias("parts")
         by_columns = [getattr(parts.c, name) for name in columns]
@@ -209,7 +220,7 @@ def _unused(by: Level, kind: Level, *, is_pooled: bool) -> Compiled:
     def build(p: Parameters) -> Any:
         is_wanted = (_SUM.az == _ALL_AZS) if is_pooled else (_SUM.az != _ALL_AZS)
         kept = _SUM.select(_SUM.domain_id, _SUM.resource_id, _SUM.az, _SUM.unused.alias("amount"))
-        parts = _where(kept, p, kind, _SUM.domain_id, any_of(_SUM.resource_id, p.resources), is_wanted)
+        parts = _where_kept(kept, p, by, kind, _SUM, any_of(_SUM.resource_id, p.resources), is_wanted)
         for correction in _corrections(p, is_pooled=is_pooled):
             one = correction.alias("correction")
             of_domain = Project.select(Project.domain, one.c.resource_id, one.c.az, one.c.amount).join(
@@ -265,7 +276,7 @@ def _select_claimed(p: Parameters, among: str, *, is_pooled: bool) -> peewee.Que
     amount = Case(None, [(is_total, _SUM.unused)], _SUM.usage) if is_pooled else _SUM.usage + _SUM.unused
     is_wanted = [] if is_pooled else [~is_total, *in_azs(_SUM.az)]
     parts: Any = _SUM.select(counting(_SUM.az).alias("az"), amount.alias("amount"))
-    parts = parts.where(any_of(_SUM.resource_id, p.resources), *is_wanted)
+    parts = parts.where(any_of(_SUM.resource_id, p.resources), _all_together(_SUM), *is_wanted)
     for index, correction in enumerate(_corrections(p, is_pooled=is_pooled)):
         one = correction.alias(f"correction_{index}")
         selected = Select([one], [counting(one.c.az), one.c.amount])
