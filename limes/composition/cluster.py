@@ -14,8 +14,14 @@ from limes.backends.breaker import BreakerRules, CircuitBreaker
 from limes.backends.loader import Backends, BackendSpec, load, load_services
 from limes.backends.timeouts import GuardedQuotaBackend, TimedCapacityBackend, TimedDiscoveryBackend
 from limes.composition.references import Names
-from limes.composition.rules import behavior_rules, commitment_rules, lowpriv_rules, unknown_scaling_targets
-from limes.core.catalog import Catalog, DistributionRule, ServiceDef
+from limes.composition.rules import (
+    behavior_rules,
+    commitment_rules,
+    distribution_rule,
+    lowpriv_rules,
+    unknown_scaling_targets,
+)
+from limes.core.catalog import Catalog, ServiceDef
 from limes.core.commitments.rules import CommitmentRules
 from limes.core.constraints import ConstraintSet, parse_constraint_set
 from limes.core.permissions import LowPrivRules
@@ -98,10 +104,7 @@ def _build_rules(
         services,
         burst_multiplier=settings.bursting.max_multiplier,
         behaviors=behavior_rules(settings, problems),
-        distributions=[
-            DistributionRule(entry.resource, entry.model, entry.strict_domain_quota_limit)
-            for entry in settings.quota_distribution_configs
-        ],
+        distributions=[distribution_rule(entry) for entry in settings.quota_distribution_configs],
     )
     names = Names(catalog, set(configured) - set(catalog.services))
     problems += unknown_scaling_targets(settings, names)

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC
 
 from limes.composition.references import Names
-from limes.core.catalog import BehaviorRule, Ref
+from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule, Ref
 from limes.core.commitments.duration import DurationError, parse_duration
 from limes.core.commitments.rules import CommitmentRules
 from limes.core.permissions import LowPrivLimit, LowPrivRules, parse_lowpriv_limit
 from limes.core.units import UnitError
 from limes.settings import Settings
-from limes.settings.cluster import BehaviorSettings
+from limes.settings.cluster import BehaviorSettings, QuotaDistributionSettings
 
 
 def behavior_rules(settings: Settings, problems: list[str]) -> list[BehaviorRule]:
@@ -44,6 +44,24 @@ def _behavior(entry: BehaviorSettings, path: str, problems: list[str]) -> Behavi
         commitment_min_confirm_date=earliest,
         annotations=entry.annotations,
     )
+
+
+def distribution_rule(entry: QuotaDistributionSettings) -> DistributionRule:
+    """Returns the rule of an entry of `quota_distribution_configs`."""
+    given = entry.autogrow
+    if given is None:
+        return DistributionRule(entry.resource, entry.model, entry.strict_domain_quota_limit)
+    autogrow = AutogrowRule(
+        growth_multiplier=given.growth_multiplier,
+        growth_minimum=given.growth_minimum,
+        project_base_quota=given.project_base_quota,
+        retention=given.usage_data_retention_period,
+        overcommit=given.allow_quota_overcommit,
+        overcommit_until=given.allow_quota_overcommit_until_allocated_percent / 100,
+        minor_change=given.minor_change_percent / 100,
+        minor_change_interval=given.minor_change_interval,
+    )
+    return DistributionRule(entry.resource, entry.model, entry.strict_domain_quota_limit, autogrow)
 
 
 def _ref(path: str) -> Ref:

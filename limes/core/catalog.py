@@ -7,6 +7,7 @@ empty on the cluster level.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 
 from limes.core.units import Unit
@@ -81,12 +82,37 @@ class Behavior:
 
 
 @dataclass(frozen=True, slots=True)
+class AutogrowRule:
+    """How quota follows usage and commitments (`limes.core.autogrow`). Durations are in seconds."""
+
+    growth_multiplier: float
+    growth_minimum: int = 1
+    project_base_quota: int = 0
+    retention: float = 48 * 3600.0
+    """How far back recent usage reaches."""
+    overcommit: bool = False
+    """Whether wishes are granted beyond the capacity."""
+    overcommit_until: float = 0
+    """The same as long as what is needed is less than this share of the capacity."""
+    minor_change: float = 0
+    """A change of a quota by less than this share of it ..."""
+    minor_change_interval: float = 3600.0
+    """... is written only when the last one is so long ago."""
+
+    def may_overcommit(self, needed: int, capacity: int) -> bool:
+        """Returns whether wishes are granted beyond the capacity, if so much is needed."""
+        return self.overcommit or needed < capacity * Fraction(str(self.overcommit_until))
+
+
+@dataclass(frozen=True, slots=True)
 class DistributionRule:
     """One entry of `quota_distribution_configs`. The pattern matches whole names; the first match wins."""
 
     resource: re.Pattern[str]
     model: str = "hierarchical"
     strict_domain_quota_limit: bool = False
+    autogrow: AutogrowRule | None = None
+    """Only, and always, of the model `autogrow`."""
 
 
 _DEFAULT_DISTRIBUTION = DistributionRule(re.compile(".*"))
@@ -143,6 +169,10 @@ class Catalog:
         """Returns how quota of this resource is distributed."""
         name = "/".join(ref)
         return next((rule for rule in self._distributions if rule.resource.fullmatch(name)), _DEFAULT_DISTRIBUTION)
+
+    def autogrow(self, ref: Ref) -> AutogrowRule | None:
+        """Returns how quota of this resource grows by itself; None if people set it."""
+        return self.distribution(ref).autogrow
 
     def behavior(self, ref: Ref, scope: str = "") -> Behavior:
         """Merges the entries that match. With an empty scope (cluster level) scopes are ignored.

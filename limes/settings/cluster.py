@@ -145,15 +145,51 @@ def _as_text(scalar: str | float | bool | date) -> str:
     return scalar.isoformat() if isinstance(scalar, date) else str(scalar)
 
 
+class AutogrowSettings(Section):
+    """How quota follows usage and commitments."""
+
+    growth_multiplier: float = Field(ge=1, le=1_000_000, allow_inf_nan=False)
+    """Quota is so many times what a project has committed to or used all the time of late, rounded down. 1: nothing is
+    given beyond usage and commitments."""
+    growth_minimum: int = Field(default=1, ge=0)
+    """The least growth, in the resource's unit, where the multiplier is above 1 and there is something to grow from."""
+    project_base_quota: int = Field(default=0, ge=0)
+    """What each project gets at least, as far as the capacity goes, in the resource's unit."""
+    usage_data_retention_period: Annotated[Seconds, Field(le=10 * 365 * 86400)]
+    """How far back recent usage reaches, such as `48h`. Quota falls when usage has been lower for so long."""
+    allow_quota_overcommit: bool = False
+    """Give quota beyond the capacity, as if there were enough of it."""
+    allow_quota_overcommit_until_allocated_percent: float = Field(default=0, ge=0, le=1_000_000, allow_inf_nan=False)
+    """The same as long as usage and commitments are less than so many percent of the capacity. 0: never."""
+    minor_change_percent: float = Field(default=5, ge=0, le=100, allow_inf_nan=False)
+    """Changes of a quota by less than so many percent of it are not written more often than `minor_change_interval`, so
+    that its history stays readable. What usage and commitments need is always written at once."""
+    minor_change_interval: SecondsOrZero = 3600.0
+    """How long a minor change waits after the last change."""
+
+
 class QuotaDistributionSettings(Section):
     """How quota is distributed for the resources that match. The first match wins."""
 
     resource: Regex
     """Matches the whole of `service/resource`."""
-    model: Literal["hierarchical"] = "hierarchical"
-    """The API document knows no other model."""
+    model: Literal["hierarchical", "autogrow"] = "hierarchical"
+    """`hierarchical`: people set quota of domains, and of projects within it. `autogrow`: quota of projects follows
+    their usage and commitments by itself."""
     strict_domain_quota_limit: bool = False
-    """The sum of all domain quotas may not exceed the capacity."""
+    """The sum of all domain quotas may not exceed the capacity. For `hierarchical`."""
+    autogrow: AutogrowSettings | None = None
+    """For `autogrow`, which needs it."""
+
+    @model_validator(mode="after")
+    def _fits_the_model(self) -> "QuotaDistributionSettings":
+        if self.model == "autogrow" and self.autogrow is None:
+            raise ValueError("model autogrow needs `autogrow`, with growth_multiplier and usage_data_retention_period")
+        if self.model != "autogrow" and self.autogrow is not None:
+            raise ValueError(f"a section autogrow needs `model: autogrow`, not {self.model}")
+        if self.model == "autogrow" and self.strict_domain_quota_limit:
+            raise ValueError("strict_domain_quota_limit: with model autogrow, domains have no quota of their own")
+        return self
 
 
 ResourcePath = Annotated[str, StringConstraints(pattern=r"^[^/]+/[^/]+$")]

@@ -209,8 +209,7 @@ def _functions() -> list[str]:
     functions.append(_function("limes_keep_domain", KEEP_DOMAIN))
     rebuilt = [*REBUILD, *(_add("{}", {table[0]: 1}, table) for table in SUMMED if table[0] != "unused_commitments")]
     rebuilt += [FIND_SUSPICIOUS.format("project_resources"), FIND_ALL_UNUSED]
-    functions.append(_function("limes_rebuild_sums", " ".join(rebuilt), returns="void"))
-    return functions
+    return [*functions, _function("limes_rebuild_sums", " ".join(rebuilt), returns="void")]
 
 
 # -- what is committed to and not used ---------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ Queries are written on them (`limes.db.queries`).
 """
 
 from limes.db.base import BaseModel, bind
+from limes.db.models.autogrow import ProjectAZQuota, UsageChanges
 from limes.db.models.catalog import AZResource, Capacitor, Resource, Service
 from limes.db.models.commitments import (
     Commitment,
@@ -38,12 +39,14 @@ __all__ = [
     "Job",
     "OutboxEvent",
     "Project",
+    "ProjectAZQuota",
     "ProjectAZResource",
     "ProjectResource",
     "ProjectService",
     "QuotaHistory",
     "Resource",
     "Service",
+    "UsageChanges",
     "bind",
 ]
 
@@ -58,6 +61,8 @@ MODELS: tuple[type[BaseModel], ...] = (
     ProjectService,
     ProjectResource,
     ProjectAZResource,
+    ProjectAZQuota,
+    UsageChanges,
     Commitment,
     CommitmentEvent,
     CommitmentEventCounter,

@@ -99,6 +99,10 @@ class ProjectResource(BaseModel):
     min_backend_quota = BigIntegerField(null=True)
     max_backend_quota = BigIntegerField(null=True)
     """Which quotas the backend accepts of this project; null where it does not say."""
+    max_quota = BigIntegerField(null=True, constraints=[Check("max_quota >= 0")])
+    """How far quota may grow by itself at most, as the project's admins said. Null: no limit of theirs."""
+    forbids_autogrowth = BooleanField(default=False, constraints=[SQL("DEFAULT FALSE")])
+    """Whether quota only covers usage and commitments, as the project's admins said."""
 
     class Meta:
         table_name = "project_resources"

@@ -1,0 +1,250 @@
+"""Quota that follows usage and commitments: how much each project gets of a resource, in each AZ.
+
+Four steps, each for all projects at once. The first is always granted, even beyond the capacity; the others as far as
+the capacity goes.
+
+1. What is needed: the larger of confirmed commitments and usage.
+2. The largest usage of late.
+3. Growth: more than the larger of confirmed commitments and the smallest usage of late, by a factor.
+4. A base quota for whoever has less, in no particular AZ.
+
+A project's own bounds come first in each step after the first: a minimum is granted even beyond the capacity, and a
+maximum lowers what is wanted. Where not all wishes fit, everybody gets the same share of theirs. Only integers, and the
+same result whatever the order of projects. Source: the model `autogrow` of the original.
+"""
+
+import enum
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from limes.core.catalog import ANY_AZ, AutogrowRule
+
+
+class Step(enum.StrEnum):
+    """What a part of a quota was granted for."""
+
+    NEEDED = "needed"
+    """Usage, or confirmed commitments."""
+    RECENT_USAGE = "recent-usage"
+    """The largest usage of late."""
+    GROWTH = "growth"
+    BASE = "base"
+    MINIMUM = "minimum"
+    """The project's own minimum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a project uses in one AZ, now and of late, and its confirmed commitments there."""
+
+    usage: int = 0
+    smallest: int = 0
+    """The smallest usage within the retention period. Never above `usage`."""
+    largest: int = 0
+    """Never below `usage`."""
+    committed: int = 0
+
+    @property
+    def needed(self) -> int:
+        """Returns what the project gets whatever the capacity."""
+        return max(self.committed, self.usage)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectBounds:
+    """What bounds the quota of one project, over all AZs together."""
+
+    minimum: int = 0
+    maximum: int | None = None
+    forbids_growth: bool = False
+    """Only what is needed is granted, and the minimum."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectDemand:
+    """A project with its demand by AZ. Projects are told apart, and ordered, by `id`."""
+
+    id: int
+    azs: Mapping[str, Demand]
+    bounds: ProjectBounds = ProjectBounds()
+
+
+@dataclass(slots=True)
+class Allocation:
+    """What one project gets. Amounts of 0 are missing from all mappings."""
+
+    granted: dict[Step, dict[str, int]] = field(default_factory=dict)
+    """By step and AZ. Their sum is the quota."""
+    lacking: dict[Step, dict[str, int]] = field(default_factory=dict)
+    """What there was no capacity for."""
+    capped: dict[Step, int] = field(default_factory=dict)
+    """What the project's maximum, or that it forbids growth, has taken from the wishes."""
+
+    @property
+    def quotas(self) -> dict[str, int]:
+        """Returns the quota by AZ."""
+        quotas: dict[str, int] = defaultdict(int)
+        for by_az in self.granted.values():
+            for az, amount in by_az.items():
+                quotas[az] += amount
+        return dict(quotas)
+
+    @property
+    def quota(self) -> int:
+        """Returns the quota over all AZs."""
+        return sum(sum(by_az.values()) for by_az in self.granted.values())
+
+
+def fair_share(total: int, wishes: Sequence[int]) -> list[int]:
+    """Splits `total` in proportion to the wishes, of which nobody gets more. Earlier ones win ties.
+
+    Each gets the whole part of its share; what is left goes to the largest remainders, one each (Hamilton's method).
+    """
+    wanted = sum(wishes)
+    if wanted <= total:
+        return list(wishes)
+    if total <= 0:
+        return [0] * len(wishes)
+    shares = [total * wish // wanted for wish in wishes]
+    left = total - sum(shares)
+    order = sorted(range(len(wishes)), key=lambda index: -(total * wishes[index] % wanted))
+    for index in order[:left]:
+        shares[index] += 1
+    return shares
+
+
+def distribute(
+    capacity: Mapping[str, int], projects: Iterable[ProjectDemand], rule: AutogrowRule
+) -> dict[int, Allocation]:
+    """Returns what each project gets, by its id. `capacity` is by AZ, after overcommit."""
+    return _Distribution(capacity, sorted(projects, key=lambda project: project.id), rule).run()
+
+
+_Wishes = list[dict[str, int]]
+"""What each project wants beyond what it has, by AZ; more than 0."""
+_Target = Callable[[Demand], int]
+"""What a project should have in an AZ."""
+
+
+def _recent(demand: Demand) -> int:
+    return demand.largest
+
+
+class _Distribution:
+    """One computation. Lists are in the order of projects."""
+
+    def __init__(self, capacity: Mapping[str, int], projects: Sequence[ProjectDemand], rule: AutogrowRule) -> None:
+        self._projects = projects
+        self._rule = rule
+        self._multiplier = Fraction(str(rule.growth_multiplier))
+        self._allocations = [Allocation() for _ in projects]
+        self._quotas: list[dict[str, int]] = [{} for _ in projects]
+        self._totals = [0] * len(projects)
+        self._free: dict[str, int] = defaultdict(int, capacity)
+        """What is left in each AZ. Below 0 where more is needed than there is."""
+        self._free_in_all = sum(capacity.values())
+        self._overcommits = False
+
+    def run(self) -> dict[int, Allocation]:
+        """Returns the result, by project id."""
+        total = self._free_in_all
+        for index, project in enumerate(self._projects):
+            for az, demand in project.azs.items():
+                self._grant(index, Step.NEEDED, az, demand.needed)
+        self._overcommits = self._rule.may_overcommit(total - self._free_in_all, total)
+        self._take_step(Step.RECENT_USAGE, [self._wanted(index, _recent) for index in range(len(self._projects))])
+        self._take_step(Step.GROWTH, [self._wanted(index, self._grown) for index in range(len(self._projects))])
+        self._take_step(Step.BASE, [self._missing_base(total) for total in self._totals])
+        return {project.id: found for project, found in zip(self._projects, self._allocations, strict=True)}
+
+    def _wanted(self, index: int, target: _Target) -> dict[str, int]:
+        quotas, wanted = self._quotas[index], {}
+        for az, demand in self._projects[index].azs.items():
+            amount = target(demand) - quotas.get(az, 0)
+            if amount > 0:
+                wanted[az] = amount
+        return wanted
+
+    def _grown(self, demand: Demand) -> int:
+        baseline = max(demand.committed, demand.smallest)
+        if baseline == 0 or self._multiplier == 1:
+            return baseline
+        grown = baseline * self._multiplier.numerator // self._multiplier.denominator
+        return max(grown, baseline + max(self._rule.growth_minimum, 1))
+
+    def _missing_base(self, total: int) -> dict[str, int]:
+        missing = self._rule.project_base_quota - total
+        return {ANY_AZ: missing} if missing > 0 else {}
+
+    def _take_step(self, step: Step, wishes: _Wishes) -> None:
+        for index, project in enumerate(self._projects):
+            bounds = project.bounds
+            if bounds.minimum > self._totals[index]:
+                self._raise_to_minimum(index, wishes[index])
+            if bounds.maximum is not None or bounds.forbids_growth:
+                wishes[index] = self._lower(index, step, wishes[index])
+        granted = wishes if self._overcommits else self._fit(wishes)
+        for index, wish in enumerate(wishes):
+            for az, wanted in wish.items():
+                amount = granted[index].get(az, 0)
+                self._grant(index, step, az, amount)
+                if amount < wanted:
+                    self._allocations[index].lacking.setdefault(step, {})[az] = wanted - amount
+
+    def _raise_to_minimum(self, index: int, wish: dict[str, int]) -> None:
+        """Grants what is missing, in the AZs where something is wanted, else in those that the project is in. What is
+        granted this way is not wanted any more."""
+        missing = self._projects[index].bounds.minimum - self._totals[index]
+        azs = sorted(wish) or sorted(az for az in self._projects[index].azs if az != ANY_AZ) or [ANY_AZ]
+        weights = [max(1, wish.get(az, 0)) for az in azs]
+        scale = -(-missing // sum(weights))  # so that nobody's weight is what limits its share
+        for az, amount in zip(azs, fair_share(missing, [weight * scale for weight in weights]), strict=True):
+            self._grant(index, Step.MINIMUM, az, amount)
+            if wish.get(az, 0) <= amount:
+                wish.pop(az, None)
+            else:
+                wish[az] -= amount
+
+    def _lower(self, index: int, step: Step, wish: dict[str, int]) -> dict[str, int]:
+        bounds, wanted = self._projects[index].bounds, sum(wish.values())
+        room = 0 if bounds.forbids_growth else wanted
+        if bounds.maximum is not None:
+            room = min(room, max(0, bounds.maximum - self._totals[index]))
+        if wanted <= room:
+            return wish
+        self._allocations[index].capped[step] = wanted - room
+        azs = sorted(wish)
+        shares = fair_share(room, [wish[az] for az in azs])
+        return {az: share for az, share in zip(azs, shares, strict=True) if share}
+
+    def _fit(self, wishes: _Wishes) -> _Wishes:
+        """Returns what there is capacity for: of wishes in an AZ there, and of all wishes in all AZs together."""
+        by_az: dict[str, list[int]] = defaultdict(list)
+        for index, wish in enumerate(wishes):
+            for az in wish:
+                by_az[az].append(index)
+        cells: list[tuple[int, str, int]] = []
+        for az in sorted(by_az):
+            indexes = by_az[az]
+            free = self._free_in_all if az == ANY_AZ else self._free[az]
+            shares = fair_share(free, [wishes[index][az] for index in indexes])
+            cells += [(index, az, share) for index, share in zip(indexes, shares, strict=True) if share]
+        cells.sort()
+        granted: _Wishes = [{} for _ in wishes]
+        shares = fair_share(self._free_in_all, [share for _, _, share in cells])
+        for (index, az, _), share in zip(cells, shares, strict=True):
+            granted[index][az] = share
+        return granted
+
+    def _grant(self, index: int, step: Step, az: str, amount: int) -> None:
+        if amount <= 0:
+            return
+        granted = self._allocations[index].granted.setdefault(step, {})
+        granted[az] = granted.get(az, 0) + amount
+        quotas = self._quotas[index]
+        quotas[az] = quotas.get(az, 0) + amount
+        self._totals[index] += amount
+        self._free[az] -= amount
+        self._free_in_all -= amount
