@@ -1,4 +1,4 @@
-"""From the configuration to what there is to manage: backends, catalog, constraints, low-privilege limits.
+"""From the configuration to what there is to manage: backends, catalog, constraints, overrides, low-privilege limits.
 
 Every problem of every part is reported, not just the first one.
 """
@@ -13,6 +13,7 @@ from limes.backends.base import QuotaBackend
 from limes.backends.breaker import BreakerRules, CircuitBreaker
 from limes.backends.loader import Backends, BackendSpec, load, load_services
 from limes.backends.timeouts import GuardedQuotaBackend, TimedCapacityBackend, TimedDiscoveryBackend
+from limes.composition.overrides import OverridesFile
 from limes.composition.references import Names
 from limes.composition.rules import (
     behavior_rules,
@@ -44,6 +45,7 @@ class Cluster:
     constraints: ConstraintSet
     lowpriv: LowPrivRules
     commitment_rules: CommitmentRules = field(default_factory=CommitmentRules)
+    overrides: OverridesFile = field(default_factory=lambda: OverridesFile(None, Catalog([], [])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class _Rules:
     constraints: ConstraintSet
     lowpriv: LowPrivRules
     commitment_rules: CommitmentRules
+    overrides: OverridesFile
 
 
 def build_cluster(
@@ -73,7 +76,7 @@ def build_cluster(
     rules = _build_rules(settings, services, backends.quota, problems)
     if problems:
         raise ConfigError(problems)
-    return Cluster(backends, rules.catalog, rules.constraints, rules.lowpriv, rules.commitment_rules)
+    return Cluster(backends, rules.catalog, rules.constraints, rules.lowpriv, rules.commitment_rules, rules.overrides)
 
 
 def problems_of_references(settings: Settings, unclear: Collection[str] = ()) -> list[str]:
@@ -116,7 +119,13 @@ def _build_rules(
             constraints = parse_constraint_set(read_yaml(settings.constraints_path), catalog)
         except ConfigError as error:
             problems += error.problems
-    return _Rules(catalog, constraints, lowpriv, commitments)
+    overrides = OverridesFile(None, catalog)
+    if settings.quota_overrides_path is not None and not names.unclear:
+        try:
+            overrides = OverridesFile(settings.quota_overrides_path, catalog)
+        except ConfigError as error:
+            problems += error.problems
+    return _Rules(catalog, constraints, lowpriv, commitments, overrides)
 
 
 def _describe(backends: Mapping[str, QuotaBackend], problems: list[str]) -> list[ServiceDef]:

@@ -7,8 +7,10 @@ from functools import partial
 from limes.actions.change_log import ChangeLog
 from limes.actions.check_consistency import CheckConsistency
 from limes.actions.deliver_events import DeliverEvents
+from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.project_tasks import Telemetry
 from limes.actions.quota_history import ForgetHistory
+from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides
 from limes.actions.run_job import RunJob
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
@@ -21,6 +23,7 @@ from limes.backends.breaker import CircuitBreaker
 from limes.collector.clocks import ClockWatch
 from limes.collector.cluster_jobs import AuditJob, CapacityJob, ClusterWideJob
 from limes.collector.loop import Job
+from limes.collector.overrides_job import OverridesJob
 from limes.collector.runner import Collector
 from limes.collector.service_jobs import PushJob, UsageJob
 from limes.collector.single_instance import claim_sqlite_file
@@ -40,6 +43,7 @@ from limes.db.queries.kept_sums import are_kept
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.metrics.data import DataMetrics
 from limes.metrics.gauges import CircuitGauge, ScrapeGauges
+from limes.metrics.overrides import OverrideGauges
 from limes.settings import Settings
 from limes.settings.audit import AuditSettings
 from limes.system import Clock, Jitter, RandomJitter, SystemClock
@@ -89,14 +93,21 @@ def build_collector(
         _capacity_job(engine, cluster, settings, clock, jitter, counters["limes_capacity_scrapes"], change_log),
         *_cluster_wide_jobs(engine, cluster, settings, sync_catalog, clock, jitter, counters, change_log),
         *audit.jobs,
+        OverridesJob(FollowOverrides(engine, cluster.catalog, clock, cluster.overrides.current)),
     ]
     counted.start_at_zero([job.name for job in jobs])
     gauges = ScrapeGauges(engine, names, clock, settings.collector.stale_after, settings.audit.sinks)
+    overrides = OverrideGauges(
+        FindIneffectiveOverrides(engine, cluster.catalog, clock), cluster.overrides.current, cluster.overrides.is_valid
+    )
     data = settings.collector.data_metrics
     return Collector(
         engine,
         jobs,
-        metrics=[*counters.values(), counted, audit.counters, gauges, CircuitGauge(cluster.backends.circuits)],
+        metrics=[
+            *(*counters.values(), counted, audit.counters, gauges, overrides),
+            CircuitGauge(cluster.backends.circuits),
+        ],
         done=counted.task_done,
         may_work=may_work,
         data=DataMetrics(engine, cluster.catalog, data.skip_zero) if data.expose else None,

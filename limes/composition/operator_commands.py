@@ -47,7 +47,7 @@ def check_configuration() -> Checked:
     cluster = build_cluster(settings, open_cloud(settings))
     catalog = cluster.catalog
     warnings = (
-        *reference_warnings(settings, catalog, cluster.backends),
+        *reference_warnings(settings, catalog, cluster.backends, cluster.overrides.current()),
         *map(_without_zones, refs_without_zones(catalog)),
     )
     return Checked(len(catalog.services), len(catalog.refs()), warnings)

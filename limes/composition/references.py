@@ -1,13 +1,15 @@
 """What the configuration refers to by name: resources of services, above all. A name that nothing has is a slip."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from keystoneauth1.exceptions import ClientException
 
 from limes.backends.loader import Backends
+from limes.composition.distribution import distribution_warnings, override_warnings
 from limes.core.catalog import Catalog, Ref, ResourceDef
+from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.errors import BackendError
 from limes.settings import Settings
 from limes.validation.problems import did_you_mean
@@ -39,10 +41,19 @@ class Names:
         return f"there is no resource {service_type}/{name}{consequence}{hint}"
 
 
-def reference_warnings(settings: Settings, catalog: Catalog, backends: Backends) -> list[str]:
-    """Returns the references that name nothing, and that do not prevent a start: the settings have no effect."""
+def reference_warnings(
+    settings: Settings, catalog: Catalog, backends: Backends, overrides: QuotaOverrides = NO_OVERRIDES
+) -> list[str]:
+    """Returns the references that name nothing, and that do not prevent a start: the settings have no effect. Also
+    quota that is to grow by itself, and cannot."""
     names = Names(catalog)
-    return [*_unmatched(settings, names), *_capacitors(settings, names, backends)]
+    reported = _reported(settings, backends)
+    return [
+        *_unmatched(settings, names),
+        *_capacitors(settings, names, reported),
+        *distribution_warnings(settings, catalog, reported),
+        *override_warnings(overrides, catalog),
+    ]
 
 
 def _unmatched(settings: Settings, names: Names) -> Iterator[str]:
@@ -59,15 +70,23 @@ def _unmatched(settings: Settings, names: Names) -> Iterator[str]:
                 yield f"{key}[{index}].resource: {text}"
 
 
-def _capacitors(settings: Settings, names: Names, backends: Backends) -> Iterator[str]:
+def _reported(settings: Settings, backends: Backends) -> dict[str, list[Ref] | None]:
+    """The resources of each capacitor. None if it has to be asked for them, and does not answer: the doctor says so."""
+    reported: dict[str, list[Ref] | None] = {}
+    for capacitor in settings.capacitors:
+        try:
+            reported[capacitor.id] = list(backends.capacity[capacitor.id].resources())
+        except (BackendError, ClientException):
+            reported[capacitor.id] = None
+    return reported
+
+
+def _capacitors(settings: Settings, names: Names, reported: Mapping[str, list[Ref] | None]) -> Iterator[str]:
     """Capacity that is dropped, as nothing of that name is configured; and capacity that two capacitors report."""
     reporters: dict[Ref, list[str]] = defaultdict(list)
     for index, capacitor in enumerate(settings.capacitors):
         path = f"capacitors[{index}] ({capacitor.id})"
-        try:
-            refs = list(backends.capacity[capacitor.id].resources())
-        except (BackendError, ClientException):
-            continue  # it has to be asked for its resources, and does not answer: the doctor says so
+        refs = reported[capacitor.id] or []
         for text in dict.fromkeys(names.problem(ref, ", so its capacity is not used") for ref in refs):
             if text is not None:
                 yield f"{path}: {text}"

@@ -23,6 +23,8 @@ _SECRET_KEYS = (
     ("audit", "rabbitmq", "password"),
 )
 
+_MEND = "correct what it names, or remove the entry"
+
 
 def check(context: Context) -> Iterator[Finding]:
     """Everything that can be found wrong without asking anybody."""
@@ -42,8 +44,8 @@ def _references(settings: Settings) -> Iterator[Finding]:
     if settings.for_placement_alone:
         return
     cluster = build_cluster(settings, open_cloud(settings))
-    for text in reference_warnings(settings, cluster.catalog, cluster.backends):
-        yield warning("configuration.references", text, "correct the name, or remove the entry")
+    for text in reference_warnings(settings, cluster.catalog, cluster.backends, cluster.overrides.current()):
+        yield warning("configuration.references", text, _MEND)
 
 
 def unusable(path: str, problems: Sequence[str]) -> list[Finding]:

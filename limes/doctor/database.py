@@ -19,6 +19,7 @@ from limes.db.queries.project_sums import unplaced_usage
 from limes.doctor.catalog import check_catalog
 from limes.doctor.connections import check_connections
 from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
+from limes.doctor.overrides import check_overrides
 from limes.doctor.pooler import check_pooler
 from limes.doctor.replicas import check_standbys
 from limes.doctor.sums import check_sums
@@ -84,6 +85,7 @@ def _check(context: Context, database: _Database) -> Iterator[Finding]:
             yield from check_zones(name, engine, context.settings)
             yield from check_catalog(name, context, engine)
             yield from check_sums(name, context, engine)
+            yield from check_overrides(name, context, engine)
     if engine.dialect == "postgresql":
         try:
             ahead = ahead_of_database(engine, context.now)

@@ -56,6 +56,7 @@ OVERRIDES: Mapping[str, tuple[tuple[str, ...], Callable[[str], Any]]] = {
     "LIMES_COLLECTOR_DATA_METRICS_EXPOSE": (("collector", "data_metrics", "expose"), _boolean),
     "LIMES_COLLECTOR_DATA_METRICS_SKIP_ZERO": (("collector", "data_metrics", "skip_zero"), _boolean),
     "LIMES_CONSTRAINTS_PATH": (("constraints_path",), str),
+    "LIMES_QUOTA_OVERRIDES_PATH": (("quota_overrides_path",), str),
     "LIMES_AUDIT_ENABLE": (("audit", "sinks"), _rabbitmq_or_none),
     "LIMES_AUDIT_RABBITMQ_URL": (("audit", "rabbitmq", "url"), str),
     "LIMES_AUDIT_RABBITMQ_PASSWORD": (("audit", "rabbitmq", "password"), str),

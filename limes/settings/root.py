@@ -49,6 +49,10 @@ class Settings(Section):
     commitments: CommitmentSettings = CommitmentSettings()
     constraints_path: ConfigPath | None = None
     """Quota constraints (YAML). Environment: `LIMES_CONSTRAINTS_PATH`."""
+    quota_overrides_path: ConfigPath | None = None
+    """Quota of single projects that does not follow their usage (YAML or JSON), for the model `autogrow`: domain name
+    -> project name -> service -> resource -> `10` or `10 GiB`. Read again when it changes. Environment:
+    `LIMES_QUOTA_OVERRIDES_PATH`."""
 
     database: DatabaseSettings = DatabaseSettings()
     api: ApiSettings = ApiSettings()

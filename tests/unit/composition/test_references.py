@@ -16,6 +16,8 @@ services:
   - {service_type: storage, type: static, params: {area: a, resources: {capacity: {unit: GiB, quota: 0}}}}
 """
 COMPUTE = "  - {service_type: compute, type: placement, params: {area: a, resources: {cores: VCPU, ram: MEMORY_MB}}}\n"
+AUTOGROW = "model: autogrow, autogrow: {growth_multiplier: 1.2, usage_data_retention_period: 48h}"
+CAPACITY = "capacitors: [{id: hand, type: manual, params: {values: {storage: {capacity: 5}}}}]\n"
 
 
 @pytest.fixture(autouse=True)
@@ -107,6 +109,22 @@ def test_what_prevents_a_start(capsys: pytest.CaptureFixture[str], text: str, pr
             "  - {id: two, type: manual, params: {values: {storage: {capacity: 6}}}}\n",
             "capacitors: one and two report the capacity of storage/capacity; the last report counts",
         ),
+        (
+            "quota_distribution_configs: [{resource: .*}, {resource: storage/.*, model: hierarchical}]",
+            "quota_distribution_configs[1].resource: 'storage/.*' matches only what an entry before it matches, so this"
+            " entry has no effect",
+        ),
+        (
+            f"quota_distribution_configs: [{{resource: .*, {AUTOGROW}}}]",
+            "quota_distribution_configs[0].resource: '.*': no capacitor reports the capacity of storage/capacity: quota"
+            " does not grow beyond usage and commitments",
+        ),
+        (
+            f"  - {{service_type: dns, type: static, params: {{area: a, resources: {{zones: {{}}}}}}}}\n"
+            f"quota_distribution_configs: [{{resource: dns/.*, {AUTOGROW}}}]",
+            "quota_distribution_configs[0].resource: 'dns/.*' matches only resources without quota (dns/zones), so this"
+            " entry has no effect",
+        ),
     ],
 )
 def test_what_has_no_effect(capsys: pytest.CaptureFixture[str], text: str, warning: str) -> None:
@@ -116,6 +134,34 @@ def test_what_has_no_effect(capsys: pytest.CaptureFixture[str], text: str, warni
     main(["doctor", "--only", "configuration", "--json"])
     found = json.loads(capsys.readouterr().out)["findings"]
     assert warning in [one["message"] for one in found if one["check"] == "configuration.references"]
+
+
+def test_quota_that_can_grow(capsys: pytest.CaptureFixture[str]) -> None:
+    assert warnings(capsys, f"{CAPACITY}quota_distribution_configs: [{{resource: .*, {AUTOGROW}}}]") == []
+    beyond = AUTOGROW.replace("{", "{allow_quota_overcommit: true, ")
+    assert warnings(capsys, f"quota_distribution_configs: [{{resource: .*, {beyond}}}]") == []
+
+
+def test_overrides_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("overrides.yaml").write_text("d: {p: {storage: {capacity: 5, discs: 1}, sturage: {capacity: 1}}}")
+    assert problems(capsys, "quota_overrides_path: overrides.yaml") == [
+        "quota overrides: d.p.storage.capacity: cannot convert value from <count> to GiB because units are incompatible",
+        "quota overrides: d.p.storage.discs: there is no resource storage/discs",
+        "quota overrides: d.p.sturage.capacity: there is no service 'sturage'; did you mean storage?",
+    ]
+    assert problems(capsys, "quota_overrides_path: nowhere.yaml") == [
+        "nowhere.yaml: cannot be read: No such file or directory"
+    ]
+
+
+def test_overrides_of_quota_that_people_set(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("overrides.json").write_text('{"d": {"p": {"storage": {"capacity": "5 GiB"}}}}')
+    text = f"{CAPACITY}quota_overrides_path: overrides.json\n"
+    assert warnings(capsys, text) == [
+        "quota overrides: d.p.storage.capacity: people set quota of storage/capacity (model hierarchical), so this"
+        " override has no effect"
+    ]
+    assert warnings(capsys, f"{text}quota_distribution_configs: [{{resource: .*, {AUTOGROW}}}]") == []
 
 
 def test_all_kinds_of_problems_at_once(capsys: pytest.CaptureFixture[str]) -> None:

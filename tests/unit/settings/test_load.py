@@ -127,12 +127,14 @@ def test_the_environment_goes_before_the_file(tmp_path: Path) -> None:
             "LIMES_DATABASE_URL": "postgresql://db.example.com/quota",
             "LIMES_DB_PASSWORD": "secret",
             "LIMES_CONSTRAINTS_PATH": "constraints.yaml",
+            "LIMES_QUOTA_OVERRIDES_PATH": "overrides.json",
         },
     )
     assert settings.api.listen == "127.0.0.1:2"
     assert not settings.collector.authoritative
     assert settings.logging.level == "DEBUG"
     assert settings.constraints_path == tmp_path / "constraints.yaml"
+    assert settings.quota_overrides_path == tmp_path / "overrides.json"
     assert settings.database.url == "postgresql://db.example.com/quota"
     assert "secret" not in repr(settings)
 

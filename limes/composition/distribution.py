@@ -1,0 +1,56 @@
+"""What in the configuration keeps quota from being distributed as it says."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from limes.core.catalog import Catalog, Ref
+from limes.core.overrides import QuotaOverrides
+from limes.settings import Settings
+
+_SHOWN = 5
+
+
+def distribution_warnings(
+    settings: Settings, catalog: Catalog, reported: Mapping[str, Sequence[Ref] | None]
+) -> Iterator[str]:
+    """Yields what has no effect in `quota_distribution_configs`. What matches no resource at all is not repeated.
+
+    `reported` has the resources of each capacitor; None where they are not known.
+    """
+    known = {ref for refs in reported.values() for ref in refs or ()}
+    all_known = None not in reported.values()
+    taken: set[Ref] = set()
+    for index, entry in enumerate(settings.quota_distribution_configs):
+        matched = {ref for ref in catalog.refs() if entry.resource.fullmatch("/".join(ref))}
+        own = matched - taken
+        taken |= matched
+        path = f"quota_distribution_configs[{index}].resource: {entry.resource.pattern!r}"
+        if matched and not own:
+            yield f"{path} matches only what an entry before it matches, so this entry has no effect"
+        if entry.autogrow is None or not own:
+            continue
+        with_quota = {ref for ref in own if _tracks_quota(ref, catalog)}
+        if not with_quota:
+            yield f"{path} matches only resources without quota ({_list(own)}), so this entry has no effect"
+        elif all_known and not entry.autogrow.allow_quota_overcommit and (without := with_quota - known):
+            text = f"no capacitor reports the capacity of {_list(without)}"
+            yield f"{path}: {text}: quota does not grow beyond usage and commitments"
+
+
+def _tracks_quota(ref: Ref, catalog: Catalog) -> bool:
+    resource = catalog.find(ref)
+    return resource is not None and resource.tracks_quota
+
+
+def _list(refs: set[Ref]) -> str:
+    names = sorted("/".join(ref) for ref in refs)
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN])}{more}"
+
+
+def override_warnings(overrides: QuotaOverrides, catalog: Catalog) -> Iterator[str]:
+    """Yields the overrides of quota that people set."""
+    for entry in overrides.items():
+        if catalog.autogrow(entry.ref) is None:
+            name = "/".join(entry.ref)
+            text = f"people set quota of {name} (model hierarchical), so this override has no effect"
+            yield f"quota overrides: {entry.domain}.{entry.project}.{entry.ref[0]}.{entry.ref[1]}: {text}"

@@ -1,0 +1,138 @@
+"""Quota overrides in a running collector: those without effect, and what is computed when the file changes."""
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from limes.actions.follow_overrides import FollowOverrides
+from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides, Reason
+from limes.backends import AZUsage
+from limes.collector.overrides_job import OverridesJob
+from limes.core.catalog import AutogrowRule, DistributionRule
+from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
+from limes.errors import Unavailable
+from limes.metrics.overrides import OverrideGauges
+from tests.collector.lab import Lab
+from tests.support.clock import FrozenClock
+
+CORES, RAM, CAPACITY = ("compute", "cores"), ("compute", "ram"), ("volume", "capacity")
+DISTRIBUTIONS = [DistributionRule(re.compile("compute/.*"), "autogrow", autogrow=AutogrowRule(1.2))]
+
+
+@pytest.fixture
+def lab(make_lab: Callable[..., Lab]) -> Lab:
+    """Quota of compute grows by itself; berlin uses 5 cores in each of two AZs."""
+    lab = make_lab(catalog_options={"distributions": DISTRIBUTIONS})
+    lab.discover().run()
+    lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(5), "az-two": AZUsage(5)}}
+    lab.scrape_all()
+    return lab
+
+
+def ineffective(lab: Lab, quotas: Any) -> list[tuple[Any, ...]]:
+    found = FindIneffectiveOverrides(lab.engine, lab.catalog, lab.clock).run(QuotaOverrides(quotas))
+    return [(each.override.project, each.override.ref, each.reason, each.needed) for each in found]
+
+
+def test_what_has_no_effect(lab: Lab) -> None:
+    quotas = {
+        ("germany", "berlin"): {CORES: 9, RAM: 0, CAPACITY: 1},
+        ("germany", "paris"): {CORES: 100},
+        ("france", "paris"): {CORES: 0},
+    }
+    assert ineffective(lab, quotas) == [
+        ("berlin", CORES, Reason.BELOW_NEED, 10),
+        ("berlin", CAPACITY, Reason.NOT_AUTOGROW, 0),
+        ("paris", CORES, Reason.NO_PROJECT, 0),
+    ]
+    assert ineffective(lab, {("germany", "berlin"): {CORES: 10}}) == []
+
+
+def test_commitments_count_by_az(lab: Lab) -> None:
+    """10 committed and 5 used in one AZ need 10 there; what has ended needs nothing."""
+    values = "(id, uuid, project_id, resource_id, az, amount, duration, status, created_at, creator_uuid, creator_name,"
+    (cores,) = (id_ for id_, name in lab.rows("SELECT id, name FROM resources") if name == "cores")
+    for id_, status, expires_in in ((1, "confirmed", 100), (2, "confirmed", -1), (3, "planned", 100)):
+        lab.execute(
+            f"INSERT INTO project_commitments {values} confirmed_at, expires_at)"
+            " VALUES (%s, %s, %s, %s, 'az-one', 10, '1 year', %s, 1, 'u', 'u', 2, %s)",
+            id_, f"c-{id_}", lab.project_id(), cores, status, lab.now + expires_in,
+        )  # fmt: skip
+    assert ineffective(lab, {("germany", "berlin"): {CORES: 14}}) == [("berlin", CORES, Reason.BELOW_NEED, 15)]
+    assert ineffective(lab, {("germany", "berlin"): {CORES: 15}}) == []
+
+
+def figures(gauges: OverrideGauges) -> dict[tuple[Any, ...], float]:
+    return {
+        (sample.name, *sample.labels.values()): sample.value for family in gauges.collect() for sample in family.samples
+    }
+
+
+def test_the_metric(lab: Lab) -> None:
+    overrides = [QuotaOverrides({("germany", "berlin"): {CORES: 9}, ("germany", "bonn"): {CORES: 1, RAM: 1}})]
+    valid = [True]
+    find = FindIneffectiveOverrides(lab.engine, lab.catalog, lab.clock)
+    gauges = OverrideGauges(find, lambda: overrides[0], lambda: valid[0])
+    name = "limes_ineffective_quota_overrides"
+    assert figures(gauges) == {
+        ("limes_quota_overrides_valid",): 1,
+        (name, "no-project"): 2,
+        (name, "not-autogrow"): 0,
+        (name, "below-need"): 1,
+    }
+    overrides[0], valid[0] = NO_OVERRIDES, False
+    assert set(figures(gauges).values()) == {0}
+
+
+def due(lab: Lab) -> dict[str, bool]:
+    """Whether quota of each resource is due; those that people set are missing."""
+    rows = lab.rows("SELECT name, quota_due_at FROM resources WHERE quota_due_at IS NOT NULL")
+    return {name: due_at <= lab.now for name, due_at in rows}
+
+
+def nothing_is_due(lab: Lab) -> None:
+    lab.execute("UPDATE resources SET quota_due_at = %s WHERE quota_due_at IS NOT NULL", lab.now + 900)
+    assert not any(due(lab).values())
+
+
+def test_a_change_of_the_file_has_quota_computed(lab: Lab) -> None:
+    overrides = [QuotaOverrides({("germany", "berlin"): {CORES: 9, CAPACITY: 1}})]
+    job = OverridesJob(FollowOverrides(lab.engine, lab.catalog, lab.clock, lambda: overrides[0]))
+    nothing_is_due(lab)
+    assert job.step() is True
+    assert due(lab) == {"cores": True, "ram": False}
+    nothing_is_due(lab)
+    assert job.step() is False, "it has seen them"
+    assert not any(due(lab).values())
+    overrides[0] = QuotaOverrides({("germany", "berlin"): {CORES: 9}, ("germany", "bonn"): {RAM: 1}})
+    assert job.step() is True
+    assert due(lab) == {"cores": False, "ram": True}, "only what differs; nothing computes quota that people set"
+    nothing_is_due(lab)
+    overrides[0] = NO_OVERRIDES
+    assert job.step() is True
+    assert due(lab) == {"cores": True, "ram": True}
+
+
+class BrokenClock(FrozenClock):
+    """Fails once, as a database would that does not answer."""
+
+    is_broken = True
+
+    def now(self) -> datetime:
+        if self.is_broken:
+            self.is_broken = False
+            raise Unavailable("not now")
+        return super().now()
+
+
+def test_a_change_that_could_not_be_marked_is_marked_later(lab: Lab) -> None:
+    overrides = QuotaOverrides({("germany", "berlin"): {CORES: 9}})
+    follow = FollowOverrides(lab.engine, lab.catalog, BrokenClock(), lambda: overrides)
+    nothing_is_due(lab)
+    with pytest.raises(Unavailable):
+        follow.run()
+    assert follow.run() is True
+    assert due(lab)["cores"] is True
