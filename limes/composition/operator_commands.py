@@ -128,4 +128,5 @@ def open_import(url: str, progress: Progress) -> Import:
     target = open_checked_engine(settings.model_copy(update={"database": unlimited}), "limes-import")
     cluster = build_cluster(settings, open_cloud(settings))
     sync_catalog = SyncCatalog(target, cluster.catalog, list(cluster.backends.capacity), SystemClock())
-    return Import(original.open_source(url), target, cluster.catalog, sync_catalog, SystemIds(), progress)
+    source, overrides = original.open_source(url), cluster.overrides.current()
+    return Import(source, target, cluster.catalog, sync_catalog, SystemIds(), progress, overrides)

@@ -10,6 +10,7 @@ from typing import Any
 from peewee import Case, Select, Value, fn
 
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Catalog, Ref
+from limes.core.overrides import QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.models import (
     AZResource,
@@ -17,13 +18,16 @@ from limes.db.models import (
     Domain,
     DomainResource,
     Project,
+    ProjectAZQuota,
     ProjectAZResource,
     ProjectResource,
     Resource,
     Service,
 )
 from limes.importer.layout import Rows
-from limes.importer.source import Source
+from limes.importer.source import OverrideRow, Source
+
+_SHOWN = 5
 
 # -- before ------------------------------------------------------------------------------------------------------------
 
@@ -36,7 +40,7 @@ class Survey:
     notes: tuple[str, ...]
 
 
-def survey(source: Source, catalog: Catalog, *, skip_unknown: bool) -> Survey:
+def survey(source: Source, catalog: Catalog, overrides: QuotaOverrides, *, skip_unknown: bool) -> Survey:
     """Surveys the source. With `skip_unknown`, resources that are not configured here are no problem."""
     unknown = dict(_unknown_resources(source, catalog))
     empty = [f"{'/'.join(ref)} is not configured here; nothing of it is in use" for ref in unknown if not unknown[ref]]
@@ -44,7 +48,8 @@ def survey(source: Source, catalog: Catalog, *, skip_unknown: bool) -> Survey:
     problems = [*source.lost(), *_zones(source, catalog), *_quota_tracking(source, catalog), *_units(source, catalog)]
     if not skip_unknown:
         problems += [f"{text} (configure it, or leave it behind with --skip-unknown)" for text in used]
-    return Survey(tuple(problems), tuple([*empty, *(used if skip_unknown else ())]))
+    notes = [*empty, *(used if skip_unknown else ()), *_overrides(source, catalog, overrides)]
+    return Survey(tuple(problems), tuple(notes))
 
 
 def _unknown_resources(source: Source, catalog: Catalog) -> Iterator[tuple[Ref, str]]:
@@ -110,6 +115,19 @@ def _units(source: Source, catalog: Catalog) -> Iterator[str]:
             yield f"{service}/{name} is measured in {unit or 'pieces'} there, and in {ours} here"
 
 
+def _overrides(source: Source, catalog: Catalog, ours: QuotaOverrides) -> Iterator[str]:
+    """Yields the overrides in force there that are not in our file."""
+    differing = []
+    for row in source.stream("overrides", OverrideRow, ("domain", "project", "service", "resource")):
+        ref = (row.service, row.resource)
+        if catalog.find(ref) and ours.for_project(ref, row.domain, row.project) != row.override:
+            differing.append(f"{row.domain}/{row.project} {'/'.join(ref)} {row.override}")
+    if differing:
+        more = f" and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
+        listed = f"{', '.join(differing[:_SHOWN])}{more}"
+        yield f"quota overrides there that quota_overrides_path does not have here: {listed}"
+
+
 # -- after -------------------------------------------------------------------------------------------------------------
 
 Figures = Mapping[tuple[str, ...], tuple[int | None, ...]]
@@ -129,16 +147,22 @@ _SUMS: dict[str, tuple[int, Callable[[Any], list[Any]]]] = {
         lambda c: [fn.COUNT(1), _sum(c.quota), _sum(Case(None, [(c.backend_quota < 0, -1)], c.backend_quota))],
     ),
     "usages": (3, lambda c: [fn.COUNT(1), fn.SUM(c.usage), fn.SUM(c.physical_usage)]),
+    "bounds": (2, lambda c: [_sum(c.max_quota), fn.SUM(Case(None, [(c.forbids_autogrowth, 1)], 0))]),
+    "az_quotas": (3, lambda c: [fn.COUNT(1), fn.SUM(c.quota)]),
     "commitments": (3, lambda c: [fn.COUNT(1), fn.SUM(c.amount), fn.COUNT(c.confirmed_at), fn.COUNT(c.superseded_at)]),
 }
 """How each kind of rows is summed up: by how many of service, resource and AZ; and which sums, given the columns."""
 _KEYS = ("service", "resource", "az")
+_GROWING = ("bounds", "az_quotas")
+"""Copied only for resources whose quota grows by itself."""
 _NAMES = {
     "projects": "projects and their domains",
     "capacity": "capacity and its usage",
     "domain_quotas": "quota of domains",
     "quotas": "projects with a quota, their quota, and the backends'",
     "usages": "entries of usage, usage, and physical usage",
+    "bounds": "max_quota, and projects that forbid growth",
+    "az_quotas": "quotas by AZ, and their sum",
     "commitments": "commitments, their amount, and how many were confirmed and superseded",
 }
 
@@ -157,15 +181,21 @@ _OURS: dict[str, Rows] = {
     "domain_quotas": _of_resource(DomainResource.quota),
     "quotas": _of_resource(ProjectResource.quota, ProjectResource.backend_quota),
     "usages": _of_resource(ProjectAZResource.az, ProjectAZResource.usage, ProjectAZResource.physical_usage),
+    "bounds": _of_resource(ProjectResource.max_quota, ProjectResource.forbids_autogrowth).where(
+        ProjectResource.max_quota.is_null(False) | ProjectResource.forbids_autogrowth
+    ),
+    "az_quotas": _of_resource(ProjectAZQuota.az, ProjectAZQuota.quota),
     "commitments": _of_resource(Commitment.az, Commitment.amount, Commitment.confirmed_at, Commitment.superseded_at),
 }
 
 
-def differences(source: Source, ours: Engine, refs: Collection[Ref]) -> list[str]:
-    """Returns a line for each figure that differs. Only our resources (`refs`) count."""
-    known = set(refs)
+def differences(source: Source, ours: Engine, catalog: Catalog) -> list[str]:
+    """Returns a line for each figure that differs. Only our resources count."""
+    resources = set(catalog.refs())
+    growing = {ref for ref in resources if _grows(ref, catalog)}
     lines = []
     for kind, name in _NAMES.items():
+        known = growing if kind in _GROWING else resources
         there = _figures(source.engine, kind, getattr(source.layout, kind), known)
         here = _figures(ours, kind, _OURS[kind], known)
         for key in sorted(there.keys() | here.keys()):
@@ -173,6 +203,11 @@ def differences(source: Source, ours: Engine, refs: Collection[Ref]) -> list[str
             if theirs != own:
                 lines.append(f"{name}, {'/'.join(key) or 'all'}: {_text(theirs)} there, {_text(own)} here")
     return lines
+
+
+def _grows(ref: Ref, catalog: Catalog) -> bool:
+    resource = catalog.find(ref)
+    return resource is not None and resource.tracks_quota and catalog.autogrow(ref) is not None
 
 
 def _figures(engine: Engine, kind: str, rows: Rows, known: Collection[Ref]) -> Figures:

@@ -17,6 +17,10 @@ _BEHAVIOR = (
     *("min_nonzero_project_quota", "commitment_durations", "commitment_is_az_aware", "commitment_min_confirm_date"),
     "annotations",
 )
+_AUTOGROW = (
+    *("growth_multiplier", "growth_minimum", "project_base_quota", "usage_data_retention_period"),
+    *("allow_quota_overcommit", "allow_quota_overcommit_until_allocated_percent"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +112,13 @@ def _distributions(value: Any, notes: Notes) -> Any:
     for index, entry in mappings(value):
         path = f"quota_distribution_configs[{index}]"
         distribution = notes.keep(path, entry, ("resource", "model", "strict_domain_quota_limit", "autogrow"))
-        if distribution.pop("autogrow", None) is not None:
-            notes.dropped(f"{path}.autogrow", "quota grows here only when somebody raises it")
-        if distribution.get("model") == "autogrow":
-            distribution["model"] = "hierarchical"
-            text = "hierarchical: the quotas that are there stay, and are changed by PUT from now on"
-            notes.changed(f"{path}.model", text)
+        if "autogrow" in distribution:
+            given = mapping(distribution["autogrow"])
+            distribution["autogrow"] = notes.keep(f"{path}.autogrow", given, _AUTOGROW)
         kept.append(distribution)
+    if any(entry.get("model") == "autogrow" for entry in kept):
+        text = "if the original has LIMES_QUOTA_OVERRIDES_PATH: set it, or this, to the same file"
+        notes.to_do("quota_overrides_path", text)
     return kept
 
 

@@ -159,17 +159,19 @@ class Layout:
 
     @property
     def quotas(self) -> Rows:
-        """project, service, resource, quota, backend_quota."""
+        """project, service, resource, quota, backend_quota, max_quota, forbids_autogrowth, override."""
         row = _table("project_resources")
+        bounds = self._bounds(row)
         if self.is_by_name:
             owner = _table("project_services")
             columns = _aliases(owner.c.project_id, owner.c.type, row.c.name)
-            return row.select(*columns, row.c.quota, row.c.backend_quota).join(owner, on=owner.c.id == row.c.service_id)
+            query = row.select(*columns, row.c.quota, row.c.backend_quota, *bounds)
+            return query.join(owner, on=owner.c.id == row.c.service_id)
         az, resource, service = self._cluster_tables()
         amounts = _table("project_az_resources") if self.has_totals else row
         columns = _aliases(row.c.project_id, service.c.type, resource.c.name)
         query = (
-            row.select(*columns, amounts.c.quota, amounts.c.backend_quota)
+            row.select(*columns, amounts.c.quota, amounts.c.backend_quota, *bounds)
             .join(resource, on=resource.c.id == row.c.resource_id)
             .join(service, on=service.c.id == resource.c.service_id)
         )
@@ -178,6 +180,65 @@ class Layout:
         is_total = (az.c.resource_id == resource.c.id) & (az.c.az == TOTAL_AZ)
         is_of_project = (amounts.c.az_resource_id == az.c.id) & (amounts.c.project_id == row.c.project_id)
         return query.join(az, JOIN.LEFT_OUTER, on=is_total).join(amounts, JOIN.LEFT_OUTER, on=is_of_project)
+
+    def _bounds(self, row: Any) -> tuple[Any, Any, Any]:
+        """What bounds quota of the model autogrow. A while, admins of a project and those above it had a maximum each."""
+        if self.version < 38:
+            most = Cast(Value(None), "bigint")
+        elif self.version < 45:
+            most = row.c.max_quota_from_admin
+        elif self.version < 67:
+            most = fn.LEAST(row.c.max_quota_from_outside_admin, row.c.max_quota_from_local_admin)
+        else:
+            most = row.c.max_quota_from_outside_admin
+        forbids = row.c.forbid_autogrowth if self.version >= 62 else Value(False)
+        override = row.c.override_quota_from_config if self.version >= 38 else Cast(Value(None), "bigint")
+        return most.alias("max_quota"), forbids.alias("forbids_autogrowth"), override.alias("override")
+
+    @property
+    def bounds(self) -> Rows:
+        """project, service, resource, max_quota, forbids_autogrowth: where projects have bounded their quota."""
+        row = self.quotas.alias("q")
+        columns = (row.c.project, row.c.service, row.c.resource, row.c.max_quota, row.c.forbids_autogrowth)
+        return Select([row], columns).where(row.c.max_quota.is_null(False) | row.c.forbids_autogrowth)
+
+    @property
+    def overrides(self) -> Rows:
+        """domain, project (by name), service, resource, override."""
+        row, project, domain = self.quotas.alias("q"), _table("projects"), _table("domains")
+        names = (domain.c.name.alias("domain"), project.c.name.alias("project"))
+        return (
+            Select([row], [*names, row.c.service, row.c.resource, row.c.override])
+            .join(project, on=project.c.id == row.c.project)
+            .join(domain, on=domain.c.id == project.c.domain_id)
+            .where(row.c.override.is_null(False))
+        )
+
+    @property
+    def az_quotas(self) -> Rows:
+        """project, service, resource, az, quota: where they add up to the project's quota."""
+        row = self._az_quotas().alias("a")
+        columns = (row.c.project, row.c.service, row.c.resource, row.c.az, row.c.quota)
+        return Select([row], columns).where(row.c.adds_up)
+
+    def _az_quotas(self) -> Rows:
+        row = _table("project_az_resources")
+        parts = self._with_place(row, row, row.c.quota).where(row.c.quota.is_null(False))
+        if not self.is_by_name:
+            parts = parts.where(self._cluster_tables()[0].c.az != TOTAL_AZ)
+        parts, whole = parts.alias("p"), self.quotas.alias("w")
+        key = (parts.c.project, parts.c.service, parts.c.resource)
+        is_same = (whole.c.project == key[0]) & (whole.c.service == key[1]) & (whole.c.resource == key[2])
+        adds_up = whole.c.quota == fn.SUM(parts.c.quota).over(partition_by=key)
+        return Select([parts], [*key, parts.c.az, parts.c.quota, adds_up.alias("adds_up")]).join(whole, on=is_same)
+
+    @property
+    def usage_histories(self) -> Rows:
+        """project, service, resource, az, usage, history."""
+        row = _table("project_az_resources")
+        query = self._with_place(row, row, row.c.usage, row.c.historical_usage.alias("history"))
+        query = query.where(row.c.historical_usage.not_in(["", "{}"]))
+        return query if self.is_by_name else query.where(self._cluster_tables()[0].c.az != TOTAL_AZ)
 
     @property
     def usages(self) -> Rows:
@@ -233,30 +294,16 @@ class Layout:
     @property
     def dropped(self) -> dict[str, Rows]:
         """What is not imported, by a text that says so."""
-        usage, resource, commitment = (
-            _table(name) for name in ("project_az_resources", "project_resources", "project_commitments")
-        )
+        commitment = _table("project_commitments")
+        az_quota = self._az_quotas().alias("a")
         dropped = {
             "rates of projects: the Resource API has none": _all(_table("project_rates")),
-            "quotas by AZ, which the autogrow model gives: quota here is for all AZs": self._without_totals().where(
-                usage.c.quota.is_null(False)
-            ),
-            "historical usage, of which the autogrow model makes quota": _all(usage).where(
-                usage.c.historical_usage.not_in(["", "{}"])
-            ),
+            "quotas by AZ that do not add up to the project's quota": _all(az_quota).where(~az_quota.c.adds_up),
         }
         if self.version >= 49:
             dropped["mails that wait to be sent"] = _all(_table("project_mail_notifications"))
         if self.version >= 71:
             dropped["commitments that were deleted"] = _all(commitment).where(commitment.c.deleted_at.is_null(False))
-        for column, first, last in (
-            ("max_quota_from_admin", 38, 44),
-            ("max_quota_from_outside_admin", 45, NEWEST),
-            ("override_quota_from_config", 38, NEWEST),
-        ):
-            if first <= self.version <= last:
-                text = f"{column}, for the autogrow model (constraints_path is what there is here)"
-                dropped[text] = _all(resource).where(getattr(resource.c, column).is_null(False))
         return dropped
 
     @property
@@ -289,7 +336,7 @@ def _table(name: str) -> Any:
 
 
 def _all(table: Any) -> Any:
-    return table.select(Value(1).alias("one"))
+    return Select([table], [Value(1).alias("one")])
 
 
 def _aliases(project: Any, service: Any, resource: Any) -> tuple[Any, ...]:

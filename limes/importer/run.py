@@ -8,6 +8,7 @@ import peewee
 
 from limes.actions.sync_catalog import SyncCatalog
 from limes.core.catalog import Catalog
+from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.failures import first_line
 from limes.errors import StartupError
@@ -64,6 +65,7 @@ class Import:
     sync_catalog: SyncCatalog
     ids: IdSource
     progress: Progress = lambda label, items, total: items
+    overrides: QuotaOverrides = NO_OVERRIDES
 
     def run(self, *, apply: bool, skip_unknown: bool = False) -> Outcome:
         """Imports and compares; with `apply`, and if nothing differs, keeps what was written.
@@ -76,7 +78,7 @@ class Import:
             raise StartupError(f"nothing was imported: {first_line(error)}") from error
 
     def _run(self, source: Source, apply: bool, skip_unknown: bool) -> Outcome:
-        surveyed = survey(source, self.catalog, skip_unknown=skip_unknown)
+        surveyed = survey(source, self.catalog, self.overrides, skip_unknown=skip_unknown)
         outcome = Outcome(
             source.layout.version,
             {kind: source.count(kind) for kind in KINDS},
@@ -98,14 +100,15 @@ class Import:
             raise _RollBack(self._compare_only(source, outcome))
         for kind in KINDS:
             self._write_kind(kind, source, target, outcome.counts[kind])
+        outcome = replace(outcome, dropped={**outcome.dropped, **target.skipped})
         self.sync_catalog.run()  # services that projects do not have there
-        outcome = replace(outcome, differences=tuple(differences(source, self.target, self.catalog.refs())))
+        outcome = replace(outcome, differences=tuple(differences(source, self.target, self.catalog)))
         if outcome.differences or not apply:
             raise _RollBack(outcome)
         return replace(outcome, applied=True)
 
     def _compare_only(self, source: Source, outcome: Outcome) -> Outcome:
-        differing = tuple(differences(source, self.target, self.catalog.refs()))
+        differing = tuple(differences(source, self.target, self.catalog))
         if not differing:
             return replace(outcome, was_here=True)
         text = f"the {self.target.location} has data of its own: import into an empty one, before any collector has run"
@@ -129,6 +132,8 @@ _SHAPES: dict[str, tuple[Any, str]] = {
     "services": (rows.ServiceRow, "project service"),
     "quotas": (rows.QuotaRow, "project service resource"),
     "usages": (rows.UsageRow, "project service resource az"),
+    "az_quotas": (rows.AZQuotaRow, "project service resource az"),
+    "usage_histories": (rows.UsageHistoryRow, "project service resource az"),
     "commitments": (rows.CommitmentRow, "id"),
 }
 """The type of the rows of each kind, and their order."""

@@ -79,6 +79,39 @@ class QuotaRow(NamedTuple):
     resource: str
     quota: int | None
     backend_quota: int | None
+    max_quota: int | None
+    forbids_autogrowth: bool
+
+
+class OverrideRow(NamedTuple):
+    """What the source's file of overrides pinned a project's quota to."""
+
+    domain: str
+    project: str
+    service: str
+    resource: str
+    override: int
+
+
+class AZQuotaRow(NamedTuple):
+    """A project's quota in an AZ."""
+
+    project: int
+    service: str
+    resource: str
+    az: str
+    quota: int
+
+
+class UsageHistoryRow(NamedTuple):
+    """A project's usage in an AZ, now and of late."""
+
+    project: int
+    service: str
+    resource: str
+    az: str
+    usage: int
+    history: str
 
 
 class UsageRow(NamedTuple):

@@ -1,5 +1,6 @@
 """Our database, which an import writes to."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar
@@ -18,16 +19,20 @@ from limes.db.models import (
     Domain,
     DomainResource,
     Project,
+    ProjectAZQuota,
     ProjectAZResource,
     ProjectResource,
     ProjectService,
     Resource,
+    UsageChanges,
 )
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_events
 from limes.db.queries import commitments as commitment_queries
+from limes.importer import usage_history
 from limes.importer.commitments import Owner, convert
 from limes.importer.source import (
+    AZQuotaRow,
     CapacitorRow,
     CapacityRow,
     CommitmentRow,
@@ -36,11 +41,12 @@ from limes.importer.source import (
     ProjectRow,
     QuotaRow,
     ServiceRow,
+    UsageHistoryRow,
     UsageRow,
 )
 from limes.system import IdSource
 
-T = TypeVar("T", CapacityRow, DomainQuotaRow, QuotaRow, UsageRow, CommitmentRow)
+T = TypeVar("T", CapacityRow, DomainQuotaRow, QuotaRow, UsageRow, AZQuotaRow, UsageHistoryRow, CommitmentRow)
 
 _DATA = (Domain, Project, models.Commitment, models.CommitmentEvent, models.QuotaHistory)
 _VALUES = 15_000
@@ -67,6 +73,8 @@ class Target:
         """Our id, the UUID, and the domain's UUID, by the source's id."""
         self._pairs: set[tuple[int, int]] = set()
         """Our ids of the projects and resources that have a quota row."""
+        self.skipped: Counter[str] = Counter()
+        """What was left out, in words, and how much of it there was."""
 
     def is_empty(self) -> bool:
         """Returns whether it has no data of domains and projects yet."""
@@ -161,10 +169,57 @@ class Target:
                 if self._tracks(row):
                     quota = row.quota or 0
                     backend_quota = None if row.backend_quota is None else max(-1, row.backend_quota)
-                yield (*pair, quota, backend_quota, 0)
+                yield (*pair, quota, backend_quota, 0, *self._bounds(row))
 
         table = ProjectResource
-        self._insert((table.project, table.resource, table.quota, table.backend_quota, table.usage), values())
+        amounts = (table.quota, table.backend_quota, table.usage)
+        bounds = (table.max_quota, table.forbids_autogrowth)
+        self._insert((table.project, table.resource, *amounts, *bounds), values())
+
+    def _bounds(self, row: QuotaRow) -> tuple[int | None, bool]:
+        if self._grows(row):
+            return row.max_quota, row.forbids_autogrowth
+        if row.max_quota is not None or row.forbids_autogrowth:
+            self.skipped["max_quota and forbid_autogrowth where people set quota here"] += 1
+        return None, False
+
+    def write_az_quotas(self, rows: Iterable[AZQuotaRow]) -> None:
+        """Writes quotas by AZ, of resources whose quota grows by itself."""
+
+        def values() -> Iterator[tuple[object, ...]]:
+            for row in self._of_known_resources(rows):
+                if self._grows(row):
+                    pair = self._projects[row.project][0], self._resources[row.service, row.resource]
+                    yield (*pair, row.az, row.quota, self._now)
+                else:
+                    self.skipped["quotas by AZ where people set quota here"] += 1
+
+        table = ProjectAZQuota
+        self._insert((table.project_id, table.resource_id, table.az, table.quota, table.changed_at), values())
+
+    def write_usage_histories(self, rows: Iterable[UsageHistoryRow]) -> None:
+        """Writes how usage has changed of late, of resources whose quota grows by itself."""
+
+        def values() -> Iterator[tuple[object, ...]]:
+            for row in self._of_known_resources(rows):
+                changes = self._changes(row)
+                if changes:
+                    pair = self._projects[row.project][0], self._resources[row.service, row.resource]
+                    yield (*pair, row.az, orjson.dumps(changes).decode(), changes[-1][0])
+
+        table = UsageChanges
+        self._insert((table.project_id, table.resource_id, table.az, table.changes, table.changed_at), values())
+
+    def _changes(self, row: UsageHistoryRow) -> list[usage_history.Change]:
+        rule = self._catalog.autogrow((row.service, row.resource))
+        if rule is None or not self._grows(row):
+            self.skipped["historical usage where people set quota here"] += 1
+            return []
+        try:
+            return usage_history.convert(row.history, row.usage, self._now, rule.retention)
+        except usage_history.UnreadableHistory:
+            self.skipped["historical usage that cannot be read"] += 1
+            return []
 
     def write_usages(self, rows: Iterable[UsageRow]) -> None:
         """Writes usage by AZ, and the totals from it."""
@@ -230,5 +285,9 @@ class Target:
     def _of_known_resources(self, rows: Iterable[T]) -> Iterator[T]:
         return (row for row in rows if (row.service, row.resource) in self._resources)
 
-    def _tracks(self, row: DomainQuotaRow | QuotaRow) -> bool:
+    def _tracks(self, row: DomainQuotaRow | QuotaRow | AZQuotaRow | UsageHistoryRow) -> bool:
         return self._catalog.services[row.service].resources[row.resource].tracks_quota
+
+    def _grows(self, row: QuotaRow | AZQuotaRow | UsageHistoryRow) -> bool:
+        """Returns whether its quota grows by itself here."""
+        return self._tracks(row) and self._catalog.autogrow((row.service, row.resource)) is not None

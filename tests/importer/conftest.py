@@ -1,12 +1,13 @@
 """Databases of the Go Limes, and imports from them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 
 from limes.actions.sync_catalog import SyncCatalog
-from limes.core.catalog import Catalog, ServiceDef
+from limes.core.catalog import Catalog, DistributionRule, ServiceDef
+from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.importer.run import Import, Outcome
@@ -49,13 +50,15 @@ class Case:
         target: Engine,
         zones: tuple[Any, ...] = ("az-one", "az-two"),
         services: list[ServiceDef] = SERVICES,
+        distributions: Sequence[DistributionRule] = (),
+        overrides: QuotaOverrides = NO_OVERRIDES,
     ) -> None:
         self.source = open_source(go_limes.url)
         self.target = target
         self.clock = FrozenClock()
-        catalog = Catalog(list(zones), services)
+        catalog = Catalog(list(zones), services, distributions=distributions)
         sync = SyncCatalog(target, catalog, ["inventory"], self.clock)
-        self.use_case = Import(self.source, target, catalog, sync, SystemIds())
+        self.use_case = Import(self.source, target, catalog, sync, SystemIds(), overrides=overrides)
 
     def run(self, **options: bool) -> Outcome:
         try:

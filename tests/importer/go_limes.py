@@ -109,6 +109,7 @@ class GoLimes:
         liquid = ", unit TEXT NOT NULL DEFAULT '', liquid_version BIGINT NOT NULL DEFAULT 0" if version >= 54 else ""
         most = "max_quota_from_admin" if version < 45 else "max_quota_from_outside_admin"
         more = f", {most} BIGINT, override_quota_from_config BIGINT" if version >= 38 else ""
+        more += ", max_quota_from_local_admin BIGINT" if version >= 45 else ""
         text = f"""
             CREATE TABLE cluster_services (id BIGSERIAL PRIMARY KEY, type TEXT NOT NULL UNIQUE);
             CREATE TABLE cluster_resources (id BIGSERIAL PRIMARY KEY, service_id BIGINT NOT NULL
@@ -147,6 +148,8 @@ class GoLimes:
     def _by_id(self, time: str) -> str:
         prefix = "cluster_" if self.version <= 61 else ""
         quota = "" if self.version >= 70 else "quota BIGINT, backend_quota BIGINT,"
+        quota += " max_quota_from_local_admin BIGINT," if self.version <= 66 else ""
+        quota += " forbid_autogrowth BOOLEAN NOT NULL DEFAULT FALSE," if self.version >= 62 else ""
         return f"""
             CREATE TABLE {prefix}services (id BIGSERIAL PRIMARY KEY, type TEXT NOT NULL UNIQUE);
             CREATE TABLE {prefix}resources (id BIGSERIAL PRIMARY KEY, service_id BIGINT NOT NULL
@@ -217,6 +220,9 @@ class GoLimes:
             self.insert("projects", id=id_, uuid=uuid, name=name, parent_uuid=parent, domain_id=domain, **bursting)
         self._fill_services(services)
         self.rows: dict[tuple[int, str, str, str], int] = {}
+        """The rows of projects' usage by AZ: project, service, resource, AZ."""
+        self.owners: dict[tuple[int, str, str], int] = {}
+        """The rows of projects' resources: project, service, resource."""
         for row in QUOTAS:
             (self._quota_by_name if self.by_name else self._quota_by_id)(*row)
         for row in COMMITMENTS:
@@ -246,6 +252,7 @@ class GoLimes:
             "project_resources", service_id=self.services[project, service], name=name, quota=quota,
             backend_quota=backend,
         )  # fmt: skip
+        self.owners[project, service, name] = id_
         for az, (usage, physical, sub) in zones.items():
             self.rows[project, service, name, az] = self.insert(
                 "project_az_resources", resource_id=id_, az=az, usage=usage, physical_usage=physical, subresources=sub
@@ -253,9 +260,11 @@ class GoLimes:
 
     def _quota_by_id(self, project: Any, service: Any, name: Any, quota: Any, backend: Any, zones: Any) -> None:
         values = {} if self.version >= 70 else {"quota": quota, "backend_quota": backend}
-        self.insert("project_resources", project_id=project, resource_id=self.resources[service, name], **values)
+        self.owners[project, service, name] = self.insert(
+            "project_resources", project_id=project, resource_id=self.resources[service, name], **values
+        )
         for az, (usage, physical, sub) in zones.items():
-            self.insert(
+            self.rows[project, service, name, az] = self.insert(
                 "project_az_resources", project_id=project, az_resource_id=self._zone(service, name, az), usage=usage,
                 physical_usage=physical, subresources=sub,
             )  # fmt: skip

@@ -43,6 +43,9 @@ def test_the_result_can_be_used(original: dict[str, Any]) -> None:
     assert settings.resource_behavior[2].annotations == {"colour": "green"}
     assert settings.discovery.except_domains.pattern == "^heat$"
     assert settings.quota_distribution_configs[0].strict_domain_quota_limit
+    autogrow = settings.quota_distribution_configs[1].autogrow
+    assert autogrow is not None
+    assert (autogrow.growth_multiplier, autogrow.usage_data_retention_period) == (1.2, 48 * 3600)
     assert settings.services[0].rate_limits.global_[0].limit == 1000
 
 
@@ -61,7 +64,7 @@ def test_params_that_are_said_in_another_way(original: dict[str, Any]) -> None:
     assert params["dns"] is None
     nova = document["capacitors"][0]["params"]
     assert nova["hypervisor_selection"]["required_traits"] == ["COMPUTE_NODE", "!CUSTOM_RETIRED"]
-    assert document["quota_distribution_configs"][1] == {"resource": ".*", "model": "hierarchical"}
+    assert document["quota_distribution_configs"] == original["quota_distribution_configs"]
 
 
 @pytest.mark.parametrize("wrong", [5, True, "x", [1], {"a": 1}])
@@ -91,13 +94,13 @@ def test_everything_that_has_no_counterpart_is_named(original: dict[str, Any]) -
         "capacitors[0].params.flavor_aliases",
         "capacitors[2].params.share_networks",
         "capacitors[5]",
-        "quota_distribution_configs[1].autogrow",
     }
     to_do = {path for path, (kind, _) in found.items() if kind == "to do"}
     assert to_do == {
         "services[0].params.separate_instance_quotas.flavor_name_selection[0]",
         "services[0].rate_limits",
         "services[1].params",
+        "quota_overrides_path",
         "database.url",
     }
     assert "category: hana" in found["services[0].params.separate_instance_quotas.flavor_name_selection[0]"][1]
@@ -138,10 +141,38 @@ def test_what_the_original_does_not_know(original: dict[str, Any]) -> None:
     original["services"][0]["params"]["surprise"] = 2
     original["services"][1] |= {"type": "nowhere", "more": 3}
     original["capacitors"][3]["params"]["surprise"] = 4
+    original["quota_distribution_configs"][1]["autogrow"]["surprise"] = 5
     found = notes(original)
-    for path in ("surprise", "services[0].params.surprise", "services[1].more", "capacitors[3].params.surprise"):
+    autogrow = "quota_distribution_configs[1].autogrow.surprise"
+    for path in (
+        "surprise",
+        "services[0].params.surprise",
+        "services[1].more",
+        "capacitors[3].params.surprise",
+        autogrow,
+    ):
         assert found[path] == ("dropped", "not known of the original of 2024; nothing reads it here")
     assert "network (type nowhere): the original has no such plugin, either" in found["services[1]"][1]
+
+
+def test_autogrow_as_it_came_to_be(original: dict[str, Any]) -> None:
+    """Later releases say how long overcommit is allowed; and only their model autogrow has anything to override."""
+    later = original["quota_distribution_configs"][1]["autogrow"]
+    later["allow_quota_overcommit_until_allocated_percent"] = 95
+    result = converted(original)
+    assert result.problems == ()
+    assert result.document["quota_distribution_configs"][1]["autogrow"] == later
+    del original["quota_distribution_configs"][1]
+    assert "quota_overrides_path" not in notes(original)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("growth_multiplier", 0.9), ("usage_data_retention_period", "0s"), ("project_base_quota", -1)]
+)
+def test_autogrow_that_cannot_be_used(original: dict[str, Any], key: str, value: Any) -> None:
+    original["quota_distribution_configs"][1]["autogrow"][key] = value
+    (problem,) = converted(original).problems
+    assert problem.startswith(f"quota_distribution_configs[1].autogrow.{key}: ")
 
 
 def test_mistakes_of_the_original_are_said(original: dict[str, Any]) -> None:

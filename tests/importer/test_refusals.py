@@ -67,10 +67,10 @@ class TestWhatHasNoPlace:
         found = {text.partition(":")[0].partition(",")[0]: n for text, n in Case(source, target).run().dropped.items()}
         assert found == {
             "rates of projects": 1,
-            "quotas by AZ": 2,
-            "historical usage": 2,
+            "quotas by AZ that do not add up to the project's quota": 2,
+            "historical usage where people set quota here": 2,
             "mails that wait to be sent": 1,
-            "max_quota_from_outside_admin": 2,
+            "max_quota and forbid_autogrowth where people set quota here": 2,
         }
 
     def test_deleted_commitments(self, go_limes: Callable[..., Any], target: Engine) -> None:

@@ -1,0 +1,56 @@
+"""Converts recent usage of the Go Limes to ours.
+
+There it is a JSON document with times `t` (seconds since the epoch) and values `v`. Each value was the usage from its
+time until the next one.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import orjson
+
+_SLOTS = 48
+"""For so many parts of the retention period, at most one entry each is kept (`limes.db.models.autogrow`)."""
+
+Change = tuple[float, int, int]
+"""When, and the smallest and largest usage just before and after."""
+
+
+class UnreadableHistory(ValueError):
+    """The document is not what the Go Limes writes."""
+
+
+def convert(document: str, usage: int, now: float, retention: float) -> list[Change]:
+    """Returns how usage has changed within the retention period (seconds), up to the present usage.
+
+    Raises `UnreadableHistory`.
+    """
+    slot = retention / _SLOTS
+    changes: list[Change] = []
+    for (_, before), (when, after) in pairwise([*_points(document), (now, usage)]):
+        when = min(when, now)
+        if before == after or when <= now - retention:
+            continue
+        smallest, largest = min(before, after), max(before, after)
+        if changes and changes[-1][0] // slot == when // slot:
+            _, smallest_before, largest_before = changes.pop()
+            smallest, largest = min(smallest, smallest_before), max(largest, largest_before)
+        changes.append((when, smallest, largest))
+    return changes
+
+
+def _points(document: str) -> list[tuple[float, int]]:
+    try:
+        found: Any = orjson.loads(document or "{}")
+        times, values = found.get("t", []), found.get("v", [])
+        points = [(float(time), value) for time, value in zip(times, values, strict=True)]
+    except (ValueError, TypeError, AttributeError) as error:
+        raise UnreadableHistory(str(error)) from None
+    if not _are_amounts(values) or any(earlier[0] >= later[0] for earlier, later in pairwise(points)):
+        raise UnreadableHistory("times have to go up, and values have to be amounts")
+    return points
+
+
+def _are_amounts(values: Sequence[object]) -> bool:
+    return all(type(value) is int and 0 <= value < 2**63 for value in values)
