@@ -182,7 +182,7 @@ class Layout:
         return query.join(az, JOIN.LEFT_OUTER, on=is_total).join(amounts, JOIN.LEFT_OUTER, on=is_of_project)
 
     def _bounds(self, row: Any) -> tuple[Any, Any, Any]:
-        """What bounds quota of the model autogrow. A while, admins of a project and those above it had a maximum each."""
+        """What bounds quota of the model autogrow. For a while, a project's admins and those above had one each."""
         if self.version < 38:
             most = Cast(Value(None), "bigint")
         elif self.version < 45:

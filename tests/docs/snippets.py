@@ -38,14 +38,27 @@ def try_yaml(block: Block, folder: Path) -> None:
     elif "scrape_configs" in keys:
         _promtool(block.text, folder, "check", "config")
     elif keys & set(Settings.model_fields):
+        if "quota_overrides_path" in keys:
+            (folder / "overrides.yaml").write_text("{}")
         _try_settings(documents[0], folder)
     elif keys <= {"domains", "projects"}:
         (folder / "constraints.yaml").write_text(block.text)
         _try_settings({"constraints_path": "constraints.yaml"}, folder)
+    elif _are_overrides(documents[0]):
+        (folder / "overrides.yaml").write_text(block.text)
+        _try_settings({"quota_overrides_path": "overrides.yaml"}, folder)
     elif all(":" in key for key in keys):
         _try_policy(block.text, keys, folder)
     else:
         raise AssertionError(f"{block.where}: no kind of YAML that is known here: {sorted(keys)}")
+
+
+def _are_overrides(document: Mapping[str, Any]) -> bool:
+    """Domain -> project -> service -> resource."""
+    level: list[Any] = [document]
+    for _ in range(3):
+        level = [inner for outer in level if isinstance(outer, dict) for inner in outer.values()]
+    return bool(level) and all(isinstance(inner, dict) for inner in level)
 
 
 def _try_clouds(text: str, names: Iterable[str], folder: Path) -> None:
