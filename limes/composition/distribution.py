@@ -33,7 +33,8 @@ def distribution_warnings(
             yield f"{path} matches only resources without quota ({_list(own)}), so this entry has no effect"
         elif all_known and not entry.autogrow.allow_quota_overcommit and (without := with_quota - known):
             text = f"no capacitor reports the capacity of {_list(without)}"
-            yield f"{path}: {text}: quota does not grow beyond usage and commitments"
+            advice = "configure a capacitor, or allow_quota_overcommit"
+            yield f"{path}: {text}, so quota does not grow beyond usage and commitments; {advice}"
 
 
 def _tracks_quota(ref: Ref, catalog: Catalog) -> bool:

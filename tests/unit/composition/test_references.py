@@ -116,8 +116,8 @@ def test_what_prevents_a_start(capsys: pytest.CaptureFixture[str], text: str, pr
         ),
         (
             f"quota_distribution_configs: [{{resource: .*, {AUTOGROW}}}]",
-            "quota_distribution_configs[0].resource: '.*': no capacitor reports the capacity of storage/capacity: quota"
-            " does not grow beyond usage and commitments",
+            "quota_distribution_configs[0].resource: '.*': no capacitor reports the capacity of storage/capacity, so"
+            " quota does not grow beyond usage and commitments; configure a capacitor, or allow_quota_overcommit",
         ),
         (
             f"  - {{service_type: dns, type: static, params: {{area: a, resources: {{zones: {{}}}}}}}}\n"
