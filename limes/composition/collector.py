@@ -97,16 +97,13 @@ def build_collector(
     ]
     counted.start_at_zero([job.name for job in jobs])
     gauges = ScrapeGauges(engine, names, clock, settings.collector.stale_after, settings.audit.sinks)
-    overrides = OverrideGauges(
-        FindIneffectiveOverrides(engine, cluster.catalog, clock), cluster.overrides.current, cluster.overrides.is_valid
-    )
     data = settings.collector.data_metrics
     return Collector(
         engine,
         jobs,
         metrics=[
-            *(*counters.values(), counted, audit.counters, gauges, overrides),
-            CircuitGauge(cluster.backends.circuits),
+            *(*counters.values(), counted, audit.counters, gauges),
+            *(_override_gauges(engine, cluster, clock), CircuitGauge(cluster.backends.circuits)),
         ],
         done=counted.task_done,
         may_work=may_work,
@@ -130,6 +127,11 @@ def _counters(services: list[tuple[str, str]], capacitors: list[str]) -> dict[st
         ("limes_sum_runs", "Runs of the job that folds kept sums", (), [()]),
     )
     return {name: OutcomeCounter(name, help_text, labels, known) for name, help_text, labels, known in counters}
+
+
+def _override_gauges(engine: Engine, cluster: Cluster, clock: Clock) -> OverrideGauges:
+    find = FindIneffectiveOverrides(engine, cluster.catalog, clock)
+    return OverrideGauges(find, cluster.overrides.current, cluster.overrides.is_valid)
 
 
 def _service_jobs(

@@ -48,6 +48,9 @@ class QuotaOverrides:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, QuotaOverrides) and self._quotas == other._quotas
 
+    def __hash__(self) -> int:
+        return hash(frozenset(self._quotas))
+
 
 NO_OVERRIDES = QuotaOverrides({})
 

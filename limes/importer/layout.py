@@ -183,6 +183,7 @@ class Layout:
 
     def _bounds(self, row: Any) -> tuple[Any, Any, Any]:
         """What bounds quota of the model autogrow. For a while, a project's admins and those above had one each."""
+        most: Any
         if self.version < 38:
             most = Cast(Value(None), "bigint")
         elif self.version < 45:

@@ -21,6 +21,7 @@ def engine(patient: Patient) -> Iterator[Engine]:
         }
     ]
     patient.document["quota_overrides_path"] = "overrides.json"
+    patient.document["services"][0]["params"]["resources"]["capacity"]["quota"] = 0
     engine = Engine(patient.document["database"]["url"])
     for sql in (
         "INSERT INTO services (id, type) VALUES (1, 'storage')",
@@ -32,8 +33,8 @@ def engine(patient: Patient) -> Iterator[Engine]:
         "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
         " VALUES (1, 1, 'any', 7, ''), (1, 1, 'az-one', 5, '')",
         "INSERT INTO project_commitments (id, uuid, project_id, resource_id, az, amount, duration, status, created_at,"
-        " creator_uuid, creator_name, confirmed_at, expires_at)"
-        " VALUES (1, 'c-1', 1, 1, 'az-one', 20, '1 year', 'confirmed', 1, 'u', 'u', 1, 9999999999)",
+        " creator_uuid, creator_name, transfer_status, confirmed_at, expires_at)"
+        " VALUES (1, 'c-1', 1, 1, 'az-one', 20, '1 year', 'confirmed', 1, 'u', 'u', '', 1, 9999999999)",
     ):
         engine.execute(sql)
     yield engine

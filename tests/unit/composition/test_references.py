@@ -146,7 +146,7 @@ def test_overrides_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
     Path("overrides.yaml").write_text("d: {p: {storage: {capacity: 5, discs: 1}, sturage: {capacity: 1}}}")
     assert problems(capsys, "quota_overrides_path: overrides.yaml") == [
         "quota overrides: d.p.storage.capacity: cannot convert value from <count> to GiB because units are incompatible",
-        "quota overrides: d.p.storage.discs: there is no resource storage/discs",
+        "quota overrides: d.p.storage.discs: there is no resource storage/discs; did you mean storage/capacity?",
         "quota overrides: d.p.sturage.capacity: there is no service 'sturage'; did you mean storage?",
     ]
     assert problems(capsys, "quota_overrides_path: nowhere.yaml") == [
