@@ -17,6 +17,7 @@ from limes.audit.events import CommitmentStep
 from limes.audit.initiator import LIMES, Initiator
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraints import Constraint, ConstraintSet
+from limes.core.hierarchy import Refusal
 from limes.core.history import QuotaStep, Reason, What
 from limes.core.units import Unit
 from limes.db.engine import Engine
@@ -97,6 +98,19 @@ class ChangeLog:
         step = QuotaStep(("", ""), Unit.COUNT, int(not enabled), int(enabled), Reason.REQUEST, what=What.BURSTING)
         history.append(self.engine, [self._history_row(scope, step, self._now())])
         self._emit([events.bursting_changed(scope, enabled, self.initiator)])
+
+    def record_bounds(self, changes: Sequence[tuple[Scope, QuotaStep]]) -> None:
+        """Records how far quota may grow by itself from now on, for any number of projects."""
+        now = self._now()
+        history.append(self.engine, [self._history_row(scope, step, now) for scope, step in changes])
+        self._emit([events.bound_changed(scope, step, self.initiator) for scope, step in changes])
+
+    def record_refused_bounds(self, scope: Scope, what: What, refusals: Mapping[Ref, Refusal]) -> None:
+        """Records that a request for such bounds was refused as a whole: with those that were unacceptable."""
+        known = {ref: refusal for ref, refusal in refusals.items() if self.catalog.find(ref) is not None}
+        self._emit(
+            [events.bound_refused(scope, ref, what, refusal.message, self.initiator) for ref, refusal in known.items()]
+        )
 
     def record_refused_bursting(self, scope: Scope, enabled: bool, message: str) -> None:
         """Records that switching bursting was refused."""

@@ -5,22 +5,41 @@ cannot disagree with a simulation.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.quota_changes import PermissionSource
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
-from limes.core.bounds import Bounds, bounds
+from limes.core.bounds import Bounds, Judge, bounds
 from limes.core.catalog import Catalog, Ref
 from limes.core.commitments.request import beyond_quota
-from limes.core.hierarchy import DomainFigures, ProjectFigures, QuotaRules, judge_domain, judge_project
+from limes.core.hierarchy import (
+    DOMAIN_QUOTA_GROWS,
+    PROJECT_QUOTA_GROWS,
+    DomainFigures,
+    ProjectFigures,
+    QuotaRules,
+    Refusal,
+    judge_domain,
+    judge_project,
+)
 from limes.core.quota import usable_quota
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import history
 from limes.db.queries.history import NumberedChange
+from limes.db.queries.kept_sums import resource_sums
 from limes.db.queries.project_quotas import project_quotas_by_resource
+from limes.db.queries.project_sums import Among
+
+
+def _refuse_all_of_project(_: int) -> Refusal:
+    return PROJECT_QUOTA_GROWS
+
+
+def _refuse_all_of_domain(_: int) -> Refusal:
+    return DOMAIN_QUOTA_GROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +85,11 @@ class ExplainQuota:
                 rules = self.project.rules(ref, project, allowed[ref])
                 behavior = self.catalog.behavior(ref, project.scope)
                 usable = usable_quota(numbers.quota, behavior.burst_multiplier) if project.has_bursting else None
-                acceptable = bounds(numbers.quota, partial(judge_project, figures=numbers, rules=rules))
+                judge: Judge = partial(judge_project, figures=numbers, rules=rules)
+                if self.catalog.autogrow(ref):
+                    judge = _refuse_all_of_project
+                    numbers = replace(numbers, domain_quota=numbers.projects_quota)
+                acceptable = bounds(numbers.quota, judge)
                 warning = beyond_quota(ref, rules.unit, numbers.committed, numbers.quota)
                 explanations.append(Explanation(ref, numbers, rules, acceptable, origins.get(ref), usable, warning))
             return explanations
@@ -86,15 +109,29 @@ class ExplainQuota:
             known = {ref: ids[ref] for ref in allowed if ref in ids}
             figures = self.domain.figures(domain, known) if known else {}
             origins = history.latest(engine, domain_uuid, "")
+            everywhere = self._projects_quota([id_ for ref, id_ in known.items() if self.catalog.autogrow(ref)])
             explanations = []
             for ref, numbers in figures.items():
                 rules = self.domain.rules(ref, domain, allowed[ref])
-                acceptable = bounds(numbers.quota, partial(judge_domain, figures=numbers, rules=rules))
+                judge: Judge = partial(judge_domain, figures=numbers, rules=rules)
+                if self.catalog.autogrow(ref):
+                    judge = _refuse_all_of_domain
+                    numbers = replace(
+                        numbers,
+                        quota=numbers.projects_quota,
+                        other_domains_quota=everywhere.get(known[ref], 0) - numbers.projects_quota,
+                    )
+                acceptable = bounds(numbers.quota, judge)
                 warning = self.domain.warning(ref, numbers, numbers.quota)
                 explanations.append(Explanation(ref, numbers, rules, acceptable, origins.get(ref), warning=warning))
             return explanations
 
         return engine.snapshot(read)
+
+    def _projects_quota(self, resources: Sequence[int]) -> dict[int, int]:
+        """Returns the quota of all projects of all domains together, by resource id."""
+        sums = resource_sums(self.domain.engine, resources, "cluster", Among("domain", None)) if resources else ()
+        return {row.resource_id: int(row.quota or 0) for row in sums}
 
     def _with_quota(self, refs: Collection[Ref]) -> list[Ref]:
         return [ref for ref in refs if (resource := self.catalog.find(ref)) is not None and resource.tracks_quota]

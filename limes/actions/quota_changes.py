@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from limes.core.catalog import Catalog, Ref, ResourceDef
+from limes.core.catalog import Catalog, Ref
 from limes.core.hierarchy import NO_QUOTA, NO_SUCH_RESOURCE, NO_SUCH_SERVICE, Refusal, invalid_value
 from limes.core.permissions import Permissions
 from limes.core.quota import quota_tag
@@ -11,7 +11,8 @@ from limes.core.units import MAX_AMOUNT, UnitError, convert
 from limes.db.engine import Engine
 from limes.db.queries.bursting import lock_project
 from limes.db.queries.domain_quotas import domain_quotas_by_name
-from limes.db.queries.project_quotas import project_quotas_by_name
+from limes.db.queries.project_figures import ProjectResourceRow
+from limes.db.queries.project_quotas import SetByPeople, project_quotas_by_name
 from limes.errors import PreconditionFailed
 
 
@@ -70,34 +71,45 @@ TellBackends = Callable[[int, Sequence[str]], Sequence[str]]
 # -- the decision ------------------------------------------------------------------------------------------------------
 
 
-def read_request(catalog: Catalog, changes: Iterable[QuotaChange], permissions: PermissionSource) -> QuotaRequest:
-    """Converts the wanted quotas, and asks for the permissions to change them."""
+def read_request(
+    catalog: Catalog, changes: Iterable[QuotaChange], permissions: PermissionSource, grows: Refusal
+) -> QuotaRequest:
+    """Converts the wanted quotas, and asks for the permissions to change them. `grows` is the refusal of those that
+    nobody sets, as they follow usage by themselves."""
     wanted: dict[Ref, int] = {}
     refusals: dict[Ref, Refusal] = {}
     for change in changes:
-        resource = catalog.find(change.ref)
-        if resource is None:
-            known = change.ref[0] in catalog.services
-            refusals[change.ref] = NO_SUCH_RESOURCE if known else NO_SUCH_SERVICE
-        elif not resource.tracks_quota:
-            refusals[change.ref] = NO_QUOTA
-        else:
-            try:
-                wanted[change.ref] = _amount(change, resource)
-            except UnitError as error:
-                refusals[change.ref] = invalid_value(str(error))
+        refusal = without_quota(catalog, change.ref) or (grows if catalog.autogrow(change.ref) else None)
+        if refusal is not None:
+            refusals[change.ref] = refusal
+            continue
+        try:
+            wanted[change.ref] = read_amount(catalog, change.ref, change.amount, change.unit)
+        except UnitError as error:
+            refusals[change.ref] = invalid_value(str(error))
     return QuotaRequest(wanted, refusals, {ref: permissions(ref) for ref in wanted})
 
 
-def _amount(change: QuotaChange, resource: ResourceDef) -> int:
-    if change.unit is not None:
-        return convert(change.amount, change.unit, resource.unit)
-    if change.amount > MAX_AMOUNT:
+def without_quota(catalog: Catalog, ref: Ref) -> Refusal | None:
+    """Returns what is to be said of a resource that has no quota, or that does not exist; None for others."""
+    resource = catalog.find(ref)
+    if resource is None:
+        return NO_SUCH_RESOURCE if ref[0] in catalog.services else NO_SUCH_SERVICE
+    return None if resource.tracks_quota else NO_QUOTA
+
+
+def read_amount(catalog: Catalog, ref: Ref, amount: int, unit_name: str | None) -> int:
+    """Returns the amount in the unit of a configured resource, where it is in the unit of that name (None: the
+    resource's own). Raises `UnitError`."""
+    resource = catalog.find(ref)
+    assert resource is not None
+    if unit_name is not None:
+        return convert(amount, unit_name, resource.unit)
+    if amount > MAX_AMOUNT:
         raise UnitError(
-            f"value of {resource.unit.render(change.amount)} is too large:"
-            f" the maximum is {resource.unit.render(MAX_AMOUNT)}"
+            f"value of {resource.unit.render(amount)} is too large: the maximum is {resource.unit.render(MAX_AMOUNT)}"
         )
-    return change.amount
+    return amount
 
 
 def decide(
@@ -147,8 +159,15 @@ def domain_tag(engine: Engine, catalog: Catalog, domain_id: int, *, lock: bool =
 
 
 def tag_of_domain(catalog: Catalog, quotas: Mapping[Ref, int]) -> str:
-    """Returns the tag of a domain, given all of its quotas. One that was never set is 0."""
-    return quota_tag({ref: quota for ref, quota in quotas.items() if quota and _tracks_quota(catalog, ref)})
+    """Returns the tag of a domain, given all of its quotas. One that was never set is 0; those that nobody sets do not
+    count."""
+    return quota_tag(
+        {
+            ref: quota
+            for ref, quota in quotas.items()
+            if quota and _tracks_quota(catalog, ref) and not catalog.autogrow(ref)
+        }
+    )
 
 
 def project_tag(engine: Engine, catalog: Catalog, project_id: int, *, lock: bool = False) -> str:
@@ -157,10 +176,22 @@ def project_tag(engine: Engine, catalog: Catalog, project_id: int, *, lock: bool
     return tag_of_project(catalog, project_quotas_by_name(engine, project_id, lock=lock), bursting)
 
 
-def tag_of_project(catalog: Catalog, quotas: Mapping[Ref, int | None], bursting: bool) -> str:
-    """Returns the tag of a project, given all of its quotas. One that is None or missing cannot be set yet."""
-    shown = {ref: quota for ref, quota in quotas.items() if quota is not None and _tracks_quota(catalog, ref)}
-    return quota_tag(shown, bursting=bool(bursting))
+def tag_of_project(catalog: Catalog, rows: Mapping[Ref, ProjectResourceRow | SetByPeople], bursting: bool) -> str:
+    """Returns the tag of a project, given all of its resources. A quota that is None or missing cannot be set yet.
+
+    Of quota that grows by itself, only the bounds count, as they are what people set.
+    """
+    quotas: dict[Ref, int] = {}
+    bounds: dict[Ref, tuple[int | None, bool]] = {}
+    for ref, row in rows.items():
+        if not _tracks_quota(catalog, ref):
+            continue
+        if not catalog.autogrow(ref):
+            if row.quota is not None:
+                quotas[ref] = row.quota
+        elif row.max_quota is not None or row.forbids_autogrowth:
+            bounds[ref] = (row.max_quota, bool(row.forbids_autogrowth))
+    return quota_tag(quotas, bursting=bool(bursting), bounds=bounds)
 
 
 def _tracks_quota(catalog: Catalog, ref: Ref) -> bool:

@@ -25,7 +25,7 @@ from limes.audit.initiator import Initiator
 from limes.core.capacity import beyond_capacity, effective
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraints import ConstraintSet
-from limes.core.hierarchy import DomainFigures, QuotaRules, judge_domain
+from limes.core.hierarchy import DOMAIN_QUOTA_GROWS, DomainFigures, QuotaRules, judge_domain
 from limes.core.permissions import LowPrivRules, Permissions
 from limes.db.engine import Engine
 from limes.db.queries import domain_quotas as queries
@@ -56,7 +56,7 @@ class SetDomainQuota:
         condition: Unchanged | None = None,
     ) -> QuotaOutcome:
         """Sets the quotas, or says why not. Raises `NotFound` for an unknown domain, and `PreconditionFailed`."""
-        request = read_request(self.catalog, changes, permissions)
+        request = read_request(self.catalog, changes, permissions, DOMAIN_QUOTA_GROWS)
         change_log = self.change_log.by(initiator)
 
         def work() -> QuotaOutcome:

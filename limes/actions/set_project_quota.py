@@ -29,7 +29,7 @@ from limes.audit.initiator import Initiator
 from limes.core.capacity import effective
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraints import ConstraintSet
-from limes.core.hierarchy import ProjectFigures, QuotaRules, judge_project
+from limes.core.hierarchy import PROJECT_QUOTA_GROWS, ProjectFigures, QuotaRules, judge_project
 from limes.core.permissions import LowPrivRules, Permissions
 from limes.db.engine import Engine
 from limes.db.queries import project_quotas as queries
@@ -66,7 +66,7 @@ class SetProjectQuota:
 
         Raises `NotFound` for an unknown project, `NotReady` for one that was not scraped yet, and `PreconditionFailed`.
         """
-        request = read_request(self.catalog, changes, permissions)
+        request = read_request(self.catalog, changes, permissions, PROJECT_QUOTA_GROWS)
         change_log = self.change_log.by(initiator)
 
         def work() -> tuple[ProjectRow, QuotaOutcome]:

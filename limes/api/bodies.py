@@ -7,10 +7,11 @@ the earlier one. Strict where a mistake would change a quota or a commitment: a 
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from pydantic import Field, StrictInt, StrictStr, model_validator
+from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from limes.actions.commitments.reshape import Conversion
 from limes.actions.quota_changes import QuotaChange
+from limes.actions.set_growth_bounds import WantedBound
 from limes.core.commitments.request import CommitmentRequest
 from limes.web.call import RequestBody
 
@@ -73,6 +74,93 @@ class ProjectQuotaBody(QuotaBody):
     project: ProjectScopeBody | None = None
 
 
+class MaxQuotaResourceBody(RequestBody):
+    """How far quota may grow by itself: `null` for no limit. The unit is as in `ResourceBody`."""
+
+    name: StrictStr
+    max_quota: _Amount | None
+    unit: StrictStr | None = None
+
+    def bound(self, service_type: str) -> WantedBound:
+        """Returns it as the use case takes it."""
+        return WantedBound((service_type, self.name), self.max_quota, _unit(self.unit))
+
+
+class MaxQuotaServiceBody(RequestBody):
+    """Wanted limits of a service."""
+
+    type: StrictStr
+    resources: tuple[MaxQuotaResourceBody, ...] | None = None
+
+
+class MaxQuotaScopeBody(RequestBody):
+    """Wanted limits of a project, or of each project of a domain."""
+
+    services: tuple[MaxQuotaServiceBody, ...] | None = None
+
+
+class ProjectMaxQuotaBody(QuotaBody):
+    """The document of PUT max-quota of a project."""
+
+    project: MaxQuotaScopeBody | None = None
+
+
+class DomainMaxQuotaBody(QuotaBody):
+    """The document of PUT max-quota of a domain."""
+
+    domain: MaxQuotaScopeBody | None = None
+
+
+class ForbidAutogrowthResourceBody(RequestBody):
+    """Whether quota is to be only what usage and commitments need."""
+
+    name: StrictStr
+    forbid_autogrowth: StrictBool
+
+    def bound(self, service_type: str) -> WantedBound:
+        """Returns it as the use case takes it."""
+        return WantedBound((service_type, self.name), int(self.forbid_autogrowth))
+
+
+class ForbidAutogrowthServiceBody(RequestBody):
+    """The same for resources of a service."""
+
+    type: StrictStr
+    resources: tuple[ForbidAutogrowthResourceBody, ...] | None = None
+
+
+class ForbidAutogrowthScopeBody(RequestBody):
+    """The same for a project, or for each project of a domain."""
+
+    services: tuple[ForbidAutogrowthServiceBody, ...] | None = None
+
+
+class ProjectForbidAutogrowthBody(QuotaBody):
+    """The document of PUT forbid-autogrowth of a project."""
+
+    project: ForbidAutogrowthScopeBody | None = None
+
+
+class DomainForbidAutogrowthBody(QuotaBody):
+    """The document of PUT forbid-autogrowth of a domain."""
+
+    domain: ForbidAutogrowthScopeBody | None = None
+
+
+def wanted_bounds(scope: MaxQuotaScopeBody | ForbidAutogrowthScopeBody | None) -> list[WantedBound]:
+    """Returns the wanted bounds. If a service or resource is repeated, the last one counts."""
+    services = scope.services if scope is not None else ()
+    last: dict[str, MaxQuotaServiceBody | ForbidAutogrowthServiceBody] = {
+        service.type: service for service in services or ()
+    }
+    bounds = [resource.bound(service.type) for service in last.values() for resource in service.resources or ()]
+    return list({bound.ref: bound for bound in bounds}.values())
+
+
+def _unit(name: str | None) -> str | None:
+    return None if name == "UNSPECIFIED" else name
+
+
 def quota_changes(services: Iterable[ServiceBody]) -> list[QuotaChange]:
     """Returns the wanted quotas. If a service or resource is repeated, the last one counts."""
     last = {service.type: service for service in services}
@@ -80,8 +168,7 @@ def quota_changes(services: Iterable[ServiceBody]) -> list[QuotaChange]:
     for service in last.values():
         for resource in service.resources or ():
             ref = (service.type, resource.name)
-            unit = None if resource.unit == "UNSPECIFIED" else resource.unit
-            changes[ref] = QuotaChange(ref, resource.quota, unit)
+            changes[ref] = QuotaChange(ref, resource.quota, _unit(resource.unit))
     return list(changes.values())
 
 

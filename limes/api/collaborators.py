@@ -9,6 +9,7 @@ from limes.actions.explain_quota import ExplainQuota
 from limes.actions.quota_history import ShowHistory
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
+from limes.actions.set_growth_bounds import SetGrowthBounds
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.audit.initiator import Initiator
 from limes.auth.context import Authenticator
@@ -33,6 +34,7 @@ class ApiCollaborators:
     set_domain_quota: SetDomainQuota
     set_project_quota: SetProjectQuota
     set_bursting: SetBursting
+    set_growth_bounds: SetGrowthBounds
     commitments: CommitmentUseCases
     history: ShowHistory
     explain: ExplainQuota

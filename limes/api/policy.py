@@ -44,7 +44,8 @@ RULES = (
     Rule(
         "project:edit",
         "rule:project_editor",
-        "Switch bursting of a project; make and move commitments. Transfer tokens are only shown to those who pass.",
+        "Switch bursting of a project; limit or forbid the growth of quota that grows by itself; make and move"
+        " commitments. Transfer tokens are only shown to those who pass.",
     ),
     Rule("project:sync", "rule:project_editor", "Ask for a scrape of a project as soon as possible."),
     Rule("project:raise", "rule:domain_editor", "Raise quotas of a project."),
@@ -70,6 +71,11 @@ RULES = (
     Rule("domain:list", "rule:cluster_viewer", "List all domains."),
     Rule("domain:show", "rule:domain_viewer", "Show a domain. Also needed to enter PUT and simulate-put."),
     Rule("domain:show_history", "rule:domain_viewer", "Show who and what changed the quotas of a domain, and when."),
+    Rule(
+        "domain:edit",
+        "rule:domain_editor",
+        "Limit or forbid the growth of quota that grows by itself, for all projects of a domain.",
+    ),
     Rule("domain:raise", "rule:cluster_admin", "Raise quotas of a domain."),
     Rule(
         "domain:raise_lowpriv",

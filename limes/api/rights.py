@@ -51,6 +51,8 @@ class Resources:
     refs: Sequence[Ref]
     with_lowpriv_limit: Sequence[Ref]
     """Where the configuration has a limit: without one, the low-privilege rules allow nothing."""
+    has_growing: bool = False
+    """Whether there are others, whose quota grows by itself."""
 
 
 def cloud_rights(asks: Asks) -> dict[str, bool]:
@@ -60,7 +62,9 @@ def cloud_rights(asks: Asks) -> dict[str, bool]:
 
 def domain_rights(asks: Asks, target: Mapping[str, str], resources: Resources) -> dict[str, bool]:
     """Returns what can be done with a domain."""
-    return _rights(asks, target, DOMAIN, "domain", resources)
+    rights = _rights(asks, target, DOMAIN, "domain", resources)
+    rights["limit_growth"] = resources.has_growing and asks("domain:edit", target)
+    return rights
 
 
 def project_rights(
@@ -68,6 +72,7 @@ def project_rights(
 ) -> dict[str, bool]:
     """Returns what can be done with a project. `can_take_back`: whether new commitments can be deleted for a while."""
     rights = _rights(asks, target, PROJECT, "project", resources)
+    rights["limit_growth"] = resources.has_growing and asks("project:edit", target)
     rights["take_back_commitments"] = can_take_back and asks("project:edit", target)
     return rights
 

@@ -8,10 +8,17 @@ from functools import cache
 
 from limes.api import openapi, policy
 from limes.api import parameters as p
-from limes.api.bodies import DomainQuotaBody, ProjectQuotaBody
+from limes.api.bodies import (
+    DomainForbidAutogrowthBody,
+    DomainMaxQuotaBody,
+    DomainQuotaBody,
+    ProjectForbidAutogrowthBody,
+    ProjectMaxQuotaBody,
+    ProjectQuotaBody,
+)
 from limes.api.call import Call, Operation
 from limes.api.commitment_routes import COMMITMENTS, DOMAIN, PROJECT, SELECTION
-from limes.api.handlers import attention, cluster, project, quota, rights, version
+from limes.api.handlers import attention, cluster, growth_bounds, project, quota, rights, version
 from limes.api.shapes.attention import (
     ExpiringCommitmentsAnswer,
     FullestAnswer,
@@ -108,6 +115,24 @@ SECTIONS = {
                 quota.simulate_domain_quotas, "domain:show", _SIMULATED, (404, 412), (p.IF_MATCH,), DomainQuotaBody
             )
         },
+        f"{DOMAIN}/max-quota": {
+            "PUT": Operation(
+                growth_bounds.limit_projects_of_domain,
+                "domain:edit",
+                {202: str},
+                (404, 409, 422),
+                body=DomainMaxQuotaBody,
+            )
+        },
+        f"{DOMAIN}/forbid-autogrowth": {
+            "PUT": Operation(
+                growth_bounds.stop_projects_of_domain,
+                "domain:edit",
+                {202: str},
+                (404, 409, 422),
+                body=DomainForbidAutogrowthBody,
+            )
+        },
         f"{DOMAIN}/history": {
             "GET": Operation(quota.list_domain_changes, "domain:show_history", {200: HistoryAnswer}, (404,), _CHANGES)
         },
@@ -154,6 +179,26 @@ SECTIONS = {
                 (404, 409, 412, 423),
                 (p.IF_MATCH,),
                 ProjectQuotaBody,
+            )
+        },
+        f"{PROJECT}/max-quota": {
+            "PUT": Operation(
+                growth_bounds.limit_project,
+                "project:edit",
+                {202: str},
+                (404, 409, 412, 422, 423),
+                (p.IF_MATCH,),
+                ProjectMaxQuotaBody,
+            )
+        },
+        f"{PROJECT}/forbid-autogrowth": {
+            "PUT": Operation(
+                growth_bounds.stop_project,
+                "project:edit",
+                {202: str},
+                (404, 409, 412, 422, 423),
+                (p.IF_MATCH,),
+                ProjectForbidAutogrowthBody,
             )
         },
         f"{PROJECT}/sync": {"POST": Operation(project.sync, "project:sync", {202: None}, (404,))},

@@ -7,11 +7,13 @@ from typing import Any
 from limes.audit.cadf import Event, Scope
 from limes.audit.initiator import Initiator, of_job
 from limes.core.catalog import Ref
-from limes.core.history import QuotaStep, Reason
+from limes.core.history import QuotaStep, Reason, What
 from limes.core.units import Unit
 
 _OK, _REFUSED = "200", "422"
 _COMMITMENT_ACTIONS = {"created": ("create", "201"), "deleted": ("delete", "204")}
+_BOUNDS = {What.MAX_QUOTA: "MaxQuota", What.FORBID_AUTOGROWTH: "ForbidAutogrowth"}
+"""How payloads name the bounds of growth."""
 _BY_ITSELF = frozenset({"confirmed", "pending", "expired"})
 """What happens to commitments by time and capacity, even if it is noticed during somebody's request."""
 
@@ -41,6 +43,21 @@ def quota_refused(
     """A requested quota was refused. `new` is None if the request was not an amount in the resource's unit."""
     payload = {"oldQuota": old, "newQuota": new, "unit": unit.value or None, "rejectReason": message}
     return _refused(_event(scope, _quota_type(ref), payload, initiator, Reason.REQUEST))
+
+
+def bound_changed(scope: Scope, step: QuotaStep, initiator: Initiator) -> Event:
+    """It was said how far quota may grow by itself."""
+    name, is_switch = _BOUNDS[step.what], step.what is What.FORBID_AUTOGROWTH
+    old, new = (bool(value) if is_switch else value for value in (step.old, step.new))
+    payload = {f"old{name}": old, f"new{name}": new, "unit": None if is_switch else step.unit.value or None}
+    if step.detail:
+        payload["detail"] = step.detail
+    return _event(scope, _bound_type(step.ref, step.what), payload, initiator, Reason.REQUEST)
+
+
+def bound_refused(scope: Scope, ref: Ref, what: What, message: str, initiator: Initiator) -> Event:
+    """Such a bound was refused."""
+    return _refused(_event(scope, _bound_type(ref, what), {"rejectReason": message}, initiator, Reason.REQUEST))
 
 
 def bursting_changed(scope: Scope, enabled: bool, initiator: Initiator) -> Event:
@@ -73,6 +90,10 @@ def commitment_changed(step: CommitmentStep, initiator: Initiator) -> Event:
         reason_type="limes" if automatic else "HTTP",
         reason_code=step.event if automatic else code,
     )
+
+
+def _bound_type(ref: Ref, what: What) -> str:
+    return f"service/{ref[0]}/{ref[1]}/{what.value.replace('_', '-')}"
 
 
 def _quota_type(ref: Ref) -> str:

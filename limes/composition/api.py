@@ -7,6 +7,7 @@ from limes.actions.explain_quota import ExplainQuota
 from limes.actions.quota_history import ShowHistory
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
+from limes.actions.set_growth_bounds import SetGrowthBounds
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.actions.sync_catalog import SyncCatalog
 from limes.api.collaborators import ApiCollaborators
@@ -67,6 +68,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         set_domain_quota=set_domain_quota,
         set_project_quota=set_project_quota,
         set_bursting=SetBursting(engine, cluster.catalog, push, change_log),
+        set_growth_bounds=SetGrowthBounds(engine, cluster.catalog, clock, change_log),
         commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, change_log),
         history=ShowHistory(engine),
         explain=ExplainQuota(cluster.catalog, set_project_quota, set_domain_quota),

@@ -139,6 +139,7 @@ class Catalog:
         """The multiplier of bursting projects; 0 where the cluster has no bursting."""
         self._distributions = tuple(distributions)
         refs = self.refs()
+        self._distribution_of = {ref: self._find_distribution(ref) for ref in refs}
         self._rules = {ref: [rule for rule in behaviors if rule.resource.fullmatch("/".join(ref))] for ref in refs}
         self._everywhere = {
             ref: self._merge(rules) for ref, rules in self._rules.items() if not any(rule.scope for rule in rules)
@@ -167,6 +168,9 @@ class Catalog:
 
     def distribution(self, ref: Ref) -> DistributionRule:
         """Returns how quota of this resource is distributed."""
+        return self._distribution_of.get(ref) or self._find_distribution(ref)
+
+    def _find_distribution(self, ref: Ref) -> DistributionRule:
         name = "/".join(ref)
         return next((rule for rule in self._distributions if rule.resource.fullmatch(name)), _DEFAULT_DISTRIBUTION)
 

@@ -42,6 +42,8 @@ class Bounding(enum.StrEnum):
     USAGE = "usage"
     COMMITMENTS = "commitments"
     BACKEND = "backend"
+    MODEL = "quota_distribution_model"
+    """Quota follows usage by itself, and nobody sets it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,24 @@ class ProjectFigures:
 NO_SUCH_SERVICE = Refusal(RefusalKind.INVALID, "no such service")
 NO_SUCH_RESOURCE = Refusal(RefusalKind.INVALID, "no such resource")
 NO_QUOTA = Refusal(RefusalKind.FORBIDDEN, "resource does not track quota")
+PROJECT_QUOTA_GROWS = Refusal(
+    RefusalKind.CONFLICT,
+    "it follows usage and commitments by itself (quota_distribution_model is autogrow) and cannot be set;"
+    " to limit it, set max_quota or forbid_autogrowth; to raise it, make a commitment",
+    rule=Bounding.MODEL,
+)
+DOMAIN_QUOTA_GROWS = Refusal(
+    RefusalKind.CONFLICT,
+    "it is the sum of the quotas of the projects, which follow usage and commitments by themselves"
+    " (quota_distribution_model is autogrow), and cannot be set; to limit them, set max_quota or forbid_autogrowth",
+    rule=Bounding.MODEL,
+)
+QUOTA_IS_SET = Refusal(
+    RefusalKind.CONFLICT,
+    "the quota of this resource does not grow by itself (quota_distribution_model is hierarchical);"
+    " set the quota instead",
+    rule=Bounding.MODEL,
+)
 
 
 def invalid_value(message: str) -> Refusal:

@@ -15,6 +15,10 @@ class What(enum.StrEnum):
     """What the backend enforces was put right, while the quota did not change."""
     BURSTING = "bursting"
     """Of the whole project: 1 for on, 0 for off."""
+    MAX_QUOTA = "max_quota"
+    """How far quota may grow by itself."""
+    FORBID_AUTOGROWTH = "forbid_autogrowth"
+    """Whether it may grow by itself beyond what is needed: 1 for not, 0 for yes."""
 
 
 class Reason(enum.StrEnum):

@@ -66,13 +66,21 @@ def burst_usage(usage: int, quota: int) -> int:
 # -- the tag -----------------------------------------------------------------------------------------------------------
 
 
-def quota_tag(quotas: Mapping[Ref, int], *, bursting: bool | None = None) -> str:
+def quota_tag(
+    quotas: Mapping[Ref, int],
+    *,
+    bursting: bool | None = None,
+    bounds: Mapping[Ref, tuple[int | None, bool]] | None = None,
+) -> str:
     """Returns a short name of all quotas and bursting of a domain or project, by which clients notice a change.
+
+    For quota that grows by itself, `bounds` are what counts: its largest value, and whether growth is forbidden.
 
     Equal for equal quotas and bursting, different for different ones. Usage and scrapes do not change it.
 
     It is made from the values, and not from a counter of changes, so it cannot drift, and a restored database cannot
     show an old tag for new quotas. `bursting` is None on the level of domains.
     """
-    values = [bursting, *([*ref, quotas[ref]] for ref in sorted(quotas))]
+    values: list[object] = [bursting, *([*ref, quotas[ref]] for ref in sorted(quotas))]
+    values += [[*ref, *found] for ref, found in sorted((bounds or {}).items())]
     return hashlib.blake2b(orjson.dumps(values), digest_size=12).hexdigest()

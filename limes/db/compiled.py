@@ -26,7 +26,7 @@ Build = Callable[["Parameters"], peewee.Node]
 BuildForRows = Callable[["Parameters", int], peewee.Node]
 """The second argument is the number of rows."""
 Finish = Callable[[peewee.Insert], peewee.Node]
-Condition = Callable[["Parameters"], peewee.Expression]
+Condition = Callable[["Parameters"], peewee.ColumnBase]
 
 _MOST_ROWS_KEPT = 32
 """Statements for more rows are built each time: that takes less than running them."""

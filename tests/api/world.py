@@ -18,6 +18,7 @@ from limes.actions.explain_quota import ExplainQuota
 from limes.actions.quota_history import ShowHistory
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
+from limes.actions.set_growth_bounds import SetGrowthBounds
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.actions.sync_catalog import SyncCatalog
 from limes.api.app import create_app
@@ -179,6 +180,7 @@ def make_world(
         set_domain_quota=set_domain_quota,
         set_project_quota=set_project_quota,
         set_bursting=SetBursting(engine, catalog, world.push, change_log),
+        set_growth_bounds=SetGrowthBounds(engine, catalog, clock, change_log),
         commitments=commitments,
         history=ShowHistory(engine),
         explain=ExplainQuota(catalog, set_project_quota, set_domain_quota),

@@ -59,6 +59,7 @@ class ReportCluster:
         types, ids = all_ids(self.engine)
         refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
         resources = list(refs)
+        growing = {ref for ref in selection.refs if self.catalog.autogrow(ref)}
         capacities = self._capacities(refs)
         quotas = domain_quota_sums(self.engine, resources)
         ranges = cluster_scrape_ranges(self.engine)
@@ -67,7 +68,7 @@ class ReportCluster:
         if per_az_at is None:
             usage_by_az = self._usage_by_az(refs, capacities)
         else:
-            azs = read_totals(self.engine, refs, per_az_at, "cluster", _EVERYWHERE).get(0, {})
+            azs = read_totals(self.engine, refs, per_az_at, "cluster", _EVERYWHERE, growing).get(0, {})
             claims = self._claims(refs, capacities, azs, per_az_at)
             usage_by_az = {
                 (ref, az): figures.usage
@@ -75,12 +76,17 @@ class ReportCluster:
                 for az, figures in by_az.items()
                 if figures.usage is not None
             }
-        sums = queries.resource_sums(self.engine, resources, "cluster", _EVERYWHERE)
+        sums = {
+            refs[row.resource_id]: row for row in queries.resource_sums(self.engine, resources, "cluster", _EVERYWHERE)
+        }
+        domains_quota = {refs[resource_id]: quota for resource_id, quota in quotas.items()}
+        # nobody gives such quota to domains
+        domains_quota |= {ref: sums[ref].quota or 0 if ref in sums else 0 for ref in growing}
         is_whole = selection.is_whole(self.catalog)
         return ClusterReport(
             selection=selection,
-            sums={refs[row.resource_id]: row for row in sums},
-            domains_quota={refs[resource_id]: quota for resource_id, quota in quotas.items()},
+            sums=sums,
+            domains_quota=domains_quota,
             capacities=capacities,
             usage_by_az=usage_by_az,
             capacity_scraped_at=capacity_scrape_range(self.engine, None if is_whole else resources),

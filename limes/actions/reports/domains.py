@@ -72,18 +72,22 @@ class ReportDomains:
             return []
         types, ids = all_ids(self.engine)
         refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
+        growing = {ref for ref in selection.refs if self.catalog.autogrow(ref)}
         resources, among = list(refs), Among("domain", domain_ids)
         reports = {domain.id: DomainReport(domain, selection, {}, {}, {}, {}) for domain in rows}
         for (domain_id, resource_id), quota in domain_quotas_by_resource(self.engine, resources, domain_ids).items():
             reports[domain_id].quotas[refs[resource_id]] = quota
         for sums in resource_sums(self.engine, resources, "domain", among):
             reports[sums.key].sums[refs[sums.resource_id]] = sums
+        for report in reports.values() if growing else ():
+            # nobody gives such quota to domains
+            report.quotas.update({ref: report.sums[ref].quota or 0 if ref in report.sums else 0 for ref in growing})
         for scrapes in domain_scrape_ranges(self.engine, domain_ids):
             if scrapes.service_id in types:
                 scraped_at = (scrapes.min_scraped_at, scrapes.max_scraped_at)
                 reports[scrapes.domain_id].service_scraped_at[types[scrapes.service_id]] = scraped_at
         if per_az_at is not None:
-            breakdowns = read_totals(self.engine, refs, per_az_at, "domain", among)
+            breakdowns = read_totals(self.engine, refs, per_az_at, "domain", among, growing)
             for id_, report in reports.items():
                 report.azs.update(breakdowns.get(id_, {}))
         return list(reports.values())

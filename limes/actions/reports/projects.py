@@ -1,7 +1,7 @@
 """Quota and usage of projects: of one, of a domain's, and of all."""
 
 import math
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from limes.actions.lookup import find_domain, find_project
@@ -45,6 +45,8 @@ class ProjectReport:
     """Only filled if asked for; in the order `any`, AZs by name, `unknown`."""
     committed: AZBreakdown = field(default_factory=dict)
     """Only filled if asked for."""
+    az_quotas: dict[Ref, dict[str, int]] = field(default_factory=dict)
+    """By AZ, of what grows by itself. There, `azs` are filled even if not asked for."""
     tag: str = ""
     """Of all its quotas, selected or not (`limes.core.quota`). Only in the report of a single project."""
 
@@ -87,7 +89,7 @@ class ReportProjects:
 
     def run(self, domain_uuid: str, uuid: str, details: ProjectDetails) -> ProjectReport:
         """Returns one project. Raises `NotFound` for an unknown domain or project, and for one of another domain."""
-        if not details.with_azs:
+        if not details.with_azs and not self._growing(details.selection):
             report = self._read_one(domain_uuid, uuid, details.selection)
             if report is not None:
                 self._add_outages([report], details.stale_before)
@@ -97,8 +99,7 @@ class ReportProjects:
             project = find_project(self.engine, domain_uuid, uuid)
             report = self._read([project], details, project.domain_id, [project.id])[0]
             if details.selection.is_whole(self.catalog):
-                quotas = {ref: row.quota for ref, row in report.resources.items()}
-                report.tag = tag_of_project(self.catalog, quotas, project.has_bursting)
+                report.tag = tag_of_project(self.catalog, report.resources, project.has_bursting)
             else:
                 report.tag = project_tag(self.engine, self.catalog, project.id)
             return report
@@ -110,7 +111,7 @@ class ReportProjects:
         there is no such project."""
         report: ProjectReport | None = None
         refs = set(selection.refs)
-        quotas: dict[Ref, int | None] = {}
+        rows: dict[Ref, queries.ProjectResourceRow] = {}
         for row in queries.project_services(self.engine, domain_uuid, uuid):
             report = report or ProjectReport(row.project)
             if row.has_service and row.service_type in selection.services:
@@ -119,11 +120,11 @@ class ReportProjects:
                     report.failing_since[row.service_type] = row.failing_since
             if row.resource is not None and row.resource_name is not None:
                 ref = (row.service_type, row.resource_name)
-                quotas[ref] = row.resource.quota
+                rows[ref] = row.resource
                 if ref in refs:
                     report.resources[ref] = row.resource
         if report is not None:
-            report.tag = tag_of_project(self.catalog, quotas, report.project.has_bursting)
+            report.tag = tag_of_project(self.catalog, rows, report.project.has_bursting)
         return report
 
     def _page(self, details: ProjectDetails, page: Page) -> list[ProjectReport]:
@@ -147,12 +148,11 @@ class ReportProjects:
                 report.failing_since[type_] = scrape.failing_since
         for row in queries.project_resources(self.engine, list(refs), domain_id, project_ids):
             reports[row.project_id].resources[refs[row.resource_id]] = row
-        if details.with_azs:
-            for az_row in queries.project_azs(self.engine, list(refs), domain_id, project_ids):
-                reports[az_row.project_id].azs.setdefault(refs[az_row.resource_id], []).append(az_row)
-            for report in reports.values():
-                for az_rows in report.azs.values():
-                    az_rows.sort(key=lambda az_row: self.catalog.az_order(az_row.az))
+        growing = self._growing(details.selection)
+        growing_refs = {id_: ref for id_, ref in refs.items() if ref in growing}
+        self._add_azs(reports, refs if details.with_azs else growing_refs, domain_id, project_ids)
+        if growing_refs:
+            self._add_az_quotas(reports, growing_refs, domain_id, project_ids)
         if details.commitments_at is not None:
             among = Among("domain", [domain_id]) if project_ids is None else Among("project", project_ids)
             breakdowns = read_commitments(self.engine, refs, details.commitments_at, "project", among)
@@ -160,6 +160,33 @@ class ReportProjects:
                 report.committed = breakdowns.get(report.project.id, {})
         self._add_outages(reports.values(), details.stale_before)
         return list(reports.values())
+
+    def _add_azs(
+        self,
+        reports: Mapping[int, ProjectReport],
+        refs: Mapping[int, Ref],
+        domain_id: int,
+        project_ids: Sequence[int] | None,
+    ) -> None:
+        for row in queries.project_azs(self.engine, list(refs), domain_id, project_ids):
+            reports[row.project_id].azs.setdefault(refs[row.resource_id], []).append(row)
+        for report in reports.values():
+            for rows in report.azs.values():
+                rows.sort(key=lambda row: self.catalog.az_order(row.az))
+
+    def _add_az_quotas(
+        self,
+        reports: Mapping[int, ProjectReport],
+        refs: Mapping[int, Ref],
+        domain_id: int,
+        project_ids: Sequence[int] | None,
+    ) -> None:
+        for row in queries.project_az_quotas(self.engine, list(refs), domain_id, project_ids):
+            reports[row.project_id].az_quotas.setdefault(refs[row.resource_id], {})[row.az] = row.quota
+
+    def _growing(self, selection: Selection) -> set[Ref]:
+        """Returns the resources whose quota grows by itself. Of them, figures by AZ are always shown."""
+        return {ref for ref in selection.refs if self.catalog.autogrow(ref)}
 
     def _add_outages(self, reports: Iterable[ProjectReport], stale_before: float) -> None:
         """Adds since when a service fails everywhere, where figures are missing or too old although no scrape of the

@@ -43,9 +43,11 @@ def show_rights(call: Call) -> Answer:
 
 
 def _resources(call: Call, limits: Mapping[Ref, LowPrivLimit]) -> Resources:
-    """Returns the resources with quota. Where no rule is about single resources, one stands for all."""
-    refs = [ref for ref in call.catalog.refs() if (found := call.catalog.find(ref)) and found.tracks_quota]
+    """Returns the resources whose quota people set. Where no rule is about single resources, one stands for all."""
+    with_quota = [ref for ref in call.catalog.refs() if (found := call.catalog.find(ref)) and found.tracks_quota]
+    refs = [ref for ref in with_quota if call.catalog.autogrow(ref) is None]
+    has_growing = len(refs) < len(with_quota)
     limited = [ref for ref in refs if ref in limits]
     if not call.deps.policy.mentions("service_type", "resource_name"):
         refs, limited = refs[:1], limited[:1]
-    return Resources(refs, limited)
+    return Resources(refs, limited, has_growing=has_growing)

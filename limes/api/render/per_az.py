@@ -17,14 +17,21 @@ from limes.db.queries.project_figures import ProjectAZRow
 
 
 def project_azs(
-    catalog: Catalog, rows: Sequence[ProjectAZRow], figures: Mapping[str, AZFigures], *, detail: bool
+    catalog: Catalog,
+    rows: Sequence[ProjectAZRow],
+    figures: Mapping[str, AZFigures],
+    quotas: Mapping[str, int] | None,
+    *,
+    detail: bool,
 ) -> dict[str, ProjectPerAZ]:
-    """Renders one resource of a project: usage and commitments."""
+    """Renders one resource of a project: usage, commitments, and quota where it is given by AZ."""
     by_az = {row.az: row for row in rows}
     document: Json = {}
-    for az in _shown(catalog, {ANY_AZ, *by_az, *figures}, _busy_rows(rows) | set(figures)):
+    given = {az for az, quota in (quotas or {}).items() if quota}
+    for az in _shown(catalog, {ANY_AZ, *by_az, *figures, *given}, _busy_rows(rows) | set(figures) | given):
         row = by_az.get(az)
-        item: Json = {"usage": row.usage if row else 0}
+        item: Json = {} if quotas is None else {"quota": quotas.get(az, 0)}
+        item["usage"] = row.usage if row else 0
         if row and row.physical_usage is not None:
             item["physical_usage"] = row.physical_usage
         item |= _commitments(figures.get(az))
@@ -35,14 +42,16 @@ def project_azs(
 
 
 def domain_azs(catalog: Catalog, figures: Mapping[str, AZFigures]) -> dict[str, DomainPerAZ]:
-    """Renders one resource of a domain: usage and commitments of all its projects."""
-    busy = {az for az, of_az in figures.items() if of_az.usage or _commitments(of_az)}
-    return {
-        az: cast(
-            "DomainPerAZ", {"usage": figures[az].usage or 0 if az in figures else 0, **_commitments(figures.get(az))}
-        )
-        for az in _shown(catalog, {ANY_AZ, *figures}, busy)
-    }
+    """Renders one resource of a domain: usage, commitments and, where it is given by AZ, quota of all its projects."""
+    busy = {az for az, of_az in figures.items() if of_az.usage or of_az.quota or _commitments(of_az)}
+    return {az: _domain_az(figures.get(az)) for az in _shown(catalog, {ANY_AZ, *figures}, busy)}
+
+
+def _domain_az(figures: AZFigures | None) -> DomainPerAZ:
+    if figures is None:
+        return {"usage": 0}
+    item: Json = {} if figures.quota is None else {"quota": figures.quota}
+    return cast("DomainPerAZ", item | {"usage": figures.usage or 0} | _commitments(figures))
 
 
 def cluster_azs(
@@ -55,7 +64,7 @@ def cluster_azs(
 ) -> dict[str, ClusterPerAZ]:
     """Renders one resource of the cluster: capacity, usage as the capacitor measures it, and usage of all projects."""
     by_az = {row.az: row for row in rows}
-    busy = {az for az, of_az in figures.items() if of_az.usage or _commitments(of_az)} | {
+    busy = {az for az, of_az in figures.items() if of_az.usage or of_az.quota or _commitments(of_az)} | {
         row.az for row in rows if row.raw_capacity
     }
     return {
@@ -83,7 +92,9 @@ def _capacity(row: AZCapacityRow | None, overcommit: float, *, subcapacities: bo
 def _projects(figures: AZFigures | None) -> Json:
     if figures is None:
         return {}
-    item: Json = {"projects_usage": figures.usage} if figures.usage else {}
+    item: Json = {} if figures.quota is None else {"domains_quota": figures.quota}
+    if figures.usage:
+        item["projects_usage"] = figures.usage
     if figures.physical_usage is not None:
         item["physical_usage"] = figures.physical_usage
     return item | _commitments(figures)

@@ -68,7 +68,8 @@ class ProjectRenderer:
 
     def _column(self, ref: Ref, resource: ResourceDef) -> "_Column":
         behavior = self._context.catalog.behavior_everywhere(ref)
-        return _Column(ref, resource, behavior, self._head(ref, resource, behavior) if behavior else None)
+        head = self._head(ref, resource, behavior) if behavior else None
+        return _Column(ref, resource, behavior, head, self._context.catalog.autogrow(ref) is not None)
 
     def _head(self, ref: Ref, resource: ResourceDef, behavior: Behavior) -> ProjectResource:
         """Returns the resource without figures. Shared: copy it."""
@@ -115,7 +116,7 @@ class ProjectRenderer:
 
     def _resource(self, report: ProjectReport, column: "_Column", row: ProjectResourceRow) -> ProjectResource:
         """Renders the backend quota only where it is not the usable one; burst usage only above zero."""
-        ref, resource, behavior, head = column
+        ref, resource, behavior, head, grows = column
         context, project, quota = self._context, report.project, row.quota
         if behavior is None or head is None:
             behavior = context.catalog.behavior(ref, project.scope)
@@ -134,15 +135,22 @@ class ProjectRenderer:
             document.pop("commitment_config", None)
         if row.physical_usage is not None:
             document["physical_usage"] = row.physical_usage
-        if context.with_azs:
-            self._add_azs(document, report, ref)
+        if grows:
+            if row.max_quota is not None:
+                document["max_quota"] = row.max_quota
+            if row.forbids_autogrowth:
+                document["forbid_autogrowth"] = True
+        if context.with_azs or grows:
+            self._add_azs(document, report, column)
         return document
 
-    def _add_azs(self, document: ProjectResource, report: ProjectReport, ref: Ref) -> None:
-        context, azs = self._context, report.azs.get(ref, ())
-        if context.per_az:
+    def _add_azs(self, document: ProjectResource, report: ProjectReport, column: "_Column") -> None:
+        context, ref = self._context, column.ref
+        azs = report.azs.get(ref, ())
+        if context.per_az or column.grows:
             committed = report.committed.get(ref, {})
-            document["per_az"] = project_azs(context.catalog, azs, committed, detail=context.detail)
+            quotas = report.az_quotas.get(ref, {}) if column.grows else None
+            document["per_az"] = project_azs(context.catalog, azs, committed, quotas, detail=context.detail)
         if context.detail:
             subresources = [az.subresources for az in azs]
             if any(subresources):
@@ -150,9 +158,11 @@ class ProjectRenderer:
 
 
 class _Column(NamedTuple):
-    """A resource to show. The last two are None if they depend on the project's name."""
+    """A resource to show. Behaviour and head are None if they depend on the project's name."""
 
     ref: Ref
     resource: ResourceDef
     behavior: Behavior | None
     head: ProjectResource | None
+    grows: bool
+    """Whether its quota grows by itself."""

@@ -17,6 +17,8 @@ _STATUS: dict[RefusalKind, RefusalStatus] = {
     RefusalKind.INVALID: 422,
 }
 
+_SWITCHES = {What.BURSTING, What.FORBID_AUTOGROWTH}
+
 
 def status_of(outcome: QuotaOutcome, success: int) -> int:
     """Returns the status that all refusals agree on, else 422; `success` if there are none."""
@@ -55,12 +57,13 @@ def _unacceptable(ref: Ref, refusal: Refusal) -> UnacceptableResource:
     return document
 
 
-def render_refusals(outcome: QuotaOutcome, level: str) -> str:
-    """Returns the text of a refused PUT: one line for each resource, sorted."""
-    return "\n".join(sorted(_line(ref, refusal, level) for ref, refusal in outcome.refusals.items()))
+def render_refusals(outcome: QuotaOutcome, level: str, what: str = "quota") -> str:
+    """Returns the text of a refused PUT of quotas, or of something else of theirs: one line for each resource,
+    sorted."""
+    return "\n".join(sorted(_line(ref, refusal, level, what) for ref, refusal in outcome.refusals.items()))
 
 
-def _line(ref: Ref, refusal: Refusal, level: str) -> str:
+def _line(ref: Ref, refusal: Refusal, level: str, what: str) -> str:
     unit = refusal.unit or Unit.COUNT
     bounds = [
         f"{word} acceptable {level} quota is {unit.render(value)}"
@@ -68,7 +71,7 @@ def _line(ref: Ref, refusal: Refusal, level: str) -> str:
         if value is not None
     ]
     suffix = f" ({', '.join(bounds)})" if bounds else ""
-    return f"cannot change {ref[0]}/{ref[1]} quota: {refusal.message}{suffix}"
+    return f"cannot change {ref[0]}/{ref[1]} {what}: {refusal.message}{suffix}"
 
 
 def render_backend_errors(outcome: QuotaOutcome) -> str:
@@ -80,9 +83,9 @@ def render_backend_errors(outcome: QuotaOutcome) -> str:
     return "\n".join([head, *outcome.backend_errors])
 
 
-def render_warnings(outcome: QuotaOutcome) -> str:
+def render_warnings(outcome: QuotaOutcome, what: str = "quotas have") -> str:
     """Returns the text of a 202 with warnings."""
-    return "\n".join(["quotas have been accepted, with a warning:", *outcome.warnings])
+    return "\n".join([f"{what} been accepted, with a warning:", *outcome.warnings])
 
 
 def render_change(catalog: Catalog, change: NumberedChange) -> Json:
@@ -94,7 +97,7 @@ def render_change(catalog: Catalog, change: NumberedChange) -> Json:
         resource = catalog.find((row.service_type, row.resource_name))
         if resource is not None and resource.unit.is_measured:
             document["unit"] = resource.unit.value
-    is_switch = row.what == What.BURSTING
+    is_switch = row.what in _SWITCHES
     document |= {name: bool(value) if is_switch else value for name, value in (("old", row.old), ("new", row.new))}
     document["reason"] = row.reason
     if row.detail:

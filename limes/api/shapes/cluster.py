@@ -33,6 +33,7 @@ class ClusterPerAZ(Commitments):
     capacity: Amount
     raw_capacity: NotRequired[Amount]
     usage: NotRequired[Amount]
+    domains_quota: NotRequired[Annotated[int, Field(ge=0, description="Where quota grows by itself")]]
     projects_usage: NotRequired[Amount]
     physical_usage: NotRequired[Amount]
     subcapacities: NotRequired[list[Any]]

@@ -9,7 +9,7 @@ Amount = Annotated[int, Field(ge=0)]
 """In the unit of the resource."""
 Time = Annotated[int, Field(ge=0, description="UNIX timestamp, in whole seconds")]
 Unit = Annotated[str, Field(description="only of measured resources")]
-QuotaModel = Annotated[str, Field(pattern="^hierarchical$")]
+QuotaModel = Annotated[str, Field(pattern="^(hierarchical|autogrow)$")]
 ByDuration = Annotated[dict[str, Amount], Field(description="amounts by duration")]
 
 

@@ -21,9 +21,13 @@ from limes.api.shapes.common import (
 BackendQuota = Annotated[int, Field(ge=-1, description="-1 means unlimited")]
 
 
-class DomainPerAZ(Commitments):
-    """Usage of a domain's resource in one availability zone."""
+QuotaByAZ = Annotated[int, Field(ge=0, description="Where quota grows by itself")]
 
+
+class DomainPerAZ(Commitments):
+    """Usage of a domain's resource in one availability zone, and the quota of its projects there."""
+
+    quota: NotRequired[QuotaByAZ]
     usage: Amount
 
 
@@ -73,8 +77,9 @@ class Bursting(TypedDict):
 
 
 class ProjectPerAZ(Commitments):
-    """Usage of a project's resource in one availability zone."""
+    """Quota and usage of a project's resource in one availability zone."""
 
+    quota: NotRequired[QuotaByAZ]
     usage: Amount
     physical_usage: NotRequired[Amount]
     subresources: NotRequired[list[Any]]
@@ -85,6 +90,10 @@ class ProjectResource(ResourceHints):
 
     quota: NotRequired[Amount]
     usable_quota: NotRequired[Amount]
+    max_quota: NotRequired[Annotated[int, Field(ge=0, description="How far quota may grow by itself")]]
+    forbid_autogrowth: NotRequired[
+        Annotated[Literal[True], Field(description="Quota is what usage and commitments need")]
+    ]
     usage: Amount
     burst_usage: NotRequired[Amount]
     physical_usage: NotRequired[Amount]

@@ -46,13 +46,13 @@ class Change(TypedDict):
 
     number: Annotated[int, Field(ge=1)]
     at: Time
-    what: Literal["quota", "backend_quota", "bursting"]
+    what: Literal["quota", "backend_quota", "bursting", "max_quota", "forbid_autogrowth"]
     service: NotRequired[str]
     resource: NotRequired[str]
     unit: NotRequired[Unit]
     old: StoredAmount | bool | None
     new: StoredAmount | bool | None
-    reason: Literal["request", "auto-approval", "constraint", "backend-drift", "vanished"]
+    reason: Literal["request", "auto-approval", "constraint", "backend-drift", "vanished", "autogrow"]
     detail: NotRequired[str]
     initiator: Initiator
     request_id: str
@@ -79,6 +79,7 @@ class QuotaBound(TypedDict):
         "min_nonzero_project_quota",
         "permission",
         "projects_quota",
+        "quota_distribution_model",
         "usage",
     ]
     message: str

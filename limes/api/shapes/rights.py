@@ -24,11 +24,12 @@ class CloudRights(TypedDict):
 class QuotaRights(TypedDict):
     """What can be done with quotas. Low privilege counts where the configuration has a limit for it."""
 
-    set_quota: Annotated[bool, Field(description="any of the following")]
+    set_quota: Annotated[bool, Field(description="any of the following four")]
     raise_quota: Quota
     raise_lowpriv_quota: Quota
     lower_quota: Quota
     lower_lowpriv_quota: Quota
+    limit_growth: Annotated[bool, Field(description="of quota that grows by itself, where there is such")]
 
 
 class DomainRights(QuotaRights):

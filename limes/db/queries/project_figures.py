@@ -7,7 +7,16 @@ from peewee import JOIN
 
 from limes.db.compiled import Parameters, Select, compiled
 from limes.db.engine import Engine
-from limes.db.models import Domain, Project, ProjectAZResource, ProjectResource, ProjectService, Resource, Service
+from limes.db.models import (
+    Domain,
+    Project,
+    ProjectAZQuota,
+    ProjectAZResource,
+    ProjectResource,
+    ProjectService,
+    Resource,
+    Service,
+)
 from limes.db.queries.project_scrapes import FAILING_SINCE
 from limes.db.queries.projects import PROJECT_COLUMNS, ProjectRow, RowsOfProjects
 
@@ -23,6 +32,9 @@ class ProjectResourceRow(NamedTuple):
     physical_usage: int | None
     max_backend_quota: int | None
     """The largest quota that the backend accepts of the project, where it says so."""
+    max_quota: int | None
+    """How far quota may grow by itself, where the project limits it."""
+    forbids_autogrowth: bool
 
 
 class ProjectAZRow(NamedTuple):
@@ -34,6 +46,15 @@ class ProjectAZRow(NamedTuple):
     usage: int
     physical_usage: int | None
     subresources: str
+
+
+class ProjectAZQuotaRow(NamedTuple):
+    """Quota of one project and resource in one AZ, where it grows by itself."""
+
+    project_id: int
+    resource_id: int
+    az: str
+    quota: int
 
 
 class ProjectServiceRow(NamedTuple):
@@ -58,6 +79,11 @@ _AZS = RowsOfProjects(
     ProjectAZResource.resource_id, ProjectAZResource.project_id, lambda: ProjectAZResource.select(*_AZ_COLUMNS)
 )
 
+_AZ_QUOTA_COLUMNS = tuple(getattr(ProjectAZQuota, name) for name in ProjectAZQuotaRow._fields)
+_AZ_QUOTAS = RowsOfProjects(
+    ProjectAZQuota.resource_id, ProjectAZQuota.project_id, lambda: ProjectAZQuota.select(*_AZ_QUOTA_COLUMNS)
+)
+
 
 def project_resources(
     engine: Engine, resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
@@ -71,6 +97,13 @@ def project_azs(
 ) -> list[ProjectAZRow]:
     """Returns usage by AZ of these projects, or of all projects of a domain, in no particular order."""
     return _AZS.read(engine, ProjectAZRow, resources, domain_id, project_ids)
+
+
+def project_az_quotas(
+    engine: Engine, resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
+) -> list[ProjectAZQuotaRow]:
+    """Returns quota by AZ of these projects, or of all projects of a domain, in no particular order."""
+    return _AZ_QUOTAS.read(engine, ProjectAZQuotaRow, resources, domain_id, project_ids)
 
 
 def _one_project(p: Parameters) -> Select:

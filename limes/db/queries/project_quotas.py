@@ -43,6 +43,14 @@ class ProjectDecisionRow(NamedTuple):
     """What the project's confirmed commitments guarantee."""
 
 
+class SetByPeople(NamedTuple):
+    """What people set of a project's resource."""
+
+    quota: int | None
+    max_quota: int | None
+    forbids_autogrowth: bool
+
+
 class _Sum(NamedTuple):
     resource_id: int
     quota: int | None
@@ -179,10 +187,10 @@ def write_backend_quotas(engine: Engine, project_id: int, quotas: Mapping[int, i
 def _by_name(p: Parameters) -> Select:
     quota = ProjectResource.alias("pr")
     return (
-        quota.select(Service.type, Resource.name, quota.quota)
+        quota.select(Service.type, Resource.name, quota.quota, quota.max_quota, quota.forbids_autogrowth)
         .join(Resource, on=quota.resource == Resource.id)
         .join(Service)
-        .where(quota.project == p.project, quota.quota.is_null(False))
+        .where(quota.project == p.project)
         .order_by(quota.resource)
     )
 
@@ -191,10 +199,10 @@ _BY_NAME = compiled(_by_name)
 _LOCK_BY_NAME = compiled(lambda p: lock(_by_name(p), of="pr"))
 
 
-def project_quotas_by_name(engine: Engine, project_id: int, *, lock: bool) -> dict[Ref, int]:
-    """Returns every quota of a project, without resources that were never scraped.
+def project_quotas_by_name(engine: Engine, project_id: int, *, lock: bool) -> dict[Ref, SetByPeople]:
+    """Returns every quota of a project and its bounds, without resources that were never scraped.
 
     With `lock`, nobody else changes any of them until the transaction ends.
     """
     rows = engine.tuples(_LOCK_BY_NAME if lock else _BY_NAME, project=project_id)
-    return {(service_type, resource_name): quota for service_type, resource_name, quota in rows}
+    return {(service_type, resource_name): SetByPeople(*values) for service_type, resource_name, *values in rows}

@@ -14,7 +14,15 @@ from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref
 from limes.core.commitments.commitment import Status
 from limes.db.compiled import Compiled, Parameters, Select, any_of, compiled
 from limes.db.engine import Engine
-from limes.db.models import Commitment, Project, ProjectAZResource, ProjectResource, Resource, Service
+from limes.db.models import (
+    Commitment,
+    Project,
+    ProjectAZQuota,
+    ProjectAZResource,
+    ProjectResource,
+    Resource,
+    Service,
+)
 
 Level = Literal["project", "domain", "cluster"]
 
@@ -161,6 +169,21 @@ def _az_usage_sums(by: Level, kind: Level) -> Compiled:
 def az_usage_sums(engine: Engine, resources: Sequence[int], by: Level, among: Among) -> list[AZUsageSum]:
     """Returns usage over projects for each resource and AZ."""
     return engine.all(_az_usage_sums(by, among.kind), AZUsageSum, resources=resources, ids=among.ids)
+
+
+@cache
+def _az_quota_sums(by: Level, kind: Level) -> Compiled:
+    row = ProjectAZQuota
+    query = _join_projects(row.select(_KEYS[by], row.resource_id, row.az, fn.SUM(row.quota)), row.project_id, by, kind)
+    return compiled(
+        lambda p: _group(_where(query, p, kind, any_of(row.resource_id, p.resources)), by, row.resource_id, row.az)
+    )
+
+
+def az_quota_sums(engine: Engine, resources: Sequence[int], by: Level, among: Among) -> dict[tuple[int, int, str], int]:
+    """Returns quota over projects by key, resource id and AZ. It is only known by AZ where it grows by itself."""
+    rows = engine.tuples(_az_quota_sums(by, among.kind), resources=resources, ids=among.ids)
+    return {(key, resource, az): int(quota) for key, resource, az, quota in rows}
 
 
 _UNPLACED = compiled(

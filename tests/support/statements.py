@@ -1,0 +1,23 @@
+"""How many statements something takes."""
+
+from collections.abc import Callable
+from typing import Any
+
+from limes.db.engine import Engine
+
+
+def count_statements(engine: Engine, work: Callable[[], Any]) -> int:
+    """How often `work` asks the database."""
+    texts: list[str] = []
+    run = engine.db.execute_sql
+
+    def counting(sql: str, *args: Any, **kwargs: Any) -> Any:
+        texts.append(sql)
+        return run(sql, *args, **kwargs)
+
+    engine.db.execute_sql = counting
+    try:
+        work()
+    finally:
+        engine.db.execute_sql = run
+    return len(texts)
