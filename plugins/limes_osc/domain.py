@@ -35,7 +35,7 @@ class ShowDomain(OfDomain, ShowReport):
 
 
 class SetDomain(OfDomain, SetQuotas):
-    """Set quotas of a domain"""
+    """Set quotas of a domain, or how far those of its projects may grow by themselves"""
 
 
 class SimulateDomain(OfDomain, SimulateQuotas):

@@ -18,6 +18,7 @@ from limes_osc.cells import Text
 from limes_osc.client import Json, LimesClient, document_of
 from limes_osc.columns import Columns, Row
 from limes_osc.filters import read_inventory
+from limes_osc.growth import BoundsChange, add_growth_options, wants_bounds
 from limes_osc.options import add_unit
 from limes_osc.quota_changes import Change, Ref, Refusal, body_of, plan, read_refusals, read_wanted_quotas
 from limes_osc.targets import Targeted
@@ -98,10 +99,13 @@ def confirm(args: argparse.Namespace, question: str = "Change this?") -> None:
 class SetQuotas(Targeted):
     """Sets quotas: shows the changes, asks, and makes them."""
 
-    options: ClassVar[Options] = (add_set_option, add_yes_option)
+    options: ClassVar[Options] = (add_set_option, add_growth_options, add_yes_option)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Raises `CommandError` if something is refused; then nothing was changed."""
+        if wants_bounds(parsed_args):
+            self._set_bounds(parsed_args)
+            return
         wanted = QuotaChange(self.limes, self.level, self.path(parsed_args), read_wanted_quotas(parsed_args.set))
         refusals = wanted.simulate()
         if refusals:
@@ -112,6 +116,16 @@ class SetQuotas(Targeted):
             confirm(parsed_args)
             if pending := wanted.write():
                 self.warn(pending)
+
+    def _set_bounds(self, args: argparse.Namespace) -> None:
+        if args.set:
+            raise CommandError("quotas and bounds of growth cannot be set in the same request")
+        wanted = BoundsChange(self.limes, self.level, self.path(args), args)
+        self.say(wanted.render())
+        if not wanted.is_empty:
+            confirm(args)
+        if warning := wanted.write():
+            self.warn(warning)
 
 
 class SimulateQuotas(Targeted, LimesLister):

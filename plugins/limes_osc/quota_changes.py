@@ -74,16 +74,17 @@ def read_refusals(simulation: Json) -> dict[Ref, Refusal]:
     }
 
 
-def read_wanted_quotas(texts: Iterable[str]) -> dict[Ref, str]:
-    """Returns the amounts of `--set <service>/<resource>=<amount>`. Raises `CommandError` if none or malformed."""
+def read_wanted_quotas(texts: Iterable[str], option: str = "--set") -> dict[Ref, str]:
+    """Returns the amounts of `--set <service>/<resource>=<amount>`, or of another option of that form. Raises
+    `CommandError` if none or malformed."""
     wanted: dict[Ref, str] = {}
     for text in texts:
         name, equals, amount = text.partition("=")
         service, slash, resource = name.strip().partition("/")
         if not (equals and slash and service and resource and amount.strip()):
-            raise CommandError(f"--set {text}: expected <service>/<resource>=<amount>, such as compute/ram=200GiB")
+            raise CommandError(f"{option} {text}: expected <service>/<resource>=<amount>, such as compute/ram=200GiB")
         if (service, resource) in wanted:
-            raise CommandError(f"--set {text}: {service}/{resource} is set twice")
+            raise CommandError(f"{option} {text}: {service}/{resource} is set twice")
         wanted[service, resource] = amount
     if not wanted:
         raise CommandError("which quotas? Name them with --set <service>/<resource>=<amount>")

@@ -24,19 +24,26 @@ _FIGURES = {
         **_SEEN,
     },
     "domain": {"Quota": "quota", "Projects Quota": "projects_quota", **_SEEN, "Backend Quota": "backend_quota"},
-    "project": {"Quota": "quota", "Usable Quota": "usable_quota", **_SEEN, "Backend Quota": "backend_quota"},
+    "project": {
+        "Quota": "quota",
+        "Usable Quota": "usable_quota",
+        **_SEEN,
+        "Backend Quota": "backend_quota",
+        "Max Quota": "max_quota",
+    },
 }
 _AZ_FIGURES = {
     "cluster": {
         "Capacity": "capacity",
         "Raw Capacity": "raw_capacity",
+        "Domains Quota": "domains_quota",
         "Usage": "usage",
         "Projects Usage": "projects_usage",
         "Physical Usage": "physical_usage",
         "Unused Commitments": "unused_commitments",
     },
-    "domain": {"Usage": "usage", "Unused Commitments": "unused_commitments"},
-    "project": {"Usage": "usage", "Physical Usage": "physical_usage"},
+    "domain": {"Quota": "quota", "Usage": "usage", "Unused Commitments": "unused_commitments"},
+    "project": {"Quota": "quota", "Usage": "usage", "Physical Usage": "physical_usage"},
 }
 _BY_DURATION = {"Committed": "committed", "Pending": "pending_commitments", "Planned": "planned_commitments"}
 _MAIN = {"Quota", "Capacity", "Usage"}
@@ -46,7 +53,7 @@ _HIDDEN = {"Raw Capacity", "Burst Usage", "Physical Usage", "Projects Usage", "U
 _HIDDEN_IN_LISTS = {"Usable Quota", "Backend Quota", "Domain ID", "Project ID"}
 _COMPARED = {"domain": "Projects Quota", "project": "Quota"}
 """What a backend should enforce."""
-_DESCRIPTION = ("Area", "Category", "Contained In", "Durations", "Scraped At", "Stale For", "Problem")
+_DESCRIPTION = ("Area", "Category", "Contained In", "Model", "Durations", "Scraped At", "Stale For", "Problem")
 _PARTS = {"cluster": "subcapacities", "project": "subresources"}
 
 
@@ -55,12 +62,14 @@ def columns_of(level: str, args: argparse.Namespace, *whose: str) -> Columns:
     figures = [
         *(_AZ_FIGURES if args.per_az else _FIGURES)[level],
         *(_BY_DURATION if args.per_az else ()),
+        *(["Autogrowth"] if level == "project" and not args.per_az else []),
         *([_PARTS[level].title()] if args.detail and level in _PARTS else []),
     ]
     head = [*whose, "Service", "Resource", *(["AZ"] if args.per_az else [])]
     return Columns(
         [*head, *figures],
-        optional={*figures, *_DESCRIPTION} - _MAIN,
+        # few resources have a quota for each AZ
+        optional={*figures, *_DESCRIPTION} - (_MAIN - {"Quota"} if args.per_az else _MAIN),
         hidden=_HIDDEN | (_HIDDEN_IN_LISTS if whose else set()),
         notable={"Backend Quota": partial(_is_other_in_backend, _COMPARED.get(level, ""))},
         more=_DESCRIPTION,
@@ -101,6 +110,8 @@ def _cells(level: str, titles: Mapping[str, str], resource: Json, figures: Json,
         row.pop("Usable Quota", None)
     if figures.get("infinite_backend_quota"):
         row["Backend Quota"] = Amount(-1, unit, args.unit)
+    if figures.get("forbid_autogrowth"):
+        row["Autogrowth"] = "forbidden"
     for title, key in _BY_DURATION.items():
         if key in figures:
             row[title] = ByDuration(
@@ -120,6 +131,7 @@ def _description(service: Json, resource: Json) -> Row:
         "Area": service["area"],
         "Category": resource.get("category"),
         "Contained In": resource.get("contained_in"),
+        "Model": resource.get("quota_distribution_model"),
         "Durations": ", ".join(commitments.get("durations", ())) or None,
         "Scraped At": moment(service.get("scraped_at", service.get("min_scraped_at"))),
         "Stale For": None if age is None else Age(age),

@@ -1,6 +1,7 @@
 """The small cloud behind a real gunicorn, configured as in production: `python -m tests.api.server`.
 
-Reads $PORT and $DATABASE_URL (a database with migrations applied, and nothing else in it).
+Reads $PORT and $DATABASE_URL (a database with migrations applied, and nothing else in it). With $GROWING, quota of cores
+grows by itself.
 """
 
 import os
@@ -15,6 +16,7 @@ from limes.core.catalog import BehaviorRule
 from limes.core.commitments.rules import CommitmentRules
 from limes.db.engine import Engine
 from tests.api.commitments import BEHAVIORS
+from tests.api.growing import GROWING_CORES, fill_growing
 from tests.api.world import World, make_world
 from tests.support.processes import ServerProcess, free_port, http_answers
 
@@ -34,9 +36,13 @@ CONVERTIBLE = CommitmentRules(conversions=({("compute", "cores"): 4, ("volume", 
 
 def cloud(engine: Engine, *, fill: bool) -> World:
     """The cloud with everything switched on."""
-    return make_world(
-        engine, fill=fill, burst_multiplier=0.5, behaviors=[*BEHAVIORS, RICH], commitment_rules=CONVERTIBLE
-    )
+    options: dict[str, Any] = {"burst_multiplier": 0.5, "behaviors": [*BEHAVIORS, RICH]}
+    if "GROWING" in os.environ:
+        options["distributions"] = [GROWING_CORES]
+    world = make_world(engine, fill=fill, commitment_rules=CONVERTIBLE, **options)
+    if fill and "GROWING" in os.environ:
+        engine.atomic(lambda: fill_growing(engine))
+    return world
 
 
 class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
@@ -66,14 +72,14 @@ def main() -> None:
     Server().run()
 
 
-def serve(database_url: str, folder: Path) -> tuple[int, ServerProcess]:
+def serve(database_url: str, folder: Path, **more_env: str) -> tuple[int, ServerProcess]:
     """The port, and the process: to be started."""
     port = free_port()
     return port, ServerProcess(
         [sys.executable, "-m", "tests.api.server"],
         ready=http_answers(f"http://127.0.0.1:{port}/healthcheck"),
         log=folder / "gunicorn.log",
-        env={"PORT": str(port), "DATABASE_URL": database_url, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={"PORT": str(port), "DATABASE_URL": database_url, "PYTHONPATH": os.pathsep.join(sys.path), **more_env},
     )
 
 

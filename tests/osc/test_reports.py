@@ -36,6 +36,8 @@ def test_a_project_for_programs(login: Login) -> None:
             "burst_usage": None,
             "physical_usage": 128,
             "backend_quota": 2048,
+            "max_quota": None,
+            "autogrowth": None,
             "unit": "MiB",
         }
     ]

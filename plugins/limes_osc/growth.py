@@ -1,0 +1,155 @@
+"""`set` of bounds for quota that grows by itself: `--max-quota`, `--forbid-autogrowth` and `--allow-autogrowth`.
+
+They are read and written with the entity tag, as quotas are (`limes_osc.quota`). For a domain, each of its projects
+gets the same bound, so there is nothing to compare with.
+"""
+
+import argparse
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from osc_lib.exceptions import CommandError
+
+from limes.core.units import Unit
+from limes_osc.amounts import AmountError, exact, parse_amount, unit_of
+from limes_osc.client import Json, LimesClient
+from limes_osc.filters import Inventory, read_inventory
+from limes_osc.options import read_pair
+from limes_osc.quota_changes import Ref, read_wanted_quotas, why_missing
+
+_NONE = "none"
+"""What takes a limit away."""
+
+
+def add_growth_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of bounds."""
+    group = parser.add_argument_group(
+        "quota that grows by itself", "One of these, not together with --set. Each may be repeated."
+    )
+    group.add_argument(
+        "--max-quota",
+        metavar="<service>/<resource>=<amount>",
+        action="append",
+        default=[],
+        help="Let quota grow to this at most, such as compute/cores=50; `none` takes the limit away",
+    )
+    for word, meaning in (("forbid", "Give only what usage and commitments need"), ("allow", "Let quota grow again")):
+        group.add_argument(
+            f"--{word}-autogrowth",
+            metavar="<service>/<resource>",
+            type=read_pair,
+            action="append",
+            default=[],
+            help=meaning,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One bound, as it is and as it is to be. It is unknown how it is in all projects of a domain."""
+
+    ref: Ref
+    unit: Unit
+    old: int | bool | None
+    new: int | bool | None
+    is_domain: bool
+
+    def render(self) -> str:
+        """For people: `compute/cores: max quota: none -> 50`."""
+        what = "autogrowth" if isinstance(self.new, bool) else "max quota"
+        head = f"{'/'.join(self.ref)}: {what}"
+        if self.is_domain:
+            return f"{head} in all projects: {self._word(self.new)}"
+        if self.new == self.old:
+            return f"{head}: {self._word(self.old)} (unchanged)"
+        return f"{head}: {self._word(self.old)} -> {self._word(self.new)}"
+
+    def _word(self, value: int | bool | None) -> str:
+        if isinstance(value, bool):
+            return "forbidden" if value else "allowed"
+        return _NONE if value is None else exact(value, self.unit)
+
+
+class BoundsChange:
+    """A change of bounds of one kind."""
+
+    def __init__(self, limes: LimesClient, level: str, path: str, args: argparse.Namespace) -> None:
+        """Reads the present bounds. `level` is `domain` or `project`. Raises `CommandError`."""
+        self._limes, self._level, self._path = limes, level, path
+        texts, switches = _wanted(args)
+        self._field = "max_quota" if texts else "forbid_autogrowth"
+        refs = [*texts, *switches]
+        query = sorted({("service", service) for service, _ in refs} | {("resource", name) for _, name in refs})
+        report, self._condition = limes.get_with_condition(path, query)
+        known = _find(refs, report[level], partial(read_inventory, limes))
+        self.bounds = [self._bound(ref, known[ref], texts, switches) for ref in refs]
+
+    def _bound(self, ref: Ref, resource: Json, texts: Mapping[Ref, str], switches: Mapping[Ref, bool]) -> Bound:
+        unit, is_domain = unit_of(resource), self._level == "domain"
+        if ref in switches:
+            return Bound(ref, unit, resource.get("forbid_autogrowth", False), switches[ref], is_domain)
+        return Bound(ref, unit, resource.get("max_quota"), _limit(ref, texts[ref], unit), is_domain)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all bounds are already as wanted."""
+        return all(bound.new == bound.old and not bound.is_domain for bound in self.bounds)
+
+    def render(self) -> str:
+        """One line for each bound."""
+        return "\n".join(bound.render() for bound in self.bounds)
+
+    def write(self) -> str:
+        """Changes the bounds. Returns what the user should know. Raises `Refused`."""
+        services: dict[str, list[Json]] = {}
+        for bound in self.bounds:
+            document: Json = {"name": bound.ref[1], self._field: bound.new}
+            if bound.unit.is_measured and bound.new is not None and not isinstance(bound.new, bool):
+                document["unit"] = bound.unit.value
+            services.setdefault(bound.ref[0], []).append(document)
+        body = {self._level: {"services": [{"type": type_, "resources": each} for type_, each in services.items()]}}
+        path = f"{self._path}/{self._field.replace('_', '-')}"
+        condition = {} if self._level == "domain" else self._condition
+        return self._limes.request("PUT", path, (), body, condition).text.strip()
+
+
+def wants_bounds(args: argparse.Namespace) -> bool:
+    """Returns whether one of the options was given."""
+    return bool(args.max_quota or args.forbid_autogrowth or args.allow_autogrowth)
+
+
+def _wanted(args: argparse.Namespace) -> tuple[dict[Ref, str], dict[Ref, bool]]:
+    """Returns the wanted limits as texts, or whether growth is to be forbidden. Raises `CommandError`."""
+    if args.max_quota and (args.forbid_autogrowth or args.allow_autogrowth):
+        raise CommandError("limits are not set in the same request as whether quota grows: use two commands")
+    if args.max_quota:
+        return read_wanted_quotas(args.max_quota, "--max-quota"), {}
+    switches: dict[Ref, bool] = {}
+    for refs, value in ((args.forbid_autogrowth, True), (args.allow_autogrowth, False)):
+        for ref in refs:
+            if switches.setdefault(ref, value) != value:
+                raise CommandError(f"{'/'.join(ref)}: growth cannot be both forbidden and allowed")
+    return {}, switches
+
+
+def _find(refs: Iterable[Ref], report: Json, inventory: Callable[[], Inventory | None]) -> dict[Ref, Json]:
+    """Returns these resources of a report. Raises `CommandError` with all that is wrong."""
+    known = {
+        (service["type"], resource["name"]): resource
+        for service in report["services"]
+        for resource in service["resources"]
+    }
+    missing = [ref for ref in refs if ref not in known]
+    if missing:
+        raise CommandError("\n".join(f"{'/'.join(ref)}: {why_missing(*ref, report, inventory)}" for ref in missing))
+    return known
+
+
+def _limit(ref: Ref, text: str, unit: Unit) -> int | None:
+    if text.strip().lower() == _NONE:
+        return None
+    try:
+        return parse_amount(text, unit)
+    except AmountError as error:
+        raise CommandError(f"{'/'.join(ref)}: {error}; or {_NONE}") from None
