@@ -28,7 +28,7 @@ export interface Quotas {
   rows: QuotaRow[];
 }
 
-/** All quotas of a domain or project, or only one. */
+/** All quotas of a domain or project that somebody sets, or only one. */
 export async function loadQuotas(place: Place, only: Ref | undefined, signal?: AbortSignal): Promise<Quotas> {
   const query = only ? { service: only.service, resource: only.name } : {};
   const [report, { explanations }] = await Promise.all([
@@ -39,7 +39,7 @@ export async function loadQuotas(place: Place, only: Ref | undefined, signal?: A
   const rows = explanations.flatMap((explanation) => {
     const ref = { service: explanation.service, name: explanation.resource };
     const found = figures.get(keyOf(ref));
-    return found ? [{ ...ref, figures: found, quota: explanation.quota, explanation, isFixed: isFixed(explanation) }] : [];
+    return found && !found.grows ? [{ ...ref, figures: found, quota: explanation.quota, explanation, isFixed: isFixed(explanation) }] : [];
   });
   return { name: report.name, etag: report.etag, rows };
 }

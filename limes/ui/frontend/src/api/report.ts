@@ -20,6 +20,8 @@ export interface AzFigures extends Commitments {
   name: string;
   usage: number;
   capacity: number | undefined;
+  /** Where it grows by itself. */
+  quota: number | undefined;
 }
 
 export interface Figures extends Commitments {
@@ -34,6 +36,8 @@ export interface Figures extends Commitments {
   /** What was given to the level below. */
   distributed: number | undefined;
   azs: AzFigures[];
+  /** Whether quota grows by itself, and nobody sets it. */
+  grows: boolean;
   raw: AnyResource;
 }
 
@@ -67,14 +71,18 @@ function azFigures(name: string, az: AnyAz): AzFigures {
     name,
     usage,
     capacity: "capacity" in az ? az.capacity : undefined,
+    quota: "quota" in az ? az.quota : undefined,
     committed: total(az.committed),
     pending: total(az.pending_commitments),
     planned: total(az.planned_commitments),
   };
 }
 
+const grows = (resource: AnyResource): boolean => resource.quota_distribution_model === "autogrow";
+
 function distributed(resource: AnyResource): number | undefined {
   if ("domains_quota" in resource) return resource.domains_quota;
+  if (grows(resource)) return undefined; // the sum of what its projects have is all that a domain has
   return "projects_quota" in resource ? resource.projects_quota : undefined;
 }
 
@@ -94,6 +102,7 @@ export function figures(service: string, resource: AnyResource): Figures {
     pending: sum("pending"),
     planned: sum("planned"),
     azs,
+    grows: grows(resource),
     raw: resource,
   };
 }

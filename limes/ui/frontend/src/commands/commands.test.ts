@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Wanted } from "../api/commitments";
+import type { Bound } from "../api/growth";
 import type { Commitment } from "../api/schema";
 import { type Change, clientCommand, curlCommand } from "./change";
 import * as commitments from "./commitments";
+import { boundingGrowth } from "./growth";
 import { refreshing, switchingBursting } from "./project";
 import { settingQuotas } from "./quota";
 import { quoted } from "./shell";
@@ -49,6 +51,15 @@ describe("what the client is told", () => {
   });
 
   it("for new figures", () => expect(client(refreshing(AT))).toBe("project sync p1 --domain d1"));
+
+  it("for quota that grows by itself", () => {
+    const ref = { service: "compute", name: "ram" };
+    const told = (at: { domain: string }, bound: Bound): string => client(boundingGrowth(at, ref, bound, "MiB"));
+    expect(told(AT, { max_quota: 2048 })).toBe("project set p1 --domain d1 --max-quota compute/ram=2GiB --yes");
+    expect(told({ domain: "d1" }, { max_quota: null })).toBe("domain set d1 --max-quota compute/ram=none --yes");
+    expect(told(AT, { forbid_autogrowth: true })).toBe("project set p1 --domain d1 --forbid-autogrowth compute/ram --yes");
+    expect(told(AT, { forbid_autogrowth: false })).toBe("project set p1 --domain d1 --allow-autogrowth compute/ram --yes");
+  });
 
   it("for quotas", () => {
     const edits = [

@@ -4,6 +4,8 @@ import type { Rights } from "../api/rights";
 import { type Level, pagePath, type Place } from "../lib/paths";
 import { stateOf, stateText } from "../lib/state";
 import { format, percent } from "../lib/units";
+import { GrowthActions } from "../growth/GrowthActions";
+import { isStopped, limitOf } from "../growth/bounds";
 import { useRights } from "../session/rights";
 import { Meter } from "./Meter";
 import { Scale } from "./Scale";
@@ -15,6 +17,8 @@ interface Props {
   figures: Figures;
   level: Level;
   place: Place;
+  /** Something was changed: figures are to be loaded again. */
+  changed: () => void;
 }
 
 interface Lead {
@@ -52,7 +56,7 @@ function Numbers({ figures: { usage, limit, unit }, limitName }: { figures: Figu
   );
 }
 
-export function Resource({ figures, level, place }: Props) {
+export function Resource({ figures, level, place, changed }: Props) {
   const { usage, limit, unit, committed, distributed } = figures;
   const limitName = LIMIT_NAMES[level];
   const state = stateOf(usage, limit);
@@ -72,6 +76,7 @@ export function Resource({ figures, level, place }: Props) {
       <div class="resource-more">
         <Facts figures={figures} level={level} />
         {figures.azs.length > 0 && <Zones figures={figures} level={level} />}
+        {figures.grows && <GrowthActions figures={figures} place={place} changed={changed} />}
         <ul class="leads">
           {leads(figures, level, place, rights).map((one) => (
             <li key={one.href}>
@@ -92,7 +97,9 @@ function Facts({ figures, level }: { figures: Figures; level: Level }) {
   };
   if (limit !== undefined) add(level === "cloud" ? "Free capacity" : "Free", Math.max(0, limit - usage));
   add(level === "cloud" ? "Given to domains" : "Given to projects", distributed);
-  if (level === "domain" && limit !== undefined) add("Left to give", Math.max(0, limit - (distributed ?? 0)));
+  if (figures.grows) facts.push(["How quota is given", isStopped(figures) ? "What usage and commitments need" : "It grows by itself"]);
+  add("Limit of growth", limitOf(figures));
+  if (level === "domain" && limit !== undefined && !figures.grows) add("Left to give", Math.max(0, limit - (distributed ?? 0)));
   if (figures.committed > 0) add("Committed", figures.committed);
   if (figures.pending > 0) add("Waiting to be confirmed", figures.pending);
   if (figures.planned > 0) add("Planned commitments", figures.planned);
@@ -117,17 +124,18 @@ function Facts({ figures, level }: { figures: Figures; level: Level }) {
 
 function Zones({ figures, level }: { figures: Figures; level: Level }) {
   const { unit } = figures;
-  const reach = (az: AzFigures): number => Math.max(az.capacity ?? 0, az.usage, az.committed);
+  const limitIn = (az: AzFigures): number | undefined => az.capacity ?? az.quota;
+  const reach = (az: AzFigures): number => Math.max(limitIn(az) ?? 0, az.usage, az.committed);
   const scale = Math.max(...figures.azs.map(reach));
   return (
     <ul class="zones" aria-label={`Availability zones of ${figures.title}`}>
       {figures.azs.map((az) => (
         <li key={az.name}>
           <span>{az.name}</span>
-          <Meter {...az} limit={az.capacity} {...{ unit, scale }} limitName={LIMIT_NAMES[level]} />
+          <Meter {...az} limit={limitIn(az)} {...{ unit, scale }} limitName={LIMIT_NAMES[level]} />
           <span class="resource-numbers">
             <strong>{format(az.usage, unit)}</strong>
-            {az.capacity !== undefined && ` / ${format(az.capacity, unit)}`}
+            {limitIn(az) !== undefined && ` / ${format(limitIn(az)!, unit)}`}
             {az.committed > 0 && <span class="muted"> · {format(az.committed, unit)} committed</span>}
           </span>
         </li>

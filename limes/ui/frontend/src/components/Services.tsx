@@ -45,9 +45,10 @@ interface Props {
   services: ServiceFigures[];
   level: Level;
   place: Place;
+  changed: () => void;
 }
 
-export function Services({ services, level, place }: Props) {
+export function Services({ services, level, place, changed }: Props) {
   const areas = [...new Set(services.map((one) => one.area))]; // as their fullest services are
   return (
     <>
@@ -65,7 +66,7 @@ export function Services({ services, level, place }: Props) {
                 </header>
                 {one.problem && <p class="problem-note">{readable(one.problem)}</p>}
                 {one.resources.map((resource) => (
-                  <Resource key={resource.name} figures={resource} level={level} place={place} />
+                  <Resource key={resource.name} figures={resource} {...{ level, place, changed }} />
                 ))}
               </article>
             ))}

@@ -59,6 +59,8 @@ export const REASONS: Record<Change["reason"], string> = {
   "auto-approval": "as found at the first scrape",
   constraint: "demanded by a constraint",
   "backend-drift": "changed in the backend, and put right",
+  autogrow: "as usage and commitments have changed",
+  "distribution-model": "as the operator has changed how quota is given",
   vanished: "gone from Keystone",
 };
 
@@ -66,6 +68,8 @@ export const SUBJECTS: Record<Change["what"], string> = {
   quota: "quota",
   backend_quota: "quota in the backend",
   bursting: "bursting",
+  max_quota: "limit of growth",
+  forbid_autogrowth: "growth forbidden",
 };
 
 function value(of: number | boolean | null, unit: string | undefined): string {

@@ -33,8 +33,8 @@ export function FiguresTable<Item extends Domain | Project>({ of, path, list, ca
     arrived: remember,
     rowOf,
   });
-  const maySetQuota = useRights(of)?.[list === "domains" ? "domain" : "project"].set_quota ?? false;
-  const [actions, dialog] = useQuotaDialog(pages.rows, pages.reload);
+  const rights = useRights(of)?.[list === "domains" ? "domain" : "project"];
+  const [actions, dialog] = useQuotaDialog(pages.rows, rights, pages.reload);
   const rows = useMemo(() => matching(pages.rows, wanted), [pages.rows, wanted]);
   if (pages.error) return <Failure error={pages.error} retry={pages.reload} />;
   return (
@@ -48,7 +48,7 @@ export function FiguresTable<Item extends Domain | Project>({ of, path, list, ca
       </div>
       <DataTable
         caption={caption}
-        columns={maySetQuota ? [...columns, actions] : columns}
+        columns={(resource?.grows ? rights?.limit_growth : rights?.set_quota) ? [...columns, actions] : columns}
         rows={rows}
         rowKey={(row) => row.id}
         order={{ key: "share", isDescending: true }}

@@ -10,6 +10,7 @@ import { distance, filtered, type Finding, findingsOf, type Kind, KINDS } from "
 import { useAddress } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { pagePath } from "../lib/paths";
+import { growsByItself } from "../session/resources";
 import { useRights } from "../session/rights";
 import { format } from "../lib/units";
 import { useScrapeStatus } from "../overview/status";
@@ -110,11 +111,12 @@ const SET_QUOTA: Column<Finding> = {
   title: "Actions",
   isTitleHidden: true,
   class: "act",
-  render: (one) => (
-    <a class="button small" aria-label={`Set quota of ${one.name}`} href={pagePath(one.place, "/quota")}>
-      Set quota
-    </a>
-  ),
+  render: (one) =>
+    !growsByItself(one.resource) && (
+      <a class="button small" aria-label={`Set quota of ${one.name}`} href={pagePath(one.place, "/quota")}>
+        Set quota
+      </a>
+    ),
 };
 
 function difference(one: Finding): string {

@@ -51,7 +51,7 @@ export default function Overview() {
       actions={actions}
     >
       {!report.error && <Attention key={pagePath(at)} at={at} report={report.data} />}
-      <Content of={report}>{(data) => <Resources report={data} />}</Content>
+      <Content of={report}>{(data) => <Resources report={data} changed={report.reload} />}</Content>
     </Page>
   );
 }
@@ -81,7 +81,7 @@ const NOTHING: Record<Shown, string> = {
   failing: "Every service was read when it was last tried.",
 };
 
-function Resources({ report }: { report: Report }) {
+function Resources({ report, changed }: { report: Report; changed: () => void }) {
   const [wanted, setWanted] = useState("");
   const [choice, choose] = useChoice("show", "");
   const shown = choice in SHOWN ? (choice as Shown) : "";
@@ -99,7 +99,7 @@ function Resources({ report }: { report: Report }) {
         <Legend level={report.level} />
       </div>
       {services.length === 0 && <p class="empty">{NOTHING[shown]}</p>}
-      <Services services={services} level={report.level} place={report.place} />
+      <Services services={services} level={report.level} place={report.place} changed={changed} />
     </>
   );
 }

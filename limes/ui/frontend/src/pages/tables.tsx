@@ -1,5 +1,6 @@
 // What the tables of domains and of projects have in common: one resource is looked at, and its figures are the columns.
 import { type Figures, figures as figuresOf, keyOf } from "../api/report";
+import type { Rights } from "../api/rights";
 import type { Domain, PlacedProject, Project } from "../api/schema";
 import type { Column } from "../components/DataTable";
 import { Dialog } from "../components/Dialog";
@@ -10,7 +11,11 @@ import { inUnit } from "../lib/csv";
 import { pagePath, type Place } from "../lib/paths";
 import { format, percent } from "../lib/units";
 import { type ResourceInfo, resources } from "../session/resources";
+import { GrowthDialog } from "../growth/GrowthDialog";
 import { QuotaForm } from "../quota/QuotaForm";
+
+/** What may be done with the quota of all rows. */
+type QuotaRights = Pick<Rights["project"], "set_quota" | "limit_growth">;
 
 export interface Row {
   id: string;
@@ -121,24 +126,36 @@ function Share({ figures }: { figures: Figures }) {
   );
 }
 
-/** A last column that opens the form for one quota; the address says for which of the rows. */
-export function useQuotaDialog(rows: Row[], changed: () => void): [Column<Row>, preact.JSX.Element | null] {
+const QUOTA = { name: "quota", title: "Set quota" } as const;
+const GROWTH = { name: "limit-growth", title: "Limit growth" } as const;
+
+/** A last column that opens the form for one quota, or for how far it grows; the address says for which of the rows. */
+export function useQuotaDialog(rows: Row[], rights: QuotaRights | undefined, changed: () => void): [Column<Row>, preact.JSX.Element | null] {
   const [choices, change] = useAddress();
-  const row = choices.do === "quota" ? rows.find((one) => one.id === choices.id) : undefined;
+  const row = rows.find((one) => one.id === choices.id);
   const column: Column<Row> = {
     key: "actions",
     title: "Actions",
     isTitleHidden: true,
     class: "act",
-    render: (one) =>
-      one.figures?.limit !== undefined && (
-        <button class="small" aria-label={`Set quota of ${one.name}`} onClick={() => change({ do: "quota", id: one.id }, true)}>
-          Set quota
-        </button>
-      ),
+    render: (one) => {
+      const kind = one.figures?.grows ? GROWTH : QUOTA;
+      const may = one.figures?.grows ? rights?.limit_growth : rights?.set_quota;
+      return (
+        may &&
+        one.figures?.limit !== undefined && (
+          <button class="small" aria-label={`${kind.title} of ${one.name}`} onClick={() => change({ do: kind.name, id: one.id }, true)}>
+            {kind.title}
+          </button>
+        )
+      );
+    },
   };
   const close = (): void => change({ do: undefined, id: undefined });
-  const dialog = row?.figures ? (
+  if (row?.figures?.grows && choices.do === GROWTH.name) {
+    return [column, <GrowthDialog kind={GROWTH.name} place={row.place} name={row.name} figures={row.figures} close={close} changed={changed} />];
+  }
+  const dialog = row?.figures && choices.do === QUOTA.name ? (
     <Dialog title={`Quota of ${row.name}`} close={close}>
       <QuotaForm
         place={row.place}

@@ -57,7 +57,7 @@ function Form({ place, data, saved, reload }: { place: Place; data: Quotas; save
   }
 
   const services = [...new Set(data.rows.map((one) => one.service))];
-  if (data.rows.length === 0) return <p class="empty">No resource here has a quota.</p>;
+  if (data.rows.length === 0) return <p class="empty">No resource here has a quota that is set.</p>;
   return (
     <form
       class="quota-form"

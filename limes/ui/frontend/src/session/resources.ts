@@ -13,6 +13,8 @@ export interface ResourceInfo {
   title: string;
   unit: string;
   hasQuota: boolean;
+  /** Whether quota grows by itself, and nobody sets it. */
+  grows: boolean;
   commitments: Listed["commitment_config"];
 }
 
@@ -30,10 +32,14 @@ export async function learnResources(): Promise<void> {
       title: one.display_name ?? one.name,
       unit: one.unit ?? "",
       hasQuota: one.quota_distribution_model !== undefined,
+      grows: one.quota_distribution_model === "autogrow",
       commitments: one.commitment_config,
     })),
   );
 }
+
+/** Whether quota of a resource (`service/name`) grows by itself, and nobody sets it. */
+export const growsByItself = (key: string): boolean => byKey.value.get(key)?.grows ?? false;
 
 /** What people call a resource. */
 export const resourceTitle = (service: string, name: string): string => byKey.value.get(`${service}/${name}`)?.title ?? name;
