@@ -43,7 +43,9 @@ def cores(world: World, path: str = PROJECT, token: str = "cloud-admin") -> Any:
 
 
 def recorded(world: World) -> list[dict[str, Any]]:
-    return [json.loads(document) for (document,) in world.engine.rows("SELECT document FROM audit_outbox ORDER BY number")]
+    return [
+        json.loads(document) for (document,) in world.engine.rows("SELECT document FROM audit_outbox ORDER BY number")
+    ]
 
 
 # -- of a project ------------------------------------------------------------------------------------------------------
