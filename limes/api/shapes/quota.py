@@ -52,7 +52,9 @@ class Change(TypedDict):
     unit: NotRequired[Unit]
     old: StoredAmount | bool | None
     new: StoredAmount | bool | None
-    reason: Literal["request", "auto-approval", "constraint", "backend-drift", "vanished", "autogrow"]
+    reason: Literal[
+        "request", "auto-approval", "constraint", "backend-drift", "vanished", "autogrow", "distribution-model"
+    ]
     detail: NotRequired[str]
     initiator: Initiator
     request_id: str

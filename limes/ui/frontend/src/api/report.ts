@@ -21,7 +21,7 @@ export interface AzFigures extends Commitments {
   usage: number;
   capacity: number | undefined;
   /** Where it grows by itself. */
-  quota: number | undefined;
+  quota?: number | undefined;
 }
 
 export interface Figures extends Commitments {

@@ -57,7 +57,7 @@ export interface components {
             /** @description UNIX timestamp, in whole seconds */
             at: number;
             /** @enum {string} */
-            what: "quota" | "backend_quota" | "bursting";
+            what: "quota" | "backend_quota" | "bursting" | "max_quota" | "forbid_autogrowth";
             service?: string;
             resource?: string;
             /** @description only of measured resources */
@@ -65,7 +65,7 @@ export interface components {
             old: number | boolean | null;
             new: number | boolean | null;
             /** @enum {string} */
-            reason: "request" | "auto-approval" | "constraint" | "backend-drift" | "vanished";
+            reason: "request" | "auto-approval" | "constraint" | "backend-drift" | "vanished" | "autogrow" | "distribution-model";
             detail?: string;
             initiator: components["schemas"]["Initiator"];
             request_id: string;
@@ -125,6 +125,8 @@ export interface components {
             capacity: number;
             raw_capacity?: number;
             usage?: number;
+            /** @description Where quota grows by itself */
+            domains_quota?: number;
             projects_usage?: number;
             physical_usage?: number;
             subcapacities?: unknown[];
@@ -274,13 +276,23 @@ export interface components {
         DomainAnswer: {
             domain: components["schemas"]["Domain"];
         };
+        /** @description The document of PUT forbid-autogrowth of a domain. */
+        DomainForbidAutogrowthBody: {
+            /** @default null */
+            domain?: components["schemas"]["ForbidAutogrowthScopeBody"] | null;
+        };
+        /** @description The document of PUT max-quota of a domain. */
+        DomainMaxQuotaBody: {
+            /** @default null */
+            domain?: components["schemas"]["MaxQuotaScopeBody"] | null;
+        };
         /** @description A user or project, and its domain. */
         DomainMember: {
             id: string | null;
             name: string | null;
             domain: components["schemas"]["KeystoneName"];
         };
-        /** @description Usage of a domain's resource in one availability zone. */
+        /** @description Usage of a domain's resource in one availability zone, and the quota of its projects there. */
         DomainPerAZ: {
             /** @description amounts by duration */
             committed?: {
@@ -295,6 +307,8 @@ export interface components {
             planned_commitments?: {
                 [key: string]: number;
             };
+            /** @description Where quota grows by itself */
+            quota?: number;
             usage: number;
         };
         /** @description The document of PUT and simulate-put of a domain. */
@@ -331,7 +345,7 @@ export interface components {
         };
         /** @description What can be done with the domain, or with every domain. */
         DomainRights: {
-            /** @description any of the following */
+            /** @description any of the following four */
             set_quota: boolean;
             /** @description of at least one resource; `explain` says it of each */
             raise_quota: boolean;
@@ -341,6 +355,8 @@ export interface components {
             lower_quota: boolean;
             /** @description of at least one resource; `explain` says it of each */
             lower_lowpriv_quota: boolean;
+            /** @description of quota that grows by itself, where there is such */
+            limit_growth: boolean;
             show: boolean;
             show_history: boolean;
             list_projects: boolean;
@@ -461,6 +477,22 @@ export interface components {
         ExplanationsAnswer: {
             explanations: components["schemas"]["Explanation"][];
         };
+        /** @description Whether quota is to be only what usage and commitments need. */
+        ForbidAutogrowthResourceBody: {
+            name: string;
+            forbid_autogrowth: boolean;
+        };
+        /** @description The same for a project, or for each project of a domain. */
+        ForbidAutogrowthScopeBody: {
+            /** @default null */
+            services?: components["schemas"]["ForbidAutogrowthServiceBody"][] | null;
+        };
+        /** @description The same for resources of a service. */
+        ForbidAutogrowthServiceBody: {
+            type: string;
+            /** @default null */
+            resources?: components["schemas"]["ForbidAutogrowthResourceBody"][] | null;
+        };
         /** @description How many resources of projects there are, whatever `limit` says. Each count includes the next one. */
         FullCounts: {
             above: number;
@@ -522,6 +554,24 @@ export interface components {
             rel: string;
             href: string;
             type?: string;
+        };
+        /** @description How far quota may grow by itself: `null` for no limit. The unit is as in `ResourceBody`. */
+        MaxQuotaResourceBody: {
+            name: string;
+            max_quota: number | null;
+            /** @default null */
+            unit?: string | null;
+        };
+        /** @description Wanted limits of a project, or of each project of a domain. */
+        MaxQuotaScopeBody: {
+            /** @default null */
+            services?: components["schemas"]["MaxQuotaServiceBody"][] | null;
+        };
+        /** @description Wanted limits of a service. */
+        MaxQuotaServiceBody: {
+            type: string;
+            /** @default null */
+            resources?: components["schemas"]["MaxQuotaResourceBody"][] | null;
         };
         /** @description The document of merge. */
         MergeBody: {
@@ -631,7 +681,17 @@ export interface components {
         ProjectAnswer: {
             project: components["schemas"]["Project"];
         };
-        /** @description Usage of a project's resource in one availability zone. */
+        /** @description The document of PUT forbid-autogrowth of a project. */
+        ProjectForbidAutogrowthBody: {
+            /** @default null */
+            project?: components["schemas"]["ForbidAutogrowthScopeBody"] | null;
+        };
+        /** @description The document of PUT max-quota of a project. */
+        ProjectMaxQuotaBody: {
+            /** @default null */
+            project?: components["schemas"]["MaxQuotaScopeBody"] | null;
+        };
+        /** @description Quota and usage of a project's resource in one availability zone. */
         ProjectPerAZ: {
             /** @description amounts by duration */
             committed?: {
@@ -646,6 +706,8 @@ export interface components {
             planned_commitments?: {
                 [key: string]: number;
             };
+            /** @description Where quota grows by itself */
+            quota?: number;
             usage: number;
             physical_usage?: number;
             subresources?: unknown[];
@@ -672,6 +734,13 @@ export interface components {
             };
             quota?: number;
             usable_quota?: number;
+            /** @description How far quota may grow by itself */
+            max_quota?: number;
+            /**
+             * @description Quota is what usage and commitments need
+             * @constant
+             */
+            forbid_autogrowth?: true;
             usage: number;
             burst_usage?: number;
             physical_usage?: number;
@@ -684,7 +753,7 @@ export interface components {
         };
         /** @description What can be done with the project, or with every project of the domain or of the cloud. */
         ProjectRights: {
-            /** @description any of the following */
+            /** @description any of the following four */
             set_quota: boolean;
             /** @description of at least one resource; `explain` says it of each */
             raise_quota: boolean;
@@ -694,6 +763,8 @@ export interface components {
             lower_quota: boolean;
             /** @description of at least one resource; `explain` says it of each */
             lower_lowpriv_quota: boolean;
+            /** @description of quota that grows by itself, where there is such */
+            limit_growth: boolean;
             show: boolean;
             show_history: boolean;
             sync: boolean;
@@ -738,7 +809,7 @@ export interface components {
         QuotaBound: {
             quota: number;
             /** @enum {string} */
-            rule: "amount" | "backend" | "capacity" | "commitments" | "constraint" | "domain_quota" | "min_nonzero_project_quota" | "permission" | "projects_quota" | "usage";
+            rule: "amount" | "backend" | "capacity" | "commitments" | "constraint" | "domain_quota" | "min_nonzero_project_quota" | "permission" | "projects_quota" | "quota_distribution_model" | "usage";
             message: string;
         };
         /** @description A wanted quota. No unit, `null` or `UNSPECIFIED` mean the resource's own; the empty string means "counted". */
@@ -1008,6 +1079,8 @@ export type ConversionRate = components['schemas']['ConversionRate'];
 export type ConversionsAnswer = components['schemas']['ConversionsAnswer'];
 export type Domain = components['schemas']['Domain'];
 export type DomainAnswer = components['schemas']['DomainAnswer'];
+export type DomainForbidAutogrowthBody = components['schemas']['DomainForbidAutogrowthBody'];
+export type DomainMaxQuotaBody = components['schemas']['DomainMaxQuotaBody'];
 export type DomainMember = components['schemas']['DomainMember'];
 export type DomainPerAz = components['schemas']['DomainPerAZ'];
 export type DomainQuotaBody = components['schemas']['DomainQuotaBody'];
@@ -1022,6 +1095,9 @@ export type EventCommitment = components['schemas']['EventCommitment'];
 export type ExpiringCommitmentsAnswer = components['schemas']['ExpiringCommitmentsAnswer'];
 export type Explanation = components['schemas']['Explanation'];
 export type ExplanationsAnswer = components['schemas']['ExplanationsAnswer'];
+export type ForbidAutogrowthResourceBody = components['schemas']['ForbidAutogrowthResourceBody'];
+export type ForbidAutogrowthScopeBody = components['schemas']['ForbidAutogrowthScopeBody'];
+export type ForbidAutogrowthServiceBody = components['schemas']['ForbidAutogrowthServiceBody'];
 export type FullCounts = components['schemas']['FullCounts'];
 export type FullResource = components['schemas']['FullResource'];
 export type FullestAnswer = components['schemas']['FullestAnswer'];
@@ -1033,6 +1109,9 @@ export type InconsistenciesAnswer = components['schemas']['InconsistenciesAnswer
 export type Initiator = components['schemas']['Initiator'];
 export type KeystoneName = components['schemas']['KeystoneName'];
 export type Link = components['schemas']['Link'];
+export type MaxQuotaResourceBody = components['schemas']['MaxQuotaResourceBody'];
+export type MaxQuotaScopeBody = components['schemas']['MaxQuotaScopeBody'];
+export type MaxQuotaServiceBody = components['schemas']['MaxQuotaServiceBody'];
 export type MergeBody = components['schemas']['MergeBody'];
 export type MismatchedQuota = components['schemas']['MismatchedQuota'];
 export type Named = components['schemas']['Named'];
@@ -1048,6 +1127,8 @@ export type Plan = components['schemas']['Plan'];
 export type PlanAnswer = components['schemas']['PlanAnswer'];
 export type Project = components['schemas']['Project'];
 export type ProjectAnswer = components['schemas']['ProjectAnswer'];
+export type ProjectForbidAutogrowthBody = components['schemas']['ProjectForbidAutogrowthBody'];
+export type ProjectMaxQuotaBody = components['schemas']['ProjectMaxQuotaBody'];
 export type ProjectPerAz = components['schemas']['ProjectPerAZ'];
 export type ProjectQuotaBody = components['schemas']['ProjectQuotaBody'];
 export type ProjectResource = components['schemas']['ProjectResource'];
