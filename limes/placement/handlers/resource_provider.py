@@ -1,6 +1,6 @@
 """Resource providers: the list with all its filters, which is read from the index, and one at a time."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from json.encoder import encode_basestring
 from typing import Any
@@ -26,8 +26,8 @@ from limes.placement.search.provider_list import matching_providers, parse_provi
 from limes.placement.search.querystring import invalid, last_values, parse_pairs
 
 _LINKS = (("self", 0), ("inventories", 0), ("usages", 0), ("aggregates", 1), ("traits", 6), ("allocations", 11))
-_PLACES = Provider(0, "@uuid@", "@name@", -1, 0.0, 0, "@root@", None, "@parent@")
-"""A provider whose document has marks where values belong."""
+_PLACES = Provider(0, "@uuid@", "", 0, 0.0, 0, "", None, None)
+"""A provider whose document has a mark where its UUID belongs."""
 
 
 def document_of(provider: Provider | IndexedProvider, version: int, prefix: str) -> dict[str, Any]:
@@ -62,38 +62,36 @@ def list_providers(call: Call) -> Answer:
 
 
 def render_providers(providers: Iterable[IndexedProvider], version: int, prefix: str) -> bytes:
-    """The body. All documents are filled into one template, which takes a fifth of the time of making them one by one:
-    so there is no need to keep them."""
-    template = _template(version, prefix)
+    """The body, equal to that of `document_of` for each. Only what differs is written into each document, which takes a
+    tenth of the time of making them one by one: so there is no need to keep them."""
+    links, end = _constant_parts(version, prefix)
     parts = []
     for some in _chunks(providers, 1000):
         texts = [
-            template
-            % {
-                "uuid": provider.uuid,
-                "name": encode_basestring(provider.name),
-                "generation": provider.generation,
-                "parent": "null" if provider.parent_uuid is None else f'"{provider.parent_uuid}"',
-                "root": provider.root_uuid,
-            }
+            f'{{"uuid":"{(uuid := provider.uuid)}","name":{encode_basestring(provider.name)},'
+            f'"generation":{provider.generation},{uuid.join(links)}{end(provider)}}}'
             for provider in some
         ]
         parts.append(",".join(texts).encode())
     return b'{"resource_providers":[%b]}' % b",".join(parts)
 
 
-def _template(version: int, prefix: str) -> str:
-    """Returns a provider's document as JSON with a place for each of its values."""
-    document = orjson.dumps(document_of(_PLACES, version, prefix)).decode().replace("%", "%%")
-    for place, value in (
-        ("@uuid@", "%(uuid)s"),
-        ('"@name@"', "%(name)s"),
-        ('"generation":-1', '"generation":%(generation)d'),
-        ('"@parent@"', "%(parent)s"),
-        ("@root@", "%(root)s"),
-    ):
-        document = document.replace(place, value)
-    return document
+def _constant_parts(version: int, prefix: str) -> tuple[list[str], Callable[[IndexedProvider], str]]:
+    """Returns a provider's links as JSON, in pieces between which its UUID belongs, and what makes the end of its
+    document."""
+    document = orjson.dumps({"links": document_of(_PLACES, version, prefix)["links"]}).decode()
+    return document[1:-1].split(_PLACES.uuid), _family if version >= 14 else _no_family
+
+
+def _family(provider: IndexedProvider) -> str:
+    parent, root = provider.parent_uuid, provider.root_uuid
+    if parent is None:
+        return f',"parent_provider_uuid":null,"root_provider_uuid":"{root}"'
+    return f',"parent_provider_uuid":"{parent}","root_provider_uuid":"{root}"'
+
+
+def _no_family(provider: IndexedProvider) -> str:
+    return ""
 
 
 def _chunks(providers: Iterable[IndexedProvider], size: int) -> Iterator[list[IndexedProvider]]:
