@@ -58,6 +58,13 @@ class Cloud:
         """Another tree each time, all over the cloud, and none without processors."""
         return next(self._steps) * 7919 % (self.size.trees // trees.FULL_EVERY) * trees.FULL_EVERY
 
+    def next_aggregate(self) -> str:
+        """Another one each time, all over the cloud, but at each size as many as the smallest cloud has: what is asked
+        for the first time takes longer."""
+        aggregates = self.size.trees // trees.NODES_PER_AGGREGATE
+        step = next(self._steps) % trees.AGGREGATES
+        return trees.aggregate_uuid(step * (aggregates // trees.AGGREGATES) * trees.NODES_PER_AGGREGATE)
+
     def next_project(self) -> str:
         """Another project each time. All of them are of the same size."""
         step = trees.SERVERS_PER_TREE
@@ -105,9 +112,7 @@ def _provider(what: str = "") -> Callable[[Cloud], bytes]:
 
 _IN_TREE = get(lambda cloud: f"/resource_providers?in_tree={trees.provider_uuid(cloud.next_tree(), 3)}")
 _SHARING = get(
-    lambda cloud: (
-        f"/resource_providers?member_of={trees.aggregate_uuid(cloud.next_tree())}&required=MISC_SHARES_VIA_AGGREGATE"
-    )
+    lambda cloud: f"/resource_providers?member_of={cloud.next_aggregate()}&required=MISC_SHARES_VIA_AGGREGATE"
 )
 _SOME = get(lambda cloud: f"{CANDIDATES}&limit=50")
 _AMOUNTS = itertools.count(11)
@@ -118,7 +123,7 @@ MEASURES = [
     Measure("candidates, a rare class", get(lambda cloud: f"/allocation_candidates?resources={trees.RARE_CLASS}:1")),
     Measure(
         "candidates in an aggregate",
-        get(lambda cloud: f"{CANDIDATES}&member_of={trees.aggregate_uuid(cloud.next_tree())}"),
+        get(lambda cloud: f"{CANDIDATES}&member_of={cloud.next_aggregate()}"),
     ),
     Measure("PUT allocations", allocate),
     Measure("one provider", _provider()),

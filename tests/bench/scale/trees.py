@@ -26,11 +26,16 @@ _ROOT, _CELLS, _CARDS = 1, (2, 3), (4, 5)
 _STAMP = "pg_current_xact_id()::text::bigint"
 
 
+_TREES = 2000
+AGGREGATES = _TREES // NODES_PER_AGGREGATE
+"""Of the smallest cloud."""
+
+
 @dataclass(frozen=True)
 class Size:
     """How many trees there are."""
 
-    trees: int = 2000
+    trees: int = _TREES
 
     def times(self, factor: int) -> "Size":
         """So many times as much."""
