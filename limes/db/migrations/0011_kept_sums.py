@@ -173,8 +173,9 @@ def _add(source: str, signs: dict[str, int], table: Any) -> str:
     )
 
 
-def _function(name: str, body: str, arguments: str = "", returns: str = "trigger") -> str:
-    return f"CREATE FUNCTION {name}({arguments}) RETURNS {returns} LANGUAGE plpgsql AS $$ BEGIN {body} END $$"
+def _function(name: str, body: str, arguments: str = "", returns: str = "trigger", options: str = "") -> str:
+    head = f"CREATE FUNCTION {name}({arguments}) RETURNS {returns} LANGUAGE plpgsql {options}"
+    return f"{head} AS $$ BEGIN {body} END $$"
 
 
 def _for_each_operation(insert: str, update: str, delete: str) -> str:
@@ -193,17 +194,10 @@ def _functions() -> list[str]:
         )
         for table in SUMMED
     ]
-    functions.append(
-        _function(
-            "limes_suspect_project_resources",
-            _for_each_operation(
-                FIND_SUSPICIOUS.format("new_rows"),
-                FORGET_SUSPICIOUS + FIND_SUSPICIOUS.format("new_rows"),
-                FORGET_SUSPICIOUS,
-            ),
-        )
-    )
-    functions.append(_function("limes_find_unused", FIND_UNUSED, "project_ids int[], resource_ids int[]", "void"))
+    find = FIND_SUSPICIOUS.format("new_rows")
+    suspect = _for_each_operation(find, FORGET_SUSPICIOUS + find, FORGET_SUSPICIOUS)
+    functions.append(_function("limes_suspect_project_resources", suspect))
+    functions += [_function(name, FIND_UNUSED, PAIRS, "void", options) for name, options in FINDERS.items()]
     functions += [_function(f"limes_unused_by_{name}", _pairs_of(*columns)) for name, columns in CLAIMING.items()]
     functions.append(_function("limes_delete_rows_of_project", DELETE_ROWS_OF_PROJECT))
     functions.append(_function("limes_keep_domain", KEEP_DOMAIN))
@@ -255,6 +249,9 @@ SELECT project_id, resource_id, az, unused FROM found
 ON CONFLICT (project_id, resource_id, az) DO UPDATE SET unused = excluded.unused WHERE u.unused <> excluded.unused;
 """
 
+PAIRS = "project_ids int[], resource_ids int[]"
+FINDERS = {"limes_find_unused": "", "limes_find_unused_of_few": "SET plan_cache_mode = force_generic_plan"}
+"""For a few pairs, planning takes four times as long as the work; for many, a plan for a few takes minutes."""
 CLAIMING = {
     "project_az_resources": ("project_id, resource_id, az, usage", ""),
     "project_commitments": ("project_id, resource_id, az, amount", "WHERE status = 'confirmed'"),
@@ -267,10 +264,9 @@ def _pairs_of(columns: str, condition: str) -> str:
     changed = f"({new} EXCEPT ALL {old}) UNION ALL ({old} EXCEPT ALL {new})"
 
     def find(rows: str) -> str:
-        return (
-            "PERFORM limes_find_unused(array_agg(project_id), array_agg(resource_id)) FROM"
-            f" (SELECT DISTINCT project_id, resource_id FROM ({rows}) rows) pairs HAVING count(*) > 0;"
-        )
+        pairs = f"(SELECT DISTINCT project_id, resource_id FROM ({rows}) rows) pairs"
+        few, many = (f"{name}(array_agg(project_id), array_agg(resource_id))" for name in reversed(FINDERS))
+        return f"PERFORM CASE WHEN count(*) < 100 THEN {few} ELSE {many} END FROM {pairs} HAVING count(*) > 0;"
 
     return _for_each_operation(find(new), find(changed), find(old))
 
