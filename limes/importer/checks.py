@@ -26,6 +26,7 @@ from limes.db.models import (
 )
 from limes.importer.layout import Rows
 from limes.importer.source import OverrideRow, Source
+from limes.importer.target import grows
 
 _SHOWN = 5
 
@@ -192,22 +193,17 @@ _OURS: dict[str, Rows] = {
 def differences(source: Source, ours: Engine, catalog: Catalog) -> list[str]:
     """Returns a line for each figure that differs. Only our resources count."""
     resources = set(catalog.refs())
-    growing = {ref for ref in resources if _grows(ref, catalog)}
+    growing = {ref for ref in resources if grows(ref, catalog)}
     lines = []
     for kind, name in _NAMES.items():
         known = growing if kind in _GROWING else resources
-        there = _figures(source.engine, kind, getattr(source.layout, kind), known)
+        there = _figures(source.engine, kind, source.rows_of(kind), known)
         here = _figures(ours, kind, _OURS[kind], known)
         for key in sorted(there.keys() | here.keys()):
             theirs, own = there.get(key), here.get(key)
             if theirs != own:
                 lines.append(f"{name}, {'/'.join(key) or 'all'}: {_text(theirs)} there, {_text(own)} here")
     return lines
-
-
-def _grows(ref: Ref, catalog: Catalog) -> bool:
-    resource = catalog.find(ref)
-    return resource is not None and resource.tracks_quota and catalog.autogrow(ref) is not None
 
 
 def _figures(engine: Engine, kind: str, rows: Rows, known: Collection[Ref]) -> Figures:

@@ -63,7 +63,7 @@ class Layout:
     @property
     def capacity(self) -> Rows:
         """service, resource, capacitor, az, raw_capacity, usage, subcapacities."""
-        az, resource, service = self._cluster_tables()
+        az, resource, service = self.cluster_tables()
         capacitor = resource.c.capacitor_id if self.version <= 51 else Value("")
         return (
             az.select(
@@ -91,7 +91,7 @@ class Layout:
         """service, resource, unit; None where the database does not say."""
         if self.version < 54:
             return None
-        _, resource, service = self._cluster_tables()
+        _, resource, service = self.cluster_tables()
         unit = Case(None, [(resource.c.unit == "piece", "")], resource.c.unit)
         return (
             resource.select(service.c.type.alias("service"), resource.c.name.alias("resource"), unit.alias("unit"))
@@ -145,7 +145,7 @@ class Layout:
     def services(self) -> Rows:
         """project, service, scraped_at, checked_at, stale, duration, error."""
         row = _table("project_services")
-        _, _, service = self._cluster_tables()
+        _, _, service = self.cluster_tables()
         query = row.select(
             row.c.project_id.alias("project"),
             (row.c.type if self.is_by_name else service.c.type).alias("service"),
@@ -167,7 +167,7 @@ class Layout:
             columns = _aliases(owner.c.project_id, owner.c.type, row.c.name)
             query = row.select(*columns, row.c.quota, row.c.backend_quota, *bounds)
             return query.join(owner, on=owner.c.id == row.c.service_id)
-        az, resource, service = self._cluster_tables()
+        az, resource, service = self.cluster_tables()
         amounts = _table("project_az_resources") if self.has_totals else row
         columns = _aliases(row.c.project_id, service.c.type, resource.c.name)
         query = (
@@ -197,56 +197,11 @@ class Layout:
         return most.alias("max_quota"), forbids.alias("forbids_autogrowth"), override.alias("override")
 
     @property
-    def bounds(self) -> Rows:
-        """project, service, resource, max_quota, forbids_autogrowth: where projects have bounded their quota."""
-        row = self.quotas.alias("q")
-        columns = (row.c.project, row.c.service, row.c.resource, row.c.max_quota, row.c.forbids_autogrowth)
-        return Select([row], columns).where(row.c.max_quota.is_null(False) | row.c.forbids_autogrowth)
-
-    @property
-    def overrides(self) -> Rows:
-        """domain, project (by name), service, resource, override."""
-        row, project, domain = self.quotas.alias("q"), _table("projects"), _table("domains")
-        names = (domain.c.name.alias("domain"), project.c.name.alias("project"))
-        return (
-            Select([row], [*names, row.c.service, row.c.resource, row.c.override])
-            .join(project, on=project.c.id == row.c.project)
-            .join(domain, on=domain.c.id == project.c.domain_id)
-            .where(row.c.override.is_null(False))
-        )
-
-    @property
-    def az_quotas(self) -> Rows:
-        """project, service, resource, az, quota: where they add up to the project's quota."""
-        row = self._az_quotas().alias("a")
-        columns = (row.c.project, row.c.service, row.c.resource, row.c.az, row.c.quota)
-        return Select([row], columns).where(row.c.adds_up)
-
-    def _az_quotas(self) -> Rows:
-        row = _table("project_az_resources")
-        parts = self._with_place(row, row, row.c.quota).where(row.c.quota.is_null(False))
-        if not self.is_by_name:
-            parts = parts.where(self._cluster_tables()[0].c.az != TOTAL_AZ)
-        parts, whole = parts.alias("p"), self.quotas.alias("w")
-        key = (parts.c.project, parts.c.service, parts.c.resource)
-        is_same = (whole.c.project == key[0]) & (whole.c.service == key[1]) & (whole.c.resource == key[2])
-        adds_up = whole.c.quota == fn.SUM(parts.c.quota).over(partition_by=key)
-        return Select([parts], [*key, parts.c.az, parts.c.quota, adds_up.alias("adds_up")]).join(whole, on=is_same)
-
-    @property
-    def usage_histories(self) -> Rows:
-        """project, service, resource, az, usage, history."""
-        row = _table("project_az_resources")
-        query = self._with_place(row, row, row.c.usage, row.c.historical_usage.alias("history"))
-        query = query.where(row.c.historical_usage.not_in(["", "{}"]))
-        return query if self.is_by_name else query.where(self._cluster_tables()[0].c.az != TOTAL_AZ)
-
-    @property
     def usages(self) -> Rows:
         """project, service, resource, az, usage, physical_usage, subresources."""
         row = _table("project_az_resources")
-        query = self._with_place(row, row, row.c.usage, row.c.physical_usage, row.c.subresources)
-        return query if self.is_by_name else query.where(self._cluster_tables()[0].c.az != TOTAL_AZ)
+        query = self.with_place(row, row, row.c.usage, row.c.physical_usage, row.c.subresources)
+        return query if self.is_by_name else query.where(self.cluster_tables()[0].c.az != TOTAL_AZ)
 
     @property
     def commitments(self) -> Rows:
@@ -258,7 +213,7 @@ class Layout:
             related = Expression(row.c.creation_context_json, "->", "related_ids")
             predecessor = Expression(related, "->>", 0).cast("bigint")
         times = ("created_at", "confirm_by", "confirmed_at", "expires_at", "superseded_at")
-        query = self._with_place(
+        query = self.with_place(
             row,
             _table("project_az_resources") if self.is_by_name else row,
             row.c.id,
@@ -271,7 +226,7 @@ class Layout:
         )
         return query if self.version < 71 else query.where(row.c.deleted_at.is_null())
 
-    def _with_place(self, row: Any, az_row: Any, *columns: Any) -> Rows:
+    def with_place(self, row: Any, az_row: Any, *columns: Any) -> Rows:
         """Returns the columns of `row`, with project, service, resource and AZ, which hang on `az_row`."""
         if self.is_by_name:
             owner, resource = _table("project_services"), _table("project_resources")
@@ -282,7 +237,7 @@ class Layout:
             return query.join(resource, on=resource.c.id == az_row.c.resource_id).join(
                 owner, on=owner.c.id == resource.c.service_id
             )
-        az, resource, service = self._cluster_tables()
+        az, resource, service = self.cluster_tables()
         query = row.select(*_aliases(row.c.project_id, service.c.type, resource.c.name), az.c.az, *columns)
         return (
             query.join(az, on=az.c.id == row.c.az_resource_id)
@@ -296,11 +251,7 @@ class Layout:
     def dropped(self) -> dict[str, Rows]:
         """What is not imported, by a text that says so."""
         commitment = _table("project_commitments")
-        az_quota = self._az_quotas().alias("a")
-        dropped = {
-            "rates of projects: the Resource API has none": _all(_table("project_rates")),
-            "quotas by AZ that do not add up to the project's quota": _all(az_quota).where(~az_quota.c.adds_up),
-        }
+        dropped = {"rates of projects: the Resource API has none": _all(_table("project_rates"))}
         if self.version >= 49:
             dropped["mails that wait to be sent"] = _all(_table("project_mail_notifications"))
         if self.version >= 71:
@@ -321,12 +272,12 @@ class Layout:
         }
 
     def _without_totals(self) -> Rows:
-        row, (az, _, _) = _table("project_az_resources"), self._cluster_tables()
+        row, (az, _, _) = _table("project_az_resources"), self.cluster_tables()
         if self.is_by_name:
             return _all(row)
         return _all(row).where(row.c.az_resource_id.not_in(az.select(az.c.id).where(az.c.az == TOTAL_AZ)))
 
-    def _cluster_tables(self) -> tuple[Any, Any, Any]:
+    def cluster_tables(self) -> tuple[Any, Any, Any]:
         """AZ resources, resources and services of the cluster."""
         prefix = "cluster_" if self.version <= 61 else ""
         return _table(f"{prefix}az_resources"), _table(f"{prefix}resources"), _table(f"{prefix}services")

@@ -8,6 +8,7 @@ from peewee import Select, Table, fn
 from limes.db.engine import Engine, Row
 from limes.db.failures import DATABASE_ERRORS, first_line
 from limes.errors import ConfigError, StartupError
+from limes.importer.growth_layout import RELATIONS, GrowthLayout
 from limes.importer.layout import Layout, Rows
 
 R = TypeVar("R", bound=NamedTuple)
@@ -94,13 +95,14 @@ class OverrideRow(NamedTuple):
 
 
 class AZQuotaRow(NamedTuple):
-    """A project's quota in an AZ."""
+    """A project's quota in an AZ; or the whole of it, where it is not split."""
 
     project: int
     service: str
     resource: str
     az: str
     quota: int
+    is_split: bool
 
 
 class UsageHistoryRow(NamedTuple):
@@ -158,13 +160,17 @@ class Source:
         self.engine = engine
         self.layout = Layout(_version(engine))
 
+    def rows_of(self, relation: str) -> Rows:
+        """Returns the query for all rows of a kind."""
+        return getattr(GrowthLayout(self.layout) if relation in RELATIONS else self.layout, relation)
+
     def count(self, relation: str) -> int:
         """Returns how many rows of a kind there are."""
-        return self._count(getattr(self.layout, relation))
+        return self._count(self.rows_of(relation))
 
     def stream(self, relation: str, kind: type[R], order: Collection[str]) -> Iterator[R]:
         """Yields the rows of a kind, which never stand in memory all at once. Columns as `Layout` says."""
-        rows = getattr(self.layout, relation).alias("x")
+        rows = self.rows_of(relation).alias("x")
         query = Select([rows], [getattr(rows.c, name) for name in kind._fields])
         return self.engine.stream(query.order_by(*(getattr(rows.c, name) for name in order)), kind)
 
@@ -182,7 +188,8 @@ class Source:
 
     def dropped(self) -> dict[str, int]:
         """Returns what is not imported, and how much of it there is."""
-        counted = {name: self._count(rows) for name, rows in self.layout.dropped.items()}
+        dropped = self.layout.dropped | GrowthLayout(self.layout).dropped
+        counted = {name: self._count(rows) for name, rows in dropped.items()}
         return {name: count for name, count in counted.items() if count}
 
     def _count(self, rows: Rows) -> int:

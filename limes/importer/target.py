@@ -11,7 +11,7 @@ from peewee import Case, Field, Select, Value, fn
 from limes.core.catalog import Catalog, Ref
 from limes.core.commitments.commitment import Commitment, describe
 from limes.db import models
-from limes.db.compiled import compiled, compiled_insert
+from limes.db.compiled import any_of, compiled, compiled_insert
 from limes.db.engine import Engine
 from limes.db.models import (
     AZResource,
@@ -184,16 +184,18 @@ class Target:
         return None, False
 
     def write_az_quotas(self, rows: Iterable[AZQuotaRow]) -> None:
-        """Writes quotas by AZ, of resources whose quota grows by itself."""
+        """Writes quotas by AZ, of resources whose quota grows by itself. It is computed as soon as a collector runs."""
 
         def values() -> Iterator[tuple[object, ...]]:
             for row in self._of_known_resources(rows):
                 if self._grows(row):
                     pair = self._projects[row.project][0], self._resources[row.service, row.resource]
                     yield (*pair, row.az, row.quota, self._now)
-                else:
+                elif row.is_split:
                     self.skipped["quotas by AZ where people set quota here"] += 1
 
+        growing = [id_ for ref, id_ in self._resources.items() if grows(ref, self._catalog)]
+        self.engine.write(Resource.update(quota_due_at=self._now).where(any_of(Resource.id, growing)))
         table = ProjectAZQuota
         self._insert((table.project_id, table.resource_id, table.az, table.quota, table.changed_at), values())
 
@@ -212,7 +214,7 @@ class Target:
 
     def _changes(self, row: UsageHistoryRow) -> list[usage_history.Change]:
         rule = self._catalog.autogrow((row.service, row.resource))
-        if rule is None or not self._grows(row):
+        if rule is None or not self._tracks(row):
             self.skipped["historical usage where people set quota here"] += 1
             return []
         try:
@@ -285,9 +287,14 @@ class Target:
     def _of_known_resources(self, rows: Iterable[T]) -> Iterator[T]:
         return (row for row in rows if (row.service, row.resource) in self._resources)
 
-    def _tracks(self, row: DomainQuotaRow | QuotaRow | AZQuotaRow | UsageHistoryRow) -> bool:
+    def _tracks(self, row: DomainQuotaRow | QuotaRow | UsageHistoryRow) -> bool:
         return self._catalog.services[row.service].resources[row.resource].tracks_quota
 
     def _grows(self, row: QuotaRow | AZQuotaRow | UsageHistoryRow) -> bool:
-        """Returns whether its quota grows by itself here."""
-        return self._tracks(row) and self._catalog.autogrow((row.service, row.resource)) is not None
+        return grows((row.service, row.resource), self._catalog)
+
+
+def grows(ref: Ref, catalog: Catalog) -> bool:
+    """Returns whether quota of a resource grows by itself here."""
+    resource = catalog.find(ref)
+    return resource is not None and resource.tracks_quota and catalog.autogrow(ref) is not None

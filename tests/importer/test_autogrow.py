@@ -68,7 +68,10 @@ def test_all_of_it_comes_along(go_limes: Callable[..., Any], target: Engine, ver
         ("berlin", "any", 3),
         ("berlin", "az-one", 12),
         ("berlin", "az-two", 5),
-    ]
+        ("dresden", "any", 30),
+    ], "where they do not add up, all of it is in no particular AZ"
+    due = target.rows("SELECT name FROM resources WHERE quota_due_at <= %s ORDER BY name", [NOW])
+    assert due == [("cores",), ("ram",)], "collectors know that these have grown before"
     assert outcome.dropped["quotas by AZ that do not add up to the project's quota"] == 1, "dresden's 29 of 30"
     ((name, az, changes, changed_at),) = by_project(target, "x.az, x.changes, x.changed_at", "project_usage_changes")
     assert (name, az, changed_at) == ("berlin", "az-one", NOW - 1_000)

@@ -70,13 +70,14 @@ class Cloud:
         self.collector.listeners.append(lambda job, seconds: self._done.append(job))
 
     def work(self, hours: float = 0.0) -> None:
-        """Lets time pass, and does what is due then, and what becomes due by it."""
-        self.clock.advance(hours * HOUR)
-        before = -1
-        while before < len(self._done):
-            before = len(self._done)
-            for loop in self.collector.loops:
-                loop.drain()
+        """Lets time pass, and does what is due then, and what becomes due by it within half a minute."""
+        for seconds in (hours * HOUR, 30):
+            self.clock.advance(seconds)
+            before = -1
+            while before < len(self._done):
+                before = len(self._done)
+                for loop in self.collector.loops:
+                    loop.drain()
 
     def limit(self, project: str = SHOP) -> int | None:
         """What Placement enforces."""
