@@ -1,0 +1,76 @@
+"""What bounds a quota that grows by itself, and who has set the bound.
+
+An override pins the quota. Without one, the largest minimum and the smallest maximum count, of: the limit that the
+project's admins have set, the operator's constraint, and what the backend accepts. A minimum comes before a maximum.
+"""
+
+import enum
+from dataclasses import dataclass, field
+
+from limes.core.autogrow import ProjectBounds
+from limes.core.constraints import Constraint
+
+
+class BoundSource(enum.StrEnum):
+    """Where a bound comes from."""
+
+    OVERRIDE = "override"
+    """The operator's file of quota overrides."""
+    MAX_QUOTA = "max-quota"
+    """The project's admins."""
+    CONSTRAINT = "constraint"
+    """The operator's constraint for the project."""
+    BACKEND = "backend"
+    """What the backend says that it accepts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """All limits of one project. None where there is none."""
+
+    override: int | None = None
+    max_quota: int | None = None
+    forbids_growth: bool = False
+    constraint: Constraint | None = None
+    min_backend_quota: int | None = None
+    max_backend_quota: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthBounds:
+    """What counts. A source is None where there is no such bound."""
+
+    bounds: ProjectBounds = field(default_factory=ProjectBounds)
+    minimum_from: BoundSource | None = None
+    maximum_from: BoundSource | None = None
+
+
+_UNBOUNDED = GrowthBounds()
+
+
+def find_bounds(limits: Limits) -> GrowthBounds:
+    """Returns the bounds that count."""
+    if limits.override is not None:
+        source = BoundSource.OVERRIDE
+        return GrowthBounds(ProjectBounds(limits.override, limits.override), source, source)
+    constraint = limits.constraint or Constraint()
+    minima = [
+        (constraint.minimum, BoundSource.CONSTRAINT),
+        (limits.min_backend_quota, BoundSource.BACKEND),
+    ]
+    maxima = [
+        (limits.max_quota, BoundSource.MAX_QUOTA),
+        (constraint.maximum, BoundSource.CONSTRAINT),
+        (limits.max_backend_quota, BoundSource.BACKEND),
+    ]
+    minimum, minimum_from = max(((value, source) for value, source in minima if value), default=(0, None), key=_amount)
+    maximum, maximum_from = min(
+        ((value, source) for value, source in maxima if value is not None), default=(None, None), key=_amount
+    )
+    if not minimum and maximum is None and not limits.forbids_growth:
+        return _UNBOUNDED  # as for most of thousands of projects
+    return GrowthBounds(ProjectBounds(minimum, maximum, limits.forbids_growth), minimum_from, maximum_from)
+
+
+def _amount(bound: tuple[int, BoundSource]) -> int:
+    return bound[0]

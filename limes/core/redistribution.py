@@ -1,0 +1,105 @@
+"""From computed quotas to those that are written now: small changes wait, so that the history stays readable.
+
+A change waits if it is small, the last one was not long ago, what the project has now covers all it needs, and is
+within its bounds. But no change waits that makes room for others: with what waits, no AZ has more quota than computed,
+unless there is capacity for it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from limes.core.autogrow import ProjectBounds
+from limes.core.catalog import ANY_AZ, AutogrowRule
+from limes.core.units import MAX_AMOUNT
+
+Quotas = Mapping[str, int]
+"""By AZ. Those of 0 are missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A project's quota as it is, and as it was computed."""
+
+    id: int
+    old: Quotas
+    new: Quotas
+    needed: Quotas
+    changed_at: float = 0
+    """When the quota was changed last."""
+    bounds: ProjectBounds = field(default_factory=ProjectBounds)
+
+    def may_wait(self, rule: AutogrowRule, now: float) -> bool:
+        """Returns whether the change is small enough, too soon, and not needed."""
+        old, new = sum(self.old.values()), sum(self.new.values())
+        if abs(new - old) >= old * rule.minor_change or now - self.changed_at >= rule.minor_change_interval:
+            return False
+        if any(self.old.get(az, 0) < amount for az, amount in self.needed.items()):
+            return False
+        return old >= self.bounds.minimum and not self._is_too_much(old)
+
+    def _is_too_much(self, old: int) -> bool:
+        if self.bounds.forbids_growth and old > max(sum(self.needed.values()), self.bounds.minimum):
+            return True
+        return self.bounds.maximum is not None and old > self.bounds.maximum
+
+
+def capped(quotas: Quotas) -> Quotas:
+    """Returns quotas whose sum is no more than the largest amount there is."""
+    excess = sum(quotas.values()) - MAX_AMOUNT
+    if excess <= 0:
+        return quotas
+    kept = {}
+    for az, quota in sorted(quotas.items()):
+        taken = min(quota, max(excess, 0))
+        excess -= taken
+        if quota > taken:
+            kept[az] = quota - taken
+    return kept
+
+
+def choose_changes(
+    capacity: Mapping[str, int], proposals: Sequence[Proposal], rule: AutogrowRule, now: float
+) -> list[Proposal]:
+    """Returns the proposals to write now, in their order: those that change something, without those that wait."""
+    waiting = {each.id: each for each in proposals if each.old != each.new and each.may_wait(rule, now)}
+    if waiting:
+        _release(waiting, capacity, proposals)
+    return [each for each in proposals if each.old != each.new and each.id not in waiting]
+
+
+def _release(waiting: dict[int, Proposal], capacity: Mapping[str, int], proposals: Sequence[Proposal]) -> None:
+    """Takes those that must not wait out of `waiting`."""
+    computed = _sum(each.new for each in proposals)
+    kept = computed.copy()
+    for each in waiting.values():
+        _move(kept, each.new, each.old)
+    real = {az: max(capacity.get(az, 0), computed[az]) for az in kept if az != ANY_AZ}
+    in_all = max(sum(capacity.values()), computed.total())
+    while waiting:
+        crowded = {az for az, limit in real.items() if kept[az] > limit}
+        is_crowded = kept.total() > in_all
+        released = [each for each in waiting.values() if _takes_room(each, crowded, everywhere=is_crowded)]
+        if not released:
+            return
+        for each in released:
+            del waiting[each.id]
+            _move(kept, each.old, each.new)
+
+
+def _takes_room(each: Proposal, crowded: set[str], *, everywhere: bool) -> bool:
+    if everywhere and sum(each.old.values()) > sum(each.new.values()):
+        return True
+    return any(each.old.get(az, 0) > each.new.get(az, 0) for az in crowded)
+
+
+def _sum(quotas: Iterable[Quotas]) -> Counter[str]:
+    sums = Counter[str]()
+    for one in quotas:
+        sums.update(one)
+    return sums
+
+
+def _move(sums: Counter[str], before: Quotas, after: Quotas) -> None:
+    sums.subtract(before)
+    sums.update(after)

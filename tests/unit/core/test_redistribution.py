@@ -1,0 +1,108 @@
+"""Which computed quotas are written at once, and which wait."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from limes.core.autogrow import ProjectBounds
+from limes.core.catalog import AutogrowRule
+from limes.core.redistribution import Proposal, capped, choose_changes
+from limes.core.units import MAX_AMOUNT
+
+RULE = AutogrowRule(growth_multiplier=1.2, minor_change=0.05, minor_change_interval=3600)
+NOW = 10_000.0
+PLENTY = {"one": 10**6, "two": 10**6}
+
+
+def proposal(old: int, new: int, **other: Any) -> Proposal:
+    """Of quota in one AZ, changed just before."""
+    other = {"id": 1, "needed": {}, "changed_at": NOW - 60, **other}
+    return Proposal(old={"one": old}, new={"one": new}, **other)
+
+
+def is_written(each: Proposal, capacity: Mapping[str, int] = PLENTY) -> bool:
+    return choose_changes(capacity, [each], RULE, NOW) == [each]
+
+
+def test_small_changes_wait() -> None:
+    assert not is_written(proposal(100, 104))
+    assert not is_written(proposal(100, 96))
+    assert is_written(proposal(100, 105))
+    assert is_written(proposal(100, 95))
+    assert is_written(proposal(0, 1))
+    assert is_written(proposal(100, 104, changed_at=NOW - 3600))
+
+
+def test_what_is_needed_does_not_wait() -> None:
+    assert is_written(proposal(100, 104, needed={"one": 101}))
+    assert not is_written(proposal(100, 104, needed={"one": 100}))
+    moved = Proposal(1, old={"one": 90, "two": 10}, new={"one": 85, "two": 16}, needed={"two": 11}, changed_at=NOW)
+    assert is_written(moved)
+
+
+def test_bounds_do_not_wait() -> None:
+    assert is_written(proposal(100, 98, bounds=ProjectBounds(maximum=98)))
+    assert not is_written(proposal(100, 98, bounds=ProjectBounds(maximum=100)))
+    assert is_written(proposal(100, 102, bounds=ProjectBounds(minimum=102)))
+    assert is_written(proposal(100, 98, needed={"one": 98}, bounds=ProjectBounds(forbids_growth=True)))
+    assert not is_written(proposal(100, 101, needed={"one": 100}, bounds=ProjectBounds(forbids_growth=True)))
+
+
+def test_what_makes_room_does_not_wait() -> None:
+    """100 in all: the first one has to give 3 to the second one, whose 20 more do not wait."""
+    first, second = proposal(70, 67), proposal(10, 33, id=2)
+    assert choose_changes({"one": 100}, [first, second], RULE, NOW) == [first, second]
+    assert choose_changes({"one": 103}, [first, second], RULE, NOW) == [second]
+    small = proposal(30, 31, id=2)
+    assert choose_changes({"one": 100}, [first, small], RULE, NOW) == []
+
+
+def test_room_in_one_az() -> None:
+    first = Proposal(1, old={"one": 70, "two": 30}, new={"one": 67, "two": 32}, needed={}, changed_at=NOW)
+    second = proposal(10, 33, id=2)
+    assert choose_changes({"one": 100, "two": 100}, [first, second], RULE, NOW) == [first, second]
+    assert choose_changes({"one": 103, "two": 100}, [first, second], RULE, NOW) == [second]
+
+
+def test_nothing_is_written_where_nothing_differs() -> None:
+    assert choose_changes(PLENTY, [proposal(5, 5), Proposal(2, old={}, new={}, needed={})], RULE, NOW) == []
+
+
+amounts = st.fixed_dictionaries({"one": st.integers(0, 40), "two": st.integers(0, 40), "any": st.integers(0, 10)})
+
+
+@given(
+    st.lists(st.tuples(amounts, amounts, st.integers(0, 7200)), max_size=12),
+    st.fixed_dictionaries({"one": st.integers(0, 400), "two": st.integers(0, 400)}),
+    st.randoms(use_true_random=False),
+)
+def test_never_more_than_computed_or_there_is(made: Any, capacity: dict[str, int], dice: Any) -> None:
+    rule = AutogrowRule(growth_multiplier=1.2, minor_change=0.3, minor_change_interval=3600)
+    proposals = [
+        Proposal(number, *({az: amount for az, amount in each.items() if amount} for each in quotas), {}, NOW - ago)
+        for number, (*quotas, ago) in enumerate(made)
+    ]
+    chosen = {each.id: each for each in choose_changes(capacity, proposals, rule, NOW)}
+    final = [(each.new if each.id in chosen else each.old) for each in proposals]
+    for az, there_is in capacity.items():
+        computed = sum(each.new.get(az, 0) for each in proposals)
+        assert sum(each.get(az, 0) for each in final) <= max(there_is, computed)
+    in_all = sum(sum(each.new.values()) for each in proposals)
+    assert sum(sum(each.values()) for each in final) <= max(sum(capacity.values()), in_all)
+    shuffled = dice.sample(proposals, len(proposals))
+    assert {each.id for each in choose_changes(capacity, shuffled, rule, NOW)} == set(chosen)
+
+
+@pytest.mark.parametrize(
+    ("quotas", "expected"),
+    [
+        ({"a": 5}, {"a": 5}),
+        ({"a": 5, "b": MAX_AMOUNT}, {"b": MAX_AMOUNT}),
+        ({"a": MAX_AMOUNT, "b": 7}, {"a": MAX_AMOUNT - 7, "b": 7}),
+    ],
+)
+def test_largest_amounts(quotas: dict[str, int], expected: dict[str, int]) -> None:
+    assert capped(quotas) == expected
