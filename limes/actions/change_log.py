@@ -130,6 +130,12 @@ class ChangeLog:
         """Records quotas that constraints have changed: (resource, old quota, new quota, constraint)."""
         self._record_steps(scope, [self._constrained(*change) for change in changes])
 
+    def record_quotas(self, changes: Sequence[tuple[Scope, QuotaStep]]) -> None:
+        """Records quotas of many projects or domains."""
+        now = self._now()
+        history.append(self.engine, [self._history_row(scope, step, now) for scope, step in changes])
+        self._emit([events.quota_changed(scope, step, self.initiator) for scope, step in changes])
+
     def record_scrape(
         self,
         task: ProjectTask,

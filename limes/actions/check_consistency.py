@@ -41,7 +41,7 @@ class CheckConsistency:
             wanted = {
                 ids[ref]: constraint
                 for ref, constraint in self.constraints.domains.get(domain.name, {}).items()
-                if ref in ids
+                if ref in ids and not self.catalog.autogrow(ref)
             }
             if not wanted:
                 continue

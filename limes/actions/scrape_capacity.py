@@ -20,6 +20,7 @@ from limes.db.engine import Engine
 from limes.db.queries import capacity as queries
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import kept_sums, tasks
+from limes.db.queries.autogrow import mark_due
 from limes.db.queries.project_sums import Among
 from limes.db.queries.tasks import CapacitorTask
 from limes.system import Clock, Jitter
@@ -105,6 +106,7 @@ class ScrapeCapacity:
         queries.replace_capacity(self.engine, task.id, rows)
         queries.drop_capacity(self.engine, unreported)
         now = self._now()
+        mark_due(self.engine, {*rows, *unreported}, now, lock=False)
         queries.record_scrape(self.engine, task.id, now, now + self.jitter.spread(self.interval), duration)
         self.commitments.settle_locked({*rows, *unreported})
 

@@ -19,6 +19,8 @@ import orjson
 from limes.actions.backend_drift import find_drift
 from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.compute_quota import growth_rule
+from limes.actions.follow_usage import FollowUsage
 from limes.actions.project_tasks import SILENT, Telemetry, never, next_pause, project_info, wanted_quotas
 from limes.audit.initiator import Initiator
 from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, calls
@@ -149,6 +151,8 @@ class ScrapeUsage:
         if state is None:
             return False
         queries.write_figures(self.engine, task.project_id, stored, present)
+        follow = FollowUsage(self.engine, self.catalog, self.change_log)
+        follow.run(task.project_id, task.service_type, ids, stored, present, outcome.now)
         before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
         self.change_log.record_scrape(task, self.constraints, before, after)
         if freed := queries.less_used(stored, present):
@@ -218,7 +222,10 @@ class ScrapeUsage:
             return None, None
         backend_quota = to_stored(usage.quota)
         quota = stored.quota if stored and stored.quota is not None else _initial_quota(resource, backend_quota)
-        constraint = self.constraints.for_project((task.service_type, name), task.domain_name, task.project_name)
+        ref = (task.service_type, name)
+        if growth_rule(self.catalog, ref) is not None:  # constraints are bounds of what is computed
+            return (stored.quota or 0) if stored else 0, backend_quota
+        constraint = self.constraints.for_project(ref, task.domain_name, task.project_name)
         if constraint is not None and not constraint.allows(quota):
             old, quota = quota, constraint.apply_to(quota)
             where = f"{task.scope}, {task.service_type}/{name}"

@@ -1,4 +1,5 @@
-"""The jobs for the whole cluster: capacity, what is done at regular intervals, and the delivery of audit events.
+"""The jobs for the whole cluster: capacity, quota that follows usage, what is done at regular intervals, and the
+delivery of audit events.
 
 Each works on its claims at once, so that none has anything to give back when it is closed.
 """
@@ -6,6 +7,7 @@ Each works on its claims at once, so that none has anything to give back when it
 from dataclasses import dataclass
 
 from limes.actions.deliver_events import DeliverEvents
+from limes.actions.distribute_quota import DistributeQuota
 from limes.actions.run_job import RunJob
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.metrics.counters import AuditCounters, OutcomeCounter
@@ -26,6 +28,27 @@ class CapacityJob:
         if outcome is None:
             return False
         self.scrapes.count(outcome.success, outcome.capacitor)
+        return True
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+@dataclass(frozen=True, slots=True)
+class DistributionJob:
+    """Computes quota that follows usage, of one resource after the other."""
+
+    action: DistributeQuota
+    distributions: OutcomeCounter
+    workers: int = 1
+    name: str = "distribute-quota"
+
+    def step(self) -> bool:
+        """Computes one resource if one is due. Returns whether there was one."""
+        outcome = self.action.run_next()
+        if outcome is None:
+            return False
+        self.distributions.count(outcome.success, *outcome.ref)
         return True
 
     def close(self) -> None:

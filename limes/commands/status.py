@@ -70,12 +70,7 @@ def _print(status: "Status") -> None:
             for capacitor in report.capacitors
         ],
     )
-    print_table(
-        console,
-        "Jobs",
-        ("job", "last run>", "late>", "error"),
-        [(job.name, duration(job.age), _lag(job.lag), warn(job.error or None, bool(job.error))) for job in report.jobs],
-    )
+    _print_jobs(console, report)
     print_table(
         console,
         "Audit events that wait",
@@ -123,6 +118,30 @@ def _print_services(console: "Console", report: "StatusReport") -> None:
     ]
     names = ("service", "projects>", "unscraped>", "oldest>", "stale>", "due>", "late>", "to push>", "waiting>")
     print_table(console, "Services", (*names, "drift>", "errors>"), rows)
+
+
+def _print_jobs(console: "Console", report: "StatusReport") -> None:
+    print_table(
+        console,
+        "Jobs",
+        ("job", "last run>", "late>", "error"),
+        [(job.name, duration(job.age), _lag(job.lag), warn(job.error or None, bool(job.error))) for job in report.jobs],
+    )
+    if report.distributions:
+        print_table(
+            console,
+            "Quota that follows usage",
+            ("resource", "computed>", "late>", "error"),
+            [
+                (
+                    f"{row.service}/{row.resource}",
+                    duration(row.age),
+                    _lag(row.lag),
+                    warn(row.error or None, bool(row.error)),
+                )
+                for row in report.distributions
+            ],
+        )
 
 
 def _print_circuits(console: "Console", status: "Status") -> None:

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from limes.actions.change_log import ChangeLog
+from limes.actions.change_model import ChangeModel
 from limes.actions.check_consistency import CheckConsistency
+from limes.actions.compute_quota import growing_resources
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.project_tasks import Telemetry
@@ -21,7 +23,7 @@ from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.rabbitmq import RabbitMQSink
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.clocks import ClockWatch
-from limes.collector.cluster_jobs import AuditJob, CapacityJob, ClusterWideJob
+from limes.collector.cluster_jobs import AuditJob, CapacityJob, ClusterWideJob, DistributionJob
 from limes.collector.loop import Job
 from limes.collector.overrides_job import OverridesJob
 from limes.collector.runner import Collector
@@ -32,11 +34,13 @@ from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.use_cases import (
     build_discovery,
+    build_distribution,
     build_quota_push,
     build_settlement,
     build_utilisation,
     open_change_log,
 )
+from limes.core.catalog import Ref
 from limes.db.engine import Engine
 from limes.db.queries.fold_sums import fold_sums
 from limes.db.queries.kept_sums import are_kept
@@ -72,7 +76,7 @@ def build_collector(
     """Returns a collector that is ready to start, on a database whose schema is up to date.
 
     Makes the rows that mirror the configuration, and deletes those of capacitors that left it, and of services that
-    left it long ago.
+    left it long ago. Follows the configured models of distributing quota.
     """
     watch = ClockWatch(engine, settings.collector.max_clock_skew, every=settings.collector.poll_interval)
     may_work = watch.agrees if clock is None else lambda: True  # a given clock differs on purpose
@@ -82,18 +86,19 @@ def build_collector(
         engine, cluster.catalog, list(cluster.backends.capacity), clock, settings.collector.service_grace
     )
     sync_catalog.run(prune=True)
+    change_log = open_change_log(settings, engine, cluster, clock)
+    ChangeModel(engine, cluster.catalog, clock, change_log).run()
     names = {service.service_type: service.type for service in settings.services}
     services = [(service, names[service]) for service in cluster.catalog.services]
-    counters = _counters(services, list(cluster.backends.capacity))
-    change_log = open_change_log(settings, engine, cluster, clock)
+    counters = _counters(services, list(cluster.backends.capacity), growing_resources(cluster.catalog))
     counted = JobMetrics(services)
     audit = audit_jobs(settings, engine, clock, jitter)
     jobs: list[Job] = [
         *_service_jobs(engine, cluster, settings, services, clock, jitter, counters, counted, change_log),
         _capacity_job(engine, cluster, settings, clock, jitter, counters["limes_capacity_scrapes"], change_log),
+        *_distribution_jobs(engine, cluster, settings, clock, jitter, counters, change_log),
         *_cluster_wide_jobs(engine, cluster, settings, sync_catalog, clock, jitter, counters, change_log),
         *audit.jobs,
-        OverridesJob(FollowOverrides(engine, cluster.catalog, clock, cluster.overrides.current)),
     ]
     counted.start_at_zero([job.name for job in jobs])
     gauges = ScrapeGauges(engine, names, clock, settings.collector.stale_after, settings.audit.sinks)
@@ -113,12 +118,13 @@ def build_collector(
     )
 
 
-def _counters(services: list[tuple[str, str]], capacitors: list[str]) -> dict[str, OutcomeCounter]:
+def _counters(services: list[tuple[str, str]], capacitors: list[str], growing: list[Ref]) -> dict[str, OutcomeCounter]:
     by_service = ("service_type", "service_name")
     counters = (
         ("limes_resource_scrapes", "Scrapes of usage and quota", by_service, services),
         ("limes_quota_pushes", "Writes of quota to backends", by_service, services),
         ("limes_capacity_scrapes", "Scrapes of capacity", ("capacitor_id",), [(name,) for name in capacitors]),
+        ("limes_quota_distributions", "Computations of quota that follows usage", ("service", "resource"), growing),
         ("limes_keystone_syncs", "Discoveries of domains and projects", (), [()]),
         ("limes_commitment_runs", "Runs of the job that expires and confirms commitments", (), [()]),
         ("limes_commitment_use_runs", "Runs of the job that measures the use of commitments", (), [()]),
@@ -197,6 +203,24 @@ def _capacity_job(
         lease=collector.lease,
     )
     return CapacityJob(action, scrapes, workers=max(1, min(collector.threads, len(cluster.backends.capacity))))
+
+
+def _distribution_jobs(
+    engine: Engine,
+    cluster: Cluster,
+    settings: Settings,
+    clock: Clock,
+    jitter: Jitter,
+    counters: dict[str, OutcomeCounter],
+    change_log: ChangeLog,
+) -> list[Job]:
+    """Returns the jobs about quota that follows usage."""
+    change_log = change_log.by(of_job("distribute-quota"))
+    action = replace(build_distribution(settings, engine, cluster, clock, change_log), jitter=jitter)
+    return [
+        DistributionJob(action, counters["limes_quota_distributions"]),
+        OverridesJob(FollowOverrides(engine, cluster.catalog, clock, cluster.overrides.current)),
+    ]
 
 
 def _cluster_wide_jobs(

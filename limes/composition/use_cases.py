@@ -5,6 +5,7 @@ from limes.actions.commitments.ledger import Ledger
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.commitments.utilisation import MeasureUtilisation
 from limes.actions.discover import Discover
+from limes.actions.distribute_quota import DistributeQuota
 from limes.actions.push_quota import PushQuota
 from limes.composition.cluster import Cluster
 from limes.db.engine import Engine
@@ -56,6 +57,25 @@ def build_settlement(engine: Engine, cluster: Cluster, clock: Clock, change_log:
 def build_utilisation(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> MeasureUtilisation:
     """Returns the use case that looks at how much of their commitments projects use."""
     return MeasureUtilisation(_ledger(engine, cluster, clock, change_log), cluster.commitment_rules.use_days)
+
+
+def build_distribution(
+    settings: Settings, engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog
+) -> DistributeQuota:
+    """Returns the use case that computes quota that follows usage, and explains it."""
+    collector = settings.collector
+    return DistributeQuota(
+        engine=engine,
+        catalog=cluster.catalog,
+        constraints=cluster.constraints,
+        overrides=cluster.overrides.current,
+        clock=clock,
+        jitter=RandomJitter(),
+        change_log=change_log,
+        interval=collector.capacity_interval,
+        retry=collector.capacity_retry,
+        lease=collector.lease,
+    )
 
 
 def _ledger(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> Ledger:

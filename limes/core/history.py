@@ -32,6 +32,10 @@ class Reason(enum.StrEnum):
     """An operator's constraint demands it."""
     BACKEND_DRIFT = "backend-drift"
     """The backend enforced something else."""
+    AUTOGROW = "autogrow"
+    """It follows usage and commitments."""
+    DISTRIBUTION_MODEL = "distribution-model"
+    """The operator has changed how quota of the resource is distributed."""
     VANISHED = "vanished"
     """The project or domain is gone from Keystone."""
 

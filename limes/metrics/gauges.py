@@ -131,6 +131,9 @@ class ScrapeGauges(Collector):
         for job in state.jobs:
             is_due = job.next_run_at <= now
             due.append((job.name, "", int(is_due), job.next_run_at if is_due else None))
+        for service_type in sorted({row.service for row in state.distributions}):
+            times = [row.due_at for row in state.distributions if row.service == service_type and row.due_at <= now]
+            due.append(("distribute-quota", service_type, len(times), min(times, default=None)))
         for task, service_type, count, since in due:
             families["limes_tasks_due"].add_metric((task, service_type), count)
             families["limes_task_lag_seconds"].add_metric((task, service_type), _age(now, since))

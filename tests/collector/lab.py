@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from limes.actions.change_log import ChangeLog
+from limes.actions.change_model import ChangeModel
 from limes.actions.commitments.ledger import Ledger
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.discover import Discover
+from limes.actions.distribute_quota import DistributeQuota
 from limes.actions.push_quota import PushQuota
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
@@ -34,6 +36,7 @@ from limes.backends import (
 )
 from limes.core.catalog import Catalog
 from limes.core.constraints import ConstraintSet
+from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
 from limes.system import SystemIds
 from tests.support.clock import FrozenClock
@@ -166,6 +169,7 @@ class Lab:
         self.catalog = Catalog(["az-one", "az-two"], [COMPUTE, VOLUME], **self.catalog_options)
         self.backends = {"compute": self.compute, "volume": self.volume}
         SyncCatalog(self.engine, self.catalog, sorted(self.capacitors), self.clock).run()
+        ChangeModel(self.engine, self.catalog, self.clock, self.change_log).run()
 
     @property
     def change_log(self) -> ChangeLog:
@@ -202,6 +206,17 @@ class Lab:
 
     def settle_commitments(self) -> SettleCommitments:
         return SettleCommitments(Ledger(self.engine, self.catalog, self.clock, SystemIds(), self.change_log))
+
+    def distribute(self, overrides: QuotaOverrides = NO_OVERRIDES) -> DistributeQuota:
+        return DistributeQuota(
+            self.engine, self.catalog, self.constraints, lambda: overrides, self.clock, NoJitter(), self.change_log
+        )
+
+    def distribute_all(self, overrides: QuotaOverrides = NO_OVERRIDES) -> int:
+        """Computes quota until none is due; answers how many quotas have changed."""
+        outcomes = list(iter(lambda: self.distribute(overrides).run_next(), None))
+        assert all(outcome.success for outcome in outcomes)
+        return sum(outcome.changed for outcome in outcomes)
 
     def push(self) -> PushQuota:
         return PushQuota(self.engine, self.catalog, self.backends, self.clock, NoJitter())

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from limes.actions.reports.status import ReportStatus, ServiceStatus, StatusReport
+from limes.actions.reports.status import DistributionStatus, ReportStatus, ServiceStatus, StatusReport
 from limes.backends import BackendError
+from tests.collector.growing import make_growing
 from tests.collector.lab import Lab
 
 
@@ -80,3 +81,23 @@ def test_audit_events_that_wait(lab: Lab, report: Callable[..., StatusReport]) -
     found = report()
     assert [(one.sink, one.events, one.age) for one in found.audit] == [("rabbitmq", 1, 1000)]
     assert "audit: 1 events wait for rabbitmq, the oldest for 1000 s" in found.problems
+
+
+def test_quota_that_follows_usage(make_lab: Callable[..., Lab]) -> None:
+    """How the last computation of each resource went, and how late the next one is."""
+    lab = make_growing(make_lab)
+    lab.scrape_all()
+    lab.capacitors["nova"].capacity = {}
+    lab.scrape_capacity().run_next()
+    lab.clock.advance(60)
+
+    def read() -> StatusReport:
+        return ReportStatus(lab.engine, 7200).run(lab.now)
+
+    assert read().distributions == [DistributionStatus("compute", "cores", None, 60, "")]
+    lab.distribute_all()
+    lab.clock.advance(5)
+    assert read().distributions == [DistributionStatus("compute", "cores", 5, 0, "")]
+    assert read().jobs == []
+    lab.execute("UPDATE jobs SET error = 'no capacity'")
+    assert read().problems == ["quota of compute/cores: no capacity"]

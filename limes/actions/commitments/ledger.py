@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 import orjson
 
 from limes.actions.change_log import ChangeLog, scope_of
+from limes.actions.compute_quota import growth_rule
+from limes.actions.grant_needed import GrantNeeded
 from limes.actions.lookup import not_ready
 from limes.audit.cadf import Scope
 from limes.audit.events import CommitmentStep
@@ -30,6 +32,7 @@ from limes.db.queries import commitment_balance, commitment_events
 from limes.db.queries import commitments as queries
 from limes.db.queries import project_quotas as quota_queries
 from limes.db.queries import projects as project_queries
+from limes.db.queries.autogrow import mark_due
 from limes.db.queries.capacity import lock_resources
 from limes.errors import NotFound, Unprocessable
 from limes.system import Clock, IdSource
@@ -210,10 +213,11 @@ class Ledger:
         return changes
 
     def record(self, changes: Sequence[Change], now: float) -> None:
-        """Writes the events of the changes. Comes last in a transaction."""
+        """Writes the events of the changes, and has quota follow them. Comes last in a transaction."""
         if not changes:
             return
         refs = self.refs(change.commitment.resource_id for change in changes)
+        self._follow(changes, refs, now)
         owners = project_queries.projects_by_id(self.engine, {change.commitment.project_id for change in changes})
         rows = []
         for change in changes:
@@ -237,6 +241,17 @@ class Ledger:
             )
         self._audit(rows, {owner.uuid: scope_of(owner) for owner in owners.values()})
         commitment_events.append(self.engine, rows, lambda: max(now, self.now()))
+
+    def _follow(self, changes: Sequence[Change], refs: Mapping[int, Ref], now: float) -> None:
+        """Where quota follows commitments: grants what is needed now, and has the rest computed."""
+        growing = {id_ for id_, ref in refs.items() if growth_rule(self.catalog, ref)}
+        if not growing:
+            return
+        mark_due(self.engine, growing, now, lock=False)
+        places = {(one.commitment.project_id, one.commitment.resource_id) for one in changes}
+        GrantNeeded(self.engine, self.catalog, self.change_log).run(
+            [place for place in places if place[1] in growing], now
+        )
 
     def _audit(self, rows: Sequence[commitment_events.EventRow], scopes: Mapping[str, Scope]) -> None:
         """Writes audit events. A commitment's last event says what it was before. `scopes` are by project UUID."""

@@ -56,7 +56,9 @@ class ReportInconsistencies:
         ids = resource_ids(self.engine)
         refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
         report = InconsistencyReport()
-        for domain in queries.overcommitted_domains(self.engine, list(refs)):
+        # where quota follows usage, domains have none of their own
+        with_domain_quota = [id_ for id_, ref in refs.items() if not self.catalog.autogrow(ref)]
+        for domain in queries.overcommitted_domains(self.engine, with_domain_quota):
             report.overcommitted.append((refs[domain.resource_id], domain))
         for project in queries.suspicious_projects(self.engine, list(refs)):
             ref = refs[project.resource_id]

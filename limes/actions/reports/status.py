@@ -49,6 +49,17 @@ class JobStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class DistributionStatus:
+    """The computation of quota that follows usage, for one resource."""
+
+    service: str
+    resource: str
+    age: float | None
+    lag: float
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class AuditStatus:
     """Audit events that were not delivered to a sink yet."""
 
@@ -65,6 +76,7 @@ class StatusReport:
     services: list[ServiceStatus]
     capacitors: list[CapacitorStatus]
     jobs: list[JobStatus]
+    distributions: list[DistributionStatus]
     audit: list[AuditStatus]
     leases: list[queries.Lease]
     errors: list[queries.ErrorGroup]
@@ -110,6 +122,12 @@ class ReportStatus:
                     row.error,
                 )
                 for row in state.jobs
+            ],
+            distributions=[
+                DistributionStatus(
+                    row.service, row.resource, _age(row.ran_at, now), max(0.0, now - row.due_at), row.error
+                )
+                for row in state.distributions
             ],
             audit=[AuditStatus(row.sink, row.events, now - row.since) for row in state.audit],
             leases=queries.leases(self.engine, now),
@@ -160,4 +178,5 @@ def _problems(report: StatusReport) -> list[str]:
         if sink.age > _AUDIT_PATIENCE
     )
     problems.extend(f"job {job.name}: {job.error}" for job in report.jobs if job.error)
+    problems.extend(f"quota of {row.service}/{row.resource}: {row.error}" for row in report.distributions if row.error)
     return problems

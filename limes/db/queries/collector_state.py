@@ -1,5 +1,6 @@
 """How the collector's work goes, as its gauges and `limes status` show it. Only for configured services."""
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import peewee
@@ -9,6 +10,7 @@ from limes.core.scrape_problem import PROJECT_PLACEHOLDER
 from limes.db.compiled import Parameters, compiled
 from limes.db.engine import Engine
 from limes.db.models import Capacitor, Domain, Job, OutboxEvent, Project, ProjectService, Service
+from limes.db.queries.autogrow import JOB_PREFIX, computed_resources
 
 
 class ServiceState(NamedTuple):
@@ -60,6 +62,16 @@ class JobState(NamedTuple):
     error: str
 
 
+class DistributionState(NamedTuple):
+    """The computation of quota that follows usage, for one resource."""
+
+    service: str
+    resource: str
+    ran_at: float | None
+    due_at: float
+    error: str
+
+
 class AuditBacklog(NamedTuple):
     """Audit events that one sink was not given yet, and when the first of them happened."""
 
@@ -74,6 +86,7 @@ class WorkState(NamedTuple):
     services: list[ServiceState]
     capacitors: list[CapacitorState]
     jobs: list[JobState]
+    distributions: list[DistributionState]
     audit: list[AuditBacklog]
     """Sinks for which nothing waits are missing."""
 
@@ -138,13 +151,23 @@ _AUDIT = compiled(
 
 
 def read(engine: Engine, now: float, stale_before: float) -> WorkState:
-    """Reads everything in four queries, whatever the number of projects. To be called in a snapshot."""
+    """Reads everything in five queries, whatever the number of projects. To be called in a snapshot."""
+    jobs = engine.all(_JOBS, JobState)
     return WorkState(
         engine.all(_SERVICES, ServiceState, now=now, stale_before=stale_before),
         engine.all(_CAPACITORS, CapacitorState),
-        engine.all(_JOBS, JobState),
+        [job for job in jobs if not job.name.startswith(JOB_PREFIX)],
+        list(_distributions(engine, jobs)),
         engine.all(_AUDIT, AuditBacklog),
     )
+
+
+def _distributions(engine: Engine, jobs: Iterable[JobState]) -> Iterator[DistributionState]:
+    outcomes = {job.name: job for job in jobs}
+    for row in computed_resources(engine):
+        last = outcomes.get(f"{JOB_PREFIX}{row.service_type}/{row.name}")
+        ran_at, error = (last.ran_at, last.error) if last else (None, "")
+        yield DistributionState(row.service_type, row.name, ran_at, row.due_at, error)
 
 
 _PROJECT_SCRAPES = compiled(

@@ -1,0 +1,96 @@
+"""Computes the quotas of all projects for a resource whose quota follows usage, from one state of the database."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from limes.core.allocation_words import describe_allocation
+from limes.core.autogrow import Allocation, ProjectDemand, distribute
+from limes.core.capacity import effective
+from limes.core.catalog import AutogrowRule, Catalog, Ref
+from limes.core.constraints import ConstraintSet
+from limes.core.demand import demand_by_az
+from limes.core.growth_bounds import GrowthBounds, Limits, find_bounds
+from limes.core.overrides import QuotaOverrides
+from limes.core.units import Unit
+from limes.db.engine import Engine
+from limes.db.queries.autogrow_figures import Figures, ProjectQuotaRow, raw_capacity_by_az, read_figures
+
+CurrentOverrides = Callable[[], QuotaOverrides]
+"""Returns the overrides as they are in the file just now."""
+
+
+def growth_rule(catalog: Catalog, ref: Ref) -> AutogrowRule | None:
+    """Returns how quota of a resource follows usage; None if people set it, or it has none."""
+    resource = catalog.find(ref)
+    return catalog.autogrow(ref) if resource is not None and resource.tracks_quota else None
+
+
+def growing_resources(catalog: Catalog) -> list[Ref]:
+    """Returns the resources whose quota follows usage, in the order of reports."""
+    return [ref for ref in catalog.refs() if growth_rule(catalog, ref)]
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """What was computed for a resource, and what from. Mappings are by project id."""
+
+    rule: AutogrowRule
+    unit: Unit
+    capacity: Mapping[str, int]
+    """By AZ, after overcommit."""
+    figures: Figures
+    demands: Mapping[int, ProjectDemand]
+    bounds: Mapping[int, GrowthBounds]
+    allocations: Mapping[int, Allocation]
+
+    def describe(self, project_id: int) -> str:
+        """Returns why the quota of a project is what was computed."""
+        return describe_allocation(
+            self.demands[project_id], self.allocations[project_id], self.bounds[project_id], self.unit
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeQuota:
+    """The computation with what it works with. To be called inside a transaction or a snapshot."""
+
+    engine: Engine
+    catalog: Catalog
+    constraints: ConstraintSet
+    overrides: CurrentOverrides
+
+    def run(self, ref: Ref, resource_id: int, rule: AutogrowRule, now: float, *, lock: bool) -> Computation:
+        """Computes. With `lock`, usage and quota of all projects stay as they are until the transaction ends."""
+        resource = self.catalog.find(ref)
+        assert resource is not None
+        behavior = self.catalog.behavior(ref)
+        figures = read_figures(self.engine, resource_id, now, rule.retention, lock=lock)
+        raw = raw_capacity_by_az(self.engine, resource_id)
+        capacity = {az: effective(amount, behavior.overcommit_factor) for az, amount in raw.items()}
+        overrides = self.overrides()
+        bounds = {row.project_id: find_bounds(self._limits(ref, row, overrides)) for row in figures.projects}
+        demands = {
+            id_: ProjectDemand(
+                id_,
+                demand_by_az(
+                    figures.usage.get(id_, {}),
+                    figures.recent.get(id_, {}),
+                    figures.committed.get(id_, {}),
+                    is_pooled=not behavior.commitment_is_az_aware,
+                ),
+                found.bounds,
+            )
+            for id_, found in bounds.items()
+        }
+        allocations = distribute(capacity, demands.values(), rule)
+        return Computation(rule, resource.unit, capacity, figures, demands, bounds, allocations)
+
+    def _limits(self, ref: Ref, row: ProjectQuotaRow, overrides: QuotaOverrides) -> Limits:
+        return Limits(
+            override=overrides.for_project(ref, row.domain_name, row.project_name),
+            max_quota=row.max_quota,
+            forbids_growth=bool(row.forbids_autogrowth),
+            constraint=self.constraints.for_project(ref, row.domain_name, row.project_name),
+            min_backend_quota=row.min_backend_quota,
+            max_backend_quota=row.max_backend_quota,
+        )

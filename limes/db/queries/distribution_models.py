@@ -1,0 +1,86 @@
+"""From quota that people set to quota that follows usage, and back: what is written for whole resources at once."""
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from peewee import JOIN, Value, fn
+
+from limes.db.compiled import any_of, lock
+from limes.db.engine import Engine
+from limes.db.models import Domain, DomainResource, Project, ProjectAZQuota, ProjectResource, Resource, UsageChanges
+
+
+class ModelRow(NamedTuple):
+    """A resource, and when its quota is due: null where people set it."""
+
+    id: int
+    quota_due_at: float | None
+
+
+class DomainSum(NamedTuple):
+    """A domain with its own quota of a resource, and the sum of its projects'."""
+
+    id: int
+    uuid: str
+    name: str
+    quota: int
+    projects_quota: int
+
+
+def lock_models(engine: Engine, resources: Collection[int]) -> dict[int, float | None]:
+    """Locks these resources and returns when the quota of each is due."""
+    query = Resource.select(Resource.id, Resource.quota_due_at).where(any_of(Resource.id, resources))
+    return {row.id: row.quota_due_at for row in engine.all(lock(query.order_by(Resource.id)), ModelRow)}
+
+
+def start_from_set_quota(engine: Engine, resource: int, az: str, changed_at: float) -> None:
+    """Puts the quota of each project into one AZ, a quota of 0 as well."""
+    quota = fn.COALESCE(ProjectResource.quota, 0)
+    set_quota = ProjectResource.select(
+        ProjectResource.project, ProjectResource.resource, Value(az), quota, Value(changed_at)
+    ).where(ProjectResource.resource == resource)
+    fields = [
+        *(ProjectAZQuota.project_id, ProjectAZQuota.resource_id, ProjectAZQuota.az),
+        *(ProjectAZQuota.quota, ProjectAZQuota.changed_at),
+    ]
+    engine.write(ProjectAZQuota.insert_from(set_quota, fields))
+
+
+def forget_growth(engine: Engine, resource: int) -> None:
+    """Deletes quota by AZ, and what is known of recent usage. Quota over all AZs stays."""
+    engine.write(ProjectAZQuota.delete().where(ProjectAZQuota.resource_id == resource))
+    engine.write(UsageChanges.delete().where(UsageChanges.resource_id == resource))
+
+
+def domain_sums(engine: Engine, resource: int) -> list[DomainSum]:
+    """Returns all domains with their own quota of a resource, and the sum of their projects'."""
+    same = (DomainResource.domain == Domain.id) & (DomainResource.resource == resource)
+    sums = (
+        ProjectResource.select(Project.domain, fn.SUM(ProjectResource.quota).alias("quota"))
+        .join(Project)
+        .where(ProjectResource.resource == resource)
+        .group_by(Project.domain)
+        .alias("sums")
+    )
+    quota, projects_quota = fn.COALESCE(DomainResource.quota, 0), fn.COALESCE(sums.c.quota, 0)
+    query = (
+        Domain.select(Domain.id, Domain.uuid, Domain.name, quota, projects_quota)
+        .join(DomainResource, JOIN.LEFT_OUTER, on=same)
+        .join_from(Domain, sums, JOIN.LEFT_OUTER, on=sums.c.domain_id == Domain.id)
+        .order_by(Domain.id)
+    )
+    return engine.all(query, DomainSum)
+
+
+def lock_domains(engine: Engine, resource: int) -> None:
+    """Until the transaction ends, nobody else decides on sums over projects for this resource."""
+    query = DomainResource.select(DomainResource.domain).where(DomainResource.resource == resource)
+    engine.column(lock(query.order_by(DomainResource.domain)))
+
+
+def write_domain_quotas(engine: Engine, resource: int, quotas: Mapping[int, int]) -> None:
+    """Sets quotas of domains, by their ids."""
+    fields = [DomainResource.domain, DomainResource.resource, DomainResource.quota]
+    insert = DomainResource.insert_many([(domain, resource, quota) for domain, quota in quotas.items()], fields)
+    key = [DomainResource.domain, DomainResource.resource]
+    engine.write(insert.on_conflict(conflict_target=key, preserve=[DomainResource.quota]))

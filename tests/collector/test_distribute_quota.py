@@ -1,0 +1,353 @@
+"""Quota that follows usage and commitments: when it is computed, and what is written."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from limes.actions.distribute_quota import DistributionOutcome
+from limes.core.autogrow import Step
+from limes.core.catalog import DistributionRule
+from limes.core.constraints import Constraint, ConstraintSet
+from limes.core.growth_bounds import BoundSource
+from limes.core.overrides import QuotaOverrides
+from limes.errors import Unavailable
+from tests.collector.commitments import YEAR, add
+from tests.collector.growing import (
+    DAY,
+    GROWTH,
+    az_quotas,
+    distributions,
+    due_at,
+    history,
+    kept_changes,
+    make_growing,
+    provide,
+    set_due,
+    use,
+)
+from tests.collector.lab import Lab
+from tests.support.rows import all_rows, changes
+
+CORES = ("compute", "cores")
+
+
+@pytest.fixture
+def lab(make_lab: Callable[..., Lab]) -> Lab:
+    """100 cores in each AZ; berlin uses 20 and 30, dresden 5 in az-one, paris nothing."""
+    lab = make_growing(make_lab)
+    provide(lab, az_one=100, az_two=100)
+    use(lab, berlin={"az-one": 20, "az-two": 30}, dresden={"az-one": 5}, paris={})
+    lab.clock.advance(10)
+    return lab
+
+
+def desynced(lab: Lab) -> list[str]:
+    """Projects whose backend has to be told its quota."""
+    return [
+        name
+        for (name,) in lab.rows(
+            "SELECT p.name FROM project_services ps JOIN projects p ON p.id = ps.project_id"
+            " JOIN services s ON s.id = ps.service_id WHERE s.type = 'compute' AND quota_desynced_at IS NOT NULL"
+            " ORDER BY 1"
+        )
+    ]
+
+
+def test_what_is_used_is_granted_with_the_first_scrape(lab: Lab) -> None:
+    assert az_quotas(lab) == {"berlin": {"az-one": 20, "az-two": 30}, "dresden": {"az-one": 5}}
+    assert history(lab) == [
+        ("p-berlin", "cores", 0, 50, "autogrow", "usage 50", "limes"),
+        ("p-dresden", "cores", 0, 5, "autogrow", "usage 5", "limes"),
+    ]
+
+
+def test_growth(lab: Lab) -> None:
+    assert lab.distribute().run_next() == DistributionOutcome(CORES, True, 2)
+    assert az_quotas(lab) == {"berlin": {"az-one": 24, "az-two": 36}, "dresden": {"az-one": 6}}
+    assert history(lab)[2:] == [
+        (
+            *("p-berlin", "cores", 50, 60, "autogrow"),
+            *("usage 50: 50 for usage and commitments, 10 for growth", "limes"),
+        ),
+        ("p-dresden", "cores", 5, 6, "autogrow", "usage 5: 5 for usage and commitments, 1 for growth", "limes"),
+    ]
+    assert due_at(lab) == lab.now + 900
+    assert lab.distribute().run_next() is None
+
+
+def test_backends_are_told(lab: Lab) -> None:
+    lab.distribute_all()
+    assert desynced(lab) == ["berlin", "dresden"]
+    while lab.push().run_next("compute"):
+        pass
+    assert lab.compute.quota["berlin"]["cores"] == 60
+    assert lab.compute.quota["dresden"]["cores"] == 6
+    assert desynced(lab) == []
+
+
+def test_the_same_state_writes_nothing(lab: Lab) -> None:
+    lab.distribute_all()
+    set_due(lab, lab.now)
+    before = all_rows(lab.engine)
+    assert lab.distribute_all() == 0
+    assert set(changes(before, all_rows(lab.engine))) == {"resources"}
+
+
+def test_usage_of_late(lab: Lab) -> None:
+    """Quota falls once usage has been lower for the retention period, and grows once it was higher for so long."""
+    lab.distribute_all()
+    use(lab, berlin={"az-one": 10, "az-two": 50})
+    lab.distribute_all()
+    assert az_quotas(lab)["berlin"] == {"az-one": 20, "az-two": 50}
+    use(lab, berlin={"az-one": 10, "az-two": 50})
+    lab.clock.advance(DAY + 1)
+    lab.distribute_all()
+    assert az_quotas(lab)["berlin"] == {"az-one": 12, "az-two": 60}
+    assert "usage 60: 60 for usage and commitments, 12 for growth" in history(lab)[-1]
+
+
+def test_recent_usage_is_kept(lab: Lab) -> None:
+    assert kept_changes(lab) == {}, "a first report is no change"
+    use(lab, berlin={"az-one": 20, "az-two": 30}, dresden={"az-one": 5})
+    assert kept_changes(lab) == {}
+    use(lab, berlin={"az-one": 25}, dresden={"az-one": 5, "az-two": 1})
+    assert kept_changes(lab) == {
+        ("berlin", "az-one"): [[lab.now, 20, 25]],
+        ("berlin", "az-two"): [[lab.now, 0, 30]],
+        ("dresden", "az-two"): [[lab.now, 0, 1]],
+    }
+    lab.distribute_all()
+    assert az_quotas(lab)["berlin"] == {"az-one": 25, "az-two": 30}
+
+
+def test_statements_of_a_scrape(lab: Lab) -> None:
+    """Two more where usage has changed, and one to see whether it is granted where it has risen."""
+    lab.distribute_all()
+
+    def asked(**usage: Any) -> int:
+        statements = []
+        run = lab.engine.db.execute_sql
+        lab.engine.db.execute_sql = lambda sql, *args, **kwargs: (statements.append(sql), run(sql, *args, **kwargs))[1]
+        try:
+            use(lab, **usage)
+        finally:
+            del lab.engine.db.execute_sql
+        return len([sql for sql in statements if "usage_changes" in sql or "az_quotas" in sql])
+
+    assert asked(berlin={"az-one": 20, "az-two": 30}) == 0
+    assert asked(berlin={"az-one": 19, "az-two": 30}) == 2
+    assert asked(berlin={"az-one": 20, "az-two": 30}) == 3
+
+
+def test_usage_beyond_quota_is_granted_at_once(lab: Lab) -> None:
+    lab.distribute_all()
+    use(lab, berlin={"az-one": 20, "az-two": 40})
+    assert az_quotas(lab)["berlin"] == {"az-one": 24, "az-two": 40}
+    assert history(lab)[-1] == ("p-berlin", "cores", 60, 64, "autogrow", "usage 60", "limes")
+
+
+def test_due_after_a_scrape(lab: Lab) -> None:
+    """Ten seconds later, so that many new projects are computed together; only if quota was not enough."""
+
+    def due_in(project: str, az_one: int) -> float:
+        set_due(lab, lab.now + 10 * DAY)
+        use(lab, **{project: {"az-one": az_one}})
+        found = due_at(lab)
+        assert found is not None
+        return found - lab.now
+
+    lab.distribute_all()
+    assert due_in("dresden", 7) == 10
+    assert due_in("dresden", 6) > DAY
+    assert due_in("dresden", 7) > DAY
+    lab.execute("DELETE FROM project_resources WHERE project_id = %s", lab.project_id("paris"))
+    assert due_in("paris", 0) == 10, "seen for the first time"
+
+
+def test_a_commitment_raises_quota_at_once(lab: Lab) -> None:
+    lab.distribute_all()
+    lab.push().push_project(lab.project_id("paris"), ["compute"])
+    add(lab, 1, 10, project="paris", status="pending")
+    lab.settle_commitments().run()
+    assert az_quotas(lab)["paris"] == {"az-one": 10}
+    assert history(lab)[-1] == ("p-paris", "cores", 0, 10, "autogrow", "usage 0, committed 10", "limes")
+    assert due_at(lab) == lab.now
+    assert "paris" in desynced(lab)
+    lab.distribute_all()
+    assert az_quotas(lab)["paris"] == {"az-one": 12}
+
+
+def test_a_commitment_that_ends_lowers_quota(lab: Lab) -> None:
+    add(lab, 1, 10, project="paris", status="confirmed", expires_at=lab.now + 1000)
+    lab.distribute_all()
+    assert az_quotas(lab)["paris"] == {"az-one": 12}
+    lab.clock.advance(1001)
+    set_due(lab, lab.now + 500)
+    lab.settle_commitments().run()
+    assert due_at(lab) == lab.now
+    lab.distribute_all()
+    assert "paris" not in az_quotas(lab)
+    assert history(lab)[-1] == ("p-paris", "cores", 12, 0, "autogrow", "usage 0: nothing", "limes")
+
+
+def test_due_after_a_capacity_scrape(lab: Lab) -> None:
+    lab.distribute_all()
+    set_due(lab, lab.now + 10 * DAY)
+    provide(lab, az_one=26, az_two=100)
+    assert due_at(lab) == lab.now
+    lab.distribute_all()
+    assert az_quotas(lab) == {"berlin": {"az-one": 21, "az-two": 36}, "dresden": {"az-one": 5}}
+    assert history(lab)[-2][5].endswith("; no capacity for 3 more")
+
+
+def test_bounds(make_lab: Callable[..., Lab]) -> None:
+    constraints = ConstraintSet(projects={"germany/berlin": {CORES: Constraint(minimum=70)}})
+    lab = make_growing(make_lab, constraints=constraints)
+    use(lab, berlin={"az-one": 50}, dresden={"az-one": 10}, paris={"az-one": 10})
+    assert az_quotas(lab)["berlin"] == {"az-one": 50}, "constraints are bounds of what is computed"
+    lab.execute("UPDATE project_resources SET max_quota = 11 WHERE project_id = %s", lab.project_id("dresden"))
+    overrides = QuotaOverrides({("france", "paris"): {CORES: 33}})
+    provide(lab, az_one=1000)
+    lab.distribute_all(overrides)
+    assert az_quotas(lab) == {"berlin": {"az-one": 70}, "dresden": {"az-one": 11}, "paris": {"az-one": 33}}
+    lab.execute("UPDATE project_resources SET forbids_autogrowth = %s WHERE max_quota = 11", True)
+    provide(lab, az_one=1000)
+    lab.distribute_all(overrides)
+    assert az_quotas(lab)["dresden"] == {"az-one": 10}
+    assert history(lab)[-1][5].endswith("; limited by forbid_autogrowth")
+
+
+def test_bounds_of_the_backend(make_lab: Callable[..., Lab]) -> None:
+    lab = make_growing(make_lab)
+    lab.compute.bounds = {"cores": (15, 55)}
+    use(lab, berlin={"az-one": 50}, dresden={})
+    provide(lab, az_one=1000)
+    lab.distribute_all()
+    assert {name: sum(quotas.values()) for name, quotas in az_quotas(lab).items()} == {"berlin": 55, "dresden": 15}
+
+
+def test_small_changes_wait(make_lab: Callable[..., Lab]) -> None:
+    lab = make_growing(make_lab, replace(GROWTH, minor_change=0.05, minor_change_interval=3600, retention=100.0))
+    use(lab, berlin={"az-one": 50})
+    provide(lab, az_one=1000)
+    lab.distribute_all()
+    assert az_quotas(lab)["berlin"] == {"az-one": 60}
+    lab.execute("UPDATE project_az_resources SET usage = 52 WHERE az = 'az-one'")
+    lab.clock.advance(1000)
+    assert lab.distribute_all() == 0
+    assert az_quotas(lab)["berlin"] == {"az-one": 60}
+    lab.clock.advance(3000)
+    assert lab.distribute_all() == 1
+    assert az_quotas(lab)["berlin"] == {"az-one": 62}
+
+
+def test_resources_that_people_set_are_left_alone(lab: Lab) -> None:
+    assert due_at(lab, "ram") is None
+    provide(lab, az_one=100, az_two=100)
+    lab.distribute_all()
+    assert due_at(lab, "ram") is None
+    assert lab.quotas()["ram"] == (0, 0)
+
+
+def test_one_resource_that_fails_does_not_stop_others(make_lab: Callable[..., Lab]) -> None:
+    rule = DistributionRule(re.compile("compute/(cores|ram)"), "autogrow", autogrow=GROWTH)
+    lab = make_lab(catalog_options={"distributions": [rule]})
+    lab.discover().run()
+    lab.scrape_all()
+    lab.clock.advance(10)
+
+    class Broken(QuotaOverrides):
+        def for_project(self, ref: Any, domain_name: str, project_name: str) -> int | None:
+            if ref == CORES:
+                raise Unavailable("the disk is gone")
+            return 5
+
+    distribute = lab.distribute(Broken({}))
+    assert [distribute.run_next(), distribute.run_next(), distribute.run_next()] == [
+        DistributionOutcome(CORES, False),
+        DistributionOutcome(("compute", "ram"), True, 3),
+        None,
+    ]
+    errors = dict(lab.rows("SELECT name, error FROM jobs"))
+    assert errors == {"distribute-quota:compute/cores": "the disk is gone", "distribute-quota:compute/ram": ""}
+    assert due_at(lab) == lab.now + 180
+    lab.clock.advance(180)
+    lab.distribute_all()
+    assert set(dict(lab.rows("SELECT name, error FROM jobs")).values()) == {""}
+
+
+def test_a_killed_one_costs_a_lease(lab: Lab) -> None:
+    """Nobody else does the same meanwhile."""
+
+    class Killed(BaseException):
+        pass
+
+    def die() -> QuotaOverrides:
+        raise Killed
+
+    with pytest.raises(Killed):
+        replace(lab.distribute(), overrides=die).run_next()
+    assert lab.distribute().run_next() is None
+    lab.clock.advance(300)
+    assert lab.distribute().run_next() == DistributionOutcome(CORES, True, 2)
+
+
+def test_what_changes_during_a_computation_is_computed_again(lab: Lab) -> None:
+    """The mark comes after the claim, and before the computation locks the resource."""
+    from limes.db.queries.autogrow import mark_due
+
+    ids = [id_ for (id_,) in lab.rows("SELECT id FROM resources WHERE name = 'cores'")]
+    distribute = lab.distribute()
+    assert distribute.run_next()
+    assert due_at(lab) == lab.now + 900
+    lab.engine.atomic(lambda: mark_due(lab.engine, ids, lab.now))
+    assert due_at(lab) == lab.now
+    lab.engine.atomic(lambda: mark_due(lab.engine, ids, lab.now + 50))
+    assert due_at(lab) == lab.now, "never later than before"
+
+
+def test_explanation(lab: Lab) -> None:
+    before = all_rows(lab.engine)
+    found = lab.distribute(QuotaOverrides({("germany", "dresden"): {CORES: 7}})).allocation(lab.project_id(), CORES)
+    assert found is not None
+    assert found.allocation.granted == {
+        Step.NEEDED: {"az-one": 20, "az-two": 30},
+        Step.GROWTH: {"az-one": 4, "az-two": 6},
+    }
+    assert found.capacity == {"az-one": 100, "az-two": 100}
+    assert found.quotas == {"az-one": 20, "az-two": 30}
+    assert found.text == "usage 50: 50 for usage and commitments, 10 for growth"
+    pinned = lab.distribute(QuotaOverrides({("germany", "dresden"): {CORES: 7}})).allocation(
+        lab.project_id("dresden"), CORES
+    )
+    assert pinned is not None
+    assert pinned.bounds.maximum_from is BoundSource.OVERRIDE
+    assert pinned.allocation.quota == 7
+    assert lab.distribute().allocation(lab.project_id(), ("compute", "ram")) is None
+    assert lab.distribute().allocation(10**6, CORES) is None
+    assert changes(before, all_rows(lab.engine)) == {}
+
+
+def test_a_project_that_vanishes_takes_its_rows(lab: Lab) -> None:
+    lab.distribute_all()
+    lab.keystone.found = {
+        domain: [one for one in found if one.name != "dresden"] for domain, found in lab.keystone.found.items()
+    }
+    lab.discover().run()
+    assert set(az_quotas(lab)) == {"berlin"}
+
+
+def test_commitments_for_all_azs(make_lab: Callable[..., Lab]) -> None:
+    """They cover usage wherever it is."""
+    lab = make_lab(catalog_options={"distributions": distributions()})
+    lab.discover().run()
+    provide(lab, az_one=100)
+    use(lab, berlin={"az-one": 20})
+    add(lab, 1, 30, status="pending", az="any", expires_at=lab.now + YEAR)
+    lab.execute("UPDATE project_commitments SET status = 'confirmed', confirmed_at = %s", lab.now)
+    lab.clock.advance(901)
+    lab.distribute_all()
+    assert az_quotas(lab)["berlin"] == {"any": 12, "az-one": 24}
