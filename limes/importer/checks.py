@@ -9,6 +9,7 @@ from typing import Any
 
 from peewee import Case, Select, Value, fn
 
+from limes.actions.compute_quota import growing_resources
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Catalog, Ref
 from limes.core.overrides import QuotaOverrides
 from limes.db.engine import Engine
@@ -26,7 +27,6 @@ from limes.db.models import (
 )
 from limes.importer.layout import Rows
 from limes.importer.source import OverrideRow, Source
-from limes.importer.target import grows
 
 _SHOWN = 5
 
@@ -193,7 +193,7 @@ _OURS: dict[str, Rows] = {
 def differences(source: Source, ours: Engine, catalog: Catalog) -> list[str]:
     """Returns a line for each figure that differs. Only our resources count."""
     resources = set(catalog.refs())
-    growing = {ref for ref in resources if grows(ref, catalog)}
+    growing = set(growing_resources(catalog))
     lines = []
     for kind, name in _NAMES.items():
         known = growing if kind in _GROWING else resources

@@ -8,8 +8,10 @@ from typing import Any, TypeVar
 import orjson
 from peewee import Case, Field, Select, Value, fn
 
+from limes.actions.compute_quota import growth_rule
 from limes.core.catalog import Catalog, Ref
 from limes.core.commitments.commitment import Commitment, describe
+from limes.core.recent_usage import UsageChange
 from limes.db import models
 from limes.db.compiled import any_of, compiled, compiled_insert
 from limes.db.engine import Engine
@@ -194,7 +196,7 @@ class Target:
                 elif row.is_split:
                     self.skipped["quotas by AZ where people set quota here"] += 1
 
-        growing = [id_ for ref, id_ in self._resources.items() if grows(ref, self._catalog)]
+        growing = [id_ for ref, id_ in self._resources.items() if growth_rule(self._catalog, ref)]
         self.engine.write(Resource.update(quota_due_at=self._now).where(any_of(Resource.id, growing)))
         table = ProjectAZQuota
         self._insert((table.project_id, table.resource_id, table.az, table.quota, table.changed_at), values())
@@ -207,14 +209,14 @@ class Target:
                 changes = self._changes(row)
                 if changes:
                     pair = self._projects[row.project][0], self._resources[row.service, row.resource]
-                    yield (*pair, row.az, orjson.dumps(changes).decode(), changes[-1][0])
+                    yield (*pair, row.az, orjson.dumps([*map(tuple, changes)]).decode(), changes[-1].at)
 
         table = UsageChanges
         self._insert((table.project_id, table.resource_id, table.az, table.changes, table.changed_at), values())
 
-    def _changes(self, row: UsageHistoryRow) -> list[usage_history.Change]:
-        rule = self._catalog.autogrow((row.service, row.resource))
-        if rule is None or not self._tracks(row):
+    def _changes(self, row: UsageHistoryRow) -> list[UsageChange]:
+        rule = growth_rule(self._catalog, (row.service, row.resource))
+        if rule is None:
             self.skipped["historical usage where people set quota here"] += 1
             return []
         try:
@@ -287,14 +289,8 @@ class Target:
     def _of_known_resources(self, rows: Iterable[T]) -> Iterator[T]:
         return (row for row in rows if (row.service, row.resource) in self._resources)
 
-    def _tracks(self, row: DomainQuotaRow | QuotaRow | UsageHistoryRow) -> bool:
+    def _tracks(self, row: DomainQuotaRow | QuotaRow) -> bool:
         return self._catalog.services[row.service].resources[row.resource].tracks_quota
 
     def _grows(self, row: QuotaRow | AZQuotaRow | UsageHistoryRow) -> bool:
-        return grows((row.service, row.resource), self._catalog)
-
-
-def grows(ref: Ref, catalog: Catalog) -> bool:
-    """Returns whether quota of a resource grows by itself here."""
-    resource = catalog.find(ref)
-    return resource is not None and resource.tracks_quota and catalog.autogrow(ref) is not None
+        return growth_rule(self._catalog, (row.service, row.resource)) is not None

@@ -10,33 +10,22 @@ from typing import Any
 
 import orjson
 
-_SLOTS = 48
-"""For so many parts of the retention period, at most one entry each is kept (`limes.db.models.autogrow`)."""
-
-Change = tuple[float, int, int]
-"""When, and the smallest and largest usage just before and after."""
+from limes.core.recent_usage import UsageChange, add_change
 
 
 class UnreadableHistory(ValueError):
     """The document is not what the Go Limes writes."""
 
 
-def convert(document: str, usage: int, now: float, retention: float) -> list[Change]:
+def convert(document: str, usage: int, now: float, retention: float) -> list[UsageChange]:
     """Returns how usage has changed within the retention period (seconds), up to the present usage.
 
     Raises `UnreadableHistory`.
     """
-    slot = retention / _SLOTS
-    changes: list[Change] = []
+    changes: list[UsageChange] = []
     for (_, before), (when, after) in pairwise([*_points(document), (now, usage)]):
-        when = min(when, now)
-        if before == after or when <= now - retention:
-            continue
-        smallest, largest = min(before, after), max(before, after)
-        if changes and changes[-1][0] // slot == when // slot:
-            _, smallest_before, largest_before = changes.pop()
-            smallest, largest = min(smallest, smallest_before), max(largest, largest_before)
-        changes.append((when, smallest, largest))
+        if before != after and when >= now - retention:
+            changes = add_change(changes, min(when, now), before, after, retention)
     return changes
 
 

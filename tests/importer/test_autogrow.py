@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -10,12 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.core.catalog import AutogrowRule, DistributionRule
+from limes.actions.change_log import ChangeLog
+from limes.actions.change_model import ChangeModel
+from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
 from limes.core.overrides import QuotaOverrides
+from limes.core.recent_usage import recent_range
 from limes.db.engine import Engine
 from limes.importer.usage_history import UnreadableHistory, convert
+from limes.system import SystemIds
+from tests.api.world import SERVICES
 from tests.importer.conftest import Case
 from tests.importer.go_limes import GoLimes
+from tests.support.clock import FrozenClock
+from tests.support.rows import all_rows
 
 HOUR = 3600
 NOW = 1767225600
@@ -105,6 +112,24 @@ def test_where_people_set_quota_it_is_left_behind(go_limes: Callable[..., Any], 
 
 
 @pytest.mark.postgresql
+def test_a_collector_takes_it_as_it_is(go_limes: Callable[..., Any], target: Engine) -> None:
+    """For collectors, the model of the resource has not changed: else they would begin with what is set."""
+    source = go_limes(82)
+    fill(source)
+    Case(source, target, distributions=DISTRIBUTIONS).run()
+    before = all_rows(target)
+
+    def start_collector(distributions: Sequence[DistributionRule]) -> None:
+        catalog, clock = Catalog(["az-one", "az-two"], SERVICES, distributions=distributions), FrozenClock()
+        ChangeModel(target, catalog, clock, ChangeLog(target, catalog, clock, SystemIds(), ())).run()
+
+    start_collector(DISTRIBUTIONS)
+    assert all_rows(target) == before
+    start_collector(())
+    assert target.rows("SELECT * FROM project_usage_changes") == [], "this one changes the model"
+
+
+@pytest.mark.postgresql
 def test_history_that_cannot_be_read(go_limes: Callable[..., Any], target: Engine) -> None:
     source = go_limes(82)
     source.run("UPDATE project_az_resources SET historical_usage = 'x' WHERE usage = 2")
@@ -154,11 +179,9 @@ def test_smallest_and_largest_stay_exact(points: list[tuple[int, int]], usage: i
     changes = convert(document, usage, now, retention)
     in_force = [
         usage,
-        *(before for (_, before), (end, _) in pairwise([*points, (now, usage)]) if end > now - retention),
+        *(before for (_, before), (end, _) in pairwise([*points, (now, usage)]) if end >= now - retention),
     ]
-    smallest = min([usage, *(low for _, low, _ in changes)])
-    largest = max([usage, *(high for _, _, high in changes)])
-    assert (smallest, largest) == (min(in_force), max(in_force))
+    assert recent_range(changes, usage, now - retention) == (min(in_force), max(in_force))
     assert len(changes) <= 49
     assert all(earlier[0] < later[0] for earlier, later in pairwise(changes))
 
