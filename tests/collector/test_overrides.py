@@ -11,21 +11,25 @@ from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides, Reason
 from limes.backends import AZUsage
 from limes.collector.overrides_job import OverridesJob
-from limes.core.catalog import AutogrowRule, DistributionRule
+from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.errors import Unavailable
 from limes.metrics.overrides import OverrideGauges
-from tests.collector.lab import Lab
+from tests.collector.lab import BERLIN, GERMANY, Lab
 from tests.support.clock import FrozenClock
 
 CORES, RAM, CAPACITY = ("compute", "cores"), ("compute", "ram"), ("volume", "capacity")
 DISTRIBUTIONS = [DistributionRule(re.compile("compute/.*"), "autogrow", autogrow=AutogrowRule(1.2))]
+BEHAVIORS = [
+    BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 year",), commitment_is_az_aware=True),
+    BehaviorRule(re.compile("compute/ram"), commitment_durations=("1 year",)),
+]
 
 
 @pytest.fixture
 def lab(make_lab: Callable[..., Lab]) -> Lab:
-    """Quota of compute grows by itself; berlin uses 5 cores in each of two AZs."""
-    lab = make_lab(catalog_options={"distributions": DISTRIBUTIONS})
+    """Quota of compute grows by itself; berlin uses 5 cores in each of two AZs, to which it can commit."""
+    lab = make_lab(catalog_options={"distributions": DISTRIBUTIONS, "behaviors": BEHAVIORS})
     lab.discover().run()
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(5), "az-two": AZUsage(5)}}
     lab.scrape_all()
@@ -52,20 +56,30 @@ def test_what_has_no_effect(lab: Lab) -> None:
 
 
 def test_commitments_count_by_az(lab: Lab) -> None:
-    """10 committed and 5 used in one AZ need 10 there; what has ended needs nothing."""
+    """10 committed and 5 used in one AZ need 10 there; what has ended needs nothing. Where commitments are for no AZ,
+    they cover usage in all of them."""
+    lab.compute.usage["berlin"]["ram"] = {"az-one": AZUsage(4), "az-two": AZUsage(3)}
+    lab.discover().request_sync(GERMANY.id, BERLIN.id)
+    lab.scrape_all()
     values = (
         "(id, uuid, project_id, resource_id, az, amount, duration, status, created_at, creator_uuid, creator_name,"
         " transfer_status, confirmed_at, expires_at)"
     )
-    (cores,) = (id_ for id_, name in lab.rows("SELECT id, name FROM resources") if name == "cores")
-    for id_, status, expires_in in ((1, "confirmed", 100), (2, "confirmed", -1), (3, "planned", 100)):
+    ids = {name: id_ for id_, name in lab.rows("SELECT id, name FROM resources")}
+    for id_, name, az, status, expires_in in (
+        (1, "cores", "az-one", "confirmed", 100),
+        (2, "cores", "az-one", "confirmed", -1),
+        (3, "cores", "az-one", "planned", 100),
+        (4, "ram", "any", "confirmed", 100),
+    ):
         lab.execute(
             f"INSERT INTO project_commitments {values}"
-            " VALUES (%s, %s, %s, %s, 'az-one', 10, '1 year', %s, 1, 'u', 'u', '', 2, %s)",
-            id_, f"c-{id_}", lab.project_id(), cores, status, lab.now + expires_in,
+            " VALUES (%s, %s, %s, %s, %s, 10, '1 year', %s, 1, 'u', 'u', '', 2, %s)",
+            id_, f"c-{id_}", lab.project_id(), ids[name], az, status, lab.now + expires_in,
         )  # fmt: skip
     assert ineffective(lab, {("germany", "berlin"): {CORES: 14}}) == [("berlin", CORES, Reason.BELOW_NEED, 15)]
-    assert ineffective(lab, {("germany", "berlin"): {CORES: 15}}) == []
+    assert ineffective(lab, {("germany", "berlin"): {CORES: 15, RAM: 10}}) == []
+    assert ineffective(lab, {("germany", "berlin"): {RAM: 9}}) == [("berlin", RAM, Reason.BELOW_NEED, 10)]
 
 
 def figures(gauges: OverrideGauges) -> dict[tuple[Any, ...], float]:

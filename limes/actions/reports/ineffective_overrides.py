@@ -4,11 +4,13 @@ import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from limes.actions.compute_quota import growth_rule
 from limes.core.catalog import Catalog, Ref
+from limes.core.demand import demand_by_az
 from limes.core.overrides import QuotaOverride, QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries.needed_quota import needed_quota, projects_by_names
+from limes.db.queries.needed_quota import projects_by_names, read_committed, read_usage
 from limes.system import Clock
 
 
@@ -48,25 +50,23 @@ class FindIneffectiveOverrides:
 
     def _find(self, entries: list[QuotaOverride]) -> Iterator[IneffectiveOverride]:
         projects = projects_by_names(self.engine, {(entry.domain, entry.project) for entry in entries})
-        growing = {entry.ref for entry in entries if self.catalog.autogrow(entry.ref) is not None}
+        growing = {entry.ref for entry in entries if growth_rule(self.catalog, entry.ref)}
         ids = {ref: id_ for ref, id_ in catalog_queries.resource_ids(self.engine).items() if ref in growing}
-        now = self.clock.now().timestamp()
-        needed = needed_quota(self.engine, projects.values(), ids.values(), now) if projects and ids else {}
+        usage = read_usage(self.engine, projects.values(), ids.values())
+        committed = read_committed(self.engine, projects.values(), ids.values(), self.clock.now().timestamp())
         for entry in entries:
-            found = self._judge(entry, projects.get((entry.domain, entry.project)), ids, needed)
-            if found is not None:
-                yield found
+            project = projects.get((entry.domain, entry.project))
+            if entry.ref not in growing:
+                yield IneffectiveOverride(entry, Reason.NOT_AUTOGROW)
+            elif project is None:
+                yield IneffectiveOverride(entry, Reason.NO_PROJECT)
+            elif entry.ref in ids:
+                place = (project, ids[entry.ref])
+                needed = self._needed(entry.ref, usage.get(place, {}), committed.get(place, {}))
+                if needed > entry.quota:
+                    yield IneffectiveOverride(entry, Reason.BELOW_NEED, needed)
 
-    def _judge(
-        self,
-        entry: QuotaOverride,
-        project: int | None,
-        resources: Mapping[Ref, int],
-        needed: Mapping[tuple[int, int], int],
-    ) -> IneffectiveOverride | None:
-        if self.catalog.autogrow(entry.ref) is None:
-            return IneffectiveOverride(entry, Reason.NOT_AUTOGROW)
-        if project is None:
-            return IneffectiveOverride(entry, Reason.NO_PROJECT)
-        need = needed.get((project, resources.get(entry.ref, 0)), 0)
-        return IneffectiveOverride(entry, Reason.BELOW_NEED, need) if need > entry.quota else None
+    def _needed(self, ref: Ref, usage: Mapping[str, int], committed: Mapping[str, int]) -> int:
+        is_pooled = not self.catalog.behavior(ref).commitment_is_az_aware
+        demand = demand_by_az(usage, {}, committed, is_pooled=is_pooled)
+        return sum(each.needed for each in demand.values())

@@ -1,7 +1,7 @@
-"""What single projects need of resources, whatever else bounds their quota: usage, and confirmed commitments."""
+"""What single projects use of resources, and have committed to: it is granted whatever else bounds their quota."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from peewee import fn
@@ -46,18 +46,22 @@ def projects_by_names(engine: Engine, names: Collection[tuple[str, str]]) -> dic
     return {(domain, project): id_ for domain, project, id_ in rows if (domain, project) in names}
 
 
-def needed_quota(
-    engine: Engine, projects: Collection[int], resources: Collection[int], now: float
-) -> dict[tuple[int, int], int]:
-    """Returns what projects need over all AZs, by project and resource: in each AZ the larger of usage and confirmed
-    commitments."""
-    by_az: dict[tuple[int, int, str], int] = defaultdict(int)
-    of_these = {"projects": list(projects), "resources": list(resources)}
-    rows = engine.all(_USAGE, _Amount, **of_these) + engine.all(_COMMITTED, _Amount, **of_these, now=now)
+AmountsByAZ = Mapping[tuple[int, int], Mapping[str, int]]
+"""By project id and resource id, and by AZ."""
+
+
+def read_usage(engine: Engine, projects: Collection[int], resources: Collection[int]) -> AmountsByAZ:
+    """Returns what these projects use of these resources."""
+    return _by_az(engine.all(_USAGE, _Amount, projects=list(projects), resources=list(resources)))
+
+
+def read_committed(engine: Engine, projects: Collection[int], resources: Collection[int], now: float) -> AmountsByAZ:
+    """Returns the confirmed commitments of these projects to these resources."""
+    return _by_az(engine.all(_COMMITTED, _Amount, projects=list(projects), resources=list(resources), now=now))
+
+
+def _by_az(rows: Iterable[_Amount]) -> AmountsByAZ:
+    amounts: dict[tuple[int, int], dict[str, int]] = defaultdict(dict)
     for row in rows:
-        key = (row.project, row.resource, row.az)
-        by_az[key] = max(by_az[key], int(row.amount))
-    needed: dict[tuple[int, int], int] = defaultdict(int)
-    for (project, resource, _), amount in by_az.items():
-        needed[project, resource] += amount
-    return dict(needed)
+        amounts[row.project, row.resource][row.az] = int(row.amount)
+    return amounts
