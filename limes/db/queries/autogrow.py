@@ -7,7 +7,7 @@ changes it. Whoever computes it first moves the time to the end of a lease, so t
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from limes.db.compiled import any_of, compiled, compiled_insert, lock
+from limes.db.compiled import any_of, compiled, compiled_insert, lock, lock_but_not_key
 from limes.db.engine import Engine
 from limes.db.models import Job, Resource, Service
 from limes.db.queries.capacity import lock_resources
@@ -43,7 +43,7 @@ _DUE = compiled(
     )
 )
 _SET_DUE = compiled(lambda p: Resource.update(quota_due_at=p.due_at).where(Resource.id == p.resource))
-_LOCK = compiled(lambda p: lock(Resource.select(Resource.quota_due_at).where(Resource.id == p.resource)))
+_LOCK = compiled(lambda p: lock_but_not_key(Resource.select(Resource.quota_due_at).where(Resource.id == p.resource)))
 
 
 def claim(engine: Engine, resources: Collection[int], now: float, lease: float, never: float) -> int | None:

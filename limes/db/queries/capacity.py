@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from peewee import fn
 
-from limes.db.compiled import any_of, compiled, compiled_insert, lock
+from limes.db.compiled import any_of, compiled, compiled_insert, lock, lock_but_not_key
 from limes.db.engine import Engine
 from limes.db.models import AZResource, Capacitor, Resource
 
@@ -30,7 +30,9 @@ class AZCapacityRow(NamedTuple):
 
 
 _LOCK_RESOURCES = compiled(
-    lambda p: lock(Resource.select(Resource.id).where(any_of(Resource.id, p.resources)).order_by(Resource.id))
+    lambda p: lock_but_not_key(
+        Resource.select(Resource.id).where(any_of(Resource.id, p.resources)).order_by(Resource.id)
+    )
 )
 _CAPACITIES = compiled(
     lambda p: AZResource.select(
@@ -47,7 +49,11 @@ _RAW_CAPACITIES = compiled(
 
 
 def lock_resources(engine: Engine, resources: Sequence[int]) -> None:
-    """Until the transaction ends, nobody else decides on cluster-wide sums of these resources."""
+    """Until the transaction ends, nobody else decides on cluster-wide sums of these resources.
+
+    Others may go on adding rows that refer to them. A scrape does so, and also when it changes a row twice: while it
+    has locked rows that a computation of quota waits for, which has locked the resource.
+    """
     engine.column(_LOCK_RESOURCES, resources=resources)
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from peewee import JOIN, Value, fn
 
-from limes.db.compiled import any_of, lock
+from limes.db.compiled import any_of, lock, lock_but_not_key
 from limes.db.engine import Engine
 from limes.db.models import Domain, DomainResource, Project, ProjectAZQuota, ProjectResource, Resource, UsageChanges
 
@@ -30,7 +30,7 @@ class DomainSum(NamedTuple):
 def lock_models(engine: Engine, resources: Collection[int]) -> dict[int, float | None]:
     """Locks these resources and returns when the quota of each is due."""
     query = Resource.select(Resource.id, Resource.quota_due_at).where(any_of(Resource.id, resources))
-    return {row.id: row.quota_due_at for row in engine.all(lock(query.order_by(Resource.id)), ModelRow)}
+    return {row.id: row.quota_due_at for row in engine.all(lock_but_not_key(query.order_by(Resource.id)), ModelRow)}
 
 
 def start_from_set_quota(engine: Engine, resource: int, az: str, changed_at: float) -> None:

@@ -1,0 +1,222 @@
+"""Scrapes, commitments, bounds, capacity and two collectors at once: quota that follows usage is always right."""
+
+import random
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import pytest
+
+from limes.actions.commitments.use_cases import CommitmentUseCases
+from limes.actions.set_growth_bounds import SetGrowthBounds, WantedBound
+from limes.audit.initiator import Initiator
+from limes.backends import AZCapacity, AZUsage, ProjectInfo
+from limes.core.catalog import AutogrowRule
+from limes.core.commitments.request import CommitmentRequest
+from limes.core.commitments.rules import CommitmentRules
+from limes.core.history import What
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.errors import Conflict
+from limes.system import SystemIds
+from tests.collector.commitments import RULE as COMMITMENTS
+from tests.collector.growing import distributions
+from tests.collector.lab import GERMANY, FakeKeystone, Lab
+from tests.concurrency.test_quota import at_once
+from tests.support.databases import MigratedUrlFactory
+
+TOWNS = [ProjectInfo(f"p-{number}", f"town-{number}", GERMANY.id, GERMANY) for number in range(8)]
+AZS = ("az-one", "az-two")
+CORES = ("compute", "cores")
+ADMIN = Initiator("admin", id="admin")
+GROWTH = AutogrowRule(growth_multiplier=1.5, project_base_quota=10, retention=600, minor_change=0.1)
+ROUNDS = 15
+
+# Of each project and AZ with quota, usage or commitments. One statement, so one state.
+STATE = """
+    SELECT pr.project_id, places.az, pr.quota, COALESCE(q.quota, 0), COALESCE(u.usage, 0), COALESCE(c.amount, 0)
+      FROM project_resources pr JOIN resources r ON r.id = pr.resource_id AND r.name = 'cores'
+     CROSS JOIN (SELECT 'any' AS az UNION SELECT 'az-one' UNION SELECT 'az-two') places
+      LEFT JOIN project_az_quotas q
+             ON q.project_id = pr.project_id AND q.resource_id = pr.resource_id AND q.az = places.az
+      LEFT JOIN project_az_resources u
+             ON u.project_id = pr.project_id AND u.resource_id = pr.resource_id AND u.az = places.az
+      LEFT JOIN (SELECT project_id, resource_id, az, SUM(amount) AS amount FROM project_commitments
+                  WHERE status = 'confirmed' GROUP BY project_id, resource_id, az) c
+             ON c.project_id = pr.project_id AND c.resource_id = pr.resource_id AND c.az = places.az
+"""
+
+
+class Place(NamedTuple):
+    """A project in one AZ. `total` is its quota over all AZs."""
+
+    project: int
+    az: str
+    total: int
+    quota: int
+    usage: int
+    committed: int
+
+    @property
+    def needed(self) -> int:
+        return max(self.usage, int(self.committed))
+
+
+@pytest.fixture
+def lab(database_url_with: MigratedUrlFactory) -> Iterator[Lab]:
+    engine = Engine(database_url_with(limes_migrations))
+    options = {"distributions": distributions(GROWTH), "behaviors": [COMMITMENTS]}
+    lab = Lab(engine, keystone=FakeKeystone(*TOWNS), catalog_options=options)
+    lab.discover().run()
+    provide(lab, {"az-one": 300, "az-two": 300})
+    lab.scrape_all()
+    yield lab
+    engine.close()
+
+
+def provide(lab: Lab, capacity: Mapping[str, int]) -> None:
+    by_az = {az: AZCapacity(amount) for az, amount in capacity.items()}
+    lab.capacitors["nova"].capacity = {"compute": {"cores": by_az}}
+    lab.execute("UPDATE capacitors SET next_scrape_at = %s", lab.now)
+    lab.scrape_capacity().run_next()
+
+
+def places(lab: Lab) -> list[Place]:
+    """The present state; asserts that what has to be true of each state is."""
+    found = [Place(*row) for row in lab.rows(STATE)]
+    for place in found:
+        assert place.quota >= place.needed, place
+        assert sum(other.quota for other in found if other.project == place.project) == place.total, place
+    return found
+
+
+class Turmoil:
+    """Works that disturb each other."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
+        self.done = threading.Event()
+        self.commitments = CommitmentUseCases.build(
+            lab.engine, lab.catalog, lab.clock, SystemIds(), CommitmentRules(self_delete_grace=1e9), lab.change_log
+        )
+
+    def use_and_scrape(self, seed: int) -> None:
+        """Each of them scrapes other projects."""
+        dice = random.Random(seed)
+        for _ in range(ROUNDS):
+            town = dice.choice(TOWNS)
+            usage = {az: AZUsage(dice.randint(0, 60)) for az in AZS if dice.random() < 0.8}
+            self.lab.compute.usage[town.name] = {"cores": usage}
+            self.lab.discover().request_sync(GERMANY.id, town.id)
+            while self.lab.scrape().run_next("compute") is not None:
+                pass
+
+    def commit_and_take_back(self, seed: int) -> None:
+        dice, made = random.Random(seed), list[tuple[str, int]]()
+        for _ in range(ROUNDS):
+            town = dice.choice(TOWNS)
+            request = CommitmentRequest(CORES, dice.choice(AZS), dice.randint(1, 40), "1 year")
+            try:
+                created = self.commitments.create.run(GERMANY.id, town.id, request, ADMIN)
+            except Conflict:
+                pass  # there is no capacity
+            else:
+                made.append((town.id, int(str(created.document["id"]))))
+            if made and dice.random() < 0.5:
+                project, id_ = made.pop(dice.randrange(len(made)))
+                self.commitments.delete.run(GERMANY.id, project, id_, ADMIN, as_admin=True)
+
+    def set_bounds(self, seed: int) -> None:
+        dice = random.Random(seed)
+        action = SetGrowthBounds(self.lab.engine, self.lab.catalog, self.lab.clock, self.lab.change_log)
+        for _ in range(ROUNDS):
+            town = dice.choice(TOWNS)
+            wanted = dice.choice([None, 0, dice.randint(1, 100)])
+            action.of_project(GERMANY.id, town.id, What.MAX_QUOTA, [WantedBound(CORES, wanted)], ADMIN)
+            forbid = WantedBound(CORES, dice.randint(0, 1))
+            if dice.random() < 0.3:
+                action.of_domain(GERMANY.id, What.FORBID_AUTOGROWTH, [forbid], ADMIN)
+
+    def change_capacity(self, seed: int) -> None:
+        dice = random.Random(seed)
+        for _ in range(ROUNDS):
+            provide(self.lab, {az: dice.randint(100, 500) for az in AZS})
+            self.lab.clock.advance(20)
+
+    def collect(self) -> None:
+        """Until the others have ended."""
+        while not self.done.is_set():
+            outcome = self.lab.distribute().run_next()
+            assert outcome is None or outcome.success
+
+    def watch(self) -> None:
+        """Until the others have ended."""
+        while not self.done.is_set():
+            self.lab.engine.snapshot(lambda: places(self.lab))
+
+    def run(self) -> None:
+        """All of it."""
+        works = [self.use_and_scrape, self.use_and_scrape, self.commit_and_take_back, self.set_bounds]
+        running = [partial(work, seed) for seed, work in enumerate([*works, self.commit_and_take_back])]
+        running.append(partial(self.change_capacity, 99))
+        left, lock = [len(running)], threading.Lock()
+
+        def counted(work: Callable[[], None]) -> None:
+            try:
+                work()
+            finally:
+                with lock:
+                    left[0] -= 1
+                    if not left[0]:
+                        self.done.set()
+
+        at_once(*[partial(counted, work) for work in running], self.collect, self.collect, self.watch)
+
+
+def test_turmoil(lab: Lab) -> None:
+    Turmoil(lab).run()
+    provide(lab, {"az-one": 250, "az-two": 150})
+    lab.clock.advance(4000)  # small changes wait no longer
+    lab.execute("UPDATE resources SET quota_due_at = %s WHERE quota_due_at IS NOT NULL", lab.now)
+    lab.distribute_all()
+    found = places(lab)
+    for az, capacity in (("az-one", 250), ("az-two", 150)):
+        here = [place for place in found if place.az == az]
+        assert sum(place.quota for place in here) <= max(capacity, sum(place.needed for place in here))
+    in_all, needed = sum(place.quota for place in found), sum(place.needed for place in found)
+    assert in_all <= max(400, needed)
+    bounds = dict(lab.rows("SELECT project_id, max_quota FROM project_resources WHERE max_quota IS NOT NULL"))
+    for project, maximum in bounds.items():
+        own = [place for place in found if place.project == project]
+        assert own[0].total <= max(maximum, sum(place.needed for place in own))
+    lab.execute("UPDATE resources SET quota_due_at = %s WHERE quota_due_at IS NOT NULL", lab.now)
+    assert lab.distribute_all() == 0
+    if lab.engine.dialect == "postgresql":
+        assert lab.rows("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == [(0,)]
+
+
+def test_history_is_without_gaps(lab: Lab) -> None:
+    """Each change starts from what the one before has left."""
+    Turmoil(lab).run()
+    last: dict[Any, Any] = {}
+    for project, old, new in lab.rows(
+        "SELECT project_uuid, old, new FROM quota_history WHERE what = 'quota' ORDER BY number"
+    ):
+        assert old == last.get(project, 0)
+        assert old != new
+        last[project] = new
+    present = dict(
+        lab.rows(
+            "SELECT p.uuid, pr.quota FROM project_resources pr JOIN projects p ON p.id = pr.project_id"
+            " JOIN resources r ON r.id = pr.resource_id WHERE r.name = 'cores'"
+        )
+    )
+    assert {project: quota for project, quota in present.items() if quota or project in last} == last
+
+
+def test_two_collectors_compute_a_resource_once(lab: Lab) -> None:
+    lab.clock.advance(901)
+    outcomes: list[Any] = []
+    at_once(*[lambda: outcomes.append(lab.distribute().run_next()) for _ in range(6)])
+    assert [outcome.ref for outcome in outcomes if outcome] == [CORES]
