@@ -25,7 +25,8 @@ def add_to(commands: Commands) -> None:
     action.add_argument(
         "--against-database",
         action="store_true",
-        help="also say which services, resources and availability zones of the database it drops, and what they hold",
+        help="also say which services, resources and availability zones of the database it drops, and what they hold;"
+        " and whose distribution model it changes",
     )
     add_exit_codes(action, {1: "something is wrong with it", 3: "it would drop something of the database"})
     action.set_defaults(run=check)
@@ -40,12 +41,12 @@ def check(options: argparse.Namespace) -> int:
     """Reads everything that the configuration names, and asks nobody but, if told so, the database. Problems are raised
     as `ConfigError`."""
     from limes.composition.checks import counted
-    from limes.composition.dropped import lines_of
+    from limes.composition.dropped import lines_of, lines_of_models
     from limes.composition.operator_commands import check_configuration, compare_with_database
 
     try:
         checked = check_configuration()
-        comparison = compare_with_database() if options.against_database else None
+        comparison, models = compare_with_database() if options.against_database else (None, ())
     except ConfigError as error:
         if not options.json:
             raise
@@ -54,6 +55,7 @@ def check(options: argparse.Namespace) -> int:
     if options.json:
         document: dict[str, object] = {"problems": [], "services": checked.services, "resources": checked.resources}
         document |= {"warnings": list(checked.warnings)} if checked.warnings else {}
+        document |= {"models": models} if models else {}
         print_json(document | ({"dropped": comparison} if comparison else {}))
     elif not checked.services:
         print("The configuration is fine, for `limes placement` alone: it has no services.")
@@ -65,7 +67,7 @@ def check(options: argparse.Namespace) -> int:
     if comparison is None:
         return 0
     if not options.json:
-        print("\n".join(lines_of(comparison)))
+        print("\n".join([*lines_of(comparison), *lines_of_models(models)]))
     return 3 if comparison.drops_anything else 0
 
 

@@ -1,9 +1,10 @@
 """What a configuration drops from the database, in words: what there is of it, and what becomes of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from limes.actions.compare_catalog import Comparison, DroppedResource, DroppedService, DroppedZone
+from limes.actions.compare_models import ChangedModel
 
 
 def lines_of(comparison: Comparison) -> Iterator[str]:
@@ -26,6 +27,17 @@ def lines_of(comparison: Comparison) -> Iterator[str]:
         yield f"Missing already: service {service.type}: {describe_service(service)}"
         yield from _resources(service)
         yield f"  kept, and back with the service, at least until {say_moment(service.deleted_at)}"
+
+
+def lines_of_models(changed: Sequence[ChangedModel]) -> Iterator[str]:
+    """Yields the resources whose distribution model the configuration changes, and what becomes of their quotas."""
+    for one in changed:
+        resource = DroppedResource(one.ref, one.holdings)
+        yield f"It changes the model of a resource from {one.before} to {one.after}: {describe_resource(resource)}"
+        if one.after == "autogrow":
+            yield "  its quotas stay until the first computation; then they follow usage and commitments"
+        else:
+            yield "  the quotas of projects stay, and each domain gets their sum as its quota"
 
 
 def describe_zone(zone: DroppedZone) -> str:

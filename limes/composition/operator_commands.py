@@ -1,11 +1,13 @@
 """What the commands `status`, `config check` and `import-limes` work with."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from limes.actions.compare_catalog import CompareCatalog, Comparison
+from limes.actions.compare_models import ChangedModel, CompareModels
 from limes.actions.reports.status import ReportStatus, StatusReport
 from limes.actions.sync_catalog import SyncCatalog
 from limes.composition.checks import CHECKS, load_checkable_settings, problems_of
@@ -60,13 +62,18 @@ def _without_zones(ref: Ref) -> str:
     )
 
 
-def compare_with_database() -> Comparison:
-    """Returns what the configuration drops from the database. Raises `ConfigError`, `StartupError`, `Unavailable`."""
+def compare_with_database() -> tuple[Comparison, Sequence[ChangedModel]]:
+    """Returns what the configuration drops from the database, and the distribution models that it changes.
+
+    Raises `ConfigError`, `StartupError`, `Unavailable`.
+    """
     settings = load_settings()
     catalog = build_cluster(settings, open_cloud(settings)).catalog
     engine = open_checked_engine(settings, "limes-config-check")
     try:
-        return CompareCatalog(engine, catalog, SystemClock(), settings.collector.service_grace).run()
+        clock = SystemClock()
+        dropped = CompareCatalog(engine, catalog, clock, settings.collector.service_grace).run()
+        return dropped, CompareModels(engine, catalog, clock).run()
     finally:
         engine.close()
 

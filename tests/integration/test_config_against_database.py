@@ -55,7 +55,9 @@ def world(database_url_with: MigratedUrlFactory, monkeypatch: pytest.MonkeyPatch
 def check(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     """Runs the command with a configuration of these services and availability zones."""
 
-    def run(services: Any, azs: tuple[str, str] = ("az-one", "az-two"), *options: Any) -> tuple[int, Any, Any]:
+    def run(
+        services: Any, azs: tuple[str, str] = ("az-one", "az-two"), *options: Any, **sections: Any
+    ) -> tuple[int, Any, Any]:
         document = {
             "availability_zones": list(azs),
             "discovery": {"method": "static", "params": {"domains": [{"id": "d", "name": "d", "projects": [PROJECT]}]}},
@@ -63,6 +65,7 @@ def check(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> C
                 {"service_type": type_, "type": "static", "params": params} for type_, params in services.items()
             ],
             "identity": {"method": "sample", "sample": SAMPLE},
+            **sections,
         }
         path = tmp_path / "limes.yaml"
         path.write_text(yaml.safe_dump(document))
@@ -79,6 +82,42 @@ def test_nothing_is_dropped(check: Callable[..., Any]) -> None:
     code, out, errors = check(WHOLE)
     assert (code, errors) == (0, "")
     assert out.splitlines()[1:] == ["It drops nothing that is in the database."]
+
+
+AUTOGROW = {
+    "quota_distribution_configs": [
+        {
+            "resource": "compute/cores",
+            "model": "autogrow",
+            "autogrow": {
+                "growth_multiplier": 1.2,
+                "usage_data_retention_period": "48h",
+                "allow_quota_overcommit": True,
+            },
+        }
+    ]
+}
+
+
+def test_a_model_that_changes(world: World, check: Callable[..., Any]) -> None:
+    azs = ("az-one", "az-two")
+    cores = "resource compute/cores: quota of domains 150, of 2 projects 50, usage 36, 1 commitment of 4"
+    code, out, _ = check(WHOLE, azs, **AUTOGROW)
+    assert code == 0
+    assert out.splitlines()[1:] == [
+        "It drops nothing that is in the database.",
+        f"It changes the model of a resource from hierarchical to autogrow: {cores}",
+        "  its quotas stay until the first computation; then they follow usage and commitments",
+    ]
+    [model] = json.loads(check(WHOLE, azs, "--json", **AUTOGROW)[1])["models"]
+    assert (model["ref"], model["before"], model["after"]) == (["compute", "cores"], "hierarchical", "autogrow")
+    with world.engine.connection():
+        world.engine.execute("UPDATE resources SET quota_due_at = 1 WHERE name = 'cores'")
+    assert check(WHOLE, azs, **AUTOGROW)[1].splitlines()[1:] == ["It drops nothing that is in the database."]
+    assert check(WHOLE)[1].splitlines()[2:] == [
+        f"It changes the model of a resource from autogrow to hierarchical: {cores}",
+        "  the quotas of projects stay, and each domain gets their sum as its quota",
+    ]
 
 
 def test_a_service(check: Callable[..., Any]) -> None:
