@@ -181,17 +181,32 @@ class NewCommitment(RequestBody):
     amount: _Amount
     duration: StrictStr
     confirm_by: StrictInt | None = None
+    auto_renew: Annotated[StrictBool, Field(description="whether it is renewed before its end")] = False
 
     def request(self) -> CommitmentRequest:
         """Returns the request as the use cases take it."""
         ref = (self.service_type, self.resource_name)
-        return CommitmentRequest(ref, self.availability_zone, self.amount, self.duration, self.confirm_by)
+        return CommitmentRequest(
+            ref, self.availability_zone, self.amount, self.duration, self.confirm_by, self.auto_renew
+        )
 
 
 class NewCommitmentBody(RequestBody):
     """The document of new and can-confirm."""
 
     commitment: NewCommitment
+
+
+class AutoRenewal(RequestBody):
+    """Whether a commitment is to be renewed before its end."""
+
+    auto_renew: StrictBool
+
+
+class AutoRenewalBody(RequestBody):
+    """The document to change a commitment with."""
+
+    commitment: AutoRenewal
 
 
 class Transfer(RequestBody):

@@ -1,7 +1,7 @@
 """The part of the table (`routes`) that is about commitments."""
 
 from limes.api import parameters as p
-from limes.api.bodies import ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
+from limes.api.bodies import AutoRenewalBody, ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
 from limes.api.call import Operation
 from limes.api.handlers import commitment
 from limes.api.shapes.commitment import (
@@ -61,8 +61,11 @@ COMMITMENTS = {
         "POST": Operation(commitment.merge, "project:edit", {202: CommitmentAnswer}, (404, 409, 422), body=MergeBody)
     },
     _COMMITMENT: {
+        "PUT": Operation(
+            commitment.set_auto_renewal, "project:edit", {200: CommitmentAnswer}, (404, 409, 422), body=AutoRenewalBody
+        ),
         # `project:edit` will do, too, within the configured time of grace
-        "DELETE": Operation(commitment.delete, "project:uncommit", {204: None}, (404, 409), authorizes=True)
+        "DELETE": Operation(commitment.delete, "project:uncommit", {204: None}, (404, 409), authorizes=True),
     },
     f"{_COMMITMENT}/renew": {"POST": Operation(commitment.renew, "project:edit", {202: CommitmentAnswer}, _ERRORS)},
     f"{_COMMITMENT}/update-duration": {

@@ -7,6 +7,8 @@ from functools import partial
 from limes.actions.change_log import ChangeLog
 from limes.actions.change_model import ChangeModel
 from limes.actions.check_consistency import CheckConsistency
+from limes.actions.commitments.auto_renew import RenewAutomatically
+from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.compute_quota import growing_resources
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.follow_overrides import FollowOverrides
@@ -33,6 +35,7 @@ from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.use_cases import (
+    build_auto_renewal,
     build_discovery,
     build_distribution,
     build_quota_push,
@@ -235,6 +238,7 @@ def _cluster_wide_jobs(
 ) -> list[Job]:
     collector = settings.collector
     settle = build_settlement(engine, cluster, clock, change_log)
+    renewal = build_auto_renewal(engine, cluster, clock, change_log)
     discovery = replace(build_discovery(settings, engine, cluster, change_log), clock=clock, commitments=settle)
     consistency = CheckConsistency(
         engine, cluster.catalog, cluster.constraints, sync_catalog, change_log.by(of_job("consistency"))
@@ -255,7 +259,7 @@ def _cluster_wide_jobs(
         ),
         job(
             "commitments",
-            settle.by(of_job("commitments")).run,
+            partial(_renew_and_settle, renewal.by(of_job("commitments")), settle.by(of_job("commitments"))),
             collector.commitment_interval,
             "limes_commitment_runs",
         ),
@@ -268,6 +272,11 @@ def _cluster_wide_jobs(
         job("consistency", consistency.run, collector.consistency_interval, "limes_cron_consistency_runs"),
         job("history", forget.run, _DAY, "limes_history_runs"),
     ]
+
+
+def _renew_and_settle(renewal: RenewAutomatically, settle: SettleCommitments) -> None:
+    renewal.run()  # first, so that what ends now is followed by its renewal
+    settle.run()
 
 
 @dataclass(frozen=True, slots=True)

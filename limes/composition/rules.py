@@ -89,6 +89,7 @@ def commitment_rules(settings: Settings, names: Names, problems: list[str]) -> C
     return CommitmentRules(
         self_delete_grace=section.self_delete_grace,
         renewal_window=section.renewal_window,
+        auto_renewal_lead=section.auto_renewal_lead,
         retention=section.retention,
         use_days=section.use_days,
         conversions=tuple(conversions),

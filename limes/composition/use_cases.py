@@ -1,6 +1,7 @@
 """The use cases that both the API and the collector need."""
 
 from limes.actions.change_log import ChangeLog
+from limes.actions.commitments.auto_renew import RenewAutomatically
 from limes.actions.commitments.ledger import Ledger
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.commitments.utilisation import MeasureUtilisation
@@ -52,6 +53,11 @@ def build_quota_push(settings: Settings, engine: Engine, cluster: Cluster) -> Pu
 def build_settlement(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> SettleCommitments:
     """Returns the use case that expires, confirms and forgets commitments."""
     return SettleCommitments(_ledger(engine, cluster, clock, change_log), cluster.commitment_rules.retention)
+
+
+def build_auto_renewal(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> RenewAutomatically:
+    """Returns the use case that renews commitments by itself."""
+    return RenewAutomatically(_ledger(engine, cluster, clock, change_log), cluster.commitment_rules)
 
 
 def build_utilisation(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> MeasureUtilisation:

@@ -204,6 +204,9 @@ class CommitmentSettings(Section):
     admins delete, and only unconfirmed ones."""
     renewal_window: Seconds = 90 * 86400.0
     """How long before its end a commitment may be renewed."""
+    auto_renewal_lead: Seconds = 28 * 86400.0
+    """How long before its end a commitment with `auto_renew` is renewed; not before half of its time has passed, nor
+    before `renewal_window`."""
     retention: Seconds = 30 * 86400.0
     """How long after their end commitments are kept. One that was split, merged or converted is deleted with the last
     one made from it. Events stay for good."""

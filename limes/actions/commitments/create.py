@@ -120,6 +120,7 @@ class CreateCommitment:
                 confirm_by=None if request.confirm_by is None else float(request.confirm_by),
                 confirmed_at=now if request.confirm_by is None else None,
                 expires_at=expiry(request, now),
+                auto_renews=request.auto_renews,
             )
         )
         ledger.record([*changes, Change("created", commitment)], now)

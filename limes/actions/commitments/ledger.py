@@ -7,6 +7,7 @@ says why).
 """
 
 import logging
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,10 +21,12 @@ from limes.audit.cadf import Scope
 from limes.audit.events import CommitmentStep
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog, Ref
+from limes.core.commitments import reshaping
 from limes.core.commitments.claims import Tally
 from limes.core.commitments.commitment import Commitment, Status, advance, confirm, describe
 from limes.core.commitments.deadlines import NO_DEADLINES, Deadlines
-from limes.core.commitments.reshaping import Reshaped
+from limes.core.commitments.request import check_duration, committable_resource
+from limes.core.commitments.reshaping import Reshaped, without_renewal
 from limes.core.quota import is_forbidden
 from limes.core.units import Unit
 from limes.db.engine import Engine
@@ -34,10 +37,13 @@ from limes.db.queries import project_quotas as quota_queries
 from limes.db.queries import projects as project_queries
 from limes.db.queries.autogrow import mark_due
 from limes.db.queries.capacity import lock_resources
-from limes.errors import NotFound, Unprocessable
+from limes.errors import Conflict, NotFound, NotReady, Unprocessable
 from limes.system import Clock, IdSource
 
 log = logging.getLogger(__name__)
+
+RENEWAL_ERRORS = (Conflict, NotFound, NotReady, Unprocessable)
+"""Why a commitment cannot be renewed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +184,23 @@ class Ledger:
         changes += [Change("created", each, before) for each in new]
         return new, changes
 
+    def renew(self, commitment: Commitment, now: float, window: float) -> Change:
+        """Stores a commitment that begins when this one ends, and returns that as a change.
+
+        Takes over whether it is renewed by itself. Raises `Conflict`, `NotFound`, `NotReady` and `Unprocessable`; then
+        nothing is written.
+        """
+        renewed = reshaping.renew(commitment, now, self.ids.uuid(), window)
+        if queries.was_renewed(self.engine, commitment):
+            raise Conflict(f"commitment {commitment.id} was already renewed")
+        ref = self.ref_of(commitment)
+        check_duration(commitment.duration, committable_resource(ref, self.catalog)[1])
+        self.require_committable(commitment.project_id, commitment.resource_id, ref)
+        stored = self.store(renewed)
+        if commitment.auto_renews:
+            queries.update(self.engine, without_renewal(commitment))
+        return Change("created", stored, (commitment.uuid,))
+
     def settle(self, resource_id: int, now: float) -> list[Change]:
         """Expires and confirms commitments to a locked resource, first come first served.
 
@@ -187,6 +210,11 @@ class Ledger:
         pending: list[Commitment] = []
         for commitment in queries.unsettled(self.engine, resource_id, now):
             advanced = advance(commitment, now)
+            if advanced.status is Status.EXPIRED and commitment.auto_renews:
+                renewals = self._renew_late(commitment, now)
+                changes += renewals
+                pending += [renewal.commitment for renewal in renewals]
+                advanced = without_renewal(advanced)
             if advanced != commitment:
                 queries.update(self.engine, advanced)
                 changes.append(Change(advanced.status.value, advanced))
@@ -195,6 +223,17 @@ class Ledger:
         if pending:
             changes += self._confirm_pending(resource_id, pending, now)
         return changes
+
+    def _renew_late(self, commitment: Commitment, now: float) -> list[Change]:
+        """Renews one that has ended, because no collector ran when it was due."""
+        try:
+            renewal = self.renew(commitment, now, math.inf)
+        except RENEWAL_ERRORS as error:
+            log.warning("commitment %d has ended and was not renewed: %s", commitment.id, error)
+            return []
+        pending = advance(renewal.commitment, now)
+        queries.update(self.engine, pending)
+        return [replace(renewal, commitment=pending)]
 
     def _confirm_pending(self, resource_id: int, pending: Sequence[Commitment], now: float) -> list[Change]:
         ref = self.refs([resource_id])[resource_id]

@@ -71,15 +71,9 @@ class ReshapeCommitments:
             now = ledger.now()
             project = find_project(ledger.engine, domain_uuid, project_uuid)
             commitment, changes = ledger.lock_commitment(project.id, id_, now)
-            renewed = reshaping.renew(commitment, now, ledger.ids.uuid(), self.rules.renewal_window)
-            if queries.was_renewed(ledger.engine, commitment):
-                raise Conflict(f"commitment {commitment.id} was already renewed")
-            ref = ledger.ref_of(commitment)
-            check_duration(commitment.duration, committable_resource(ref, ledger.catalog)[1])
-            ledger.require_committable(project.id, commitment.resource_id, ref)
-            stored = ledger.store(renewed)
-            ledger.record([*changes, Change("created", stored, (commitment.uuid,))], now)
-            return add_warnings(ledger, ledger.add_description(stored))
+            renewal = ledger.renew(commitment, now, self.rules.renewal_window)
+            ledger.record([*changes, renewal], now)
+            return add_warnings(ledger, ledger.add_description(renewal.commitment))
 
         return ledger.engine.atomic(work)
 

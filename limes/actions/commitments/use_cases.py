@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from limes.actions.change_log import ChangeLog
+from limes.actions.commitments.auto_renew import RenewAutomatically
 from limes.actions.commitments.create import CreateCommitment, DeleteCommitment
 from limes.actions.commitments.ledger import Ledger
 from limes.actions.commitments.preview import PreviewCommitment
@@ -27,6 +28,7 @@ class CommitmentUseCases:
     reshape: ReshapeCommitments
     preview: PreviewCommitment
     utilisation: MeasureUtilisation
+    auto_renew: RenewAutomatically
 
     @classmethod
     def build(
@@ -48,4 +50,5 @@ class CommitmentUseCases:
             reshape=ReshapeCommitments(ledger, rules),
             preview=PreviewCommitment(ledger),
             utilisation=MeasureUtilisation(ledger, rules.use_days),
+            auto_renew=RenewAutomatically(ledger, rules),
         )

@@ -9,7 +9,7 @@ from limes.actions.lookup import find_project
 from limes.actions.reports.attention import Where
 from limes.actions.reports.commitment_summary import SummarizeCommitments
 from limes.api import parameters
-from limes.api.bodies import ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
+from limes.api.bodies import AutoRenewalBody, ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
 from limes.api.call import Call
 from limes.api.render.commitment import (
     render_deadlines,
@@ -115,6 +115,13 @@ def renew(call: Call) -> Answer:
     """Makes the one that follows: 202."""
     project = _find_project(call)
     return _answer(call.deps.commitments.reshape.renew(*project, _number(call), call.initiator()), 202)
+
+
+def set_auto_renewal(call: Call) -> Answer:
+    """Says whether it is to be renewed before its end: 200."""
+    project, wanted = _find_project(call), call.body(AutoRenewalBody).commitment
+    renew = call.deps.commitments.auto_renew
+    return _answer(renew.switch(*project, _number(call), call.initiator(), on=wanted.auto_renew), 200)
 
 
 def update_duration(call: Call) -> Answer:

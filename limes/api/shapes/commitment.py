@@ -35,6 +35,8 @@ class Commitment(TypedDict):
     transferable: NotRequired[Literal[True]]
     transfer_status: NotRequired[Literal["unlisted", "public"]]
     transfer_token: NotRequired[Annotated[str, Field(description="only shown to those who may give it away")]]
+    auto_renew: NotRequired[Annotated[Literal[True], Field(description="it is renewed before its end")]]
+    auto_renew_error: NotRequired[Annotated[str, Field(description="why the last try to renew it failed")]]
     renewable_from: NotRequired[
         Annotated[
             Time, Field(description="in the list of a project: when it may be renewed; not there if it cannot be")

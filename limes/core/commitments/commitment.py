@@ -60,6 +60,10 @@ class Commitment:
     """The commitment that it was split, merged or converted from, or that it renews."""
     transfer_status: str = ""
     transfer_token: str | None = None
+    auto_renews: bool = False
+    """Whether it is renewed before its end without a request. Its renewal inherits that."""
+    renewal_error: str = ""
+    """Why it could not be, at the last try."""
 
     @property
     def is_live(self) -> bool:
@@ -125,8 +129,8 @@ def withdraw(commitment: Commitment) -> Commitment:
 
 
 def hand_over(commitment: Commitment, project_id: int) -> Commitment:
-    """Gives it to another project, otherwise unchanged."""
-    return replace(withdraw(commitment), project_id=project_id)
+    """Gives it to another project, which has not asked for a renewal. Otherwise unchanged."""
+    return replace(withdraw(commitment), project_id=project_id, auto_renews=False, renewal_error="")
 
 
 # -- document ----------------------------------------------------------------------------------------------------------
@@ -161,6 +165,8 @@ def describe(commitment: Commitment, ref: Ref, unit: Unit, *, with_token: bool =
         "transferable": bool(commitment.transfer_status) or None,
         "transfer_status": commitment.transfer_status or None,
         "transfer_token": commitment.transfer_token if with_token else None,
+        "auto_renew": commitment.auto_renews or None,
+        "auto_renew_error": commitment.renewal_error or None,
     }
     return {name: value for name, value in document.items() if value is not None}
 

@@ -29,10 +29,12 @@ class CommitmentRequest:
     amount: int
     duration: str
     confirm_by: int | None = None
+    auto_renews: bool = False
 
     def canonical(self) -> str:
         """Returns a text that is equal for equal requests. Raises `DurationError`."""
-        return json.dumps([*self.ref, self.az, self.amount, canonical_duration(self.duration), self.confirm_by])
+        values = [*self.ref, self.az, self.amount, canonical_duration(self.duration), self.confirm_by]
+        return json.dumps([*values, "auto_renew"] if self.auto_renews else values)
 
 
 def check_request(request: CommitmentRequest, catalog: Catalog) -> Behavior:

@@ -88,14 +88,29 @@ def renew(commitment: Commitment, now: float, uuid: str, window: float) -> Commi
     if now < (opens_at := renewable_from(commitment, window)):
         opens = datetime.fromtimestamp(opens_at, UTC).isoformat(timespec="seconds")
         raise Conflict(f"it is too early to renew commitment {commitment.id}: possible from {opens}")
+    expires_at = end_of(commitment.expires_at, commitment.duration)
+    if expires_at <= now:
+        raise Conflict(f"it is too late to renew commitment {commitment.id}: the renewal would have ended already")
     return replace(
         _heir(commitment, now),
         uuid=uuid,
         status=Status.PLANNED,
         confirm_by=commitment.expires_at,
         confirmed_at=None,
-        expires_at=end_of(commitment.expires_at, commitment.duration),
+        expires_at=expires_at,
+        renewal_error="",
     )
+
+
+def renewed_at(commitment: Commitment, window: float, lead: float) -> float:
+    """Returns when a commitment is renewed that renews itself: `lead` seconds before its end, but not before half of
+    its time has passed, nor before it may be renewed by hand."""
+    return commitment.expires_at - min(window, lead, (commitment.expires_at - commitment.starts_at) / 2)
+
+
+def without_renewal(commitment: Commitment) -> Commitment:
+    """Returns it as one that is not renewed by itself (any more)."""
+    return replace(commitment, auto_renews=False, renewal_error="")
 
 
 def change_duration(commitment: Commitment, duration: str, now: float) -> Commitment:

@@ -23,6 +23,8 @@ class CommitmentRules:
     """How long a project may delete a commitment after making it, even a confirmed one."""
     renewal_window: float = 90 * 86400.0
     """How long before its end a commitment may be renewed."""
+    auto_renewal_lead: float = 28 * 86400.0
+    """How long before its end a commitment is renewed that renews itself."""
     retention: float = 30 * 86400.0
     """How long commitments are kept after their end."""
     use_days: int = 90

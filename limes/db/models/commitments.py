@@ -1,8 +1,10 @@
 """Commitments, what happened to them, the keys they were asked for with, and how much of them is used."""
 
 from peewee import (
+    SQL,
     BigAutoField,
     BigIntegerField,
+    BooleanField,
     Check,
     CompositeKey,
     DoubleField,
@@ -39,6 +41,8 @@ class Commitment(BaseModel):
     predecessor = ForeignKeyField("self", null=True, on_delete="SET NULL")
     transfer_status = TextField(default="", constraints=[Check("transfer_status IN ('', 'unlisted', 'public')")])
     transfer_token = TextField(null=True, unique=True)
+    auto_renews = BooleanField(default=False, constraints=[SQL("DEFAULT FALSE")])
+    renewal_error = TextField(default="", constraints=[SQL("DEFAULT ''")])
 
     class Meta:
         table_name = "project_commitments"
@@ -54,6 +58,11 @@ class Commitment(BaseModel):
             Check("(status = 'superseded') = (superseded_at IS NOT NULL)"),
             Check("(transfer_token IS NULL) = (transfer_status = '')"),
         ]
+
+
+Commitment.add_index(
+    Commitment.index(Commitment.expires_at, name="project_commitments_renewing", where=Commitment.auto_renews)
+)
 
 
 class CommitmentEvent(BaseModel):

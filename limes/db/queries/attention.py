@@ -189,6 +189,11 @@ class EndingRow(NamedTuple):
     expires_at: float
 
 
+def renews_itself(commitment: Any) -> Any:
+    """The condition that nobody has to think of a commitment's end."""
+    return commitment.auto_renews & (commitment.renewal_error == "")
+
+
 def _ending(p: Parameters, level: str, *columns: Any) -> Select:
     following = Commitment.alias("following")
     is_renewed = fn.EXISTS(
@@ -205,6 +210,7 @@ def _ending(p: Parameters, level: str, *columns: Any) -> Select:
             Commitment.status == "confirmed",
             Commitment.expires_at > p.now,
             Commitment.expires_at <= p.until,
+            ~renews_itself(Commitment),
             ~is_renewed,
         )
     )

@@ -11,7 +11,7 @@ from limes.core.commitments.commitment import LIVE, Status
 from limes.db.compiled import Compiled, Parameters, any_of, compiled
 from limes.db.engine import Engine
 from limes.db.models import Commitment, Project, ProjectAZResource, ProjectResource
-from limes.db.queries.attention import Scope, in_scope
+from limes.db.queries.attention import Scope, in_scope, renews_itself
 
 
 class LiveSum(NamedTuple):
@@ -49,7 +49,8 @@ def _live_sums(level: str) -> Compiled:
     row = Commitment
 
     def build(p: Parameters) -> peewee.Query:
-        expiring = Case(None, [((row.expires_at <= p.until) & ~is_renewed, row.amount)], 0)
+        is_ending = (row.expires_at <= p.until) & ~is_renewed & ~renews_itself(row)
+        expiring = Case(None, [(is_ending, row.amount)], 0)
         query = (
             row.select(row.resource, row.az, row.status, fn.SUM(row.amount), fn.COUNT(row.id), fn.SUM(expiring))
             .join(Project)

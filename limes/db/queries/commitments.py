@@ -17,20 +17,21 @@ from limes.errors import NotFound
 
 _NAMES = tuple(field.name for field in fields(Commitment))
 COLUMNS = tuple(Stored._meta.columns[name] for name in _NAMES)
-_STATUS = _NAMES.index("status")
+_STATUS, _AUTO_RENEWS = _NAMES.index("status"), _NAMES.index("auto_renews")
 _SELECT = Stored.select(*COLUMNS).order_by(Stored.id)
 IS_LIVE = Stored.status.in_(sorted(status.value for status in LIVE))
 """For the commitments that are neither expired nor superseded."""
 
 _CAN_CHANGE = (
     *(Stored.project, Stored.duration, Stored.status, Stored.confirmed_at, Stored.expires_at, Stored.superseded_at),
-    *(Stored.transfer_status, Stored.transfer_token),
+    *(Stored.transfer_status, Stored.transfer_token, Stored.auto_renews, Stored.renewal_error),
 )
 
 
 def _from_row(row: Row) -> Commitment:
     values: list[Any] = list(row)
     values[_STATUS] = Status(values[_STATUS])
+    values[_AUTO_RENEWS] = bool(values[_AUTO_RENEWS])  # SQLite has no booleans
     return Commitment(*values)
 
 
@@ -138,6 +139,33 @@ _UNSETTLED_RESOURCES = compiled(
     lambda p: Stored.select(Stored.resource).distinct().where(_is_unsettled(p.now)).order_by(Stored.resource)
 )
 _WAITING_RESOURCES = compiled(lambda p: Stored.select(Stored.resource).distinct().where(Stored.status == "pending"))
+
+
+_RENEWING = compiled(
+    lambda p: _SELECT.where(Stored.resource == p.resource, Stored.status == "confirmed", _renews_before(p.before))
+)
+_RENEWING_RESOURCES = compiled(
+    lambda p: (
+        Stored.select(Stored.resource)
+        .distinct()
+        .where(Stored.status == "confirmed", _renews_before(p.before))
+        .order_by(Stored.resource)
+    )
+)
+
+
+def _renews_before(before: peewee.Value) -> Any:
+    return Stored.auto_renews & (Stored.expires_at <= before)
+
+
+def renewing(engine: Engine, resource_id: int, before: float) -> list[Commitment]:
+    """Returns confirmed commitments to a resource that are to be renewed by themselves, and that end before then."""
+    return _all(engine, _RENEWING, resource=resource_id, before=before)
+
+
+def renewing_resources(engine: Engine, before: float) -> list[int]:
+    """Returns the resources that have such commitments."""
+    return engine.column(_RENEWING_RESOURCES, before=before)
 
 
 def unsettled(engine: Engine, resource_id: int, now: float) -> list[Commitment]:
