@@ -50,7 +50,7 @@ ROUTES = [
     ("GET", f"{PROJECT}/commitments/utilisation", PROJECT_VIEWERS, 200),
     ("POST", f"{PROJECT}/commitments/plan", PROJECT_EDITORS, 400),
     ("POST", f"{PROJECT}/commitments/merge", PROJECT_EDITORS, 400),
-    ("PUT", f"{PROJECT}/commitments/4711", PROJECT_EDITORS, 404),
+    ("PUT", f"{PROJECT}/commitments/4711", PROJECT_EDITORS, 400),
     ("POST", f"{PROJECT}/commitments/4711/renew", PROJECT_EDITORS, 404),
     ("POST", f"{PROJECT}/commitments/4711/update-duration", PROJECT_EDITORS, 400),
     ("POST", f"{PROJECT}/commitments/4711/convert", PROJECT_EDITORS, 400),

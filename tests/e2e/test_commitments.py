@@ -195,6 +195,17 @@ def test_merge_renew_last_longer_convert_and_delete(open_as: OpenPage, cloud: Da
     merged = max(listed(cloud))
     assert listed(cloud)[merged]["amount"] == 2
 
+    dialog = manage(page, merged, "Renew automatically")
+    dialog.locator("form").get_by_role("button", name="Renew automatically").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert listed(cloud)[merged]["auto_renew"] is True
+    dialog = manage(page, merged)
+    expect(dialog.get_by_text("automatic, before it ends")).to_be_visible()
+    dialog.get_by_role("button", name="Stop renewing").click()
+    dialog.locator("form").get_by_role("button", name="Stop renewing").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert "auto_renew" not in listed(cloud)[merged]
+
     dialog = manage(page, merged, "Renew")
     dialog.locator("form").get_by_role("button", name="Renew").click()
     expect(page.get_by_role("dialog")).to_have_count(0)

@@ -37,6 +37,7 @@ def test_create(cloud: Cloud, berlin: User) -> None:
         "expires_at": HOUR,
         "superseded_at": None,
         "transfer_status": None,
+        "auto_renew": None,
         "created_at": "2026-01-01T00:00:00Z",
         "created_by": "@",
         "transfer_token": None,
@@ -211,6 +212,9 @@ def test_changes(cloud: Cloud, berlin: User) -> None:
     assert (merged["amount"], merged["status"]) == (15, "confirmed")
     longer = berlin.json(f"commitment set {merged['id']} --duration '1 year'")
     assert longer["expires_at"] == "2027-01-01T00:00:00Z"
+    assert berlin.json(f"commitment set {merged['id']} --auto-renew")["auto_renew"] is True
+    assert berlin.json(f"commitment set {merged['id']} --no-auto-renew")["auto_renew"] is None
+    assert "not allowed with" in berlin.refused(f"commitment set {merged['id']} --auto-renew --duration '1 year'")
     short = cloud.commit(amount=1)
     renewed = berlin.json(f"commitment renew {short['id']}")
     assert (renewed["status"], renewed["confirm_by"]) == ("planned", HOUR)

@@ -17,25 +17,27 @@ from limes_osc.quota import add_yes_option, confirm
 from limes_osc.targets import InProject
 
 
-def _add_duration(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--duration",
-        metavar="<duration>",
-        required=True,
-        help='New duration, such as "2 years", from the same start',
+def _add_changes(parser: argparse.ArgumentParser) -> None:
+    changes = parser.add_mutually_exclusive_group(required=True)
+    changes.add_argument(
+        "--duration", metavar="<duration>", help='New duration, such as "2 years", from the same start'
     )
+    changes.add_argument("--auto-renew", action="store_true", help="Renew it before its end, without a request")
+    changes.add_argument("--no-auto-renew", action="store_true", help="Let it end, unless it is renewed by hand")
 
 
 class SetCommitment(OneOfProject):
-    """Extend the duration of a commitment"""
+    """Extend the duration of a commitment, or say whether it is renewed before its end"""
 
-    options: ClassVar[Options] = (add_id, _add_duration)
+    options: ClassVar[Options] = (add_id, _add_changes)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """Returns the commitment."""
-        return self.change_commitment(
-            parsed_args, f"{parsed_args.id}/update-duration", {"duration": parsed_args.duration}
-        )
+        number = parsed_args.id
+        if parsed_args.duration:
+            return self.change_commitment(parsed_args, f"{number}/update-duration", {"duration": parsed_args.duration})
+        wanted = {"commitment": {"auto_renew": parsed_args.auto_renew}}
+        return self.change_commitment(parsed_args, str(number), wanted, method="PUT")
 
 
 def _add_ids(parser: argparse.ArgumentParser) -> None:

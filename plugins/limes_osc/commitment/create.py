@@ -26,14 +26,20 @@ def _add_key(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_auto_renew(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--auto-renew", action="store_true", help="Renew it before its end, without a request")
+
+
 class CreateCommitment(WantedCommitment, OneOfProject):
     """Commit to an amount of a resource for a time"""
 
-    options: ClassVar[Options] = (add_confirm_by, _add_key)
+    options: ClassVar[Options] = (add_confirm_by, _add_auto_renew, _add_key)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """Returns the commitment. Raises `Refused`, with what would work instead."""
         wanted, key = self.read_wanted(parsed_args), parsed_args.idempotency_key
+        if parsed_args.auto_renew:
+            wanted.fields["auto_renew"] = True
         try:
             answer = self.ask(wanted, "new", {"Idempotency-Key": key} if key else None)
         except Refused as refused:

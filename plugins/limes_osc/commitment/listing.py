@@ -29,9 +29,13 @@ _TITLES = [
     "Expires At",
     "Superseded At",
     "Transfer Status",
+    "Auto Renew",
 ]
 _MORE = ["UUID", "Created At", "Created By", "Transfer Token"]
-OPTIONAL = {"Confirm By", "Confirmed At", "Superseded At", "Transfer Status", "Created By", "Transfer Token"}
+OPTIONAL = {
+    *("Confirm By", "Confirmed At", "Superseded At", "Transfer Status", "Created By", "Transfer Token"),
+    "Auto Renew",
+}
 """Columns that tables leave out where they are empty."""
 HIDDEN = {"Duration", "Confirmed At", "Superseded At", "Transfer Status"}
 """Columns that tables have with `--long` only; a transfer is also behind the status."""
@@ -55,6 +59,7 @@ def row_of(commitment: Json, wanted: Unit | None = None) -> Row:
         "Expires At": moment(commitment["expires_at"]),
         "Superseded At": moment(commitment.get("superseded_at")),
         "Transfer Status": transfer,
+        "Auto Renew": commitment.get("auto_renew_error") or commitment.get("auto_renew"),
         "UUID": commitment["uuid"],
         "Created At": moment(commitment["created_at"]),
         "Created By": commitment.get("creator_name"),
@@ -135,9 +140,11 @@ class OneOfProject(InProject, OneCommitment):
                 return commitment
         raise CommandError(f"the project has no commitment {number}")
 
-    def change_commitment(self, args: argparse.Namespace, operation: str, body: Json | None = None) -> Fields:
+    def change_commitment(
+        self, args: argparse.Namespace, operation: str, body: Json | None = None, method: str = "POST"
+    ) -> Fields:
         """Sends a request below the project's commitments, and returns the fields of the commitment in the answer."""
-        answer = self.limes.request("POST", f"{self.path(args)}/commitments/{operation}", (), body, secret=True)
+        answer = self.limes.request(method, f"{self.path(args)}/commitments/{operation}", (), body, secret=True)
         return self.commitment_fields(args, self.warned(document_of(answer))["commitment"])
 
 

@@ -14,7 +14,7 @@ import type {
   PlanAnswer,
 } from "./schema";
 
-export type Wanted = Omit<NewCommitment, "confirm_by"> & { confirm_by?: number };
+export type Wanted = Omit<NewCommitment, "confirm_by" | "auto_renew"> & { confirm_by?: number; auto_renew?: boolean };
 
 const path = (at: Place, rest = ""): string => apiPath(at, `/commitments${rest}`);
 
@@ -59,6 +59,11 @@ export const startTransfer = (at: Place, id: number, amount: number, status: Pub
   change(at, `/${id}/start-transfer`, { commitment: { amount, transfer_status: status } });
 
 export const renew = (at: Place, id: number): Promise<Commitment> => change(at, `/${id}/renew`);
+
+/** Says whether it is renewed before its end. */
+export async function setAutoRenewal(at: Place, id: number, isOn: boolean): Promise<void> {
+  await request(path(at, `/${id}`), { method: "PUT", body: { commitment: { auto_renew: isOn } } });
+}
 
 export const changeDuration = (at: Place, id: number, duration: string): Promise<Commitment> =>
   change(at, `/${id}/update-duration`, { duration });

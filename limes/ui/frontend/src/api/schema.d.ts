@@ -12,6 +12,14 @@ export interface components {
             projects: components["schemas"]["PlacedProject"][];
             projects_links?: components["schemas"]["Link"][];
         };
+        /** @description Whether a commitment is to be renewed before its end. */
+        AutoRenewal: {
+            auto_renew: boolean;
+        };
+        /** @description The document to change a commitment with. */
+        AutoRenewalBody: {
+            commitment: components["schemas"]["AutoRenewal"];
+        };
         /** @description A commitment that takes the capacity, until it ends. */
         Blocker: {
             availability_zone: string;
@@ -205,6 +213,13 @@ export interface components {
             transfer_status?: "unlisted" | "public";
             /** @description only shown to those who may give it away */
             transfer_token?: string;
+            /**
+             * @description it is renewed before its end
+             * @constant
+             */
+            auto_renew?: true;
+            /** @description why the last try to renew it failed */
+            auto_renew_error?: string;
             /** @description in the list of a project: when it may be renewed; not there if it cannot be */
             renewable_from?: number;
             /** @description in the list of a project: until when the project may take it back */
@@ -438,6 +453,13 @@ export interface components {
             transfer_status?: "unlisted" | "public";
             /** @description only shown to those who may give it away */
             transfer_token?: string;
+            /**
+             * @description it is renewed before its end
+             * @constant
+             */
+            auto_renew?: true;
+            /** @description why the last try to renew it failed */
+            auto_renew_error?: string;
             /** @description in the list of a project: when it may be renewed; not there if it cannot be */
             renewable_from?: number;
             /** @description in the list of a project: until when the project may take it back */
@@ -605,6 +627,11 @@ export interface components {
             duration: string;
             /** @default null */
             confirm_by?: number | null;
+            /**
+             * @description whether it is renewed before its end
+             * @default false
+             */
+            auto_renew?: boolean;
         };
         /** @description The document of new and can-confirm. */
         NewCommitmentBody: {
@@ -1053,6 +1080,8 @@ export interface components {
     pathItems: never;
 }
 export type AllProjectsAnswer = components['schemas']['AllProjectsAnswer'];
+export type AutoRenewal = components['schemas']['AutoRenewal'];
+export type AutoRenewalBody = components['schemas']['AutoRenewalBody'];
 export type Blocker = components['schemas']['Blocker'];
 export type Bursting = components['schemas']['Bursting'];
 export type BurstingBody = components['schemas']['BurstingBody'];

@@ -31,7 +31,13 @@ describe("what the client is told", () => {
       commitments.buying(AT, { ...wanted, confirm_by: 1_800_000_000 }, "MiB"),
       "commitment create compute/ram 1536MiB --az az-one --duration '1 year' --confirm-by 2027-01-15T08:00:00Z",
     ],
+    [
+      commitments.buying(AT, { ...wanted, auto_renew: true }, "MiB"),
+      "commitment create compute/ram 1536MiB --az az-one --duration '1 year' --auto-renew",
+    ],
     [commitments.renewing(AT, ram), "commitment renew 7"],
+    [commitments.switchingAutoRenewal(AT, ram, true), "commitment set 7 --auto-renew"],
+    [commitments.switchingAutoRenewal(AT, ram, false), "commitment set 7 --no-auto-renew"],
     [commitments.changingDuration(AT, ram, "2 years"), "commitment set 7 --duration '2 years'"],
     [commitments.merging(AT, [ram, { ...ram, id: 9 }]), "commitment merge 7 9"],
     [

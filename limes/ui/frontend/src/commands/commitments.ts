@@ -8,12 +8,13 @@ import { amountWord, type Change, commitmentsPath, ofProject, type Sent } from "
 const post = (path: string, body?: unknown): Sent => ({ method: "POST", path, ...(body === undefined ? {} : { body }) });
 
 export function buying(at: Place, wanted: Wanted, unit: string): Change {
-  const { service_type: service, resource_name: resource, availability_zone: zone = "any", amount, duration, confirm_by: start } = wanted;
+  const { service_type: service, resource_name: resource, availability_zone: zone = "any", amount, duration, confirm_by: start, auto_renew: renews } = wanted;
   return {
     client: [
       ["commitment", "create", `${service}/${resource}`, amountWord(amount, unit)],
       ["--az", zone, "--duration", duration],
       ...(start === undefined ? [] : [["--confirm-by", String(isoTime(start))]]),
+      ...(renews ? [["--auto-renew"]] : []),
       ...ofProject(at),
     ],
     request: post(commitmentsPath(at, "/new"), { commitment: wanted }),
@@ -22,6 +23,13 @@ export function buying(at: Place, wanted: Wanted, unit: string): Change {
 
 export function renewing(at: Place, { id }: Commitment): Change {
   return { client: [["commitment", "renew", String(id)], ...ofProject(at)], request: post(commitmentsPath(at, `/${id}/renew`)) };
+}
+
+export function switchingAutoRenewal(at: Place, { id }: Commitment, isOn: boolean): Change {
+  return {
+    client: [["commitment", "set", String(id), isOn ? "--auto-renew" : "--no-auto-renew"], ...ofProject(at)],
+    request: { method: "PUT", path: commitmentsPath(at, `/${id}`), body: { commitment: { auto_renew: isOn } } },
+  };
 }
 
 export function changingDuration(at: Place, { id }: Commitment, duration: string): Change {

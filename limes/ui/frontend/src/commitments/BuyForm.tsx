@@ -25,7 +25,7 @@ interface Props {
   bought: (commitment: Commitment) => void;
 }
 
-const EMPTY: Purchase = { resource: "", zone: "", duration: "", amount: "", confirmBy: "" };
+const EMPTY: Purchase = { resource: "", zone: "", duration: "", amount: "", confirmBy: "", renews: false };
 const plain = (value: string) => ({ value, title: value });
 
 export function BuyForm({ at, offers, commitments, proposal, bought }: Props) {
@@ -73,6 +73,10 @@ export function BuyForm({ at, offers, commitments, proposal, bought }: Props) {
         <Select label="Duration" value={purchase.duration} options={offer.durations.map(plain)} choose={(duration) => set({ duration })} />
       </div>
       <When purchase={purchase} offer={offer} set={set} />
+      <label class="check">
+        <input type="checkbox" name="auto-renew" checked={purchase.renews} onChange={() => set({ renews: !purchase.renews })} />
+        Renew automatically before it ends
+      </label>
       <PlanResult
         verdict={unreadable ? { state: "none" } : verdict}
         unit={offer.unit}

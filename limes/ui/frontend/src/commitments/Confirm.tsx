@@ -1,7 +1,7 @@
 // Changes of a commitment that need no more than a yes.
-import { remove, renew, startTransfer } from "../api/commitments";
+import { remove, renew, setAutoRenewal, startTransfer } from "../api/commitments";
 import { Commands } from "../commands/Commands";
-import { deleting, renewing, withdrawing } from "../commands/commitments";
+import { deleting, renewing, switchingAutoRenewal, withdrawing } from "../commands/commitments";
 import type { Commitment } from "../api/schema";
 import type { Change } from "../commands/change";
 import type { Place } from "../lib/paths";
@@ -17,7 +17,7 @@ interface Question {
   run: (props: ActionProps) => Promise<string>;
 }
 
-const QUESTIONS: Record<"withdraw" | "renew" | "delete", Question> = {
+const QUESTIONS: Record<"withdraw" | "renew" | "auto-renew" | "let-end" | "delete", Question> = {
   withdraw: {
     text: () => "Its transfer token stops working, and it is offered no longer.",
     button: "Withdraw the offer",
@@ -36,6 +36,24 @@ const QUESTIONS: Record<"withdraw" | "renew" | "delete", Question> = {
       return `Renewed: ${whatOf(one)} from ${formatDate(one.expires_at)} until ${formatDate(next.expires_at)}.`;
     },
   },
+  "auto-renew": {
+    text: (one) => `${whatOf(one)} is renewed for ${one.duration} before it ends, again and again, until you stop it.`,
+    button: "Renew automatically",
+    change: (at, one) => switchingAutoRenewal(at, one, true),
+    run: async ({ at, commitment: one }) => {
+      await setAutoRenewal(at, one.id, true);
+      return `${whatOf(one)} is renewed automatically.`;
+    },
+  },
+  "let-end": {
+    text: (one) => `${whatOf(one)} ends on ${formatTime(one.expires_at)}, unless you renew it.`,
+    button: "Stop renewing",
+    change: (at, one) => switchingAutoRenewal(at, one, false),
+    run: async ({ at, commitment: one }) => {
+      await setAutoRenewal(at, one.id, false);
+      return `${whatOf(one)} is not renewed any more.`;
+    },
+  },
   delete: {
     text: (one) => `The commitment of ${inFull(one)}, cannot be restored, and its capacity becomes free for others.`,
     button: "Delete permanently",
@@ -47,7 +65,12 @@ const QUESTIONS: Record<"withdraw" | "renew" | "delete", Question> = {
   },
 };
 
-export function Confirm({ action, ...props }: ActionProps & { action: keyof typeof QUESTIONS }) {
+export type Asked = keyof typeof QUESTIONS;
+
+/** Whether an action needs no more than a yes. */
+export const isQuestion = (action: string): action is Asked => action in QUESTIONS;
+
+export function Confirm({ action, ...props }: ActionProps & { action: Asked }) {
   const { isBusy, problem, run } = useSubmit();
   const question = QUESTIONS[action];
   return (

@@ -4,10 +4,11 @@ import type { ProjectRights } from "../api/rights";
 import type { Commitment } from "../api/schema";
 import { Dialog } from "../components/Dialog";
 import { useAddress } from "../lib/address";
+import { readable } from "../lib/messages";
 import { zoneName } from "../lib/names";
 import { formatTime, relative } from "../lib/time";
 import { format } from "../lib/units";
-import { Confirm } from "./Confirm";
+import { Confirm, isQuestion } from "./Confirm";
 import { ConvertForm } from "./ConvertForm";
 import { DurationForm } from "./DurationForm";
 import { StatusTag } from "./Summary";
@@ -60,7 +61,7 @@ export function ManageDialog({ at, commitment, offers, rights, done, close }: Pr
       {action === "transfer" && <TransferForm {...props} />}
       {action === "duration" && <DurationForm {...props} durations={offer?.durations ?? []} />}
       {action === "convert" && <ConvertForm {...props} offers={offers} />}
-      {(action === "withdraw" || action === "renew" || action === "delete") && <Confirm key={action} {...props} action={action} />}
+      {action && isQuestion(action) && <Confirm key={action} {...props} action={action} />}
     </Dialog>
   );
 }
@@ -106,6 +107,10 @@ function Facts({ of: one }: { of: Commitment }) {
       <dt>Duration</dt>
       <dd>{one.duration}</dd>
       {times.map(([title, at]) => at !== undefined && [<dt key={title}>{title}</dt>, <dd key={`${title}-at`}>{moment(at)}</dd>])}
+      {one.auto_renew && [
+        <dt key="renewal">Renewal</dt>,
+        <dd key="renewal-how">{one.auto_renew_error ? `failed: ${readable(one.auto_renew_error)}` : "automatic, before it ends"}</dd>,
+      ]}
       {one.creator_name && [<dt key="who">Created by</dt>, <dd key="who-name">{one.creator_name}</dd>]}
       <dt>Number</dt>
       <dd>{one.id}</dd>

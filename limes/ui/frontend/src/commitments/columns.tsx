@@ -60,7 +60,12 @@ export function columns(open: (id: number) => void, selection: Selection | undef
       key: "ends",
       title: "Ends",
       sortBy: (one) => one.expires_at,
-      render: (one) => end(one.expires_at),
+      render: (one) => (
+        <>
+          {end(one.expires_at)}
+          {one.auto_renew && <span class="hint"> renewed</span>}
+        </>
+      ),
       csv: [{ title: "Ends", value: (one) => isoTime(one.expires_at) }],
     },
     { key: "creator", title: "Created by", sortBy: (one) => one.creator_name ?? "", render: (one) => one.creator_name },

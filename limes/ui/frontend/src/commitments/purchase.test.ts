@@ -3,7 +3,7 @@ import type { Offer } from "./offers";
 import { fitting, localOf, readPurchase, secondsOf } from "./purchase";
 
 const ram = { key: "compute/ram", service: "compute", resource: "ram", unit: "MiB", durations: ["1 year"], zones: ["west-1", "west-2"] } as Offer;
-const purchase = { resource: "compute/ram", zone: "west-2", duration: "1 year", amount: "2 GiB", confirmBy: "" };
+const purchase = { resource: "compute/ram", zone: "west-2", duration: "1 year", amount: "2 GiB", confirmBy: "", renews: false };
 const wanted = { service_type: "compute", resource_name: "ram", availability_zone: "west-2", amount: 2048, duration: "1 year" };
 
 describe("readPurchase", () => {
@@ -14,6 +14,8 @@ describe("readPurchase", () => {
     expect(readPurchase({ ...purchase, amount: "0" }, ram).problem).toMatch(/zero/);
     expect(readPurchase({ ...purchase, confirmBy: "soon" }, ram).problem).toMatch(/date/);
   });
+  it("may renew itself", () =>
+    expect(readPurchase({ ...purchase, renews: true }, ram)).toEqual({ wanted: { ...wanted, auto_renew: true } }));
   it("has a later time in seconds", () => {
     const confirm_by = new Date(2027, 0, 31, 12, 30).getTime() / 1000;
     expect(readPurchase({ ...purchase, confirmBy: "2027-01-31T12:30" }, ram)).toEqual({ wanted: { ...wanted, confirm_by } });

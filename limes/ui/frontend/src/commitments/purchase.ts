@@ -12,6 +12,7 @@ export interface Purchase {
   amount: string;
   /** Of an input of type datetime-local, so in the browser's time zone; empty for at once. */
   confirmBy: string;
+  renews: boolean;
 }
 
 /** UNIX seconds of a datetime-local. */
@@ -52,6 +53,7 @@ export function readPurchase(purchase: Purchase, offer: Offer): { wanted?: Wante
       amount,
       duration: purchase.duration,
       ...(confirmBy === undefined ? {} : { confirm_by: confirmBy }),
+      ...(purchase.renews ? { auto_renew: true } : {}),
     },
   };
 }

@@ -28,7 +28,8 @@ const allowed = (changes: Partial<Commitment>, rights = ADMIN): string[] =>
 
 describe("possibilities", () => {
   it("of a confirmed one", () => {
-    expect(allowed({})).toEqual(["transfer", "renew", "duration", "convert"]);
+    expect(allowed({})).toEqual(["transfer", "renew", "auto-renew", "duration", "convert"]);
+    expect(allowed({ auto_renew: true })).toEqual(["transfer", "renew", "let-end", "duration", "convert"]);
     expect(possibilities(one(), ADMIN, NOW).find((found) => found.action === "delete")?.reason).toMatch(/unconfirmed/);
   });
 
@@ -42,21 +43,22 @@ describe("possibilities", () => {
       possibilities(one({ renewable_from }), EDITOR, NOW).find((found) => found.action === "renew")?.reason;
     expect(renewal(NOW + 180 * 86400)).toMatch(/^Possible from \d/);
     expect(renewal(undefined)).toBe("It was renewed already.");
+    expect(allowed({ renewable_from: undefined })).not.toContain("auto-renew");
     expect(renewal(NOW)).toBeUndefined();
   });
 
   it.each(["planned", "pending"] as const)("of a %s one", (status) => {
-    expect(allowed({ status })).toEqual(["duration", "convert", "delete"]);
+    expect(allowed({ status })).toEqual(["auto-renew", "duration", "convert", "delete"]);
   });
 
-  it("of one that is offered", () => expect(allowed({ transferable: true })).toEqual(["transfer", "withdraw"]));
+  it("of one that is offered", () => expect(allowed({ transferable: true })).toEqual(["transfer", "withdraw", "auto-renew"]));
 
   it.each(["expired", "superseded"] as const)("are none of an %s one", (status) => {
     expect(possibilities(one({ status }), ADMIN, NOW)).toEqual([]);
   });
 
   it("depend on who asks", () => {
-    expect(allowed({ status: "planned" }, EDITOR)).toEqual(["duration", "convert"]);
+    expect(allowed({ status: "planned" }, EDITOR)).toEqual(["auto-renew", "duration", "convert"]);
     expect(possibilities(one(), NOBODY, NOW)).toEqual([]);
   });
 });

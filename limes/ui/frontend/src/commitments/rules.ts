@@ -38,7 +38,7 @@ export function occurring(all: Commitment[], value: (one: Commitment) => string)
   return [...new Set(all.map(value))].sort();
 }
 
-export type Action = "transfer" | "withdraw" | "renew" | "duration" | "convert" | "delete";
+export type Action = "transfer" | "withdraw" | "renew" | "auto-renew" | "let-end" | "duration" | "convert" | "delete";
 
 export interface Possibility {
   action: Action;
@@ -67,6 +67,8 @@ export function possibilities(one: Commitment, rights: ProjectRights, now: numbe
   }
   if (rights.change_commitments) {
     if (isConfirmed) add("renew", "Renew", isMarked ? IS_MARKED : notRenewable(one, now));
+    if (one.auto_renew) add("let-end", "Stop renewing");
+    else if (!wasRenewed(one)) add("auto-renew", "Renew automatically");
     add("duration", "Change duration", isMarked && IS_MARKED);
     add("convert", "Convert", isMarked && IS_MARKED);
   }
@@ -76,6 +78,8 @@ export function possibilities(one: Commitment, rights: ProjectRights, now: numbe
   }
   return found;
 }
+
+const wasRenewed = (one: Commitment): boolean => one.status === "confirmed" && one.renewable_from === undefined;
 
 /** Why it cannot be renewed now. The API says from when it can; it says nothing of what was renewed already. */
 function notRenewable({ renewable_from: opens }: Commitment, now: number): string | undefined {
