@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from limes.core.catalog import Catalog, Ref
+from limes.core.constraints import ConstraintSet
 from limes.core.overrides import QuotaOverrides
 from limes.settings import Settings
 
@@ -46,6 +47,26 @@ def _list(refs: set[Ref]) -> str:
     names = sorted("/".join(ref) for ref in refs)
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return f"{', '.join(names[:_SHOWN])}{more}"
+
+
+def setting_warnings(settings: Settings, catalog: Catalog, constraints: ConstraintSet) -> Iterator[str]:
+    """Yields what is configured for quota that people set, of resources where nobody does."""
+    limits = settings.lowpriv_raise.limits
+    for level, by_service in (("projects", limits.projects), ("domains", limits.domains)):
+        for service, by_name in by_service.items():
+            for name in by_name:
+                if catalog.autogrow((service, name)) is not None:
+                    path = f"lowpriv_raise.limits.{level}.{service}.{name}"
+                    yield f"{path}: {_grows((service, name))}, so this limit has no effect"
+    for domain, by_ref in constraints.domains.items():
+        for ref in by_ref:
+            if catalog.autogrow(ref) is not None:
+                path = f"constraints: domains.{domain}.{ref[0]}.{ref[1]}"
+                yield f"{path}: {_grows(ref)}, so domains have none of their own to constrain"
+
+
+def _grows(ref: Ref) -> str:
+    return f"quota of {'/'.join(ref)} grows by itself (model autogrow)"
 
 
 def override_warnings(overrides: QuotaOverrides, catalog: Catalog) -> Iterator[str]:

@@ -49,7 +49,7 @@ def check_configuration() -> Checked:
     cluster = build_cluster(settings, open_cloud(settings))
     catalog = cluster.catalog
     warnings = (
-        *reference_warnings(settings, catalog, cluster.backends, cluster.overrides.current()),
+        *reference_warnings(settings, catalog, cluster.backends, cluster.overrides.current(), cluster.constraints),
         *map(_without_zones, refs_without_zones(catalog)),
     )
     return Checked(len(catalog.services), len(catalog.refs()), warnings)

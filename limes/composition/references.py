@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from keystoneauth1.exceptions import ClientException
 
 from limes.backends.loader import Backends
-from limes.composition.distribution import distribution_warnings, override_warnings
+from limes.composition.distribution import distribution_warnings, override_warnings, setting_warnings
 from limes.core.catalog import Catalog, Ref, ResourceDef
+from limes.core.constraints import NO_CONSTRAINTS, ConstraintSet
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.errors import BackendError
 from limes.settings import Settings
@@ -42,7 +43,11 @@ class Names:
 
 
 def reference_warnings(
-    settings: Settings, catalog: Catalog, backends: Backends, overrides: QuotaOverrides = NO_OVERRIDES
+    settings: Settings,
+    catalog: Catalog,
+    backends: Backends,
+    overrides: QuotaOverrides = NO_OVERRIDES,
+    constraints: ConstraintSet = NO_CONSTRAINTS,
 ) -> list[str]:
     """Returns the references that name nothing, and that do not prevent a start: the settings have no effect. Also
     quota that is to grow by itself, and cannot."""
@@ -52,6 +57,7 @@ def reference_warnings(
         *_unmatched(settings, names),
         *_capacitors(settings, names, reported),
         *distribution_warnings(settings, catalog, reported),
+        *setting_warnings(settings, catalog, constraints),
         *override_warnings(overrides, catalog),
     ]
 

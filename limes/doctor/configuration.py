@@ -44,7 +44,9 @@ def _references(settings: Settings) -> Iterator[Finding]:
     if settings.for_placement_alone:
         return
     cluster = build_cluster(settings, open_cloud(settings))
-    for text in reference_warnings(settings, cluster.catalog, cluster.backends, cluster.overrides.current()):
+    for text in reference_warnings(
+        settings, cluster.catalog, cluster.backends, cluster.overrides.current(), cluster.constraints
+    ):
         yield warning("configuration.references", text, _MEND)
 
 

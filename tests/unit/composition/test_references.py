@@ -164,6 +164,23 @@ def test_overrides_of_quota_that_people_set(capsys: pytest.CaptureFixture[str]) 
     assert warnings(capsys, f"{text}quota_distribution_configs: [{{resource: .*, {AUTOGROW}}}]") == []
 
 
+def test_settings_for_quota_that_people_set(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("constraints.yaml").write_text(
+        "domains: {d: {storage: {capacity: at least 5 GiB}}}\nprojects: {d/p: {storage: {capacity: at least 5 GiB}}}"
+    )
+    text = CAPACITY + (
+        "constraints_path: constraints.yaml\n"
+        "lowpriv_raise: {limits: {projects: {storage: {capacity: 5 GiB}}, domains: {storage: {capacity: 5 GiB}}}}\n"
+    )
+    assert warnings(capsys, text) == []
+    grows = "quota of storage/capacity grows by itself (model autogrow)"
+    assert warnings(capsys, f"{text}quota_distribution_configs: [{{resource: .*, {AUTOGROW}}}]") == [
+        f"lowpriv_raise.limits.projects.storage.capacity: {grows}, so this limit has no effect",
+        f"lowpriv_raise.limits.domains.storage.capacity: {grows}, so this limit has no effect",
+        f"constraints: domains.d.storage.capacity: {grows}, so domains have none of their own to constrain",
+    ]
+
+
 def test_all_kinds_of_problems_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     """Keys, values, params of plugins, references, addresses and policies, although the file is not even valid."""
     text = """
