@@ -12,13 +12,16 @@ from hypothesis import strategies as st
 
 from limes.actions.change_log import ChangeLog
 from limes.actions.change_model import ChangeModel
+from limes.actions.distribute_quota import DistributeQuota
 from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
-from limes.core.overrides import QuotaOverrides
+from limes.core.constraints import ConstraintSet
+from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.core.recent_usage import recent_range
 from limes.db.engine import Engine
 from limes.importer.usage_history import UnreadableHistory, convert
 from limes.system import SystemIds
 from tests.api.world import SERVICES
+from tests.collector.lab import NoJitter
 from tests.importer.conftest import Case
 from tests.importer.go_limes import GoLimes
 from tests.support.clock import FrozenClock
@@ -127,6 +130,32 @@ def test_a_collector_takes_it_as_it_is(go_limes: Callable[..., Any], target: Eng
     assert all_rows(target) == before
     start_collector(())
     assert target.rows("SELECT * FROM project_usage_changes") == [], "this one changes the model"
+
+
+@pytest.mark.postgresql
+def test_the_first_computation_goes_on_from_it(go_limes: Callable[..., Any], target: Engine) -> None:
+    """Berlin has committed to 10 cores in az-one, where it has used 19 of late, and uses 3 in az-two."""
+    source = go_limes(58)
+    fill(source)
+    history = json.dumps({"t": [NOW - 300_000, NOW - 1_000], "v": [19, 2]})
+    row = source.rows[11, "compute", "cores", "az-one"]
+    source.run("UPDATE project_az_resources SET historical_usage = %s WHERE id = %s", history, row)
+    case = Case(source, target, distributions=DISTRIBUTIONS)
+    assert case.run().applied
+    catalog, clock = case.use_case.catalog, case.clock
+    change_log = ChangeLog(target, catalog, clock, SystemIds(), ())
+    distribute = DistributeQuota(target, catalog, ConstraintSet(), lambda: NO_OVERRIDES, clock, NoJitter(), change_log)
+    while (outcome := distribute.run_next()) is not None:
+        assert outcome.success
+    berlin = [row[1:] for row in by_project(target, "x.az, x.quota", "project_az_quotas") if row[0] == "berlin"]
+    assert berlin == [("az-one", 19), ("az-two", 4)]
+    target.execute("DELETE FROM project_usage_changes")
+    target.execute("UPDATE resources SET quota_due_at = 0")
+    clock.advance(RULE.minor_change_interval)
+    while distribute.run_next() is not None:
+        pass
+    berlin = [row[1:] for row in by_project(target, "x.az, x.quota", "project_az_quotas") if row[0] == "berlin"]
+    assert berlin == [("az-one", 12), ("az-two", 4)], "without its recent usage"
 
 
 @pytest.mark.postgresql
