@@ -82,7 +82,7 @@ bench-limes: ## measures the Limes API against the figures of the original
 	$(call set_up,bench-limes)
 	$(BIN)/python -m tests.bench.limes
 
-bench-collector: ## measures the collector: scrapes a second, statements, lag, memory
+bench-collector: ## measures the collector: scrapes a second, statements, lag, memory, computed quota
 	$(call set_up,bench-collector)
 	$(BIN)/python -m tests.bench.collector
 

@@ -134,7 +134,8 @@ class ChangeLog:
         """Records quotas of many projects or domains."""
         now = self._now()
         history.append(self.engine, [self._history_row(scope, step, now) for scope, step in changes])
-        self._emit([events.quota_changed(scope, step, self.initiator) for scope, step in changes])
+        if self.sinks:
+            self._emit([events.quota_changed(scope, step, self.initiator) for scope, step in changes])
 
     def record_scrape(
         self,

@@ -227,17 +227,16 @@ def set_by_people(figures: Figures, project_id: int) -> bool:
 
 
 def _write_azs(engine: Engine, resource: int, figures: Figures, proposals: Sequence[Proposal], now: float) -> None:
-    """Writes quota by AZ. If a project's quota changes as well, all its rows say when."""
+    """Writes quota by AZ where it differs. The latest row of a project says when its quota over all AZs was changed."""
     written: list[tuple[int, str, int]] = []
     deleted: list[tuple[int, str]] = []
     changed_at: dict[int, float] = {}
     for each in proposals:
         stored = figures.quotas.get(each.id, {})
-        moves_only = sum(each.old.values()) == sum(each.new.values()) and not set_by_people(figures, each.id)
+        by_people = set_by_people(figures, each.id)
+        moves_only = not by_people and sum(each.old.values()) == sum(each.new.values())
         changed_at[each.id] = each.changed_at if moves_only else now
-        written += [
-            (each.id, az, quota) for az, quota in each.new.items() if not moves_only or each.old.get(az) != quota
-        ]
+        written += [(each.id, az, quota) for az, quota in each.new.items() if by_people or each.old.get(az) != quota]
         deleted += [(each.id, az) for az in stored if az not in each.new]
     autogrow_quotas.delete_az_quotas(engine, resource, deleted)
     autogrow_quotas.write_az_quotas(engine, resource, written, changed_at)

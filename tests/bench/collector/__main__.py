@@ -1,4 +1,5 @@
-"""`make bench-collector`: scrapes a second with 1, 2 and 4 collectors, CPU time and statements a scrape, lag, memory.
+"""`make bench-collector`: scrapes a second with 1, 2 and 4 collectors, CPU time and statements a scrape, lag, memory;
+and how long a computation of quota takes that follows usage.
 
 The machine is shared by the collectors and PostgreSQL, which runs without fsync, as in all tests. Seconds of a
 measurement may be given as an argument.
@@ -19,7 +20,7 @@ from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.system import SystemClock
-from tests.bench.collector import cloud
+from tests.bench.collector import autogrow, cloud
 from tests.bench.statements import statements_of
 from tests.setup.needs import POSTGRESQL
 from tests.support.machine import must_stop
@@ -187,6 +188,7 @@ def main() -> int:
         statements(bench)
         lag(bench, 2 * seconds)
         bench.engine.close()
+        autogrow.measure(server.url(server.create_database()))
     return 0
 
 

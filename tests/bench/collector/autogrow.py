@@ -1,0 +1,130 @@
+"""How long one computation of quota that follows usage takes: one resource, 5,000 projects in three AZs.
+
+Each project has changed its usage in one AZ of late, and every tenth one has a commitment.
+"""
+
+import re
+import statistics
+import time
+from collections.abc import Callable
+
+from limes.actions.change_log import ChangeLog
+from limes.actions.change_model import ChangeModel
+from limes.actions.distribute_quota import DistributeQuota
+from limes.actions.sync_catalog import SyncCatalog
+from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
+from limes.core.constraints import ConstraintSet
+from limes.core.overrides import NO_OVERRIDES
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.system import RandomJitter, SystemClock, SystemIds
+from tests.bench.collector.cloud import DOMAINS, service
+
+PROJECTS, REPEATS = 5000, 7
+AZS = ("az-one", "az-two", "az-three")
+REF = ("compute", "compute-0")
+RULE = AutogrowRule(growth_multiplier=1.2, project_base_quota=10, retention=48 * 3600)
+
+
+def measure(url: str) -> None:
+    """Prints the figures, for a fresh database at this URL."""
+    engine = Engine(url, statement_timeout=600)
+    limes_migrations.upgrade(engine)
+    distribute = _prepare(engine)
+    print(f"quota of one resource in {PROJECTS} projects and {len(AZS)} AZs, in ms (median of {REPEATS}, largest):")
+    _print("nothing changes", distribute, lambda: 0)
+    _print("50 projects use more", distribute, lambda: _use_more(engine, 100))
+    _print("all projects use more", distribute, lambda: _use_more(engine, 1))
+    seconds = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        assert distribute.allocation(1, REF) is not None
+        seconds.append(time.perf_counter() - start)
+    _print_row("the explanation of one project", seconds)
+    engine.close()
+
+
+def _prepare(engine: Engine) -> DistributeQuota:
+    distributions = [DistributionRule(re.compile("/".join(REF)), "autogrow", autogrow=RULE)]
+    catalog = Catalog(AZS, [service(REF[0])], distributions=distributions)
+    clock = SystemClock()
+    change_log = ChangeLog(engine, catalog, clock, SystemIds())
+    SyncCatalog(engine, catalog, ["nothing"], clock).run()
+    ChangeModel(engine, catalog, clock, change_log).run()
+    engine.atomic(lambda: _load(engine))
+    with engine.connection():
+        engine.db.execute_sql("VACUUM ANALYZE")
+    distribute = DistributeQuota(
+        engine, catalog, ConstraintSet(), lambda: NO_OVERRIDES, clock, RandomJitter(), change_log
+    )
+    engine.atomic(lambda: distribute.run(REF))
+    return distribute
+
+
+def _load(engine: Engine) -> None:
+    engine.execute(
+        "INSERT INTO domains (id, uuid, name) SELECT n, 'd' || n, 'domain-' || n FROM generate_series(1, %s) n",
+        [DOMAINS],
+    )
+    engine.execute(
+        "INSERT INTO projects (id, uuid, name, parent_uuid, domain_id, has_bursting)"
+        " SELECT n, md5(n::text), 'project-' || n, 'd' || (1 + n %% %s), 1 + n %% %s, false"
+        " FROM generate_series(1, %s) n",
+        [DOMAINS, DOMAINS, PROJECTS],
+    )
+    engine.execute(
+        "INSERT INTO project_services (project_id, service_id, scraped_at, checked_at, next_scrape_at, is_stale,"
+        " scrape_error, push_failures, push_error)"
+        " SELECT p.id, s.id, 1, 1, 4e9, false, '', 0, '' FROM projects p, services s"
+    )
+    engine.execute(
+        "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"
+        " SELECT p.id, r.id, 0, 0, 60 FROM projects p, resources r"
+    )
+    engine.execute(
+        "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
+        " SELECT p.id, r.id, az.az, 10 + p.id %% 20, '' FROM projects p, resources r, unnest(%s) az (az)",
+        [list(AZS)],
+    )
+    of_resource = "FROM projects p JOIN resources r ON r.name = %s"
+    engine.execute(
+        "INSERT INTO project_usage_changes (project_id, resource_id, az, changes, changed_at) SELECT p.id, r.id, %s,"
+        " format('[[%%s, 5, 40],[%%s, 8, 30]]', extract(epoch FROM now()) - 7200, extract(epoch FROM now()) - 600),"
+        f" extract(epoch FROM now()) - 600 {of_resource}",
+        [AZS[0], REF[1]],
+    )
+    engine.execute(
+        "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
+        " creator_uuid, creator_name, confirmed_at, expires_at, transfer_status)"
+        f" SELECT 'c' || p.id, p.id, r.id, %s, 50, '1 year', 'confirmed', 1, '', '', 1, 4e9, '' {of_resource}"
+        " WHERE p.id %% 10 = 0",
+        [AZS[1], REF[1]],
+    )
+    engine.execute(
+        "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
+        " SELECT r.id, az.az, 200000, '[]' FROM resources r, unnest(%s) az (az) WHERE r.name = %s",
+        [list(AZS), REF[1]],
+    )
+
+
+def _use_more(engine: Engine, every: int) -> int:
+    """Returns how many projects do."""
+    engine.execute(
+        "UPDATE project_az_resources SET usage = usage + 3 WHERE az = %s AND project_id %% %s = 0", [AZS[2], every]
+    )
+    return PROJECTS // every
+
+
+def _print(what: str, distribute: DistributeQuota, change: Callable[[], int]) -> None:
+    seconds = []
+    for _ in range(REPEATS):
+        expected = change()
+        start = time.perf_counter()
+        changed = distribute.engine.atomic(lambda: distribute.run(REF))
+        seconds.append(time.perf_counter() - start)
+        assert bool(changed) == bool(expected), (changed, expected)
+    _print_row(what, seconds)
+
+
+def _print_row(what: str, seconds: list[float]) -> None:
+    print(f"  {what:32}{1000 * statistics.median(seconds):8.0f}{1000 * max(seconds):8.0f}", flush=True)
