@@ -13,7 +13,9 @@ from limes.core.growth_bounds import GrowthBounds, Limits, find_bounds
 from limes.core.overrides import QuotaOverrides
 from limes.core.units import Unit
 from limes.db.engine import Engine
+from limes.db.queries.autogrow import mark_due
 from limes.db.queries.autogrow_figures import Figures, ProjectQuotaRow, raw_capacity_by_az, read_figures
+from limes.db.queries.catalog import resource_ids
 
 CurrentOverrides = Callable[[], QuotaOverrides]
 """Returns the overrides as they are in the file just now."""
@@ -28,6 +30,13 @@ def growth_rule(catalog: Catalog, ref: Ref) -> AutogrowRule | None:
 def growing_resources(catalog: Catalog) -> list[Ref]:
     """Returns the resources whose quota follows usage, in the order of reports."""
     return [ref for ref in catalog.refs() if growth_rule(catalog, ref)]
+
+
+def mark_growing_due(engine: Engine, catalog: Catalog, now: float) -> None:
+    """Has quota computed of all resources where it follows usage. To be called after the commit of what has changed."""
+    if growing := growing_resources(catalog):
+        ids = resource_ids(engine)
+        mark_due(engine, [ids[ref] for ref in growing if ref in ids], now, lock=False)
 
 
 @dataclass(frozen=True, slots=True)

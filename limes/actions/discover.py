@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.compute_quota import mark_growing_due
 from limes.actions.lookup import find_domain, find_project
 from limes.audit.cadf import Scope
 from limes.audit.initiator import Initiator
@@ -133,7 +134,7 @@ class Discover:
                 self._record_constraints(domain, resources)
         if vanished:
             queries.lock_projects(self.engine, queries.projects_of_domains(self.engine, vanished))
-            self.engine.after_commit(self.commitments.settle_waiting)
+            self.engine.after_commit(self._give_away)
         kept = queries.committed_domains(self.engine, vanished)
         for uuid in kept:
             log.warning("domain %s has vanished, but is kept: projects of it have commitments", uuid)
@@ -146,6 +147,11 @@ class Discover:
     def _delete_projects(self, uuids: Collection[str]) -> None:
         self.change_log.record_deletion(projects=uuids)
         queries.delete_projects(self.engine, sorted(uuids))
+
+    def _give_away(self) -> None:
+        """Lets others have what vanished projects have used."""
+        self.commitments.settle_waiting()
+        mark_growing_due(self.engine, self.catalog, self.clock.now().timestamp())
 
     def _record_constraints(self, domain: DomainInfo, resources: Collection[Ref]) -> None:
         """Records the quotas that constraints have given to a new domain."""
@@ -196,7 +202,7 @@ class Discover:
             log.info("domain %s: %d new projects", domain.name, len(new))
         if vanished:
             queries.lock_projects(self.engine, vanished)
-            self.engine.after_commit(self.commitments.settle_waiting)
+            self.engine.after_commit(self._give_away)
         kept = queries.committed_projects(self.engine, vanished)
         for uuid in kept:
             log.warning("project %s of domain %s has vanished, but is kept: it has commitments", uuid, domain.name)

@@ -24,7 +24,10 @@ FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "limes_cluster_capacity": (_RESOURCE, "Capacity, with overcommit; 0 if it is unknown"),
     "limes_cluster_capacity_per_az": ((_AZ, *_RESOURCE), "Capacity by availability zone, with overcommit"),
     "limes_cluster_usage_per_az": ((_AZ, *_RESOURCE), "Usage of the capacity, as reported by backends"),
-    "limes_domain_quota": (("domain", "domain_id", *_RESOURCE), "Quota of a domain"),
+    "limes_domain_quota": (
+        ("domain", "domain_id", *_RESOURCE),
+        "Quota of a domain; the sum of its projects' where it follows usage",
+    ),
     "limes_project_quota": (_PROJECT, "Quota of a project"),
     "limes_project_backendquota": (_PROJECT, "Quota that the backend enforces for a project; -1 if it enforces none"),
     "limes_project_usage": (_PROJECT, "Usage of a project"),
@@ -142,8 +145,11 @@ class _Snapshot:
         yield "limes_unit_multiplier", ((_of_resource(ref), self._multiplier(ref)) for ref in raw)
 
     def domain_quotas(self) -> Samples:
-        """Returns quota of all domains."""
-        for uuid, name, resource_id, quota in queries.domain_quotas(self._engine):
+        """Returns quota of all domains: where it follows usage, the sum of their projects'."""
+        growing = {id_ for id_, ref in self._refs.items() if self._catalog.autogrow(ref)}
+        own = (row for row in queries.domain_quotas(self._engine) if row.resource_id not in growing)
+        sums = queries.domain_quota_sums(self._engine, sorted(growing)) if growing else ()
+        for uuid, name, resource_id, quota in (*own, *sums):
             if resource_id in self._refs:
                 yield f"{labels({'domain': name, 'domain_id': uuid})},{self._resources[resource_id]}", quota
 

@@ -3,9 +3,11 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from io import BytesIO
 from typing import Any
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from limes.actions.distribute_quota import DistributionOutcome
 from limes.core.autogrow import Step
@@ -14,6 +16,7 @@ from limes.core.constraints import Constraint, ConstraintSet
 from limes.core.growth_bounds import BoundSource
 from limes.core.overrides import QuotaOverrides
 from limes.errors import Unavailable
+from limes.metrics.data import DataMetrics
 from tests.collector.commitments import YEAR, add
 from tests.collector.growing import (
     DAY,
@@ -331,13 +334,15 @@ def test_explanation(lab: Lab) -> None:
     assert changes(before, all_rows(lab.engine)) == {}
 
 
-def test_a_project_that_vanishes_takes_its_rows(lab: Lab) -> None:
+def test_a_project_that_vanishes(lab: Lab) -> None:
     lab.distribute_all()
     lab.keystone.found = {
         domain: [one for one in found if one.name != "dresden"] for domain, found in lab.keystone.found.items()
     }
+    set_due(lab, lab.now + 500)
     lab.discover().run()
     assert set(az_quotas(lab)) == {"berlin"}
+    assert due_at(lab) == lab.now, "others may have what it has used"
 
 
 def test_commitments_for_all_azs(make_lab: Callable[..., Lab]) -> None:
@@ -351,3 +356,32 @@ def test_commitments_for_all_azs(make_lab: Callable[..., Lab]) -> None:
     lab.clock.advance(901)
     lab.distribute_all()
     assert az_quotas(lab)["berlin"] == {"any": 12, "az-one": 24}
+
+
+def test_domain_quota_in_metrics_is_the_sum(lab: Lab) -> None:
+    lab.distribute_all()
+    lab.execute("UPDATE domain_resources SET quota = 3")
+    file = BytesIO()
+    DataMetrics(lab.engine, lab.catalog).write(file)
+    families = {family.name: family for family in text_string_to_metric_families(file.getvalue().decode())}
+    found = {
+        (sample.labels["domain"], sample.labels["resource"]): sample.value
+        for sample in families["limes_domain_quota"].samples
+    }
+    assert found["germany", "cores"] == 66
+    assert found["france", "cores"] == 0
+    assert found["germany", "ram"] == 3
+
+
+def test_bursting_comes_on_top(make_lab: Callable[..., Lab]) -> None:
+    """The backend is told more; the quota does not follow what is bursted."""
+    rule = replace(GROWTH, growth_multiplier=1)
+    lab = make_lab(catalog_options={"distributions": distributions(rule), "burst_multiplier": 0.5})
+    lab.discover().run()
+    lab.execute("UPDATE projects SET has_bursting = %s", True)
+    use(lab, berlin={"az-one": 20})
+    provide(lab, az_one=100)
+    lab.distribute_all()
+    lab.push().push_project(lab.project_id(), ["compute"])
+    assert lab.compute.quota["berlin"]["cores"] == 30
+    assert lab.quotas()["cores"] == (20, 30)

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from limes.actions.commitments.ledger import Described, Ledger
+from limes.actions.compute_quota import growth_rule
 from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
 from limes.core.commitments.claims import Claims, Tally
@@ -140,7 +141,12 @@ def add_warnings(ledger: Ledger, described: Described) -> Described:
 def _warnings(
     ledger: Ledger, project_id: int, resource_id: int, ref: Ref, unit: Unit, start: float, additional: int = 0
 ) -> tuple[str, ...]:
-    """Returns warnings about the project's commitments that hold at `start`, and an `additional` amount."""
+    """Returns warnings about the project's commitments that hold at `start`, and an `additional` amount.
+
+    None where quota follows commitments: it is raised when they are confirmed.
+    """
+    if growth_rule(ledger.catalog, ref):
+        return ()
     row = project_quotas_by_resource(ledger.engine, project_id, [resource_id]).get(resource_id)
     committed = queries.amount_held_at(ledger.engine, project_id, resource_id, start)
     text = beyond_quota(ref, unit, committed + additional, row.quota if row else None)

@@ -3,7 +3,7 @@
 To be called in one transaction, so that all see the same state.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from peewee import fn
@@ -115,6 +115,19 @@ def domain_quotas(engine: Engine) -> list[DomainFigure]:
     """Returns all quotas of domains."""
     query = DomainResource.select(Domain.uuid, Domain.name, DomainResource.resource, DomainResource.quota)
     return engine.all(query.join(Domain), DomainFigure)
+
+
+def domain_quota_sums(engine: Engine, resources: Collection[int]) -> list[DomainFigure]:
+    """Returns the sums of project quotas of these resources in each domain."""
+    quota = fn.SUM(ProjectResource.quota)
+    query = (
+        ProjectResource.select(Domain.uuid, Domain.name, ProjectResource.resource, quota)
+        .join(Project)
+        .join(Domain)
+        .where(any_of(ProjectResource.resource, resources), ProjectResource.quota.is_null(False))
+        .group_by(Domain.uuid, Domain.name, ProjectResource.resource)
+    )
+    return engine.all(query, DomainFigure)
 
 
 class CapacityFigure(NamedTuple):
