@@ -8,13 +8,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from limes.actions.distribute_quota import DistributeQuota, ExplainedAllocation
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.quota_changes import PermissionSource
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.core.bounds import Bounds, Judge, bounds
-from limes.core.catalog import Catalog, Ref
-from limes.core.commitments.request import beyond_quota
+from limes.core.catalog import ANY_AZ, Behavior, Catalog, Ref
+from limes.core.commitments.request import beyond_quota, committable_azs
+from limes.core.growth_advice import Advice, Adviser
 from limes.core.hierarchy import (
     DOMAIN_QUOTA_GROWS,
     PROJECT_QUOTA_GROWS,
@@ -25,7 +27,7 @@ from limes.core.hierarchy import (
     judge_domain,
     judge_project,
 )
-from limes.core.quota import usable_quota
+from limes.core.quota import is_forbidden, usable_quota
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import history
 from limes.db.queries.history import NumberedChange
@@ -43,6 +45,14 @@ def _refuse_all_of_domain(_: int) -> Refusal:
 
 
 @dataclass(frozen=True, slots=True)
+class GrowthExplanation:
+    """Why a quota that grows by itself is what it is, and what would raise it."""
+
+    computed: ExplainedAllocation
+    advice: Sequence[Advice]
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Everything that decides on one quota."""
 
@@ -56,6 +66,8 @@ class Explanation:
     """The quota with bursting; None where bursting is off."""
     warning: str | None = None
     """What is wrong with the quota although it is acceptable."""
+    growth: GrowthExplanation | None = None
+    """Only of quota of a project that grows by itself, and only where it is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +77,22 @@ class ExplainQuota:
     catalog: Catalog
     project: SetProjectQuota
     domain: SetDomainQuota
+    distribution: DistributeQuota
 
     def of_project(
-        self, domain_uuid: str, project_uuid: str, refs: Collection[Ref], permissions: PermissionSource
+        self,
+        domain_uuid: str,
+        project_uuid: str,
+        refs: Collection[Ref],
+        permissions: PermissionSource,
+        *,
+        with_growth: bool = False,
     ) -> Sequence[Explanation]:
-        """Returns explanations in the order of the refs. Raises `NotFound`."""
+        """Returns explanations in the order of the refs. Raises `NotFound`.
+
+        With `with_growth` it is explained how quota grows, which takes a computation over all projects for each
+        resource.
+        """
         allowed = {ref: permissions(ref) for ref in self._with_quota(refs)}
         engine = self.project.engine
 
@@ -91,7 +114,10 @@ class ExplainQuota:
                     numbers = replace(numbers, domain_quota=numbers.projects_quota)
                 acceptable = bounds(numbers.quota, judge)
                 warning = beyond_quota(ref, rules.unit, numbers.committed, numbers.quota)
-                explanations.append(Explanation(ref, numbers, rules, acceptable, origins.get(ref), usable, warning))
+                growth = self._growth(project.id, ref, numbers, behavior) if with_growth else None
+                explanations.append(
+                    Explanation(ref, numbers, rules, acceptable, origins.get(ref), usable, warning, growth)
+                )
             return explanations
 
         return engine.snapshot(read)
@@ -127,6 +153,26 @@ class ExplainQuota:
             return explanations
 
         return engine.snapshot(read)
+
+    def _growth(
+        self, project_id: int, ref: Ref, figures: ProjectFigures, behavior: Behavior
+    ) -> GrowthExplanation | None:
+        computed = self.distribution.allocation(project_id, ref)
+        resource = self.catalog.find(ref)
+        if computed is None or resource is None:
+            return None
+        forbidden = is_forbidden(figures.backend_maximum) or not behavior.commitment_durations
+        used = sum(demand.usage for az, demand in computed.demand.azs.items() if az != ANY_AZ)
+        adviser = Adviser(
+            computed.demand,
+            computed.allocation,
+            computed.bounds,
+            computed.rule,
+            resource.unit,
+            committable=() if forbidden else committable_azs(behavior, self.catalog),
+            uncovered=0 if behavior.commitment_is_az_aware else max(0, used - figures.committed),
+        )
+        return GrowthExplanation(computed, adviser.advise())
 
     def _projects_quota(self, resources: Sequence[int]) -> dict[int, int]:
         """Returns the quota of all projects of all domains together, by resource id."""

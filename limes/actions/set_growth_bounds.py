@@ -15,6 +15,7 @@ from limes.actions.quota_changes import QuotaOutcome, Unchanged, project_tag, re
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog, Ref
 from limes.core.commitments.commitment import Status
+from limes.core.demand import demand_by_az
 from limes.core.hierarchy import QUOTA_IS_SET, Refusal, invalid_value
 from limes.core.history import QuotaStep, What
 from limes.core.units import UnitError
@@ -202,7 +203,7 @@ class SetGrowthBounds:
 
     def _warnings_of_project(self, targets: _Targets, ids: Mapping[Ref, int], request: _Request) -> list[str]:
         limits = self._limits(ids, request)
-        needed = self._needed(targets, sorted(limits))
+        needed = self._needed(targets, ids, sorted(limits))
         return [
             f"{ref[0]}/{ref[1]}: usage and commitments need {unit.render(amount)};"
             f" the limit of {unit.render(limits[id_][1])} takes effect when they need no more than that"
@@ -217,7 +218,7 @@ class SetGrowthBounds:
         texts = []
         limits = self._limits(ids, request)
         beyond: dict[int, int] = defaultdict(int)
-        for (_, id_), amount in self._needed(targets, sorted(limits)).items():
+        for (_, id_), amount in self._needed(targets, ids, sorted(limits)).items():
             beyond[id_] += amount > limits[id_][1]
         reached: dict[int, int] = defaultdict(int)
         for row in rows:
@@ -234,24 +235,30 @@ class SetGrowthBounds:
                 )
         return texts
 
-    def _needed(self, targets: _Targets, resources: Sequence[int]) -> dict[tuple[int, int], int]:
+    def _needed(
+        self, targets: _Targets, ids: Mapping[Ref, int], resources: Sequence[int]
+    ) -> dict[tuple[int, int], int]:
         """Returns what usage and confirmed commitments need, by project and resource id, in two queries."""
         if not resources:
             return {}
-        needed: dict[tuple[int, int, str], int] = {}
+        usage: dict[tuple[int, int], dict[str, int]] = defaultdict(dict)
         for row in project_azs(self.engine, resources, targets.domain_id, targets.ids):
-            needed[row.project_id, row.resource_id, row.az] = row.usage
-        committed: dict[tuple[int, int, str], int] = defaultdict(int)
+            usage[row.project_id, row.resource_id][row.az] = row.usage
+        committed: dict[tuple[int, int], dict[str, int]] = defaultdict(lambda: defaultdict(int))
         among = Among("domain", [targets.domain_id]) if targets.ids is None else Among("project", targets.ids)
         for sums in committed_sums(self.engine, resources, self.clock.now().timestamp(), "project", among):
             if sums.status == Status.CONFIRMED:
-                committed[sums.key, sums.resource_id, sums.az] += int(sums.amount)
-        for key, amount in committed.items():
-            needed[key] = max(needed.get(key, 0), amount)
-        totals: dict[tuple[int, int], int] = defaultdict(int)
-        for (project_id, resource_id, _), amount in needed.items():
-            totals[project_id, resource_id] += amount
-        return totals
+                committed[sums.key, sums.resource_id][sums.az] += int(sums.amount)
+        pooled = {id_ for ref, id_ in ids.items() if not self.catalog.behavior(ref).commitment_is_az_aware}
+        return {
+            key: sum(
+                demand.needed
+                for demand in demand_by_az(
+                    usage.get(key, {}), {}, committed.get(key, {}), is_pooled=key[1] in pooled
+                ).values()
+            )
+            for key in usage.keys() | committed.keys()
+        }
 
 
 def _count(projects: int) -> str:

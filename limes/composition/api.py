@@ -25,7 +25,7 @@ from limes.composition.identity import (
     refuse_exposure,
 )
 from limes.composition.replicas import with_standbys
-from limes.composition.use_cases import build_discovery, build_quota_push, open_change_log
+from limes.composition.use_cases import build_discovery, build_distribution, build_quota_push, open_change_log
 from limes.settings import Settings
 from limes.system import Clock, SystemClock, SystemIds
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
@@ -57,6 +57,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
     quota_rules = (engine, cluster.catalog, cluster.constraints, cluster.lowpriv)
     set_domain_quota = SetDomainQuota(*quota_rules, change_log)
     set_project_quota = SetProjectQuota(*quota_rules, clock, push, change_log)
+    distribution = build_distribution(settings, engine, cluster, clock, change_log)
     return ApiCollaborators(
         client_address=client_address(settings),
         engine=engine,
@@ -71,7 +72,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         set_growth_bounds=SetGrowthBounds(engine, cluster.catalog, clock, change_log),
         commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, change_log),
         history=ShowHistory(engine),
-        explain=ExplainQuota(cluster.catalog, set_project_quota, set_domain_quota),
+        explain=ExplainQuota(cluster.catalog, set_project_quota, set_domain_quota, distribution),
         discover_domains=lambda initiator: discovery.by(initiator).discover_domains(),
         discover_projects=lambda domain, initiator: discovery.by(initiator).discover_projects(domain),
         request_sync=lambda domain, project, initiator: discovery.by(initiator).request_sync(domain, project),

@@ -129,6 +129,16 @@ def test_commitments_are_needed_az_by_az(make: Callable[..., World]) -> None:
     assert limit(world, PROJECT, 6)[0].text == ""
 
 
+def test_commitments_for_all_azs_together_are_needed_beyond_usage(make: Callable[..., World]) -> None:
+    """512 MiB are used; 600 are committed to."""
+    ram = DistributionRule(re.compile("compute/ram"), "autogrow", autogrow=RULE)
+    world = make(distributions=[ram], behaviors=BEHAVIORS)
+    world.engine.atomic(lambda: world.engine.execute("UPDATE project_az_resources SET az = 'az-one' WHERE usage = 512"))
+    commit(world, resource_name="ram", availability_zone="any", duration="1 year", amount=600)
+    assert "need 600 MiB;" in limit(world, PROJECT, 599, resource="ram")[0].text
+    assert limit(world, PROJECT, 600, resource="ram")[0].text == ""
+
+
 REFUSALS = [
     ({"resource": "ram"}, 409, "compute/ram {}: the quota of this resource does not grow by itself"
      " (quota_distribution_model is hierarchical); set the quota instead"),

@@ -14,6 +14,7 @@ import falcon.testing
 
 from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.use_cases import CommitmentUseCases
+from limes.actions.distribute_quota import DistributeQuota
 from limes.actions.explain_quota import ExplainQuota
 from limes.actions.quota_history import ShowHistory
 from limes.actions.set_bursting import SetBursting
@@ -30,11 +31,12 @@ from limes.auth.policy import Policy
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.core.commitments.rules import CommitmentRules
 from limes.core.constraints import ConstraintSet
+from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.core.permissions import LowPrivRules
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.errors import NotFound, Unauthorized, Unavailable
-from limes.system import SystemIds
+from limes.system import RandomJitter, SystemIds
 from limes.web.mount import Mount
 from tests.api.contract import check_answer
 from tests.support.clock import FrozenClock
@@ -145,6 +147,7 @@ def make_world(
     *,
     lowpriv: LowPrivRules | None = None,
     constraints: ConstraintSet | None = None,
+    overrides: QuotaOverrides = NO_OVERRIDES,
     commitment_rules: CommitmentRules | None = None,
     sinks: tuple[str, ...] = (),
     stale_after: float = math.inf,
@@ -183,7 +186,20 @@ def make_world(
         set_growth_bounds=SetGrowthBounds(engine, catalog, clock, change_log),
         commitments=commitments,
         history=ShowHistory(engine),
-        explain=ExplainQuota(catalog, set_project_quota, set_domain_quota),
+        explain=ExplainQuota(
+            catalog,
+            set_project_quota,
+            set_domain_quota,
+            DistributeQuota(
+                engine,
+                catalog,
+                constraints or ConstraintSet(),
+                lambda: overrides,
+                clock,
+                RandomJitter(),
+                change_log,
+            ),
+        ),
         discover_domains=lambda initiator: world.new_domains,
         discover_projects=lambda domain_uuid, initiator: world.new_projects,
         request_sync=world.request_sync,

@@ -75,6 +75,7 @@ def explain_project_quotas(call: Call) -> Answer:
         call.params["project_id"],
         call.selection().refs,
         lambda ref: call.quota_permissions("project", ref),
+        with_growth=bool(parameters.RESOURCE.of(call.req)),
     )
     with_origin = call.allows("project:show_history")
     documents = [render_explanation(call.catalog, each, with_origin=with_origin) for each in explanations]

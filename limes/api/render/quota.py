@@ -3,6 +3,7 @@
 from limes.actions.explain_quota import Explanation
 from limes.actions.quota_changes import QuotaOutcome
 from limes.api.render.common import Json
+from limes.api.render.growth import render_growth
 from limes.api.shapes.quota import RefusalStatus, SimulationAnswer, UnacceptableResource
 from limes.core.bounds import Bound
 from limes.core.catalog import Catalog, Ref
@@ -128,6 +129,8 @@ def render_explanation(catalog: Catalog, explanation: Explanation, *, with_origi
     document["max_acceptable_quota"] = _bound(explanation.bounds.maximum)
     if explanation.warning is not None:
         document["warnings"] = [explanation.warning]
+    if explanation.growth is not None:
+        document["growth"] = render_growth(explanation.growth)
     if with_origin and explanation.origin is not None:
         document["origin"] = render_change(catalog, explanation.origin)
     return document

@@ -87,6 +87,58 @@ class QuotaBound(TypedDict):
     message: str
 
 
+ByAZ = Annotated[dict[str, Amount], Field(description="amounts by availability zone")]
+
+
+class GrowthStep(TypedDict):
+    """What a quota that grows by itself has of one step of the computation."""
+
+    step: Literal["needed", "recent-usage", "growth", "base", "minimum"]
+    quota: Amount
+    per_az: ByAZ
+    lacking: NotRequired[Annotated[ByAZ, Field(description="what there was no capacity for")]]
+    capped: NotRequired[Annotated[Amount, Field(description="what a bound has taken from the wishes")]]
+
+
+class GrowthDemand(TypedDict):
+    """What such a quota follows in one availability zone."""
+
+    usage: Amount
+    smallest_usage: Annotated[Amount, Field(description="of late")]
+    largest_usage: Annotated[Amount, Field(description="of late")]
+    committed: Amount
+
+
+class GrowthBound(TypedDict):
+    """A bound of such a quota, and whose it is."""
+
+    quota: Amount
+    source: Literal["override", "max-quota", "constraint", "backend"]
+
+
+class GrowthAdvice(TypedDict):
+    """Something that would raise such a quota."""
+
+    action: Literal["commit", "keep-using", "raise-max-quota", "allow-growth", "ask-operator"]
+    message: Annotated[str, Field(description="for people")]
+    availability_zone: NotRequired[str]
+    amount: NotRequired[Annotated[Amount, Field(description="how much more to commit to")]]
+    quota: NotRequired[Annotated[Amount, Field(description="what it would be then, if there is capacity for it")]]
+
+
+class Growth(TypedDict):
+    """Why a quota that grows by itself is what it is."""
+
+    computed_quota: Annotated[Amount, Field(description="what a computation would give now; small changes wait")]
+    message: Annotated[str, Field(description="all of it in a line, for people")]
+    demand: dict[str, GrowthDemand]
+    steps: list[GrowthStep]
+    minimum: NotRequired[GrowthBound]
+    maximum: NotRequired[GrowthBound]
+    forbid_autogrowth: NotRequired[Literal[True]]
+    raised_by: list[GrowthAdvice]
+
+
 class Explanation(Warned):
     """What decides on one quota."""
 
@@ -105,6 +157,9 @@ class Explanation(Warned):
     min_nonzero_project_quota: NotRequired[Amount]
     min_acceptable_quota: QuotaBound
     max_acceptable_quota: QuotaBound
+    growth: NotRequired[
+        Annotated[Growth, Field(description="of a project's quota that grows by itself, if `resource` is given")]
+    ]
     origin: NotRequired[Change]
 
 

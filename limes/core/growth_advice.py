@@ -1,0 +1,157 @@
+"""What would raise a quota that grows by itself. The computation itself is asked, so the two cannot disagree.
+
+It is asked for the project alone: with as much capacity as it wants, or, where there was too little, with what it got.
+"""
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from limes.core.autogrow import Allocation, Demand, ProjectBounds, ProjectDemand, distribute
+from limes.core.catalog import ANY_AZ, AutogrowRule
+from limes.core.growth_bounds import BoundSource, GrowthBounds
+from limes.core.units import MAX_AMOUNT, Unit
+
+
+class Action(enum.StrEnum):
+    """What somebody can do."""
+
+    COMMIT = "commit"
+    KEEP_USING = "keep-using"
+    RAISE_MAX_QUOTA = "raise-max-quota"
+    ALLOW_GROWTH = "allow-growth"
+    ASK_OPERATOR = "ask-operator"
+    """Only the operator can do something about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Something that would raise a quota."""
+
+    action: Action
+    message: str
+    """For people."""
+    az: str | None = None
+    amount: int | None = None
+    """How much more has to be committed to."""
+    quota: int | None = None
+    """What the quota would be then, at least."""
+
+
+_PLENTY = MAX_AMOUNT // 4
+
+
+@dataclass(frozen=True, slots=True)
+class Adviser:
+    """One project and resource."""
+
+    demand: ProjectDemand
+    allocation: Allocation
+    bounds: GrowthBounds
+    rule: AutogrowRule
+    unit: Unit
+    committable: Sequence[str] = ()
+    """The AZs in which commitments are possible; only `any` where they are for all AZs together."""
+    uncovered: int = 0
+    """How much of the usage in AZs commitments do not cover, where these are for all AZs together. The first of more
+    commitments cover that, and raise nothing."""
+
+    def advise(self) -> list[Advice]:
+        """Returns all that would help, what is easiest first."""
+        if self.bounds.minimum_from is BoundSource.OVERRIDE:
+            return [Advice(Action.ASK_OPERATOR, "the operator has set this quota, and can set another one")]
+        found = self._against_bounds()
+        if any(advice.action is Action.RAISE_MAX_QUOTA for advice in found):
+            return found
+        if found and found[0].action is Action.ASK_OPERATOR:
+            return found
+        found += self._keep_using()
+        for az in self.committable:
+            found += self._commit(az)
+        if lacking := self._lacking():
+            where = ", ".join(
+                self.unit.render(amount) + ("" if az == ANY_AZ else f" in {az}")
+                for az, amount in sorted(lacking.items())
+            )
+            found.append(Advice(Action.ASK_OPERATOR, f"more capacity: it was too little for {where}"))
+        return found
+
+    def _against_bounds(self) -> list[Advice]:
+        if not any(self.allocation.capped.values()):
+            return []
+        if self.demand.bounds.forbids_growth:
+            allowed = replace(self.demand, bounds=replace(self.demand.bounds, forbids_growth=False))
+            quota = self._quota(allowed)
+            return [Advice(Action.ALLOW_GROWTH, f"allow growth again: {self._becomes(quota)}", quota=quota)]
+        match self.bounds.maximum_from:
+            case BoundSource.MAX_QUOTA:
+                unbounded = replace(self.demand, bounds=ProjectBounds(self.demand.bounds.minimum))
+                quota = self._quota(unbounded)
+                text = f"raise max_quota: without it, {self._becomes(quota)}"
+                return [Advice(Action.RAISE_MAX_QUOTA, text, quota=quota)]
+            case BoundSource.CONSTRAINT:
+                return [Advice(Action.ASK_OPERATOR, "the operator's constraint allows no more")]
+            case _:
+                return [Advice(Action.ASK_OPERATOR, "the backend accepts no more")]
+
+    def _keep_using(self) -> list[Advice]:
+        azs = {az: replace(demand, smallest=demand.usage) for az, demand in self.demand.azs.items()}
+        quota = self._quota(replace(self.demand, azs=azs))
+        if quota <= self._quota(self.demand):
+            return []
+        text = f"keep using as much for {_duration(self.rule.retention)}: {self._becomes(quota)}"
+        return [Advice(Action.KEEP_USING, text, quota=quota)]
+
+    def _commit(self, az: str) -> list[Advice]:
+        """Returns the smallest commitment that raises the quota."""
+        present = self._quota(self.demand)
+
+        def quota(more: int) -> int:
+            demand = self.demand.azs.get(az, Demand())
+            azs = {**self.demand.azs, az: replace(demand, committed=demand.committed + more)}
+            return self._quota(replace(self.demand, azs=azs))
+
+        more = _smallest(lambda amount: quota(amount) > present)
+        amount = more + (self.uncovered if az == ANY_AZ else 0)
+        where = "" if az == ANY_AZ else f" in {az}"
+        text = f"commit to {self.unit.render(amount)} more{where}: {self._becomes(quota(more))}"
+        return [Advice(Action.COMMIT, text, az, amount, quota(more))]
+
+    def _quota(self, demand: ProjectDemand) -> int:
+        """Returns what the project would get for another demand."""
+        azs = {*demand.azs, *self.allocation.quotas, ANY_AZ}
+        capacity: Mapping[str, int] = dict.fromkeys(azs, _PLENTY // len(azs))
+        if self._lacking():
+            capacity = self.allocation.quotas
+        return distribute(capacity, [demand], self.rule)[demand.id].quota
+
+    def _lacking(self) -> dict[str, int]:
+        lacking: dict[str, int] = {}
+        for by_az in self.allocation.lacking.values():
+            for az, amount in by_az.items():
+                lacking[az] = lacking.get(az, 0) + amount
+        return lacking
+
+    def _becomes(self, quota: int) -> str:
+        return f"the quota becomes {self.unit.render(quota)}"
+
+
+def _smallest(is_enough: Callable[[int], bool]) -> int:
+    """Returns the smallest amount that is enough. Larger ones are, too."""
+    too_little, enough = 0, 1
+    while not is_enough(enough):
+        too_little, enough = enough, 2 * enough
+    while enough - too_little > 1:
+        middle = (too_little + enough) // 2
+        if is_enough(middle):
+            enough = middle
+        else:
+            too_little = middle
+    return enough
+
+
+def _duration(seconds: float) -> str:
+    hours = max(1, round(seconds / 3600))
+    if hours % 24 == 0 and hours > 48:
+        return f"{hours // 24} days"
+    return "1 hour" if hours == 1 else f"{hours} hours"
