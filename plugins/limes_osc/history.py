@@ -4,14 +4,23 @@ import argparse
 from typing import ClassVar
 
 from limes.core.units import Unit
-from limes_osc.amounts import NO_LIMIT, Amount, shown_unit, unit_of
+from limes_osc.amounts import NO_LIMIT, Amount, exact, shown_unit, unit_of
 from limes_osc.base import LimesLister, Options, Table
+from limes_osc.cells import Text
 from limes_osc.client import Json
 from limes_osc.columns import Columns, Row
 from limes_osc.options import add_filters, add_long, add_paging, add_unit, filters_of, paging_of, selects
 from limes_osc.targets import OfDomain, OfProject, Targeted
 from limes_osc.times import moment
 
+_STEPS = {
+    "needed": "needed now",
+    "recent-usage": "recent usage",
+    "growth": "growth",
+    "base": "base quota",
+    "minimum": "minimum",
+}
+"""What of a quota that grows by itself is what, for people."""
 _NO_RULE = "amount"
 """The rule of bounds that are only the smallest or largest amount there is."""
 
@@ -103,10 +112,11 @@ class ExplainQuotas(Targeted, LimesLister):
         "Min Nonzero Quota": "min_nonzero_project_quota",
     }
     _bounds = ("Min", "Min Rule", "Max", "Max Rule")
+    _growth = ("Made Of", "Raised By")
     _origin = ("Changed At", "Changed By", "Reason")
     _columns = Columns(
-        ["Service", "Resource", *_figures, "Constraint", *_bounds, *_origin],
-        optional={*_figures, "Constraint", *_origin} - {"Quota"},
+        ["Service", "Resource", *_figures, "Constraint", *_bounds, *_growth, *_origin],
+        optional={*_figures, "Constraint", *_growth, *_origin} - {"Quota"},
         hidden={*_figures, "Constraint", *_origin} - {"Quota"},
         notable=dict.fromkeys(("Min Rule", "Max Rule"), lambda _: False),  # they are behind the bounds
     )
@@ -133,11 +143,25 @@ class ExplainQuotas(Targeted, LimesLister):
             "Min Rule": least["rule"],
             "Max": Bound(most["quota"], unit, wanted, most["rule"]),
             "Max Rule": most["rule"],
+            **_growth_cells(entry, unit),
             "Changed At": moment(origin.get("at")),
             "Changed By": origin.get("initiator", {}).get("name"),
             "Reason": origin.get("reason"),
             "Unit": shown_unit(entry, wanted),
         }
+
+
+def _growth_cells(entry: Json, unit: Unit) -> Row:
+    """Returns what a quota that grows by itself is made of, and what would raise it."""
+    growth = entry.get("growth")
+    if growth is None:
+        return {}
+    parts = [f"{exact(step['quota'], unit)} {_STEPS.get(step['step'], step['step'])}" for step in growth["steps"]]
+    advice = [one["message"] for one in growth["raised_by"]]
+    return {
+        "Made Of": Text(growth["steps"], "\n".join(parts)),
+        "Raised By": Text(growth["raised_by"], "\n".join(advice)) if advice else None,
+    }
 
 
 class ExplainDomain(OfDomain, ExplainQuotas):

@@ -122,3 +122,13 @@ def test_quota_by_az(admin: User) -> None:
 def test_why_it_cannot_be_set(admin: User) -> None:
     [cores] = admin.json(f"project explain {BERLIN_IN_GERMANY} --resource cores")
     assert (cores["min_rule"], cores["max_rule"]) == ("quota_distribution_model",) * 2
+
+
+def test_what_it_is_made_of_and_what_would_raise_it(admin: User) -> None:
+    """5 are used, 2 and 3; each grows by half of it, by 1 at least. 5 is the base quota."""
+    [cores] = admin.json(f"project explain {BERLIN_IN_GERMANY} --resource compute/cores")
+    assert [(step["step"], step["quota"]) for step in cores["made_of"]] == [("needed", 5), ("growth", 2)]
+    assert "commit" in {advice["action"] for advice in cores["raised_by"]}
+    table = admin.must(f"project explain {BERLIN_IN_GERMANY} --resource compute/cores")
+    assert "5 needed now" in table
+    assert "commit to 3 more in az-one" in table
