@@ -184,7 +184,7 @@ def _config(folder: Path, url: str) -> dict[str, Any]:
         "availability_zones": ["west-1", "west-2"],
         "database": {"url": f"sqlite:///{folder}/limes.db"},
         "api": {"listen": url.removeprefix("http://"), "workers": 1},
-        "discovery": {"method": "static", "params": {"domains": _discovery()}},
+        "discovery": {"method": "static", "params": {"domains": discovery_of(*_DOMAINS)}},
         "services": [_compute(folder), _storage(folder)],
         "commitments": {"conversions": [{"compute/cores": 4096, "compute/ram": 1}]},
         "capacitors": [{"id": "all", "type": "manual", "params": {"values": _CAPACITY}}],
@@ -253,7 +253,8 @@ def _storage(folder: Path) -> dict[str, Any]:
     }
 
 
-def _discovery() -> list[dict[str, Any]]:
+def discovery_of(*domains: str) -> list[dict[str, Any]]:
+    """What the discovery finds, if there are only these domains."""
     return [
         {
             "id": domain_id,
@@ -261,6 +262,7 @@ def _discovery() -> list[dict[str, Any]]:
             "projects": [{"id": id_, "name": project, "parent_id": domain_id} for project, id_ in projects.items()],
         }
         for name, (domain_id, projects) in _DOMAINS.items()
+        if name in domains
     ]
 
 

@@ -493,6 +493,8 @@ export interface components {
             min_nonzero_project_quota?: number;
             min_acceptable_quota: components["schemas"]["QuotaBound"];
             max_acceptable_quota: components["schemas"]["QuotaBound"];
+            /** @description of a project's quota that grows by itself, if `resource` is given */
+            growth?: components["schemas"]["Growth"];
             origin?: components["schemas"]["Change"];
         };
         /** @description One for each selected resource that has a quota. */
@@ -535,6 +537,65 @@ export interface components {
         FullestAnswer: {
             fullest: components["schemas"]["FullResource"][];
             counts: components["schemas"]["FullCounts"];
+        };
+        /** @description Why a quota that grows by itself is what it is. */
+        Growth: {
+            /** @description what a computation would give now; small changes wait */
+            computed_quota: number;
+            /** @description all of it in a line, for people */
+            message: string;
+            demand: {
+                [key: string]: components["schemas"]["GrowthDemand"];
+            };
+            steps: components["schemas"]["GrowthStep"][];
+            minimum?: components["schemas"]["GrowthBound"];
+            maximum?: components["schemas"]["GrowthBound"];
+            /** @constant */
+            forbid_autogrowth?: true;
+            raised_by: components["schemas"]["GrowthAdvice"][];
+        };
+        /** @description Something that would raise such a quota. */
+        GrowthAdvice: {
+            /** @enum {string} */
+            action: "commit" | "keep-using" | "raise-max-quota" | "allow-growth" | "ask-operator";
+            /** @description for people */
+            message: string;
+            availability_zone?: string;
+            /** @description how much more to commit to */
+            amount?: number;
+            /** @description what it would be then, if there is capacity for it */
+            quota?: number;
+        };
+        /** @description A bound of such a quota, and whose it is. */
+        GrowthBound: {
+            quota: number;
+            /** @enum {string} */
+            source: "override" | "max-quota" | "constraint" | "backend";
+        };
+        /** @description What such a quota follows in one availability zone. */
+        GrowthDemand: {
+            usage: number;
+            /** @description of late */
+            smallest_usage: number;
+            /** @description of late */
+            largest_usage: number;
+            committed: number;
+        };
+        /** @description What a quota that grows by itself has of one step of the computation. */
+        GrowthStep: {
+            /** @enum {string} */
+            step: "needed" | "recent-usage" | "growth" | "base" | "minimum";
+            quota: number;
+            /** @description amounts by availability zone */
+            per_az: {
+                [key: string]: number;
+            };
+            /** @description what there was no capacity for */
+            lacking?: {
+                [key: string]: number;
+            };
+            /** @description what a bound has taken from the wishes */
+            capped?: number;
         };
         /** @description Changes, the newest first, and a link to older ones if there may be more. */
         HistoryAnswer: {
@@ -1130,6 +1191,11 @@ export type ForbidAutogrowthServiceBody = components['schemas']['ForbidAutogrowt
 export type FullCounts = components['schemas']['FullCounts'];
 export type FullResource = components['schemas']['FullResource'];
 export type FullestAnswer = components['schemas']['FullestAnswer'];
+export type Growth = components['schemas']['Growth'];
+export type GrowthAdvice = components['schemas']['GrowthAdvice'];
+export type GrowthBound = components['schemas']['GrowthBound'];
+export type GrowthDemand = components['schemas']['GrowthDemand'];
+export type GrowthStep = components['schemas']['GrowthStep'];
 export type HistoryAnswer = components['schemas']['HistoryAnswer'];
 export type Id = components['schemas']['Id'];
 export type IdentityAnswer = components['schemas']['IdentityAnswer'];

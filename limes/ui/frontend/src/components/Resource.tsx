@@ -17,8 +17,6 @@ interface Props {
   figures: Figures;
   level: Level;
   place: Place;
-  /** Something was changed: figures are to be loaded again. */
-  changed: () => void;
 }
 
 interface Lead {
@@ -56,7 +54,7 @@ function Numbers({ figures: { usage, limit, unit }, limitName }: { figures: Figu
   );
 }
 
-export function Resource({ figures, level, place, changed }: Props) {
+export function Resource({ figures, level, place }: Props) {
   const { usage, limit, unit, committed, distributed } = figures;
   const limitName = LIMIT_NAMES[level];
   const state = stateOf(usage, limit);
@@ -76,7 +74,7 @@ export function Resource({ figures, level, place, changed }: Props) {
       <div class="resource-more">
         <Facts figures={figures} level={level} />
         {figures.azs.length > 0 && <Zones figures={figures} level={level} />}
-        {figures.grows && <GrowthActions figures={figures} place={place} changed={changed} />}
+        {figures.grows && <GrowthActions figures={figures} place={place} />}
         <ul class="leads">
           {leads(figures, level, place, rights).map((one) => (
             <li key={one.href}>

@@ -45,10 +45,9 @@ interface Props {
   services: ServiceFigures[];
   level: Level;
   place: Place;
-  changed: () => void;
 }
 
-export function Services({ services, level, place, changed }: Props) {
+export function Services({ services, level, place }: Props) {
   const areas = [...new Set(services.map((one) => one.area))]; // as their fullest services are
   return (
     <>
@@ -66,7 +65,7 @@ export function Services({ services, level, place, changed }: Props) {
                 </header>
                 {one.problem && <p class="problem-note">{readable(one.problem)}</p>}
                 {one.resources.map((resource) => (
-                  <Resource key={resource.name} figures={resource} {...{ level, place, changed }} />
+                  <Resource key={resource.name} figures={resource} level={level} place={place} />
                 ))}
               </article>
             ))}

@@ -2,42 +2,49 @@
 import { keyOf, type Figures } from "../api/report";
 import { useAddress } from "../lib/address";
 import { nameOf } from "../lib/names";
-import { levelOf, type Place } from "../lib/paths";
+import { type Level, levelOf, type Place } from "../lib/paths";
 import { useRights } from "../session/rights";
 import { isStopped } from "./bounds";
 import { GrowthDialog, type Kind, TITLES } from "./GrowthDialog";
 
-interface Props {
-  figures: Figures;
-  place: Place;
-  changed: () => void;
+function kindsOf(level: Level, figures: Figures): Kind[] {
+  if (level === "domain") return ["limit-growth", "stop-growth", "allow-growth"]; // its projects differ
+  return ["limit-growth", isStopped(figures) ? "allow-growth" : "stop-growth"];
 }
 
-export function GrowthActions({ figures, place, changed }: Props) {
+function useMayLimit(place: Place): boolean {
   const rights = useRights(place);
-  const [choices, change] = useAddress();
   const level = levelOf(place);
-  if (level === "cloud" || !rights?.[level].limit_growth) return null;
-  const kinds: Kind[] =
-    level === "domain" ? ["limit-growth", "stop-growth", "allow-growth"] : ["limit-growth", isStopped(figures) ? "allow-growth" : "stop-growth"];
-  const open = kinds.find((one) => one === choices.do && choices.of === keyOf(figures));
+  return level !== "cloud" && (rights?.[level].limit_growth ?? false);
+}
+
+export function GrowthActions({ figures, place }: { figures: Figures; place: Place }) {
+  const [, change] = useAddress();
+  if (!useMayLimit(place)) return null;
   return (
-    <p class="actions">
-      {kinds.map((kind) => (
+    <div class="actions">
+      {kindsOf(levelOf(place), figures).map((kind) => (
         <button key={kind} class="small" aria-label={`${TITLES[kind]}: ${figures.title}`} onClick={() => change({ do: kind, of: keyOf(figures) }, true)}>
           {TITLES[kind]}
         </button>
       ))}
-      {open && (
-        <GrowthDialog
-          kind={open}
-          place={place}
-          name={nameOf(place.project ?? place.domain ?? "")}
-          figures={figures}
-          close={() => change({ do: undefined, of: undefined })}
-          changed={changed}
-        />
-      )}
-    </p>
+    </div>
   );
+}
+
+interface Props {
+  all: Figures[];
+  place: Place;
+  changed: () => void;
+}
+
+/** The dialog that is open, if any. */
+export function OpenGrowthDialog({ all, place, changed }: Props) {
+  const [choices, change] = useAddress();
+  const mayLimit = useMayLimit(place);
+  const figures = all.find((one) => one.grows && keyOf(one) === choices.of);
+  const kind = figures && kindsOf(levelOf(place), figures).find((one) => one === choices.do);
+  if (!mayLimit || !figures || !kind) return null;
+  const close = (): void => change({ do: undefined, of: undefined });
+  return <GrowthDialog {...{ kind, place, figures, close, changed }} name={nameOf(place.project ?? place.domain ?? "")} />;
 }

@@ -6,6 +6,7 @@ import { Commands } from "../commands/Commands";
 import { boundingGrowth } from "../commands/growth";
 import { Dialog } from "../components/Dialog";
 import { Field } from "../components/Field";
+import { readable } from "../lib/messages";
 import { notify } from "../lib/notices";
 import { levelOf, type Place } from "../lib/paths";
 import { useSubmit } from "../lib/submit";
@@ -41,7 +42,7 @@ export function GrowthDialog({ kind, place, name, figures, close, changed }: Pro
 
   async function save(wanted: Bound): Promise<void> {
     const remark = await saveBound(place, figures, wanted);
-    notify(remark || `Saved. The quota of ${figures.title} follows in a moment.`, remark ? "warning" : "good");
+    notify(readable(remark) || `Saved. The quota of ${figures.title} follows in a moment.`, remark ? "warning" : "good");
     close();
     changed();
   }

@@ -1,5 +1,6 @@
 // Why a quota is what it is, and within which bounds this user could set it.
 import type { Explanation as Data } from "../api/schema";
+import { adviceText, boundTexts, stepTexts } from "../growth/steps";
 import { formatTime } from "../lib/time";
 import { format } from "../lib/units";
 import { boundText, whoOf, whyOf } from "./changes";
@@ -43,9 +44,53 @@ export function Explanation({ data }: { data: Data }) {
             : "The change that made it is older than the history."}
         </li>
         {data.warnings?.map((text) => <li key={text}>{`Mind: ${text}.`}</li>)}
-        <li>You could lower it to {boundText(data.min_acceptable_quota, unit)}.</li>
-        <li>You could raise it to {boundText(data.max_acceptable_quota, unit)}.</li>
+        {growsByItself(data) ? (
+          <li>
+            {data.other_domains_quota === undefined
+              ? "Nobody sets it: it follows usage and commitments by itself."
+              : "Nobody sets it: it is the sum of the quotas of the projects, which grow by themselves."}
+          </li>
+        ) : (
+          <>
+            <li>You could lower it to {boundText(data.min_acceptable_quota, unit)}.</li>
+            <li>You could raise it to {boundText(data.max_acceptable_quota, unit)}.</li>
+          </>
+        )}
       </ul>
+      {data.growth && <Growth growth={data.growth} unit={unit} />}
     </section>
   );
 }
+
+const growsByItself = (data: Data): boolean => data.max_acceptable_quota.rule === "quota_distribution_model";
+
+function Growth({ growth, unit }: { growth: NonNullable<Data["growth"]>; unit: string | undefined }) {
+  const bounds = boundTexts(growth, unit);
+  return (
+    <>
+      <h2>What it is made of</h2>
+      <dl class="facts">
+        {stepTexts(growth, unit).map(([title, text]) => (
+          <div key={title}>
+            <dt>{title}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      {bounds.map((text) => (
+        <p key={text}>{text}</p>
+      ))}
+      {growth.raised_by.length > 0 && (
+        <>
+          <h2>What would raise it</h2>
+          <ul class="bullets">
+            {growth.raised_by.map((one) => (
+              <li key={one.message}>{adviceText(one.message)}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}
+

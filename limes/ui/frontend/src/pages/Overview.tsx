@@ -8,6 +8,7 @@ import { Legend } from "../components/Meter";
 import { crumbsTo, Page } from "../components/Page";
 import { Select } from "../components/Select";
 import { selected, Services, type Shown, SHOWN } from "../components/Services";
+import { OpenGrowthDialog } from "../growth/GrowthActions";
 import { useChoice } from "../lib/address";
 import { useLoad } from "../lib/load";
 import { nameOf, useDomainName } from "../lib/names";
@@ -99,7 +100,8 @@ function Resources({ report, changed }: { report: Report; changed: () => void })
         <Legend level={report.level} />
       </div>
       {services.length === 0 && <p class="empty">{NOTHING[shown]}</p>}
-      <Services services={services} level={report.level} place={report.place} changed={changed} />
+      <Services services={services} level={report.level} place={report.place} />
+      <OpenGrowthDialog all={report.services.flatMap((one) => one.resources)} place={report.place} changed={changed} />
     </>
   );
 }
