@@ -180,13 +180,24 @@ class DistributeQuota:
         _write_azs(self.engine, resource, computed.figures, [*chosen, *same], now)
         final = {each.id: sum((each.new if each.id in written else each.old).values()) for each in proposals}
         rows = [row for row in computed.figures.projects if row.quota != final[row.project_id]]
+        self._tell_backend(ref, resource, rows, chosen, now)
         if rows:
             quotas = {row.project_id: final[row.project_id] for row in rows}
             autogrow_quotas.write_quotas(self.engine, resource, quotas)
-            autogrow_quotas.mark_desynced(self.engine, resource, quotas, now)
             self.change_log.record_quotas([(_scope(row), self._step(ref, computed, row, quotas)) for row in rows])
             log.info("quota of %s: changed for %d of %d projects", "/".join(ref), len(rows), len(proposals))
         return len(rows)
+
+    def _tell_backend(
+        self, ref: Ref, resource: int, rows: Sequence[ProjectQuotaRow], chosen: Sequence[Proposal], now: float
+    ) -> None:
+        """Marks the projects whose quota the backend has to be told, also where it has only moved to another AZ."""
+        definition = self.catalog.find(ref)
+        changed = {row.project_id for row in rows}
+        if definition is not None and definition.az_separated:
+            changed |= {each.id for each in chosen}
+        if changed:
+            autogrow_quotas.mark_desynced(self.engine, resource, sorted(changed), now)
 
     def _step(self, ref: Ref, computed: Computation, row: ProjectQuotaRow, quotas: Mapping[int, int]) -> QuotaStep:
         by_people = set_by_people(computed.figures, row.project_id)

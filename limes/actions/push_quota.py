@@ -24,6 +24,7 @@ from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import project_quotas, tasks
 from limes.db.queries import quota_pushes as queries
+from limes.db.queries.autogrow_quotas import quotas_of_project
 from limes.db.queries.tasks import ProjectTask
 from limes.errors import BackendPaused
 from limes.system import Clock, Jitter
@@ -122,7 +123,8 @@ class PushQuota:
         service = self.catalog.services[task.service_type]
         error: str | None = None
         try:
-            calls.set_quota(self.backends[task.service_type], service, project_info(task), quotas)
+            azs = self._azs(task)
+            calls.set_quota(self.backends[task.service_type], service, project_info(task), quotas, azs)
         except BackendPaused:
             self._give_back(task)
             raise
@@ -131,6 +133,19 @@ class PushQuota:
             log.error("quota of project %s was not written: %s", task.project_uuid, error)
         self.engine.atomic(lambda: self._record(task, quotas, error))
         return error
+
+    def _azs(self, task: ProjectTask) -> dict[str, dict[str, int]]:
+        """Returns quota that follows usage, by resource and AZ, where the backend enforces it in each AZ. If it changes
+        meanwhile, the backend is marked again."""
+        separated = [resource.name for resource in self._resources(task) if resource.az_separated]
+        if not separated:
+            return {}
+        ids = catalog_queries.service_resource_ids(self.engine, task.service_id)
+        names = {ids[name]: name for name in separated if name in ids}
+        azs: dict[str, dict[str, int]] = {}
+        for (resource, az), quota in quotas_of_project(self.engine, task.project_id, list(names)).items():
+            azs.setdefault(names[resource], {})[az] = quota
+        return azs
 
     def _record(self, task: ProjectTask, written: dict[str, int], error: str | None) -> None:
         ids = catalog_queries.service_resource_ids(self.engine, task.service_id)

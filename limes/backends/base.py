@@ -67,6 +67,13 @@ class QuotaBackend(ABC):
         Raises `BackendError` if it is not certain that all quotas are in force.
         """
 
+    def set_quota_by_az(
+        self, project: ProjectInfo, quotas: Mapping[str, int], azs: Mapping[str, Mapping[str, int]]
+    ) -> None:
+        """The same, for backends with resources that are `az_separated`: `azs` has, by resource and AZ, what the
+        project is to have there at least, where Limes knows. What is left of a quota may be in any AZ."""
+        self.set_quota(project, quotas)
+
 
 class CapacityBackend(ABC):
     """A source of capacity figures (a "capacitor"), for resources of any services."""

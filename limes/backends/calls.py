@@ -42,10 +42,19 @@ def report_usage(backend: QuotaBackend, service: ServiceDef, project: ProjectInf
         return validate_usage(backend.report_usage(project), service, catalog)
 
 
-def set_quota(backend: QuotaBackend, service: ServiceDef, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
-    """Writes the quotas of all quota-tracking resources. Raises `BackendError`."""
+def set_quota(
+    backend: QuotaBackend,
+    service: ServiceDef,
+    project: ProjectInfo,
+    quotas: Mapping[str, int],
+    azs: Mapping[str, Mapping[str, int]] | None = None,
+) -> None:
+    """Writes the quotas of all quota-tracking resources; `azs` is as in `set_quota_by_az`. Raises `BackendError`."""
     with _as_backend_error(f"service {service.type}", project):
-        backend.set_quota(project, dict(quotas))
+        if azs:
+            backend.set_quota_by_az(project, dict(quotas), azs)
+        else:
+            backend.set_quota(project, dict(quotas))
 
 
 def needs_demand(backend: CapacityBackend, capacitor: str) -> Collection[Ref]:

@@ -36,6 +36,12 @@ class GuardedQuotaBackend(QuotaBackend):
         """Lets the plugin set them."""
         self._call(lambda: self.inner.set_quota(project, quotas))
 
+    def set_quota_by_az(
+        self, project: ProjectInfo, quotas: Mapping[str, int], azs: Mapping[str, Mapping[str, int]]
+    ) -> None:
+        """Lets the plugin set them."""
+        self._call(lambda: self.inner.set_quota_by_az(project, quotas, azs))
+
     def _call(self, call: Callable[[], T]) -> T:
         with self._breaker.call():
             return within(self._time_limit, call)

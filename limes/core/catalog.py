@@ -36,6 +36,8 @@ class ResourceDef:
     """The backend refuses a quota below what is used. It is told the usage instead, until the usage has fallen."""
     az_aware: bool = False
     """Usage is reported by AZ, and not in `any`."""
+    az_separated: bool = False
+    """The backend enforces quota in each AZ."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ INFO = {
     "quotaUpdateNeedsProjectMetadata": True,
 }  # fmt: skip
 DEFINITIONS = {
-    "capacity": ResourceDef("capacity", Unit.GIB, "disks", az_aware=True),
+    "capacity": ResourceDef("capacity", Unit.GIB, "disks", az_aware=True, az_separated=True),
     "shares": ResourceDef("shares", az_aware=True),
     "networks": ResourceDef("networks", tracks_quota=False),
 }
@@ -65,6 +65,7 @@ class Liquid:
         self.version = 7
         self.quotas = {}
         self.state = self.told = None
+        self.reports = 0
         self.service = RecordedService(
             {
                 ("GET", "/v1/info"): lambda request: (200, self.info),
@@ -76,6 +77,7 @@ class Liquid:
 
     def usage(self, request: Asked, project: str) -> tuple[int, dict[str, Any]]:
         self.told = request.body.get("serializedState")
+        self.reports += 1
         assert request.headers["X-Auth-Token"] == "secret-token"
         assert request.body["allAZs"] == list(AZS)
         assert request.body["projectMetadata"]["uuid"] == project
@@ -192,6 +194,18 @@ class TestService(QuotaCases):
             "capacity": {"quota": 21, "perAZ": {AZS[0]: {"quota": 16}, AZS[1]: {"quota": 5}}},
             "shares": {"quota": 5},
         }
+
+    def test_quota_by_az_that_limes_knows(
+        self, liquid: Liquid, backend: QuotaBackend, service: ServiceDef, project: ProjectInfo
+    ) -> None:
+        """What is in no AZ, such as the base quota, is shared by all; and the liquid need not say what is used."""
+        azs = {"capacity": {AZS[0]: 3, AZS[1]: 14, "any": 4}}
+        calls.set_quota(backend, service, project, {"capacity": 21, "shares": 5}, azs)
+        assert liquid.quotas["p1"] == {
+            "capacity": {"quota": 21, "perAZ": {AZS[0]: {"quota": 5}, AZS[1]: {"quota": 16}}},
+            "shares": {"quota": 5},
+        }
+        assert liquid.reports == 0
 
     def test_a_new_version_with_the_same_resources(
         self,

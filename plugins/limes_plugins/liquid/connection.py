@@ -61,7 +61,7 @@ def entries_by_az(entry: Any, where: str) -> Mapping[str, Mapping[str, Any]]:
 
 
 def share_out(quota: int, used: Mapping[str, int]) -> dict[str, int]:
-    """To each AZ what is used there, and of the rest the same to each (the first ones get what is left over).
+    """To each AZ what is used or wanted there, and of the rest the same to each (the first ones get what is left over).
 
     Where the quota is not enough for what is used, in proportion to it. The shares always sum up to the quota.
     """

@@ -42,8 +42,14 @@ class ResourceInfo(BaseModel):
 
     def definition(self, name: str) -> ResourceDef:
         """Returns the resource as Limes knows it."""
-        az_aware = self.topology != "flat"
-        return ResourceDef(name, self.unit, self.category or "", tracks_quota=self.has_quota, az_aware=az_aware)
+        return ResourceDef(
+            name,
+            self.unit,
+            self.category or "",
+            tracks_quota=self.has_quota,
+            az_aware=self.topology != "flat",
+            az_separated=self.topology == "az-separated",
+        )
 
 
 class ServiceInfo(BaseModel):

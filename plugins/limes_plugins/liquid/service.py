@@ -59,13 +59,23 @@ class LiquidService(QuotaBackend):
 
     def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request; where quota is separate for each AZ, one more, for what is used where."""
+        self.set_quota_by_az(project, quotas, {})
+
+    def set_quota_by_az(
+        self, project: ProjectInfo, quotas: Mapping[str, int], azs: Mapping[str, Mapping[str, int]]
+    ) -> None:
+        """One request; where quota is separate for each AZ, and Limes does not know it, one more, as above."""
         info = self._info.get()
         separated = {name for name in quotas if info.resources[name].topology == _SEPARATED}
-        reported = self._report(project)[1] if separated else {}
+        reported = self._report(project)[1] if separated - azs.keys() else {}
         resources: dict[str, dict[str, Any]] = {name: {"quota": quota} for name, quota in quotas.items()}
         for name in separated:
-            used = {az: az_usage.usage for az, az_usage in _per_az(reported[name], f"resource {name}").items()}
-            shares = share_out(quotas[name], {az: used.get(az, 0) for az in self._azs})
+            if name in azs:
+                least = azs[name]
+            else:
+                entry = _per_az(reported[name], f"resource {name}")
+                least = {az: az_usage.usage for az, az_usage in entry.items()}
+            shares = share_out(quotas[name], {az: least.get(az, 0) for az in self._azs})
             resources[name]["perAZ"] = {az: {"quota": share} for az, share in shares.items()}
         document: dict[str, Any] = {"resources": resources}
         if info.quota_needs_project:
