@@ -31,6 +31,7 @@ from limes.db.engine import Engine
 from limes.db.queries import autogrow as queries
 from limes.db.queries import autogrow_quotas
 from limes.db.queries.autogrow_figures import SET_BY_PEOPLE, Figures, ProjectQuotaRow
+from limes.db.queries.autogrow_quotas import AZQuotaChanges
 from limes.db.queries.catalog import resource_ids
 from limes.errors import LimesError
 from limes.system import Clock, Jitter
@@ -239,18 +240,13 @@ def set_by_people(figures: Figures, project_id: int) -> bool:
 
 def _write_azs(engine: Engine, resource: int, figures: Figures, proposals: Sequence[Proposal], now: float) -> None:
     """Writes quota by AZ where it differs. The latest row of a project says when its quota over all AZs was changed."""
-    written: list[tuple[int, str, int]] = []
-    deleted: list[tuple[int, str]] = []
-    changed_at: dict[int, float] = {}
+    changes = AZQuotaChanges()
     for each in proposals:
-        stored = figures.quotas.get(each.id, {})
         by_people = set_by_people(figures, each.id)
         moves_only = not by_people and sum(each.old.values()) == sum(each.new.values())
-        changed_at[each.id] = each.changed_at if moves_only else now
-        written += [(each.id, az, quota) for az, quota in each.new.items() if by_people or each.old.get(az) != quota]
-        deleted += [(each.id, az) for az in stored if az not in each.new]
-    autogrow_quotas.delete_az_quotas(engine, resource, deleted)
-    autogrow_quotas.write_az_quotas(engine, resource, written, changed_at)
+        changed_at = each.changed_at if moves_only else now
+        changes.add(each.id, figures.quotas.get(each.id, {}), each.new, changed_at, everything=by_people)
+    changes.write(engine, resource)
 
 
 def _scope(row: ProjectQuotaRow) -> Scope:

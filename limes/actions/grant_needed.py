@@ -1,11 +1,11 @@
 """Raises quota that follows usage at once to what is needed, without waiting for the computation for all projects.
 
-Nothing is lowered, so others are never affected. The rows of the projects are locked, so that a computation comes
-before or after.
+No project's quota is lowered, so others are never affected. The rows of the projects are locked, so that a computation
+comes before or after.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from limes.actions.change_log import ChangeLog
@@ -15,11 +15,12 @@ from limes.core.allocation_words import describe_demand
 from limes.core.catalog import Catalog, Ref
 from limes.core.demand import demand_by_az
 from limes.core.history import QuotaStep, Reason
-from limes.core.redistribution import capped
+from limes.core.redistribution import cover
 from limes.db.engine import Engine
 from limes.db.queries import autogrow_quotas
+from limes.db.queries.autogrow import computed_resources
 from limes.db.queries.autogrow_figures import read_figures
-from limes.db.queries.catalog import refs_by_id
+from limes.db.queries.autogrow_quotas import AZQuotaChanges
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,40 +33,37 @@ class GrantNeeded:
 
     def run(self, places: Collection[tuple[int, int]], now: float) -> None:
         """Grants what these projects need of these resources, given as (project id, resource id). To be called inside
-        the transaction that has changed the need. Does nothing where people set quota. Seven statements for each
-        resource, and some more where quota is raised."""
+        the transaction that has changed the need. Does nothing where people set quota, or where no collector has begun
+        to compute it. Six statements for each resource, and some more where quota is raised."""
         projects: dict[int, set[int]] = defaultdict(set)
         for project, resource in places:
             projects[resource].add(project)
-        refs = refs_by_id(self.engine, sorted(projects)) if projects else {}
-        for resource, ref in sorted(refs.items()):
-            if growth_rule(self.catalog, ref):
-                self._grant(ref, resource, projects[resource], now)
+        for row in computed_resources(self.engine) if projects else ():
+            ref = (row.service_type, row.name)
+            if row.id in projects and growth_rule(self.catalog, ref):
+                self._grant(ref, row.id, projects[row.id], now)
 
     def _grant(self, ref: Ref, resource: int, projects: Collection[int], now: float) -> None:
         figures = read_figures(self.engine, resource, now, 0, projects=projects, lock=True)
         unit = self.change_log.unit_of(ref)
         is_pooled = not self.catalog.behavior(ref).commitment_is_az_aware
-        raised: dict[int, Mapping[str, int]] = {}
-        steps = []
+        by_az, raised, steps = AZQuotaChanges(), dict[int, int](), []
         for row in figures.projects:
             id_ = row.project_id
             demand = demand_by_az(figures.usage.get(id_, {}), {}, figures.committed.get(id_, {}), is_pooled=is_pooled)
-            present = {az: each.quota for az, each in figures.quotas.get(id_, {}).items()}
-            needed = {az: each.needed for az, each in demand.items() if each.needed > present.get(az, 0)}
-            if not needed:
-                continue
-            raised[id_] = capped({**present, **needed})
-            step = QuotaStep(
-                ref, unit, row.quota, sum(raised[id_].values()), Reason.AUTOGROW, describe_demand(demand, unit)
-            )
-            if step.old != step.new:
-                steps.append((Scope(row.domain_uuid, row.domain_name, row.project_uuid, row.project_name), step))
-        if not raised:
-            return
-        quotas = {id_: sum(by_az.values()) for id_, by_az in raised.items()}
-        places = [(id_, az, quota) for id_, by_az in raised.items() for az, quota in by_az.items()]
-        autogrow_quotas.write_az_quotas(self.engine, resource, places, dict.fromkeys(raised, now))
-        autogrow_quotas.write_quotas(self.engine, resource, quotas)
-        autogrow_quotas.mark_desynced(self.engine, resource, sorted(quotas), now)
-        self.change_log.record_quotas(steps)
+            stored = figures.quotas.get(id_, {})
+            present = {az: each.quota for az, each in stored.items()}
+            covered = cover(present, {az: each.needed for az, each in demand.items()})
+            total = sum(covered.values())
+            changed_at = max((each.changed_at for each in stored.values()), default=now)
+            by_az.add(id_, stored, covered, changed_at if total == row.quota else now)
+            if total != row.quota:
+                raised[id_] = total
+                text = describe_demand(demand, unit)
+                scope = Scope(row.domain_uuid, row.domain_name, row.project_uuid, row.project_name)
+                steps.append((scope, QuotaStep(ref, unit, row.quota, total, Reason.AUTOGROW, text)))
+        by_az.write(self.engine, resource)
+        if raised:
+            autogrow_quotas.write_quotas(self.engine, resource, raised)
+            autogrow_quotas.mark_desynced(self.engine, resource, sorted(raised), now)
+            self.change_log.record_quotas(steps)

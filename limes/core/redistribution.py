@@ -58,6 +58,18 @@ def capped(quotas: Quotas) -> Quotas:
     return kept
 
 
+def cover(present: Quotas, needed: Quotas) -> Quotas:
+    """Returns quotas that cover what is needed in each AZ. What is in no particular AZ, and not needed there, is taken
+    first; so no more is added than has to be."""
+    missing = {az: amount - present.get(az, 0) for az, amount in needed.items() if amount > present.get(az, 0)}
+    spare = max(0, present.get(ANY_AZ, 0) - needed.get(ANY_AZ, 0))
+    taken = min(spare, sum(missing.values()))
+    covered = {az: present.get(az, 0) + missing.get(az, 0) for az in {**present, **missing}}
+    if taken:
+        covered[ANY_AZ] -= taken
+    return capped({az: quota for az, quota in covered.items() if quota})
+
+
 def choose_changes(
     capacity: Mapping[str, int], proposals: Sequence[Proposal], rule: AutogrowRule, now: float
 ) -> list[Proposal]:

@@ -58,6 +58,15 @@ def test_a_planned_one_raises_nothing_and_warns_of_nothing(world: World) -> None
     assert quota(world) == before
 
 
+def test_before_a_collector_computes_quota(world: World) -> None:
+    """The API has its new configuration earlier than the collector: quota is still what people have set."""
+    with world.engine.connection():
+        world.engine.execute("UPDATE resources SET quota_due_at = NULL")
+        world.engine.execute("DELETE FROM project_az_quotas")
+    assert ask(world, "berlin", "new", amount=20).status_code == 201
+    assert quota(world) == 8
+
+
 def test_one_that_is_refused_raises_nothing(world: World) -> None:
     before = quota(world)
     assert ask(world, "berlin", "new", amount=1000).status_code == 409

@@ -71,6 +71,16 @@ def test_the_first_computation_starts_from_what_is_set(lab: Lab) -> None:
     assert history(lab)[-1][:5] == ("p-dresden", "cores", 24, 30, "autogrow"), "only the first one is the model's"
 
 
+def test_what_is_used_before_the_first_computation(lab: Lab) -> None:
+    """Quota that people have set covers usage in all AZs."""
+    configure(lab, AUTOGROW)
+    use(lab, berlin={"az-one": 30, "az-two": 5})
+    assert az_quotas(lab)["berlin"] == {"any": 65, "az-one": 30, "az-two": 5}
+    assert history(lab) == []
+    lab.distribute_all()
+    assert history(lab)[0][:5] == ("p-berlin", "cores", 100, 35, "distribution-model")
+
+
 def test_and_back(lab: Lab) -> None:
     configure(lab, AUTOGROW)
     lab.distribute_all()

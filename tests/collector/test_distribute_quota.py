@@ -99,6 +99,16 @@ def test_the_same_state_writes_nothing(lab: Lab) -> None:
     assert set(changes(before, all_rows(lab.engine))) == {"resources"}
 
 
+def test_what_others_have_written_is_corrected(lab: Lab) -> None:
+    """The previous release lets people set quota, for as long as some of its processes run."""
+    lab.distribute_all()
+    lab.set_quota("cores", 7)
+    set_due(lab, lab.now)
+    assert lab.distribute_all() == 1
+    assert az_quotas(lab)["berlin"] == {"az-one": 24, "az-two": 36}
+    assert history(lab)[-1][2:5] == (7, 60, "autogrow")
+
+
 def test_usage_of_late(lab: Lab) -> None:
     """Quota falls once usage has been lower for the retention period, and grows once it was higher for so long."""
     lab.distribute_all()
@@ -150,6 +160,19 @@ def test_usage_beyond_quota_is_granted_at_once(lab: Lab) -> None:
     use(lab, berlin={"az-one": 20, "az-two": 40})
     assert az_quotas(lab)["berlin"] == {"az-one": 24, "az-two": 40}
     assert history(lab)[-1] == ("p-berlin", "cores", 60, 64, "autogrow", "usage 60", "limes")
+
+
+def test_a_base_quota_is_used(make_lab: Callable[..., Lab]) -> None:
+    """It is not bound to an AZ: usage in one takes from it, and is no change of the quota."""
+    lab = make_growing(make_lab, replace(GROWTH, project_base_quota=10))
+    use(lab, berlin={})
+    provide(lab, az_one=100, az_two=100)
+    lab.distribute_all()
+    use(lab, berlin={"az-one": 3, "az-two": 1})
+    assert az_quotas(lab)["berlin"] == {"any": 6, "az-one": 3, "az-two": 1}
+    lab.distribute_all()
+    assert az_quotas(lab)["berlin"] == {"any": 6, "az-one": 3, "az-two": 1}, "it was 0 of late"
+    assert [row[:4] for row in history(lab)] == [("p-berlin", "cores", 0, 10)]
 
 
 def test_due_after_a_scrape(lab: Lab) -> None:

@@ -1,11 +1,12 @@
 """Writes quota of many projects at once, in each AZ and over all of them. The caller has locked their rows."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from limes.db.compiled import any_of, compiled, compiled_insert, lock
 from limes.db.engine import Engine
 from limes.db.models import ProjectAZQuota, ProjectResource, ProjectService, Resource
+from limes.db.queries.autogrow_figures import AZQuota
 
 _CHUNK = 2000
 """Rows of one statement: SQLite takes at most 32,766 values."""
@@ -36,19 +37,36 @@ def write_quotas(engine: Engine, resource: int, quotas: Mapping[int, int]) -> No
         engine.write(_WRITE_QUOTAS, rows=rows)
 
 
-def write_az_quotas(
-    engine: Engine, resource: int, quotas: Iterable[tuple[int, str, int]], changed_at: Mapping[int, float]
-) -> None:
-    """Sets quota in AZs, given as (project id, AZ, quota); and when the quota of each project was changed."""
-    written = sorted((project, resource, az, quota, changed_at[project]) for project, az, quota in quotas)
-    for rows in _in_chunks(written):
-        engine.write(_WRITE_AZS, rows=rows)
+class AZQuotaChanges:
+    """Collects what differs in the AZs of projects, to write it with a few statements."""
 
+    def __init__(self) -> None:
+        self._written: list[tuple[int, str, int, float]] = []
+        self._deleted: list[str] = []
 
-def delete_az_quotas(engine: Engine, resource: int, places: Collection[tuple[int, str]]) -> None:
-    """Deletes quota in AZs, given as (project id, AZ)."""
-    if places:
-        engine.write(_DELETE_AZS, resource=resource, keys=[f"{project}:{az}" for project, az in places])
+    def add(
+        self,
+        project: int,
+        stored: Mapping[str, AZQuota],
+        quotas: Mapping[str, int],
+        changed_at: float,
+        *,
+        everything: bool = False,
+    ) -> None:
+        """Adds what differs for a project (its id). `changed_at` is when its quota over all AZs was changed; with
+        `everything`, all of its rows say so."""
+        for az, quota in quotas.items():
+            if everything or az not in stored or stored[az].quota != quota:
+                self._written.append((project, az, quota, changed_at))
+        self._deleted += [f"{project}:{az}" for az in stored if az not in quotas]
+
+    def write(self, engine: Engine, resource: int) -> None:
+        """Writes all of it."""
+        if self._deleted:
+            engine.write(_DELETE_AZS, resource=resource, keys=self._deleted)
+        rows = sorted((project, resource, *others) for project, *others in self._written)
+        for chunk in _in_chunks(rows):
+            engine.write(_WRITE_AZS, rows=chunk)
 
 
 _OF_PROJECT = compiled(

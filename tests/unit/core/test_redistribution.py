@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from limes.core.autogrow import ProjectBounds
 from limes.core.catalog import AutogrowRule
-from limes.core.redistribution import Proposal, capped, choose_changes
+from limes.core.redistribution import Proposal, capped, choose_changes, cover
 from limes.core.units import MAX_AMOUNT
 
 RULE = AutogrowRule(growth_multiplier=1.2, minor_change=0.05, minor_change_interval=3600)
@@ -106,3 +106,19 @@ def test_never_more_than_computed_or_there_is(made: Any, capacity: dict[str, int
 )
 def test_largest_amounts(quotas: dict[str, int], expected: dict[str, int]) -> None:
     assert capped(quotas) == expected
+
+
+@pytest.mark.parametrize(
+    ("present", "needed", "expected"),
+    [
+        ({"one": 5}, {"one": 3}, {"one": 5}),
+        ({"one": 5}, {"one": 7, "two": 1}, {"one": 7, "two": 1}),
+        ({"any": 10}, {"one": 3}, {"any": 7, "one": 3}),
+        ({"any": 10}, {"one": 3, "any": 8}, {"any": 8, "one": 3}),
+        ({"any": 10}, {"one": 12}, {"one": 12}),
+        ({"any": 10, "one": 2}, {"one": 1, "any": 12}, {"any": 12, "one": 2}),
+        ({}, {"one": 0}, {}),
+    ],
+)
+def test_cover(present: dict[str, int], needed: dict[str, int], expected: dict[str, int]) -> None:
+    assert cover(present, needed) == expected
