@@ -1,0 +1,152 @@
+"""Bounds of growth from many clients at once: nothing is lost, recorded wrongly or stuck, while quota is computed."""
+
+import functools
+import random
+import re
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from limes.actions.distribute_quota import DistributeQuota
+from limes.actions.sync_catalog import SyncCatalog
+from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
+from limes.core.constraints import ConstraintSet
+from limes.core.overrides import NO_OVERRIDES
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.system import RandomJitter
+from tests.api.quotas import DOMAIN, PROJECT, request_quotas
+from tests.api.world import SERVICES, World, make_world
+from tests.concurrency.test_quota import CLIENTS, at_once
+from tests.support.databases import MigratedUrlFactory
+
+GROWING = [
+    DistributionRule(
+        re.compile("compute/.*"), "autogrow", autogrow=AutogrowRule(1.5, project_base_quota=5, minor_change=0)
+    )
+]
+DRESDEN = PROJECT.replace("berlin", "dresden")
+RESOURCES = ("cores", "ram")
+FIELDS = {"max-quota": "max_quota", "forbid-autogrowth": "forbid_autogrowth"}
+
+BOUNDS = """
+    SELECT p.uuid, r.name, pr.max_quota, pr.forbids_autogrowth FROM project_resources pr
+      JOIN projects p ON p.id = pr.project_id JOIN resources r ON r.id = pr.resource_id
+"""
+
+
+@pytest.fixture
+def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
+    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 3)
+    world = make_world(engine, distributions=GROWING)
+    engine.atomic(lambda: engine.execute("UPDATE resources SET quota_due_at = 0 WHERE name IN ('cores', 'ram')"))
+    yield world
+    engine.close()
+
+
+def distribution(world: World) -> DistributeQuota:
+    """What a collector does beside the API."""
+    catalog = Catalog(["az-one", "az-two"], SERVICES, distributions=GROWING)
+    log = world.commitments.create.ledger.change_log
+    constraints, overrides = ConstraintSet(), lambda: NO_OVERRIDES
+    SyncCatalog(world.engine, catalog, ["inventory"], world.clock).run()
+    return DistributeQuota(world.engine, catalog, constraints, overrides, world.clock, RandomJitter(), log)
+
+
+def put(world: World, path: str, what: str, values: dict[str, Any], **headers: str) -> int:
+    resources = [{"name": name, FIELDS[what]: value} for name, value in values.items()]
+    document = {
+        "project" if "/projects/" in path else "domain": {"services": [{"type": "compute", "resources": resources}]}
+    }
+    return int(world.request("PUT", f"{path}/{what}", json=document, headers=headers).status_code)
+
+
+def test_storm(world: World) -> None:
+    """16 clients set bounds of projects and of all projects, in any order of resources, and quota of what does not
+    grow, while two collectors compute. Each entry of the history begins where the one before has ended."""
+    action, done = distribution(world), threading.Event()
+    statuses: list[int] = []
+
+    def client(seed: int) -> None:
+        dice = random.Random(seed)
+        for _ in range(12):
+            path = dice.choice([PROJECT, DRESDEN, DOMAIN])
+            names = dice.sample(RESOURCES, 2)
+            if dice.random() < 0.2:
+                statuses.append(
+                    request_quotas(world, path, {"capacity": dice.randint(3, 9)}, service="volume").status_code
+                )
+            elif dice.random() < 0.3:
+                values: dict[str, Any] = {name: dice.random() < 0.5 for name in names}
+                statuses.append(put(world, path, "forbid-autogrowth", values))
+            else:
+                values = {name: dice.choice([None, 10, 20, 2000]) for name in names}
+                statuses.append(put(world, path, "max-quota", values))
+
+    def collector() -> None:
+        while not done.is_set():
+            if action.run_next() is None:
+                done.wait(0.01)
+
+    collectors = [threading.Thread(target=collector) for _ in range(2)]
+    for thread in collectors:
+        thread.start()
+    try:
+        at_once(*[functools.partial(client, seed) for seed in range(CLIENTS)])
+    finally:
+        done.set()
+        for thread in collectors:
+            thread.join(timeout=200)
+    assert set(statuses) <= {202, 409, 423}, "423 and 409 are said of volumes"
+    assert statuses.count(202) > CLIENTS * 6
+    world.engine.atomic(lambda: follow_history(world))
+
+
+def follow_history(world: World) -> None:
+    steps = world.engine.rows(
+        "SELECT project_uuid, resource_name, what, old, new FROM quota_history"
+        " WHERE what IN ('max_quota', 'forbid_autogrowth') ORDER BY number"
+    )
+    values: dict[Any, int | None] = defaultdict(lambda: None)
+    for project, name, what, old, new in steps:
+        key = (project, name, what)
+        assert (values[key] or 0, old != new) == (old or 0, True), key
+        values[key] = new
+    for project, name, maximum, forbids in world.engine.rows(BOUNDS):
+        assert values[project, name, "max_quota"] == maximum
+        assert bool(values[project, name, "forbid_autogrowth"]) == bool(forbids)
+
+
+def test_what_is_set_during_a_computation_counts_in_the_next(world: World) -> None:
+    """However they meet, once nothing is due any more all quotas are within their bounds."""
+    action = distribution(world)
+    for limit in (40, 35, 60, 33):
+        at_once(
+            lambda: action.run_next() and None,
+            functools.partial(put, world, DOMAIN, "max-quota", {"cores": limit}),
+            functools.partial(put, world, PROJECT, "max-quota", {"cores": 6}),
+            lambda: action.run_next() and None,
+        )
+        while action.run_next() is not None:
+            pass
+        rows = world.engine.rows(
+            "SELECT pr.quota, pr.usage, pr.max_quota FROM project_resources pr"
+            " JOIN resources r ON r.id = pr.resource_id AND r.name = 'cores'"
+        )
+        assert {maximum for _, _, maximum in rows} <= {limit, 6}
+        for quota, usage, maximum in rows:
+            assert usage <= quota <= max(usage, maximum)
+
+
+def test_of_several_clients_that_saw_the_same_one_wins(world: World) -> None:
+    tag = world.request("GET", PROJECT).headers["etag"]
+    statuses: list[int] = []
+
+    def client(number: int) -> None:
+        statuses.append(put(world, PROJECT, "max-quota", {"cores": 100 + number}, **{"If-Match": tag}))
+
+    at_once(*[functools.partial(client, number) for number in range(CLIENTS)])
+    assert sorted(statuses) == [202] + [412] * (CLIENTS - 1)
