@@ -103,7 +103,7 @@ class Adviser:
         return [Advice(Action.KEEP_USING, text, quota=quota)]
 
     def _commit(self, az: str) -> list[Advice]:
-        """Returns the smallest commitment that raises the quota."""
+        """Returns the smallest commitment that raises the quota, rounded up where amounts are measured."""
         present = self._quota(self.demand)
 
         def quota(more: int) -> int:
@@ -111,11 +111,20 @@ class Adviser:
             azs = {**self.demand.azs, az: replace(demand, committed=demand.committed + more)}
             return self._quota(replace(self.demand, azs=azs))
 
-        more = _smallest(lambda amount: quota(amount) > present)
-        amount = more + (self.uncovered if az == ANY_AZ else 0)
+        covered = self.uncovered if az == ANY_AZ else 0
+        amount = self._round_up(_smallest(lambda more: quota(more) > present) + covered)
+        reached = quota(amount - covered)
         where = "" if az == ANY_AZ else f" in {az}"
-        text = f"commit to {self.unit.render(amount)} more{where}: {self._becomes(quota(more))}"
-        return [Advice(Action.COMMIT, text, az, amount, quota(more))]
+        text = f"commit to {self.unit.render(amount)} more{where}: {self._becomes(reached)}"
+        return [Advice(Action.COMMIT, text, az, amount, reached)]
+
+    def _round_up(self, amount: int) -> int:
+        """Returns an amount that people would commit to: of measured resources, a whole number of the largest unit of
+        which there is one."""
+        step = 1
+        while self.unit.is_measured and step * 1024 <= amount:
+            step *= 1024
+        return -(-amount // step) * step
 
     def _quota(self, demand: ProjectDemand) -> int:
         """Returns what the project would get for another demand."""

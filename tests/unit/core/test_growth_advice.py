@@ -68,6 +68,15 @@ def test_commitments_for_all_azs_together() -> None:
     assert advice.message == "commit to 16 more: the quota becomes 32"
 
 
+def test_amounts_that_are_measured_are_rounded_up() -> None:
+    """30 GiB are used, and half of that is given besides; who commits to 1 MiB more than is used commits to 31 GiB."""
+    project = ProjectDemand(1, {"az-one": used(30 * 1024)})
+    allocation = distribute({"az-one": 10**6}, [project], RULE)[1]
+    [advice] = Adviser(project, allocation, NOBODYS, RULE, Unit.MIB, ("az-one",)).advise()
+    assert (advice.amount, advice.quota) == (31 * 1024, 46.5 * 1024)
+    assert advice.message == "commit to 31744 MiB more in az-one: the quota becomes 47616 MiB"
+
+
 def test_without_capacity_only_what_is_needed_helps() -> None:
     commit, more = advise({"az-one": used(20)}, {"az-one": 22})
     assert (commit.amount, commit.quota) == (23, 23)
