@@ -40,6 +40,8 @@ export function GrowthDialog({ kind, place, name, figures, close, changed }: Pro
   const bound = boundOf(kind, reading.limit);
   const isSame = kind === "limit-growth" && !isDomain && (reading.limit ?? undefined) === limitOf(figures);
 
+  const isUnlimiting = kind === "limit-growth" && reading.limit === null && (isDomain || limitOf(figures) !== undefined);
+
   async function save(wanted: Bound): Promise<void> {
     const remark = await saveBound(place, figures, wanted);
     notify(readable(remark) || `Saved. The quota of ${figures.title} follows in a moment.`, remark ? "warning" : "good");
@@ -75,7 +77,7 @@ export function GrowthDialog({ kind, place, name, figures, close, changed }: Pro
         <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
         <footer class="dialog-foot">
           <button class="primary" disabled={isBusy || !bound || isSame}>
-            {kind === "limit-growth" && reading.limit === null ? "Take the limit away" : TITLES[kind]}
+            {isUnlimiting ? "Take the limit away" : TITLES[kind]}
           </button>
         </footer>
       </form>

@@ -12,7 +12,7 @@ export function Explanation({ data }: { data: Data }) {
     ["Used", data.usage],
     ["Committed", data.committed],
     ["All projects of the domain", data.projects_quota],
-    ["Domain quota", data.domain_quota],
+    ["Domain quota", growsByItself(data) ? undefined : data.domain_quota],
     ["Other domains", data.other_domains_quota],
     ["Capacity", data.capacity],
     ["Usable with bursting", data.usable_quota],

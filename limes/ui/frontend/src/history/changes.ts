@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { get } from "../api/client";
 import type { Change, HistoryAnswer, QuotaBound } from "../api/schema";
 import { apiPath, type Place } from "../lib/paths";
+import { readable } from "../lib/messages";
 import { format } from "../lib/units";
 
 const PAGE = 200;
@@ -85,7 +86,7 @@ export function whoOf(one: Change): string {
 }
 
 export function whyOf(one: Change): string {
-  return one.detail ? `${REASONS[one.reason]}: ${one.detail}` : REASONS[one.reason];
+  return one.detail ? `${REASONS[one.reason]}: ${readable(one.detail)}` : REASONS[one.reason];
 }
 
 /** What bounds a quota on one side. */
