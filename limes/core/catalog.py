@@ -139,8 +139,13 @@ class Catalog:
         }
         self.burst_multiplier = burst_multiplier
         """The multiplier of bursting projects; 0 where the cluster has no bursting."""
-        self._distributions = tuple(distributions)
         refs = self.refs()
+        self._distribution_by_ref = {
+            ref: rule
+            for rule in reversed(distributions)  # so that the first match wins
+            for ref in refs
+            if rule.resource.fullmatch("/".join(ref))
+        }
         self._distribution_of = {ref: self._find_distribution(ref) for ref in refs}
         self._rules = {ref: [rule for rule in behaviors if rule.resource.fullmatch("/".join(ref))] for ref in refs}
         self._everywhere = {
@@ -173,8 +178,7 @@ class Catalog:
         return self._distribution_of.get(ref) or self._find_distribution(ref)
 
     def _find_distribution(self, ref: Ref) -> DistributionRule:
-        name = "/".join(ref)
-        return next((rule for rule in self._distributions if rule.resource.fullmatch(name)), _DEFAULT_DISTRIBUTION)
+        return self._distribution_by_ref.get(ref, _DEFAULT_DISTRIBUTION)
 
     def autogrow(self, ref: Ref) -> AutogrowRule | None:
         """Returns how quota of this resource grows by itself; None if people set it."""
