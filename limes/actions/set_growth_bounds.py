@@ -5,29 +5,32 @@ afterwards, as the resources are marked as due in the same transaction. Locks ar
 resources, then rows of projects.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from limes.actions.change_log import ChangeLog, scope_of
+from limes.actions.compute_quota import CurrentOverrides
+from limes.actions.growth_warnings import GrowthWarnings, Targets
 from limes.actions.lookup import find_domain, find_project, not_ready
 from limes.actions.quota_changes import QuotaOutcome, Unchanged, project_tag, read_amount, without_quota
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog, Ref
-from limes.core.commitments.commitment import Status
-from limes.core.demand import demand_by_az
 from limes.core.hierarchy import QUOTA_IS_SET, Refusal, invalid_value
 from limes.core.history import QuotaStep, What
+from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.core.units import UnitError
 from limes.db.engine import Engine
 from limes.db.queries.autogrow import mark_due
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.growth_bounds import GrowthBoundsRow, growth_bounds, write_growth_bounds
-from limes.db.queries.project_figures import project_azs
-from limes.db.queries.project_sums import Among, committed_sums
-from limes.db.queries.projects import ProjectRow, projects_of_domain
+from limes.db.queries.projects import projects_of_domain
 from limes.system import Clock
+
+
+def _no_overrides() -> QuotaOverrides:
+    return NO_OVERRIDES
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +51,6 @@ class _Request:
 
 
 @dataclass(frozen=True, slots=True)
-class _Targets:
-    """Whose bounds are to be set."""
-
-    domain_id: int
-    projects: Mapping[int, ProjectRow]
-    """By id."""
-    is_domain: bool
-
-    @property
-    def ids(self) -> list[int] | None:
-        """The ids of the projects; None for all of the domain."""
-        return None if self.is_domain else list(self.projects)
-
-
-@dataclass(frozen=True, slots=True)
 class SetGrowthBounds:
     """The use cases with their collaborators."""
 
@@ -70,6 +58,7 @@ class SetGrowthBounds:
     catalog: Catalog
     clock: Clock
     change_log: ChangeLog
+    overrides: CurrentOverrides = _no_overrides
 
     def of_project(
         self,
@@ -88,7 +77,7 @@ class SetGrowthBounds:
 
         def work() -> QuotaOutcome:
             project = find_project(self.engine, domain_uuid, project_uuid)
-            targets = _Targets(project.domain_id, {project.id: project}, is_domain=False)
+            targets = Targets(project.domain_id, {project.id: project}, is_domain=False)
             ids = self._ids(request)
             if not request.refusals:
                 known = {row.resource_id for row in self._present(targets, ids, lock=False)}
@@ -101,7 +90,7 @@ class SetGrowthBounds:
                 change_log.record_refused_bounds(scope_of(project), request.what, request.refusals)
                 return QuotaOutcome(request.refusals)
             self._set(change_log, targets, ids, request)
-            return QuotaOutcome(warnings=self._warnings_of_project(targets, ids, request))
+            return QuotaOutcome(warnings=self._warnings().of_project(targets, ids, self._limits(request)))
 
         return self.engine.atomic(work)
 
@@ -117,9 +106,10 @@ class SetGrowthBounds:
                 change_log.record_refused_bounds(scope_of(domain), request.what, request.refusals)
                 return QuotaOutcome(request.refusals)
             projects = {project.id: project for project in projects_of_domain(self.engine, domain_uuid)}
-            targets, ids = _Targets(domain.id, projects, is_domain=True), self._ids(request)
+            targets, ids = Targets(domain.id, projects, is_domain=True), self._ids(request)
             rows = self._set(change_log, targets, ids, request)
-            return QuotaOutcome(warnings=self._warnings_of_domain(targets, ids, request, rows))
+            known = Counter(row.resource_id for row in rows)
+            return QuotaOutcome(warnings=self._warnings().of_domain(targets, ids, self._limits(request), known))
 
         return self.engine.atomic(work)
 
@@ -152,14 +142,14 @@ class SetGrowthBounds:
 
     # -- the change ----------------------------------------------------------------------------------------------------
 
-    def _present(self, targets: _Targets, ids: Mapping[Ref, int], *, lock: bool) -> list[GrowthBoundsRow]:
+    def _present(self, targets: Targets, ids: Mapping[Ref, int], *, lock: bool) -> list[GrowthBoundsRow]:
         if not ids:
             return []
         rows = growth_bounds(self.engine, sorted(ids.values()), targets.domain_id, targets.ids, lock=lock)
         return [row for row in rows if row.project_id in targets.projects]
 
     def _set(
-        self, change_log: ChangeLog, targets: _Targets, ids: Mapping[Ref, int], request: _Request
+        self, change_log: ChangeLog, targets: Targets, ids: Mapping[Ref, int], request: _Request
     ) -> list[GrowthBoundsRow]:
         """Writes and records what differs. Returns the bounds that there were. A request that changes nothing waits for
         nobody."""
@@ -193,73 +183,11 @@ class SetGrowthBounds:
         old, new = row.value_of(request.what), request.wanted[ref]
         return QuotaStep(ref, self.change_log.unit_of(ref), old, new, detail=detail, what=request.what)
 
-    # -- warnings ------------------------------------------------------------------------------------------------------
-
-    def _limits(self, ids: Mapping[Ref, int], request: _Request) -> dict[int, tuple[Ref, int]]:
-        """Returns the wanted limits, by resource id."""
+    def _limits(self, request: _Request) -> dict[Ref, int]:
+        """Returns the wanted limits."""
         if request.what is not What.MAX_QUOTA:
             return {}
-        return {ids[ref]: (ref, value) for ref, value in request.wanted.items() if value is not None}
+        return {ref: value for ref, value in request.wanted.items() if value is not None}
 
-    def _warnings_of_project(self, targets: _Targets, ids: Mapping[Ref, int], request: _Request) -> list[str]:
-        limits = self._limits(ids, request)
-        needed = self._needed(targets, ids, sorted(limits))
-        return [
-            f"{ref[0]}/{ref[1]}: usage and commitments need {unit.render(amount)};"
-            f" the limit of {unit.render(limits[id_][1])} takes effect when they need no more than that"
-            for (_, id_), amount in sorted(needed.items())
-            if amount > limits[id_][1]
-            for ref, unit in [(limits[id_][0], self.change_log.unit_of(limits[id_][0]))]
-        ]
-
-    def _warnings_of_domain(
-        self, targets: _Targets, ids: Mapping[Ref, int], request: _Request, rows: Sequence[GrowthBoundsRow]
-    ) -> list[str]:
-        texts = []
-        limits = self._limits(ids, request)
-        beyond: dict[int, int] = defaultdict(int)
-        for (_, id_), amount in self._needed(targets, ids, sorted(limits)).items():
-            beyond[id_] += amount > limits[id_][1]
-        reached: dict[int, int] = defaultdict(int)
-        for row in rows:
-            reached[row.resource_id] += 1
-        for ref, id_ in ids.items():
-            name = "/".join(ref)
-            if missing := len(targets.projects) - reached[id_]:
-                texts.append(f"{name}: nothing is set for {_count(missing)} whose usage is not known yet")
-            if beyond[id_]:
-                limit = self.change_log.unit_of(ref).render(limits[id_][1])
-                texts.append(
-                    f"{name}: usage and commitments need more than {limit} in {_count(beyond[id_])};"
-                    " there the limit takes effect when they need no more than that"
-                )
-        return texts
-
-    def _needed(
-        self, targets: _Targets, ids: Mapping[Ref, int], resources: Sequence[int]
-    ) -> dict[tuple[int, int], int]:
-        """Returns what usage and confirmed commitments need, by project and resource id, in two queries."""
-        if not resources:
-            return {}
-        usage: dict[tuple[int, int], dict[str, int]] = defaultdict(dict)
-        for row in project_azs(self.engine, resources, targets.domain_id, targets.ids):
-            usage[row.project_id, row.resource_id][row.az] = row.usage
-        committed: dict[tuple[int, int], dict[str, int]] = defaultdict(lambda: defaultdict(int))
-        among = Among("domain", [targets.domain_id]) if targets.ids is None else Among("project", targets.ids)
-        for sums in committed_sums(self.engine, resources, self.clock.now().timestamp(), "project", among):
-            if sums.status == Status.CONFIRMED:
-                committed[sums.key, sums.resource_id][sums.az] += int(sums.amount)
-        pooled = {id_ for ref, id_ in ids.items() if not self.catalog.behavior(ref).commitment_is_az_aware}
-        return {
-            key: sum(
-                demand.needed
-                for demand in demand_by_az(
-                    usage.get(key, {}), {}, committed.get(key, {}), is_pooled=key[1] in pooled
-                ).values()
-            )
-            for key in usage.keys() | committed.keys()
-        }
-
-
-def _count(projects: int) -> str:
-    return "1 project" if projects == 1 else f"{projects} projects"
+    def _warnings(self) -> GrowthWarnings:
+        return GrowthWarnings(self.engine, self.catalog, self.overrides(), self.clock.now().timestamp())

@@ -69,7 +69,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         set_domain_quota=set_domain_quota,
         set_project_quota=set_project_quota,
         set_bursting=SetBursting(engine, cluster.catalog, push, change_log),
-        set_growth_bounds=SetGrowthBounds(engine, cluster.catalog, clock, change_log),
+        set_growth_bounds=SetGrowthBounds(engine, cluster.catalog, clock, change_log, cluster.overrides.current),
         commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, change_log),
         history=ShowHistory(engine),
         explain=ExplainQuota(cluster.catalog, set_project_quota, set_domain_quota, distribution),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from limes.core.catalog import DistributionRule
+from limes.core.overrides import QuotaOverrides
 from tests.api.commitments import BEHAVIORS, commit
 from tests.api.growing import RULE, make_growing
 from tests.api.quotas import DOMAIN, PROJECT, put
@@ -137,6 +138,19 @@ def test_commitments_for_all_azs_together_are_needed_beyond_usage(make: Callable
     commit(world, resource_name="ram", availability_zone="any", duration="1 year", amount=600)
     assert "need 600 MiB;" in limit(world, PROJECT, 599, resource="ram")[0].text
     assert limit(world, PROJECT, 600, resource="ram")[0].text == ""
+
+
+def test_an_override_is_stronger(make: Callable[..., World]) -> None:
+    overrides = QuotaOverrides({("germany", "berlin"): {("compute", "cores"): 17}})
+    world = make_growing(make, overrides=overrides)
+    said = "the bounds have been accepted, with a warning:\ncompute/cores: the operator has set "
+    for change, value in ((limit, 2), (forbid, True)):
+        result, changed = change(world, PROJECT, value)
+        assert (result.status_code, "project_resources" in changed) == (202, True)
+        assert result.text == f"{said}this quota to 17, whatever its bounds\n"
+        result, _ = change(world, DOMAIN, value)
+        assert result.text.startswith(f"{said}the quota of 1 project, whatever its bounds\n")
+    assert "need more than 2 in 1 project;" in limit(world, DOMAIN, 2)[0].text, "that is dresden"
 
 
 REFUSALS = [

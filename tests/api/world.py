@@ -183,7 +183,7 @@ def make_world(
         set_domain_quota=set_domain_quota,
         set_project_quota=set_project_quota,
         set_bursting=SetBursting(engine, catalog, world.push, change_log),
-        set_growth_bounds=SetGrowthBounds(engine, catalog, clock, change_log),
+        set_growth_bounds=SetGrowthBounds(engine, catalog, clock, change_log, lambda: overrides),
         commitments=commitments,
         history=ShowHistory(engine),
         explain=ExplainQuota(
