@@ -15,6 +15,7 @@ killed leaves the resource to others when its lease is over.
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from limes.actions.change_log import ChangeLog
 from limes.actions.compute_quota import Computation, ComputeQuota, CurrentOverrides, growing_resources, growth_rule
@@ -186,7 +187,8 @@ class DistributeQuota:
             quotas = {row.project_id: final[row.project_id] for row in rows}
             autogrow_quotas.write_quotas(self.engine, resource, quotas)
             self.change_log.record_quotas([(_scope(row), self._step(ref, computed, row, quotas)) for row in rows])
-            log.info("quota of %s: changed for %d of %d projects", "/".join(ref), len(rows), len(proposals))
+            text = "quota of %s: changed for %d of %d projects"
+            self.engine.after_commit(partial(log.info, text, "/".join(ref), len(rows), len(proposals)))
         return len(rows)
 
     def _tell_backend(
