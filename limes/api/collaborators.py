@@ -14,6 +14,7 @@ from limes.actions.set_project_quota import SetProjectQuota
 from limes.audit.initiator import Initiator
 from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
+from limes.core.alerts import AlertRules
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.system import Clock, IdSource
@@ -49,6 +50,8 @@ class ApiCollaborators:
     max_body_size: int = 1024 * 1024
     stale_after: float = math.inf
     """Seconds after which figures are marked as stale."""
+    alerts: AlertRules = field(default_factory=AlertRules)
+    """From when on something is worth an alert."""
     client_address: ClientAddress = field(default_factory=ClientAddress)
     mounts: tuple[Mount, ...] = ()
     """What is served beside the API: the dashboard."""

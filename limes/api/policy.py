@@ -41,6 +41,7 @@ RULES = (
     Rule("project:list", "rule:domain_viewer", "List the projects of a domain."),
     Rule("project:show", "rule:project_viewer", "Show a project. Also needed to enter PUT and simulate-put."),
     Rule("project:show_history", "rule:project_viewer", "Show who and what changed the quotas of a project, and when."),
+    Rule("project:show_alerts", "rule:project_viewer", "List what is near its limit, ends soon or fails in a project."),
     Rule(
         "project:edit",
         "rule:project_editor",
@@ -71,6 +72,7 @@ RULES = (
     Rule("domain:list", "rule:cluster_viewer", "List all domains."),
     Rule("domain:show", "rule:domain_viewer", "Show a domain. Also needed to enter PUT and simulate-put."),
     Rule("domain:show_history", "rule:domain_viewer", "Show who and what changed the quotas of a domain, and when."),
+    Rule("domain:show_alerts", "rule:domain_viewer", "List the same in all projects of a domain."),
     Rule(
         "domain:edit",
         "rule:domain_editor",
@@ -99,6 +101,7 @@ RULES = (
         "Show the subcapacities of a resource to who may not `cluster:show`.",
     ),
     Rule("cluster:list_projects", "rule:cluster_viewer", "List the projects of all domains."),
+    Rule("cluster:show_alerts", "rule:cluster_viewer", "List what is near its limit, ends soon or fails anywhere."),
     Rule("cluster:show_errors", "rule:cluster_viewer", "Show the errors of scrapes."),
     Rule("cluster:list_commitments", "rule:cluster_viewer", "Follow the changes of all commitments."),
     Rule("cluster:show_public_commitments", "@", "See which commitments are offered to everybody."),

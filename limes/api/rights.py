@@ -13,6 +13,7 @@ CLOUD = {
     "show": "cluster:show",
     "show_inconsistencies": "cluster:show",
     "show_errors": "cluster:show_errors",
+    "show_alerts": "cluster:show_alerts",
     "list_domains": "domain:list",
     "list_projects": "cluster:list_projects",
     "list_commitments": "cluster:list_commitments",
@@ -22,12 +23,14 @@ CLOUD = {
 DOMAIN = {
     "show": "domain:show",
     "show_history": "domain:show_history",
+    "show_alerts": "domain:show_alerts",
     "list_projects": "project:list",
     "discover_projects": "project:discover",
 }
 PROJECT = {
     "show": "project:show",
     "show_history": "project:show_history",
+    "show_alerts": "project:show_alerts",
     "sync": "project:sync",
     "set_bursting": "project:edit",
     "buy_commitments": "project:edit",

@@ -18,7 +18,8 @@ from limes.api.bodies import (
 )
 from limes.api.call import Call, Operation
 from limes.api.commitment_routes import COMMITMENTS, DOMAIN, PROJECT, SELECTION
-from limes.api.handlers import attention, cluster, growth_bounds, project, quota, rights, version
+from limes.api.handlers import alerts, attention, cluster, growth_bounds, project, quota, rights, version
+from limes.api.shapes.alerts import AlertsAnswer
 from limes.api.shapes.attention import (
     ExpiringCommitmentsAnswer,
     FullestAnswer,
@@ -56,6 +57,7 @@ _CHANGES = (*SELECTION, p.CHANGES, p.BEFORE)
 _FULLEST = (*SELECTION, p.ABOVE, p.FULLEST)
 _EXPIRING = (*SELECTION, p.AHEAD, p.EXPIRING)
 _USAGE = (*SELECTION, p.DAYS)
+_ALERTS = (*SELECTION, p.ALERTS)
 
 _SIMULATED = dict.fromkeys((200, 403, 409, 422), SimulationAnswer)
 _QUOTA_RULES = ("raise", "raise_lowpriv", "lower", "lower_lowpriv")
@@ -211,6 +213,13 @@ SECTIONS = {
     },
     "commitments": COMMITMENTS,
     "attention": {
+        "/v1/alerts": {"GET": Operation(alerts.list_alerts, "cluster:show_alerts", {200: AlertsAnswer}, (), _ALERTS)},
+        f"{DOMAIN}/alerts": {
+            "GET": Operation(alerts.list_alerts_of_domain, "domain:show_alerts", {200: AlertsAnswer}, (404,), _ALERTS)
+        },
+        f"{PROJECT}/alerts": {
+            "GET": Operation(alerts.list_alerts_of_project, "project:show_alerts", {200: AlertsAnswer}, (404,), _ALERTS)
+        },
         "/v1/admin/scrape-status": {
             "GET": Operation(attention.show_scrape_status, "cluster:show_errors", {200: ScrapeStatusAnswer})
         },

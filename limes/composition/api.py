@@ -25,6 +25,7 @@ from limes.composition.identity import (
     refuse_exposure,
 )
 from limes.composition.replicas import with_standbys
+from limes.composition.rules import alert_rules
 from limes.composition.use_cases import build_discovery, build_distribution, build_quota_push, open_change_log
 from limes.settings import Settings
 from limes.system import Clock, SystemClock, SystemIds
@@ -80,6 +81,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         allowed_origins=settings.api.cors.allowed_origins,
         max_body_size=settings.api.max_body_size,
         stale_after=settings.collector.stale_after,
+        alerts=alert_rules(settings),
         mounts=dashboard_mounts(settings, cloud, authenticator, revoked, clock),
         compression=settings.api.clients.compression,
     )

@@ -14,6 +14,8 @@ from limes.actions.deliver_events import DeliverEvents
 from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.project_tasks import Telemetry
 from limes.actions.quota_history import ForgetHistory
+from limes.actions.reports.alerts import ReportAlerts
+from limes.actions.reports.inconsistencies import ReportInconsistencies
 from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides
 from limes.actions.run_job import RunJob
 from limes.actions.scrape_capacity import ScrapeCapacity
@@ -34,6 +36,7 @@ from limes.collector.single_instance import claim_sqlite_file
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
+from limes.composition.rules import alert_rules
 from limes.composition.use_cases import (
     build_auto_renewal,
     build_discovery,
@@ -47,6 +50,7 @@ from limes.core.catalog import Ref
 from limes.db.engine import Engine
 from limes.db.queries.fold_sums import fold_sums
 from limes.db.queries.kept_sums import are_kept
+from limes.metrics.alerts import AlertGauges
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.metrics.data import DataMetrics
 from limes.metrics.gauges import CircuitGauge, ScrapeGauges
@@ -110,8 +114,8 @@ def build_collector(
         engine,
         jobs,
         metrics=[
-            *(*counters.values(), counted, audit.counters, gauges),
-            *(_override_gauges(engine, cluster, clock), CircuitGauge(cluster.backends.circuits)),
+            *(*counters.values(), counted, audit.counters, gauges, CircuitGauge(cluster.backends.circuits)),
+            *(_override_gauges(engine, cluster, clock), _alert_gauges(engine, cluster, settings, clock)),
         ],
         done=counted.task_done,
         may_work=may_work,
@@ -141,6 +145,11 @@ def _counters(services: list[tuple[str, str]], capacitors: list[str], growing: l
 def _override_gauges(engine: Engine, cluster: Cluster, clock: Clock) -> OverrideGauges:
     find = FindIneffectiveOverrides(engine, cluster.catalog, clock)
     return OverrideGauges(find, cluster.overrides.current, cluster.overrides.is_valid)
+
+
+def _alert_gauges(engine: Engine, cluster: Cluster, settings: Settings, clock: Clock) -> AlertGauges:
+    alerts = ReportAlerts(engine, cluster.catalog, alert_rules(settings))
+    return AlertGauges(alerts, ReportInconsistencies(engine, cluster.catalog), clock)
 
 
 def _service_jobs(

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC
 
 from limes.composition.references import Names
+from limes.core.alerts import AlertRules, ThresholdRule, UsageThresholds
 from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule, Ref
 from limes.core.commitments.duration import DurationError, parse_duration
 from limes.core.commitments.rules import CommitmentRules
@@ -93,6 +94,20 @@ def commitment_rules(settings: Settings, names: Names, problems: list[str]) -> C
         retention=section.retention,
         use_days=section.use_days,
         conversions=tuple(conversions),
+    )
+
+
+def alert_rules(settings: Settings) -> AlertRules:
+    """Returns the rules of `alerts`."""
+    section = settings.alerts
+    return AlertRules(
+        quota_used=tuple(
+            ThresholdRule(entry.resource, UsageThresholds(entry.warning, entry.critical))
+            for entry in section.quota_used
+        ),
+        expiry_warning=section.expiry_warning,
+        expiry_critical=section.expiry_critical,
+        unreachable_after=section.unreachable_after,
     )
 
 

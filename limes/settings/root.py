@@ -4,6 +4,7 @@ from collections import Counter
 
 from pydantic import model_validator
 
+from limes.settings.alerts import AlertSettings
 from limes.settings.audit import AuditSettings
 from limes.settings.base import ConfigPath, Name, Section
 from limes.settings.cluster import (
@@ -47,6 +48,7 @@ class Settings(Section):
     resource_behavior: tuple[BehaviorSettings, ...] = ()
     quota_distribution_configs: tuple[QuotaDistributionSettings, ...] = ()
     commitments: CommitmentSettings = CommitmentSettings()
+    alerts: AlertSettings = AlertSettings()
     constraints_path: ConfigPath | None = None
     """Quota constraints (YAML). Environment: `LIMES_CONSTRAINTS_PATH`."""
     quota_overrides_path: ConfigPath | None = None

@@ -81,7 +81,7 @@ def test_elsewhere_there_are_none(world: World, domain: str, project: str) -> No
 
 def test_members_look_and_do_nothing(world: World) -> None:
     found = rights(world, "berlin-member", f"?domain_id={GERMANY}&project_id={BERLIN}")["project"]
-    assert {name for name, value in found.items() if value} == {"show", "show_history"}
+    assert {name for name, value in found.items() if value} == {"show", "show_history", "show_alerts"}
 
 
 def test_a_project_without_its_domain(world: World) -> None:

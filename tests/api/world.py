@@ -28,6 +28,7 @@ from limes.api.policy import RULES
 from limes.audit.initiator import Initiator
 from limes.auth.context import Identity
 from limes.auth.policy import Policy
+from limes.core.alerts import AlertRules
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.core.commitments.rules import CommitmentRules
 from limes.core.constraints import ConstraintSet
@@ -151,6 +152,7 @@ def make_world(
     commitment_rules: CommitmentRules | None = None,
     sinks: tuple[str, ...] = (),
     stale_after: float = math.inf,
+    alerts: AlertRules | None = None,
     fill: bool = True,
     mounts: tuple[Mount, ...] = (),
     policy: Policy | None = None,
@@ -206,6 +208,7 @@ def make_world(
         catalog_url=catalog_url,
         allowed_origins=allowed_origins,
         stale_after=stale_after,
+        alerts=alerts or AlertRules(),
         mounts=mounts,
         compression=compression,
     )

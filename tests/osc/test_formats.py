@@ -28,6 +28,7 @@ COMMANDS = {one.name.replace("_", " "): one for one in entry_points(group="opens
 IN_BERLIN = "--project berlin --domain germany"
 WANTED = f"{IN_BERLIN} compute/cores 6 --az az-one --duration '1 hour'"
 SHOWN = {
+    "limes alert list": "--all-domains",
     "limes cluster show": "",
     "limes domain list": "",
     "limes domain show": "germany",

@@ -95,6 +95,7 @@ def test_wrong_roles(login: Login) -> None:
         "project discover",
         "commitment create compute/cores 1 --az az-one --duration '1 year'",
         "commitment plan compute/cores 1 --az az-one --duration '1 year'",
+        "alert list --all-domains",
         "inconsistency list",
         "scrape error list",
     ):

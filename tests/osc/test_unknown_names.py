@@ -17,6 +17,7 @@ LISTS = (
     "commitment list --project berlin",
     "commitment offer list",
     "commitment utilisation list --project berlin",
+    "alert list --all-domains",
     "inconsistency list",
     "scrape error list",
 )

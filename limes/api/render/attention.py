@@ -59,7 +59,7 @@ def render_fullest(fullest: Fullest) -> shapes.FullestAnswer:
     above, above_95, above_quota = fullest.counts
     return {
         "fullest": [
-            {"project": _project(row.project), **_resource(named), "quota": row.quota, "usage": row.usage}
+            {"project": place(row.project), **_resource(named), "quota": row.quota, "usage": row.usage}
             for named, row in fullest.rows
         ],
         "counts": {"above": above, "above_95": above_95, "above_quota": above_quota},
@@ -71,7 +71,7 @@ def render_ending(ending: Ending) -> shapes.ExpiringCommitmentsAnswer:
     return {
         "expiring_commitments": [
             {
-                "project": _project(row.project),
+                "project": place(row.project),
                 **_resource(named),
                 "id": row.id,
                 "uuid": row.uuid,
@@ -102,7 +102,8 @@ def render_usage_history(history: list[tuple[NamedResource, list[UsageOfDay]]]) 
     }
 
 
-def _project(row: PlacedRow) -> PlacedNamed:
+def place(row: PlacedRow) -> PlacedNamed:
+    """Returns a project with its domain."""
     return {"id": row.uuid, "name": row.name, "domain": {"id": row.domain_uuid, "name": row.domain_name}}
 
 

@@ -14,6 +14,7 @@ class CloudRights(TypedDict):
     show: bool
     show_inconsistencies: bool
     show_errors: bool
+    show_alerts: bool
     list_domains: bool
     list_projects: bool
     list_commitments: Annotated[bool, Field(description="follow the changes of all commitments")]
@@ -37,6 +38,7 @@ class DomainRights(QuotaRights):
 
     show: bool
     show_history: bool
+    show_alerts: bool
     list_projects: bool
     discover_projects: bool
 
@@ -46,6 +48,7 @@ class ProjectRights(QuotaRights):
 
     show: bool
     show_history: bool
+    show_alerts: bool
     sync: bool
     set_bursting: bool
     buy_commitments: bool

@@ -42,7 +42,7 @@ class PlacedRow(NamedTuple):
     domain_name: str
 
 
-_PLACE = (Project.uuid, Project.name, Domain.uuid, Domain.name)
+PLACE = (Project.uuid, Project.name, Domain.uuid, Domain.name)
 
 # -- scrapes -----------------------------------------------------------------------------------------------------------
 
@@ -78,8 +78,8 @@ def _service_scrapes(level: str) -> Compiled:
     row = ProjectService
     query = (
         row.select(
-            *(Service.type, fn.COUNT(row.id), _count(row.scrape_error != ""), fn.MIN(FAILING_SINCE)),
-            *(_count(row.push_error != ""), fn.MAX(row.checked_at), fn.MIN(row.scraped_at), fn.MAX(row.scraped_at)),
+            *(Service.type, fn.COUNT(row.id), count_if(row.scrape_error != ""), fn.MIN(FAILING_SINCE)),
+            *(count_if(row.push_error != ""), fn.MAX(row.checked_at), fn.MIN(row.scraped_at), fn.MAX(row.scraped_at)),
         )
         .join_from(row, Service)
         .join_from(row, Project)
@@ -90,7 +90,8 @@ def _service_scrapes(level: str) -> Compiled:
     return compiled(lambda p: in_scope(query, p, level))
 
 
-def _count(condition: Any) -> peewee.Function:
+def count_if(condition: Any) -> peewee.Function:
+    """Counts the rows of which the condition holds."""
     return fn.COUNT(Case(None, [(condition, 1)]))
 
 
@@ -133,8 +134,11 @@ class FullCounts(NamedTuple):
 
 _QUOTA, _USAGE = ProjectResource.quota, ProjectResource.usage
 _ONE, _MOST = peewee.Value(1.0, converter=False), peewee.Value(0.95, converter=False)  # as integers they were 1 and 0
-_FULLNESS = Case(None, [(_QUOTA > 0, _USAGE * _ONE / _QUOTA)], peewee.Value(1e18))
-"""Where there is no quota at all, any usage is more than everything."""
+
+
+def fullness() -> Any:
+    """Returns the share of its quota that a project uses. Without any quota, any usage is more than everything."""
+    return Case(None, [(_QUOTA > 0, _USAGE * _ONE / _QUOTA)], peewee.Value(1e18))
 
 
 def _full(p: Parameters, level: str, *columns: Any) -> Select:
@@ -149,14 +153,14 @@ def _full(p: Parameters, level: str, *columns: Any) -> Select:
 
 @cache
 def _fullest(level: str) -> Compiled:
-    columns = (*_PLACE, ProjectResource.resource, _QUOTA, _USAGE)
-    order = (_FULLNESS.desc(), _USAGE.desc(), Domain.name, Project.name)
+    columns = (*PLACE, ProjectResource.resource, _QUOTA, _USAGE)
+    order = (fullness().desc(), _USAGE.desc(), Domain.name, Project.name)
     return compiled(lambda p: _full(p, level, *columns).order_by(*order).limit(p.limit))
 
 
 @cache
 def _full_counts(level: str) -> Compiled:
-    counts = (fn.COUNT(ProjectResource.resource), _count(_QUOTA * _MOST < _USAGE), _count(_USAGE > _QUOTA))
+    counts = (fn.COUNT(ProjectResource.resource), count_if(_QUOTA * _MOST < _USAGE), count_if(_USAGE > _QUOTA))
     return compiled(lambda p: _full(p, level, *counts))
 
 
@@ -220,7 +224,7 @@ def _ending(p: Parameters, level: str, *columns: Any) -> Select:
 @cache
 def _ending_first(level: str) -> Compiled:
     row = Commitment
-    columns = (*_PLACE, row.id, row.uuid, row.resource, row.az, row.amount, row.duration, row.expires_at)
+    columns = (*PLACE, row.id, row.uuid, row.resource, row.az, row.amount, row.duration, row.expires_at)
     return compiled(lambda p: _ending(p, level, *columns).order_by(row.expires_at, row.id).limit(p.limit))
 
 

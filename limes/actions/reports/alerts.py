@@ -1,0 +1,167 @@
+"""What needs somebody, as one list: quotas that are nearly used up, commitments that end soon or cannot be confirmed or
+renewed, backends that do not answer."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from limes.actions.reports.attention import NamedResource, ReportAttention, Where
+from limes.core.alerts import AlertRules, Kind, Severity, UsageThresholds
+from limes.core.catalog import Catalog
+from limes.core.selection import Selection
+from limes.db.engine import Engine
+from limes.db.queries import alerts as queries
+from limes.db.queries.alerts import CommitmentRow, UsedRow
+from limes.db.queries.attention import EVERYWHERE, PlacedRow, Scope, ServiceScrapes, capacitor_scrapes, service_scrapes
+
+Counts = Counter[tuple[Kind, Severity, str]]
+"""Numbers of alerts by kind, severity and service type. The last one is empty for capacitors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One thing that needs somebody."""
+
+    kind: Kind
+    severity: Severity
+    project: PlacedRow | None = None
+    service: str = ""
+    resource: NamedResource | None = None
+    used: UsedRow | None = None
+    threshold: int | None = None
+    """Of which percentage the usage is above."""
+    commitment: CommitmentRow | None = None
+    scrapes: ServiceScrapes | None = None
+    capacitor: str = ""
+    since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alerts:
+    """The critical ones first, and how many there are in all."""
+
+    rows: list[Alert]
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What one report is about."""
+
+    scope: Scope
+    selection: Selection
+    resources: Mapping[int, NamedResource]
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReportAlerts:
+    """The use cases. Each reads one state of the database. The number of queries depends only on how many different
+    thresholds are configured."""
+
+    engine: Engine
+    catalog: Catalog
+    rules: AlertRules
+
+    def run(self, where: Where, selection: Selection, now: float, limit: int) -> Alerts:
+        """Returns at most so many alerts. Raises `NotFound`."""
+
+        def read() -> Alerts:
+            asked = self._asked(where, selection, now)
+            scrapes = list(self._scrapes(asked))
+            rows = [*scrapes, *self._quotas(asked, limit), *self._commitments(asked, limit)]
+            order = {kind: number for number, kind in enumerate(Kind)}
+            rows.sort(key=lambda alert: (alert.severity is not Severity.CRITICAL, order[alert.kind]))  # keeps the rest
+            return Alerts(rows[:limit], self._count(asked, scrapes))
+
+        return self.engine.snapshot(read)
+
+    def count(self, selection: Selection, now: float) -> Counts:
+        """Returns how many alerts there are in the whole cluster."""
+
+        def read() -> Counts:
+            asked = self._asked(Where(), selection, now)
+            return self._count(asked, list(self._scrapes(asked)))
+
+        return self.engine.snapshot(read)
+
+    def _asked(self, where: Where, selection: Selection, now: float) -> _Asked:
+        attention = ReportAttention(self.engine, self.catalog)
+        return _Asked(attention.scope(where), selection, attention.resources(selection), now)
+
+    def _count(self, asked: _Asked, scrapes: Sequence[Alert]) -> Counts:
+        counts: Counts = Counter((alert.kind, alert.severity, alert.service) for alert in scrapes)
+        critical, warning = Severity.CRITICAL, Severity.WARNING
+        for thresholds, ids in self._by_thresholds(asked).items():
+            for used in queries.count_used(self.engine, asked.scope, ids, _shares(thresholds)):
+                service = asked.resources[used.resource_id].ref[0]
+                counts[Kind.USAGE_ABOVE_QUOTA, critical, service] += used.above_quota
+                counts[Kind.QUOTA_USED, critical, service] += used.above_critical - used.above_quota
+                counts[Kind.QUOTA_USED, warning, service] += used.above_warning - used.above_critical
+        for row in queries.count_commitments(self.engine, asked.scope, list(asked.resources), self.rules, asked.now):
+            service = asked.resources[row.resource_id].ref[0]
+            counts[Kind.COMMITMENT_UNCONFIRMED, critical, service] += row.unconfirmed
+            counts[Kind.AUTO_RENEWAL_FAILED, critical, service] += row.renewal_failed
+            counts[Kind.COMMITMENT_EXPIRES, critical, service] += row.expiring_critical
+            counts[Kind.COMMITMENT_EXPIRES, warning, service] += row.expiring - row.expiring_critical
+        return counts
+
+    # -- quotas and commitments ----------------------------------------------------------------------------------------
+
+    def _by_thresholds(self, asked: _Asked) -> dict[UsageThresholds, list[int]]:
+        groups: dict[UsageThresholds, list[int]] = {}
+        for id_, named in asked.resources.items():
+            grows = self.catalog.autogrow(named.ref) is not None
+            groups.setdefault(self.rules.usage_thresholds(named.ref, grows=grows), []).append(id_)
+        return groups
+
+    def _quotas(self, asked: _Asked, limit: int) -> list[Alert]:
+        found = [
+            (row, thresholds)
+            for thresholds, ids in self._by_thresholds(asked).items()
+            for row in queries.most_used(self.engine, asked.scope, ids, _shares(thresholds), limit)
+        ]
+        found.sort(key=lambda each: -_share(each[0]))
+        return [_quota_alert(row, thresholds, asked.resources[row.resource_id]) for row, thresholds in found]
+
+    def _commitments(self, asked: _Asked, limit: int) -> Iterator[Alert]:
+        ids = list(asked.resources)
+        for row in queries.commitments(self.engine, asked.scope, ids, self.rules, asked.now, limit):
+            named = asked.resources[row.resource_id]
+            severity = Severity.CRITICAL if row.is_critical else Severity.WARNING
+            yield Alert(Kind(row.kind), severity, row.project, named.ref[0], named, commitment=row)
+
+    # -- what fails ----------------------------------------------------------------------------------------------------
+
+    def _scrapes(self, asked: _Asked) -> Iterator[Alert]:
+        latest = asked.now - self.rules.unreachable_after
+        for row in service_scrapes(self.engine, asked.scope):
+            if row.service_type not in asked.selection.services:
+                continue
+            if row.failing_since is not None and row.failing_since <= latest:
+                fails_everywhere = row.failing == row.projects
+                kind = Kind.BACKEND_UNREACHABLE if fails_everywhere else Kind.SCRAPES_FAIL
+                severity = Severity.CRITICAL if fails_everywhere else Severity.WARNING
+                yield Alert(kind, severity, service=row.service_type, scrapes=row, since=row.failing_since)
+            if row.unwritten:
+                yield Alert(Kind.QUOTA_NOT_WRITTEN, Severity.WARNING, service=row.service_type, scrapes=row)
+        if asked.scope == EVERYWHERE:
+            for capacitor in capacitor_scrapes(self.engine):
+                if capacitor.error and (capacitor.scraped_at is None or capacitor.scraped_at <= latest):
+                    kind, since = Kind.CAPACITY_UNREACHABLE, capacitor.scraped_at
+                    yield Alert(kind, Severity.WARNING, capacitor=capacitor.name, since=since)
+
+
+def _quota_alert(row: UsedRow, thresholds: UsageThresholds, named: NamedResource) -> Alert:
+    kind = Kind.USAGE_ABOVE_QUOTA if row.level == 2 else Kind.QUOTA_USED
+    severity = Severity.CRITICAL if row.level else Severity.WARNING
+    threshold = (thresholds.warning, thresholds.critical, None)[row.level]
+    return Alert(kind, severity, row.project, named.ref[0], named, used=row, threshold=threshold)
+
+
+def _shares(thresholds: UsageThresholds) -> tuple[float, float]:
+    return thresholds.warning / 100, thresholds.critical / 100
+
+
+def _share(row: UsedRow) -> float:
+    return row.usage / row.quota if row.quota else float("inf")

@@ -1,0 +1,96 @@
+"""What is worth an alert, and from when on: pure rules."""
+
+import enum
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from limes.core.catalog import Ref
+
+_DAY = 86400.0
+
+
+class Severity(enum.StrEnum):
+    """How urgent an alert is."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+
+
+class Kind(enum.StrEnum):
+    """What an alert is about, in the order of lists."""
+
+    BACKEND_UNREACHABLE = "backend_unreachable"
+    """No project's figures of a service could be read for some time."""
+    CAPACITY_UNREACHABLE = "capacity_unreachable"
+    """A capacitor's figures could not be read for some time."""
+    SCRAPES_FAIL = "scrapes_fail"
+    """The same as `backend_unreachable`, in some of the projects."""
+    QUOTA_NOT_WRITTEN = "quota_not_written"
+    """The backend did not take the quota of some projects at the last attempt."""
+    USAGE_ABOVE_QUOTA = "usage_above_quota"
+    QUOTA_USED = "quota_used"
+    """A large share of a quota is used."""
+    AUTO_RENEWAL_FAILED = "auto_renewal_failed"
+    """A commitment that should renew itself could not be renewed so far."""
+    COMMITMENT_UNCONFIRMED = "commitment_unconfirmed"
+    """A commitment was not confirmed by its date and waits for capacity."""
+    COMMITMENT_EXPIRES = "commitment_expires"
+    """A confirmed commitment ends soon and was not renewed."""
+
+
+_BOTH = (Severity.CRITICAL, Severity.WARNING)
+SEVERITIES: Mapping[Kind, tuple[Severity, ...]] = {
+    Kind.BACKEND_UNREACHABLE: (Severity.CRITICAL,),
+    Kind.CAPACITY_UNREACHABLE: (Severity.WARNING,),
+    Kind.SCRAPES_FAIL: (Severity.WARNING,),
+    Kind.QUOTA_NOT_WRITTEN: (Severity.WARNING,),
+    Kind.USAGE_ABOVE_QUOTA: (Severity.CRITICAL,),
+    Kind.QUOTA_USED: _BOTH,
+    Kind.AUTO_RENEWAL_FAILED: (Severity.CRITICAL,),
+    Kind.COMMITMENT_UNCONFIRMED: (Severity.CRITICAL,),
+    Kind.COMMITMENT_EXPIRES: _BOTH,
+}
+"""The severities that alerts of a kind can have."""
+
+
+class UsageThresholds(NamedTuple):
+    """How many percent of a quota are used when there is a warning, and when it gets critical."""
+
+    warning: int = 80
+    critical: int = 95
+
+
+_ONLY_ABOVE_QUOTA = UsageThresholds(100, 100)
+"""Quota that grows by itself stays just above usage, so that its use says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdRule:
+    """Thresholds of the resources that match as a whole."""
+
+    resource: re.Pattern[str]
+    thresholds: UsageThresholds
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRules:
+    """The thresholds. Durations are in seconds."""
+
+    quota_used: tuple[ThresholdRule, ...] = ()
+    """The first match wins."""
+    expiry_warning: float = 28 * _DAY
+    """How long before its end a commitment is worth a warning, and when it gets critical. Either only counts for
+    commitments whose whole duration is at least twice as long."""
+    expiry_critical: float = 7 * _DAY
+    unreachable_after: float = 3600.0
+    """For how long a backend must have failed."""
+
+    def usage_thresholds(self, ref: Ref, *, grows: bool) -> UsageThresholds:
+        """Returns those of a resource; `grows` says whether its quota grows by itself."""
+        name = "/".join(ref)
+        for rule in self.quota_used:
+            if rule.resource.fullmatch(name):
+                return rule.thresholds
+        return _ONLY_ABOVE_QUOTA if grows else UsageThresholds()

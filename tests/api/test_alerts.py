@@ -1,0 +1,212 @@
+"""What needs somebody, on each level, with the configured thresholds."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from limes.core.alerts import AlertRules, ThresholdRule, UsageThresholds
+from limes.core.catalog import AutogrowRule, DistributionRule
+from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
+from tests.api.test_attention import PROJECT_BERLIN, PROJECT_DRESDEN, SECRET, fail_scrapes, run
+from tests.api.world import FRANCE, GERMANY, World
+
+DAY = 86400
+MANY = AlertRules(quota_used=(ThresholdRule(re.compile("compute/cores"), UsageThresholds(20, 28)),))
+
+
+@pytest.fixture
+def cloud(make: Callable[..., World]) -> World:
+    """Nothing in it is worth an alert but cores in dresden: 31 of 30."""
+    world = make(behaviors=BEHAVIORS)
+    run(world, "UPDATE project_services SET push_error = ''")
+    return world
+
+
+def alerts(world: World, query: str = "", token: str = "cloud-admin", path: str = "/v1") -> Any:
+    return world.get(f"{path}/alerts{query}", token)
+
+
+def kinds(world: World, query: str = "", path: str = "/v1") -> list[tuple[str, str]]:
+    return [(alert["kind"], alert["severity"]) for alert in alerts(world, query, path=path)["alerts"]]
+
+
+def test_usage_near_and_above_quota(cloud: World) -> None:
+    above = {
+        "kind": "usage_above_quota",
+        "severity": "critical",
+        "project": PROJECT_DRESDEN,
+        "service": "compute",
+        "resource": "cores",
+        "quota": 30,
+        "usage": 31,
+    }
+    assert alerts(cloud) == {"alerts": [above], "counts": {"critical": 1, "warning": 0}}
+    run(cloud, "UPDATE project_resources SET usage = 900 WHERE quota = 1024")
+    warning = {
+        "kind": "quota_used",
+        "severity": "warning",
+        "project": PROJECT_BERLIN,
+        "service": "compute",
+        "resource": "ram",
+        "unit": "MiB",
+        "quota": 1024,
+        "usage": 900,
+        "threshold": 80,
+    }
+    assert alerts(cloud) == {"alerts": [above, warning], "counts": {"critical": 1, "warning": 1}}
+    run(cloud, "UPDATE project_resources SET usage = 1024 WHERE quota = 1024")
+    critical = {**warning, "severity": "critical", "usage": 1024, "threshold": 95}
+    assert alerts(cloud) == {"alerts": [above, critical], "counts": {"critical": 2, "warning": 0}}
+    assert alerts(cloud, "?limit=1") == {"alerts": [above], "counts": {"critical": 2, "warning": 0}}
+    assert alerts(cloud, "?resource=ram")["alerts"] == [critical]
+    assert alerts(cloud, token="berlin-reader", path=PATHS["berlin"])["alerts"] == [critical]
+    assert len(alerts(cloud, token="germany-viewer", path=f"/v1/domains/{GERMANY}")["alerts"]) == 2
+    nothing = {"alerts": [], "counts": {"critical": 0, "warning": 0}}
+    assert alerts(cloud, token="france-admin", path=f"/v1/domains/{FRANCE}") == nothing
+
+
+def test_exactly_at_a_threshold_is_not_above_it(cloud: World) -> None:
+    run(cloud, "UPDATE project_resources SET quota = 1000, usage = 800 WHERE quota = 1024")
+    assert kinds(cloud, "?resource=ram") == []
+    run(cloud, "UPDATE project_resources SET usage = 950 WHERE quota = 1000")
+    assert kinds(cloud, "?resource=ram") == [("quota_used", "warning")]
+    run(cloud, "UPDATE project_resources SET usage = 951 WHERE quota = 1000")
+    assert kinds(cloud, "?resource=ram") == [("quota_used", "critical")]
+
+
+def test_projects_with_bursting_may_use_more_than_their_quota(cloud: World) -> None:
+    run(cloud, "UPDATE projects SET has_bursting = %s", True)
+    assert alerts(cloud)["counts"] == {"critical": 1, "warning": 0}
+    assert kinds(cloud) == [("quota_used", "critical")]
+
+
+def test_thresholds_by_resource(make: Callable[..., World]) -> None:
+    cloud = make(behaviors=BEHAVIORS, alerts=MANY)
+    run(cloud, "UPDATE project_services SET push_error = ''")
+    run(cloud, "UPDATE project_resources SET usage = 900 WHERE quota = 1024")
+    found = alerts(cloud)
+    shown = [(one["kind"], one["project"]["name"], one["resource"], one.get("threshold")) for one in found["alerts"]]
+    assert shown == [
+        ("usage_above_quota", "dresden", "cores", None),
+        ("quota_used", "berlin", "ram", 80),
+        ("quota_used", "berlin", "cores", 20),
+    ]
+    assert found["counts"] == {"critical": 1, "warning": 2}
+
+
+EVERYWHERE = AlertRules((ThresholdRule(re.compile(".*"), UsageThresholds()),))
+
+
+@pytest.mark.parametrize(("rules", "expected"), [(AlertRules(), []), (EVERYWHERE, [("quota_used", "critical")])])
+def test_quota_that_grows_by_itself_is_always_nearly_used(
+    make: Callable[..., World], rules: AlertRules, expected: list[tuple[str, str]]
+) -> None:
+    grows = DistributionRule(re.compile("compute/ram"), "autogrow", autogrow=AutogrowRule(growth_multiplier=1.0))
+    cloud = make(behaviors=BEHAVIORS, distributions=[grows], alerts=rules)
+    run(cloud, "UPDATE project_services SET push_error = ''")
+    run(cloud, "UPDATE project_resources SET usage = 1024 WHERE quota = 1024")
+    assert kinds(cloud, "?resource=ram") == expected
+
+
+def test_commitments_that_end(cloud: World) -> None:
+    run(cloud, "UPDATE project_resources SET usage = 0")
+    made = commit(cloud, duration="1 year")
+    commit(cloud, "dresden", duration="1 hour")
+    assert kinds(cloud) == [], "it ends in an hour, and nothing can be done within that time"
+    run(cloud, "UPDATE project_commitments SET expires_at = %s WHERE duration = '1 year'", NOW + 28 * DAY)
+    run(cloud, "UPDATE project_commitments SET created_at = 1, confirmed_at = 1 WHERE duration = '1 year'")
+    expected = {
+        "kind": "commitment_expires",
+        "severity": "warning",
+        "project": PROJECT_BERLIN,
+        "service": "compute",
+        "resource": "cores",
+        "commitment": {
+            "id": made["id"],
+            "uuid": made["uuid"],
+            "availability_zone": "az-one",
+            "amount": 10,
+            "duration": "1 year",
+            "expires_at": NOW + 28 * DAY,
+        },
+    }
+    assert alerts(cloud) == {"alerts": [expected], "counts": {"critical": 0, "warning": 1}}
+    run(cloud, "UPDATE project_commitments SET expires_at = %s WHERE duration = '1 year'", NOW + 7 * DAY)
+    assert kinds(cloud) == [("commitment_expires", "critical")]
+    run(cloud, "UPDATE project_commitments SET created_at = %s, confirmed_at = %s", NOW - DAY, NOW - DAY)
+    assert kinds(cloud) == [], "its whole duration is 8 days"
+    run(cloud, "UPDATE project_commitments SET created_at = %s, confirmed_at = %s", NOW - 8 * DAY, NOW - 8 * DAY)
+    assert kinds(cloud) == [("commitment_expires", "critical")]
+
+
+def test_commitments_that_need_nobody(cloud: World) -> None:
+    run(cloud, "UPDATE project_resources SET usage = 0")
+    made = commit(cloud, duration="1 year")
+    run(cloud, "UPDATE project_commitments SET created_at = 1, confirmed_at = 1, expires_at = %s", NOW + 5 * DAY)
+    assert kinds(cloud) == [("commitment_expires", "critical")]
+    run(cloud, "UPDATE project_commitments SET auto_renews = %s", True)
+    assert kinds(cloud) == [], "it will renew itself"
+    run(cloud, "UPDATE project_commitments SET renewal_error = 'no capacity'")
+    failed = alerts(cloud)["alerts"][0]
+    assert (failed["kind"], failed["severity"]) == ("auto_renewal_failed", "critical")
+    assert failed["commitment"]["auto_renew_error"] == "no capacity"
+    assert alerts(cloud)["counts"] == {"critical": 1, "warning": 0}
+    run(cloud, "UPDATE project_commitments SET auto_renews = %s, renewal_error = ''", False)
+    assert cloud.request("POST", f"{PATHS['berlin']}/commitments/{made['id']}/renew").status_code in (200, 201, 202)
+    assert kinds(cloud) == [], "it was renewed"
+
+
+def test_commitments_that_could_not_be_confirmed(cloud: World) -> None:
+    run(cloud, "UPDATE project_resources SET usage = 0")
+    commit(cloud, duration="1 year", confirm_by=NOW + DAY)
+    assert kinds(cloud) == []
+    run(cloud, "UPDATE project_commitments SET confirm_by = %s", NOW - DAY)
+    found = alerts(cloud)["alerts"][0]
+    assert (found["kind"], found["severity"]) == ("commitment_unconfirmed", "critical")
+    assert found["commitment"]["confirm_by"] == NOW - DAY
+    run(cloud, "UPDATE project_commitments SET status = 'pending'")
+    assert kinds(cloud) == [("commitment_unconfirmed", "critical")]
+
+
+def test_backends_that_fail(cloud: World) -> None:
+    run(cloud, "UPDATE project_resources SET usage = 0")
+    fail_scrapes(cloud)
+    answer = cloud.request("GET", "/v1/alerts")
+    assert SECRET not in answer.text
+    assert answer.json["alerts"] == [
+        {"kind": "capacity_unreachable", "severity": "warning", "capacitor": "inventory", "since": 900},
+        {
+            "kind": "scrapes_fail",
+            "severity": "warning",
+            "service": "compute",
+            "since": 1400,
+            "projects": 3,
+            "failing_projects": 2,
+        },
+    ]
+    of_domain = {"kind": "backend_unreachable", "severity": "critical", "service": "compute", "since": 1400}
+    found = alerts(cloud, path=f"/v1/domains/{GERMANY}")["alerts"]
+    assert found == [{**of_domain, "projects": 2, "failing_projects": 2}]
+    assert kinds(cloud, path=PATHS["berlin"]) == [("backend_unreachable", "critical")]
+    assert kinds(cloud, "?service=volume", path=PATHS["berlin"]) == []
+    assert kinds(cloud, path=PATHS["paris"]) == []
+    run(cloud, "UPDATE project_services SET failing_since = %s", NOW - 3599)
+    assert kinds(cloud, path=PATHS["berlin"]) == [], "not for an hour yet"
+    run(cloud, "UPDATE project_services SET push_error = 'no' WHERE project_id = 1")
+    unwritten = alerts(cloud, "?service=volume", path=PATHS["berlin"])["alerts"]
+    assert unwritten == [
+        {
+            "kind": "quota_not_written",
+            "severity": "warning",
+            "service": "volume",
+            "projects": 1,
+            "unwritten_projects": 1,
+        }
+    ]
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x"])
+def test_bad_limits(cloud: World, query: str) -> None:
+    assert cloud.request("GET", f"/v1/alerts?{query}").status_code == 400
