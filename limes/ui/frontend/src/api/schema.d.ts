@@ -7,6 +7,53 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description One alert. Which fields it has besides the first two depends on its kind. */
+        Alert: {
+            kind: string;
+            severity: string;
+            project?: components["schemas"]["PlacedNamed"];
+            service?: string;
+            resource?: string;
+            /** @description only of measured resources */
+            unit?: string;
+            quota?: number;
+            usage?: number;
+            /** @description usage is above so many percent of quota */
+            threshold?: number;
+            commitment?: components["schemas"]["AlertedCommitment"];
+            /** @description how many there are */
+            projects?: number;
+            /** @description whose last scrape failed */
+            failing_projects?: number;
+            /** @description whose quota the backend did not take */
+            unwritten_projects?: number;
+            capacitor?: string;
+            /** @description UNIX timestamp, in whole seconds */
+            since?: number;
+        };
+        /** @description How many there are, whatever `limit` says. */
+        AlertCounts: {
+            critical: number;
+            warning: number;
+        };
+        /** @description The commitment that an alert is about. */
+        AlertedCommitment: {
+            id: number;
+            uuid: string;
+            availability_zone: string;
+            amount: number;
+            duration: string;
+            /** @description UNIX timestamp, in whole seconds */
+            confirm_by?: number;
+            /** @description UNIX timestamp, in whole seconds */
+            expires_at: number;
+            auto_renew_error?: string;
+        };
+        /** @description The critical ones first. */
+        AlertsAnswer: {
+            alerts: components["schemas"]["Alert"][];
+            counts: components["schemas"]["AlertCounts"];
+        };
         /** @description The projects of all domains, or a page of them with the link to the next. */
         AllProjectsAnswer: {
             projects: components["schemas"]["PlacedProject"][];
@@ -83,6 +130,7 @@ export interface components {
             show: boolean;
             show_inconsistencies: boolean;
             show_errors: boolean;
+            show_alerts: boolean;
             list_domains: boolean;
             list_projects: boolean;
             /** @description follow the changes of all commitments */
@@ -374,6 +422,7 @@ export interface components {
             limit_growth: boolean;
             show: boolean;
             show_history: boolean;
+            show_alerts: boolean;
             list_projects: boolean;
             discover_projects: boolean;
         };
@@ -855,6 +904,7 @@ export interface components {
             limit_growth: boolean;
             show: boolean;
             show_history: boolean;
+            show_alerts: boolean;
             sync: boolean;
             set_bursting: boolean;
             buy_commitments: boolean;
@@ -1140,6 +1190,10 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type Alert = components['schemas']['Alert'];
+export type AlertCounts = components['schemas']['AlertCounts'];
+export type AlertedCommitment = components['schemas']['AlertedCommitment'];
+export type AlertsAnswer = components['schemas']['AlertsAnswer'];
 export type AllProjectsAnswer = components['schemas']['AllProjectsAnswer'];
 export type AutoRenewal = components['schemas']['AutoRenewal'];
 export type AutoRenewalBody = components['schemas']['AutoRenewalBody'];
