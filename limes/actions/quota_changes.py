@@ -11,8 +11,7 @@ from limes.core.units import MAX_AMOUNT, UnitError, convert
 from limes.db.engine import Engine
 from limes.db.queries.bursting import lock_project
 from limes.db.queries.domain_quotas import domain_quotas_by_name
-from limes.db.queries.project_figures import ProjectResourceRow
-from limes.db.queries.project_quotas import SetByPeople, project_quotas_by_name
+from limes.db.queries.project_quotas import project_quotas_by_name
 from limes.errors import PreconditionFailed
 
 
@@ -173,25 +172,31 @@ def tag_of_domain(catalog: Catalog, quotas: Mapping[Ref, int]) -> str:
 def project_tag(engine: Engine, catalog: Catalog, project_id: int, *, lock: bool = False) -> str:
     """Returns the tag of a project. With `lock`, what it stands for does not change until the transaction ends."""
     bursting = lock_project(engine, project_id, lock=lock)
-    return tag_of_project(catalog, project_quotas_by_name(engine, project_id, lock=lock), bursting)
+    rows = project_quotas_by_name(engine, project_id, lock=lock)
+    quotas = {ref: row.quota for ref, row in rows.items()}
+    bounds = {ref: (row.max_quota, row.forbids_autogrowth) for ref, row in rows.items()}
+    return tag_of_project(catalog, quotas, bounds, bursting)
 
 
-def tag_of_project(catalog: Catalog, rows: Mapping[Ref, ProjectResourceRow | SetByPeople], bursting: bool) -> str:
-    """Returns the tag of a project, given all of its resources. A quota that is None or missing cannot be set yet.
+def tag_of_project(
+    catalog: Catalog, quotas: Mapping[Ref, int | None], bounds: Mapping[Ref, tuple[int | None, bool]], bursting: bool
+) -> str:
+    """Returns the tag of a project, given all of its quotas. One that is None or missing cannot be set yet.
 
-    Of quota that grows by itself, only the bounds count, as they are what people set.
+    Of quota that grows by itself, only the `bounds` count, as they are what people set: how far, and whether it may not
+    grow at all.
     """
-    quotas: dict[Ref, int] = {}
-    bounds: dict[Ref, tuple[int | None, bool]] = {}
-    for ref, row in rows.items():
-        if not _tracks_quota(catalog, ref):
-            continue
-        if not catalog.autogrow(ref):
-            if row.quota is not None:
-                quotas[ref] = row.quota
-        elif row.max_quota is not None or row.forbids_autogrowth:
-            bounds[ref] = (row.max_quota, bool(row.forbids_autogrowth))
-    return quota_tag(quotas, bursting=bool(bursting), bounds=bounds)
+    shown = {
+        ref: quota
+        for ref, quota in quotas.items()
+        if quota is not None and _tracks_quota(catalog, ref) and not catalog.autogrow(ref)
+    }
+    bounds = {
+        ref: (maximum, bool(forbids))
+        for ref, (maximum, forbids) in bounds.items()
+        if (maximum is not None or forbids) and _tracks_quota(catalog, ref) and catalog.autogrow(ref)
+    }
+    return quota_tag(shown, bursting=bool(bursting), bounds=bounds)
 
 
 def _tracks_quota(catalog: Catalog, ref: Ref) -> bool:

@@ -13,6 +13,7 @@ from limes.db.engine import Engine
 from limes.db.queries import project_figures as queries
 from limes.db.queries import project_scrapes, projects
 from limes.db.queries.catalog import all_ids
+from limes.db.queries.growth_bounds import growth_bounds
 from limes.db.queries.project_sums import Among
 from limes.db.queries.projects import ProjectRow
 
@@ -33,6 +34,15 @@ class ProjectDetails:
 
 
 @dataclass(slots=True)
+class GrowingQuota:
+    """What there is of a quota that grows by itself besides its amount."""
+
+    max_quota: int | None
+    forbids_growth: bool
+    by_az: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class ProjectReport:
     """The figures of one project. A service that was never scraped has no time and no resources."""
 
@@ -45,8 +55,8 @@ class ProjectReport:
     """Only filled if asked for; in the order `any`, AZs by name, `unknown`."""
     committed: AZBreakdown = field(default_factory=dict)
     """Only filled if asked for."""
-    az_quotas: dict[Ref, dict[str, int]] = field(default_factory=dict)
-    """By AZ, of what grows by itself. There, `azs` are filled even if not asked for."""
+    growing: dict[Ref, GrowingQuota] = field(default_factory=dict)
+    """Of what grows by itself. There, `azs` are filled even if not asked for."""
     tag: str = ""
     """Of all its quotas, selected or not (`limes.core.quota`). Only in the report of a single project."""
 
@@ -89,7 +99,7 @@ class ReportProjects:
 
     def run(self, domain_uuid: str, uuid: str, details: ProjectDetails) -> ProjectReport:
         """Returns one project. Raises `NotFound` for an unknown domain or project, and for one of another domain."""
-        if not details.with_azs and not self._growing(details.selection):
+        if not details.with_azs and not any(map(self.catalog.autogrow, self.catalog.refs())):
             report = self._read_one(domain_uuid, uuid, details.selection)
             if report is not None:
                 self._add_outages([report], details.stale_before)
@@ -99,7 +109,9 @@ class ReportProjects:
             project = find_project(self.engine, domain_uuid, uuid)
             report = self._read([project], details, project.domain_id, [project.id])[0]
             if details.selection.is_whole(self.catalog):
-                report.tag = tag_of_project(self.catalog, report.resources, project.has_bursting)
+                quotas = {ref: row.quota for ref, row in report.resources.items()}
+                bounds = {ref: (each.max_quota, each.forbids_growth) for ref, each in report.growing.items()}
+                report.tag = tag_of_project(self.catalog, quotas, bounds, project.has_bursting)
             else:
                 report.tag = project_tag(self.engine, self.catalog, project.id)
             return report
@@ -108,10 +120,10 @@ class ReportProjects:
 
     def _read_one(self, domain_uuid: str, uuid: str, selection: Selection) -> ProjectReport | None:
         """Returns one project without AZs in one round trip: this is what each page of a dashboard asks first. None if
-        there is no such project."""
+        there is no such project. Not for clouds in which quota grows by itself."""
         report: ProjectReport | None = None
         refs = set(selection.refs)
-        rows: dict[Ref, queries.ProjectResourceRow] = {}
+        quotas: dict[Ref, int | None] = {}
         for row in queries.project_services(self.engine, domain_uuid, uuid):
             report = report or ProjectReport(row.project)
             if row.has_service and row.service_type in selection.services:
@@ -120,11 +132,11 @@ class ReportProjects:
                     report.failing_since[row.service_type] = row.failing_since
             if row.resource is not None and row.resource_name is not None:
                 ref = (row.service_type, row.resource_name)
-                rows[ref] = row.resource
+                quotas[ref] = row.resource.quota
                 if ref in refs:
                     report.resources[ref] = row.resource
         if report is not None:
-            report.tag = tag_of_project(self.catalog, rows, report.project.has_bursting)
+            report.tag = tag_of_project(self.catalog, quotas, {}, report.project.has_bursting)
         return report
 
     def _page(self, details: ProjectDetails, page: Page) -> list[ProjectReport]:
@@ -152,7 +164,7 @@ class ReportProjects:
         growing_refs = {id_: ref for id_, ref in refs.items() if ref in growing}
         self._add_azs(reports, refs if details.with_azs else growing_refs, domain_id, project_ids)
         if growing_refs:
-            self._add_az_quotas(reports, growing_refs, domain_id, project_ids)
+            self._add_growing(reports, growing_refs, domain_id, project_ids)
         if details.commitments_at is not None:
             among = Among("domain", [domain_id]) if project_ids is None else Among("project", project_ids)
             breakdowns = read_commitments(self.engine, refs, details.commitments_at, "project", among)
@@ -174,15 +186,19 @@ class ReportProjects:
             for rows in report.azs.values():
                 rows.sort(key=lambda row: self.catalog.az_order(row.az))
 
-    def _add_az_quotas(
+    def _add_growing(
         self,
         reports: Mapping[int, ProjectReport],
         refs: Mapping[int, Ref],
         domain_id: int,
         project_ids: Sequence[int] | None,
     ) -> None:
+        """Adds quota by AZ, and what bounds it: two more queries."""
+        for bounds in growth_bounds(self.engine, list(refs), domain_id, project_ids, lock=False):
+            quota = GrowingQuota(bounds.max_quota, bool(bounds.forbids_autogrowth))
+            reports[bounds.project_id].growing[refs[bounds.resource_id]] = quota
         for row in queries.project_az_quotas(self.engine, list(refs), domain_id, project_ids):
-            reports[row.project_id].az_quotas.setdefault(refs[row.resource_id], {})[row.az] = row.quota
+            reports[row.project_id].growing[refs[row.resource_id]].by_az[row.az] = row.quota
 
     def _growing(self, selection: Selection) -> set[Ref]:
         """Returns the resources whose quota grows by itself. Of them, figures by AZ are always shown."""

@@ -135,10 +135,10 @@ class ProjectRenderer:
             document.pop("commitment_config", None)
         if row.physical_usage is not None:
             document["physical_usage"] = row.physical_usage
-        if grows:
-            if row.max_quota is not None:
-                document["max_quota"] = row.max_quota
-            if row.forbids_autogrowth:
+        if grows and (growing := report.growing.get(ref)):
+            if growing.max_quota is not None:
+                document["max_quota"] = growing.max_quota
+            if growing.forbids_growth:
                 document["forbid_autogrowth"] = True
         if context.with_azs or grows:
             self._add_azs(document, report, column)
@@ -149,7 +149,8 @@ class ProjectRenderer:
         azs = report.azs.get(ref, ())
         if context.per_az or column.grows:
             committed = report.committed.get(ref, {})
-            quotas = report.az_quotas.get(ref, {}) if column.grows else None
+            growing = report.growing.get(ref)
+            quotas = growing.by_az if growing else None
             document["per_az"] = project_azs(context.catalog, azs, committed, quotas, detail=context.detail)
         if context.detail:
             subresources = [az.subresources for az in azs]

@@ -32,9 +32,6 @@ class ProjectResourceRow(NamedTuple):
     physical_usage: int | None
     max_backend_quota: int | None
     """The largest quota that the backend accepts of the project, where it says so."""
-    max_quota: int | None
-    """How far quota may grow by itself, where the project limits it."""
-    forbids_autogrowth: bool
 
 
 class ProjectAZRow(NamedTuple):
