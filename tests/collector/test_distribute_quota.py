@@ -15,6 +15,7 @@ from limes.core.catalog import DistributionRule
 from limes.core.constraints import Constraint, ConstraintSet
 from limes.core.growth_bounds import BoundSource
 from limes.core.overrides import QuotaOverrides
+from limes.core.units import MAX_AMOUNT
 from limes.errors import Unavailable
 from limes.metrics.data import DataMetrics
 from tests.collector.commitments import YEAR, add
@@ -408,3 +409,17 @@ def test_bursting_comes_on_top(make_lab: Callable[..., Lab]) -> None:
     lab.push().push_project(lab.project_id(), ["compute"])
     assert lab.compute.quota["berlin"]["cores"] == 30
     assert lab.quotas()["cores"] == (20, 30)
+
+
+def test_largest_amounts(make_lab: Callable[..., Lab]) -> None:
+    """The sum of what is used in AZs is more than a quota can be."""
+    lab = make_growing(make_lab, replace(GROWTH, growth_multiplier=1e6, overcommit=True))
+    use(lab, berlin={"az-one": MAX_AMOUNT - 5, "az-two": 7}, dresden={"az-one": MAX_AMOUNT // 2})
+    provide(lab, az_one=MAX_AMOUNT, az_two=MAX_AMOUNT)
+    lab.distribute_all()
+    assert {name: sum(quotas.values()) for name, quotas in az_quotas(lab).items()} == {
+        "berlin": MAX_AMOUNT,
+        "dresden": MAX_AMOUNT,
+    }
+    set_due(lab, lab.now)
+    assert lab.distribute_all() == 0
