@@ -1,23 +1,16 @@
-"""Quota that follows usage and commitments: when it is computed, and what is written."""
+"""Quota that follows usage and commitments: how much of it projects get, and why."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from io import BytesIO
-from typing import Any
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from limes.actions.distribute_quota import DistributionOutcome
 from limes.core.autogrow import Step
-from limes.core.catalog import DistributionRule
 from limes.core.constraints import Constraint, ConstraintSet
 from limes.core.growth_bounds import BoundSource
 from limes.core.overrides import QuotaOverrides
 from limes.core.units import MAX_AMOUNT
-from limes.errors import Unavailable
-from limes.metrics.data import DataMetrics
 from tests.collector.commitments import YEAR, add
 from tests.collector.growing import (
     DAY,
@@ -92,24 +85,6 @@ def test_backends_are_told(lab: Lab) -> None:
     assert desynced(lab) == []
 
 
-def test_the_same_state_writes_nothing(lab: Lab) -> None:
-    lab.distribute_all()
-    set_due(lab, lab.now)
-    before = all_rows(lab.engine)
-    assert lab.distribute_all() == 0
-    assert set(changes(before, all_rows(lab.engine))) == {"resources"}
-
-
-def test_what_others_have_written_is_corrected(lab: Lab) -> None:
-    """The previous release lets people set quota, for as long as some of its processes run."""
-    lab.distribute_all()
-    lab.set_quota("cores", 7)
-    set_due(lab, lab.now)
-    assert lab.distribute_all() == 1
-    assert az_quotas(lab)["berlin"] == {"az-one": 24, "az-two": 36}
-    assert history(lab)[-1][2:5] == (7, 60, "autogrow")
-
-
 def test_usage_of_late(lab: Lab) -> None:
     """Quota falls once usage has been lower for the retention period, and grows once it was higher for so long."""
     lab.distribute_all()
@@ -137,25 +112,6 @@ def test_recent_usage_is_kept(lab: Lab) -> None:
     assert az_quotas(lab)["berlin"] == {"az-one": 25, "az-two": 30}
 
 
-def test_statements_of_a_scrape(lab: Lab) -> None:
-    """Two more where usage has changed, and one to see whether it is granted where it has risen."""
-    lab.distribute_all()
-
-    def asked(**usage: Any) -> int:
-        statements = []
-        run = lab.engine.db.execute_sql
-        lab.engine.db.execute_sql = lambda sql, *args, **kwargs: (statements.append(sql), run(sql, *args, **kwargs))[1]
-        try:
-            use(lab, **usage)
-        finally:
-            del lab.engine.db.execute_sql
-        return len([sql for sql in statements if "usage_changes" in sql or "az_quotas" in sql])
-
-    assert asked(berlin={"az-one": 20, "az-two": 30}) == 0
-    assert asked(berlin={"az-one": 19, "az-two": 30}) == 2
-    assert asked(berlin={"az-one": 20, "az-two": 30}) == 3
-
-
 def test_usage_beyond_quota_is_granted_at_once(lab: Lab) -> None:
     lab.distribute_all()
     use(lab, berlin={"az-one": 20, "az-two": 40})
@@ -174,24 +130,6 @@ def test_a_base_quota_is_used(make_lab: Callable[..., Lab]) -> None:
     lab.distribute_all()
     assert az_quotas(lab)["berlin"] == {"any": 6, "az-one": 3, "az-two": 1}, "it was 0 of late"
     assert [row[:4] for row in history(lab)] == [("p-berlin", "cores", 0, 10)]
-
-
-def test_due_after_a_scrape(lab: Lab) -> None:
-    """Ten seconds later, so that many new projects are computed together; only if quota was not enough."""
-
-    def due_in(project: str, az_one: int) -> float:
-        set_due(lab, lab.now + 10 * DAY)
-        use(lab, **{project: {"az-one": az_one}})
-        found = due_at(lab)
-        assert found is not None
-        return found - lab.now
-
-    lab.distribute_all()
-    assert due_in("dresden", 7) == 10
-    assert due_in("dresden", 6) > DAY
-    assert due_in("dresden", 7) > DAY
-    lab.execute("DELETE FROM project_resources WHERE project_id = %s", lab.project_id("paris"))
-    assert due_in("paris", 0) == 10, "seen for the first time"
 
 
 def test_a_commitment_raises_quota_at_once(lab: Lab) -> None:
@@ -218,16 +156,6 @@ def test_a_commitment_that_ends_lowers_quota(lab: Lab) -> None:
     lab.distribute_all()
     assert "paris" not in az_quotas(lab)
     assert history(lab)[-1] == ("p-paris", "cores", 12, 0, "autogrow", "usage 0: nothing", "limes")
-
-
-def test_due_after_a_capacity_scrape(lab: Lab) -> None:
-    lab.distribute_all()
-    set_due(lab, lab.now + 10 * DAY)
-    provide(lab, az_one=26, az_two=100)
-    assert due_at(lab) == lab.now
-    lab.distribute_all()
-    assert az_quotas(lab) == {"berlin": {"az-one": 21, "az-two": 36}, "dresden": {"az-one": 5}}
-    assert history(lab)[-2][5].endswith("; no capacity for 3 more")
 
 
 def test_bounds(make_lab: Callable[..., Lab]) -> None:
@@ -271,71 +199,6 @@ def test_small_changes_wait(make_lab: Callable[..., Lab]) -> None:
     assert az_quotas(lab)["berlin"] == {"az-one": 62}
 
 
-def test_resources_that_people_set_are_left_alone(lab: Lab) -> None:
-    assert due_at(lab, "ram") is None
-    provide(lab, az_one=100, az_two=100)
-    lab.distribute_all()
-    assert due_at(lab, "ram") is None
-    assert lab.quotas()["ram"] == (0, 0)
-
-
-def test_one_resource_that_fails_does_not_stop_others(make_lab: Callable[..., Lab]) -> None:
-    rule = DistributionRule(re.compile("compute/(cores|ram)"), "autogrow", autogrow=GROWTH)
-    lab = make_lab(catalog_options={"distributions": [rule]})
-    lab.discover().run()
-    lab.scrape_all()
-    lab.clock.advance(10)
-
-    class Broken(QuotaOverrides):
-        def for_project(self, ref: Any, domain_name: str, project_name: str) -> int | None:
-            if ref == CORES:
-                raise Unavailable("the disk is gone")
-            return 5
-
-    distribute = lab.distribute(Broken({}))
-    assert [distribute.run_next(), distribute.run_next(), distribute.run_next()] == [
-        DistributionOutcome(CORES, False),
-        DistributionOutcome(("compute", "ram"), True, 3),
-        None,
-    ]
-    errors = dict(lab.rows("SELECT name, error FROM jobs"))
-    assert errors == {"distribute-quota:compute/cores": "the disk is gone", "distribute-quota:compute/ram": ""}
-    assert due_at(lab) == lab.now + 180
-    lab.clock.advance(180)
-    lab.distribute_all()
-    assert set(dict(lab.rows("SELECT name, error FROM jobs")).values()) == {""}
-
-
-def test_a_killed_one_costs_a_lease(lab: Lab) -> None:
-    """Nobody else does the same meanwhile."""
-
-    class Killed(BaseException):
-        pass
-
-    def die() -> QuotaOverrides:
-        raise Killed
-
-    with pytest.raises(Killed):
-        replace(lab.distribute(), overrides=die).run_next()
-    assert lab.distribute().run_next() is None
-    lab.clock.advance(300)
-    assert lab.distribute().run_next() == DistributionOutcome(CORES, True, 2)
-
-
-def test_what_changes_during_a_computation_is_computed_again(lab: Lab) -> None:
-    """The mark comes after the claim, and before the computation locks the resource."""
-    from limes.db.queries.autogrow import mark_due
-
-    ids = [id_ for (id_,) in lab.rows("SELECT id FROM resources WHERE name = 'cores'")]
-    distribute = lab.distribute()
-    assert distribute.run_next()
-    assert due_at(lab) == lab.now + 900
-    lab.engine.atomic(lambda: mark_due(lab.engine, ids, lab.now))
-    assert due_at(lab) == lab.now
-    lab.engine.atomic(lambda: mark_due(lab.engine, ids, lab.now + 50))
-    assert due_at(lab) == lab.now, "never later than before"
-
-
 def test_explanation(lab: Lab) -> None:
     before = all_rows(lab.engine)
     found = lab.distribute(QuotaOverrides({("germany", "dresden"): {CORES: 7}})).allocation(lab.project_id(), CORES)
@@ -358,17 +221,6 @@ def test_explanation(lab: Lab) -> None:
     assert changes(before, all_rows(lab.engine)) == {}
 
 
-def test_a_project_that_vanishes(lab: Lab) -> None:
-    lab.distribute_all()
-    lab.keystone.found = {
-        domain: [one for one in found if one.name != "dresden"] for domain, found in lab.keystone.found.items()
-    }
-    set_due(lab, lab.now + 500)
-    lab.discover().run()
-    assert set(az_quotas(lab)) == {"berlin"}
-    assert due_at(lab) == lab.now, "others may have what it has used"
-
-
 def test_commitments_for_all_azs(make_lab: Callable[..., Lab]) -> None:
     """They cover usage wherever it is."""
     lab = make_lab(catalog_options={"distributions": distributions()})
@@ -380,21 +232,6 @@ def test_commitments_for_all_azs(make_lab: Callable[..., Lab]) -> None:
     lab.clock.advance(901)
     lab.distribute_all()
     assert az_quotas(lab)["berlin"] == {"any": 12, "az-one": 24}
-
-
-def test_domain_quota_in_metrics_is_the_sum(lab: Lab) -> None:
-    lab.distribute_all()
-    lab.execute("UPDATE domain_resources SET quota = 3")
-    file = BytesIO()
-    DataMetrics(lab.engine, lab.catalog).write(file)
-    families = {family.name: family for family in text_string_to_metric_families(file.getvalue().decode())}
-    found = {
-        (sample.labels["domain"], sample.labels["resource"]): sample.value
-        for sample in families["limes_domain_quota"].samples
-    }
-    assert found["germany", "cores"] == 66
-    assert found["france", "cores"] == 0
-    assert found["germany", "ram"] == 3
 
 
 def test_bursting_comes_on_top(make_lab: Callable[..., Lab]) -> None:
