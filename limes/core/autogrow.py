@@ -220,23 +220,32 @@ class _Distribution:
         return {az: share for az, share in zip(azs, shares, strict=True) if share}
 
     def _fit(self, wishes: _Wishes) -> _Wishes:
-        """Returns what there is capacity for: of wishes in an AZ there, and of all wishes in all AZs together."""
+        """Returns what there is capacity for: of wishes in an AZ there, or in no particular AZ; and of all wishes in all
+        AZs together."""
         by_az: dict[str, list[int]] = defaultdict(list)
         for index, wish in enumerate(wishes):
             for az in wish:
                 by_az[az].append(index)
-        cells: list[tuple[int, str, int]] = []
-        for az in sorted(by_az):
-            indexes = by_az[az]
+        cells: dict[tuple[int, str], int] = {}
+        for az, indexes in by_az.items():
             free = self._free_in_all if az == ANY_AZ else self._free[az]
             shares = fair_share(free, [wishes[index][az] for index in indexes])
-            cells += [(index, az, share) for index, share in zip(indexes, shares, strict=True) if share]
-        cells.sort()
+            cells.update({(index, az): share for index, share in zip(indexes, shares, strict=True)})
+        places = sorted(cells)
+        lacking = [wishes[index][az] - cells[index, az] if az != ANY_AZ else 0 for index, az in places]
+        for place, share in zip(places, fair_share(self._free_in_no_az(), lacking), strict=True):
+            cells[place] += share
         granted: _Wishes = [{} for _ in wishes]
-        shares = fair_share(self._free_in_all, [share for _, _, share in cells])
-        for (index, az, _), share in zip(cells, shares, strict=True):
-            granted[index][az] = share
+        for (index, az), share in zip(
+            places, fair_share(self._free_in_all, [cells[place] for place in places]), strict=True
+        ):
+            if share:
+                granted[index][az] = share
         return granted
+
+    def _free_in_no_az(self) -> int:
+        """Returns what is left of the capacity in no particular AZ, which also serves what AZs have too little for."""
+        return self._free[ANY_AZ] + sum(min(0, free) for az, free in self._free.items() if az != ANY_AZ)
 
     def _grant(self, index: int, step: Step, az: str, amount: int) -> None:
         if amount <= 0:

@@ -129,6 +129,15 @@ def test_use_in_no_particular_az_takes_room_everywhere() -> None:
     assert quotas(found) == [15, 5]
 
 
+def test_capacity_in_no_particular_az() -> None:
+    """Nobody says where it is, so it serves all AZs."""
+    cloud = projects({"one": used(20), "two": used(10)}, {"one": used(10)})
+    assert quotas(distribute({ANY_AZ: 100}, cloud, RULE)) == [36, 12]
+    assert quotas(distribute({ANY_AZ: 44}, cloud, RULE)) == [33, 11]  # 4 left of 4 + 2 + 2
+    found = distribute({"one": 32, ANY_AZ: 11}, cloud, RULE)
+    assert [found[1].quotas, found[2].quotas] == [{"one": 22, "two": 10}, {"one": 11}]  # 2 + 1
+
+
 def test_overcommit() -> None:
     assert quotas(distribute({}, projects(*MIXED), dataclasses.replace(RULE, overcommit=True))) == [
         *(36, 54, 20, 72, 10, 10)
@@ -203,7 +212,7 @@ def test_what_always_holds(
         if az != ANY_AZ and not any(Step.MINIMUM in allocation.granted for allocation in found.values()):
             in_az = sum(allocation.quotas.get(az, 0) for allocation in found.values())
             needed_there = sum(project.azs[az].needed for project in cloud if az in project.azs)
-            assert in_az <= max(capacity.get(az, 0), needed_there)
+            assert in_az <= max(capacity.get(az, 0) + capacity.get(ANY_AZ, 0), needed_there)
     other_order = dice.sample(cloud, len(cloud))
     assert distribute(dict(reversed(capacity.items())), other_order, rule) == found
 
