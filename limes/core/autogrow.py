@@ -220,8 +220,8 @@ class _Distribution:
         return {az: share for az, share in zip(azs, shares, strict=True) if share}
 
     def _fit(self, wishes: _Wishes) -> _Wishes:
-        """Returns what there is capacity for: of wishes in an AZ there, or in no particular AZ; and of all wishes in all
-        AZs together."""
+        """Returns what there is capacity for: of wishes in an AZ there, or in no particular AZ; and of all wishes in
+        all AZs together."""
         by_az: dict[str, list[int]] = defaultdict(list)
         for index, wish in enumerate(wishes):
             for az in wish:
