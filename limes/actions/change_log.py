@@ -57,10 +57,16 @@ class ChangeLog:
     """The id of this process in the events."""
     initiator: Initiator = LIMES
     """Who makes the changes."""
+    cause: str = ""
+    """What the changes that people ask for belong to, for the history: `quota request 12`."""
 
     def by(self, initiator: Initiator) -> "ChangeLog":
         """Returns the same log for changes that `initiator` makes."""
         return replace(self, initiator=initiator)
+
+    def because(self, cause: str) -> "ChangeLog":
+        """Returns the same log for changes that belong to `cause`."""
+        return replace(self, cause=cause)
 
     @property
     def has_sinks(self) -> bool:
@@ -74,7 +80,10 @@ class ChangeLog:
         if not outcome.refusals:
             self._record_steps(
                 scope,
-                [QuotaStep(change.ref, self.unit_of(change.ref), change.old, change.new) for change in outcome.changed],
+                [
+                    QuotaStep(change.ref, self.unit_of(change.ref), change.old, change.new, detail=self.cause)
+                    for change in outcome.changed
+                ],
             )
         elif self.has_sinks:
             self._emit(self._refused_quotas(scope, outcome))
@@ -101,6 +110,7 @@ class ChangeLog:
 
     def record_bounds(self, changes: Sequence[tuple[Scope, QuotaStep]]) -> None:
         """Records how far quota may grow by itself from now on, for any number of projects."""
+        changes = [(scope, replace(step, detail=step.detail or self.cause)) for scope, step in changes]
         now = self._now()
         history.append(self.engine, [self._history_row(scope, step, now) for scope, step in changes])
         self._emit([events.bound_changed(scope, step, self.initiator) for scope, step in changes])
@@ -123,6 +133,10 @@ class ChangeLog:
     def record_commitments(self, steps: Sequence[CommitmentStep]) -> None:
         """Records changes of commitments. Their history is kept elsewhere (`limes.db.queries.commitment_events`)."""
         self._emit([events.commitment_changed(step, self.initiator) for step in steps])
+
+    def record_quota_request(self, scope: Scope, request_id: int, kind: str, details: Mapping[str, object]) -> None:
+        """Records what happened to a request for more quota. What was said stays in its own conversation."""
+        self._emit([events.quota_request_changed(scope, request_id, kind, details, self.initiator)])
 
     # -- what Limes does by itself -----------------------------------------------------------------------------------
 

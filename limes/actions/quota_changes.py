@@ -33,6 +33,8 @@ class QuotaRequest:
     """What is wrong with those that could not be read."""
     permissions: Mapping[Ref, Permissions]
     """What the caller may do to those that are wanted."""
+    only_raises: bool = False
+    """Whether quotas that are higher already stay as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def decide(
     refusals = dict(request.refusals)
     attempted: list[ChangedQuota] = []
     for ref, quota in request.wanted.items():
-        if quota == present(ref):
+        if quota == present(ref) or (request.only_raises and quota < present(ref)):
             continue
         attempted.append(ChangedQuota(ref, present(ref), quota))
         refusal = judge(ref, quota)

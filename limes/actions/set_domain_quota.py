@@ -56,23 +56,38 @@ class SetDomainQuota:
         condition: Unchanged | None = None,
     ) -> QuotaOutcome:
         """Sets the quotas, or says why not. Raises `NotFound` for an unknown domain, and `PreconditionFailed`."""
-        request = read_request(self.catalog, changes, permissions, DOMAIN_QUOTA_GROWS)
-        change_log = self.change_log.by(initiator)
+        request = self.read(changes, permissions)
 
         def work() -> QuotaOutcome:
-            domain = find_domain(self.engine, domain_uuid)
-            all_ids = resource_ids(self.engine) if request.wanted else {}
-            ids = {ref: all_ids[ref] for ref in request.wanted}
-            self._lock(domain, list(ids.values()), condition, dry_run)
-            outcome = self._decide(domain, ids, request)
-            if not dry_run:
-                if outcome.changed:
-                    quotas = {ids[change.ref]: change.new for change in outcome.changed}
-                    queries.write_domain_quotas(self.engine, domain.id, quotas)
-                change_log.record_outcome(scope_of(domain), outcome)
-            return outcome
+            return self.apply(domain_uuid, request, initiator, dry_run=dry_run, condition=condition)
 
         return self.engine.snapshot(work) if dry_run else self.engine.atomic(work)
+
+    def read(self, changes: Iterable[QuotaChange], permissions: PermissionSource) -> QuotaRequest:
+        """Returns the wanted quotas as `apply` takes them."""
+        return read_request(self.catalog, changes, permissions, DOMAIN_QUOTA_GROWS)
+
+    def apply(
+        self,
+        domain_uuid: str,
+        request: QuotaRequest,
+        initiator: Initiator,
+        *,
+        dry_run: bool = False,
+        condition: Unchanged | None = None,
+    ) -> QuotaOutcome:
+        """Does what `run` does inside the caller's transaction."""
+        domain = find_domain(self.engine, domain_uuid)
+        all_ids = resource_ids(self.engine) if request.wanted else {}
+        ids = {ref: all_ids[ref] for ref in request.wanted}
+        self._lock(domain, list(ids.values()), condition, dry_run)
+        outcome = self._decide(domain, ids, request)
+        if not dry_run:
+            if outcome.changed:
+                quotas = {ids[change.ref]: change.new for change in outcome.changed}
+                queries.write_domain_quotas(self.engine, domain.id, quotas)
+            self.change_log.by(initiator).record_outcome(scope_of(domain), outcome)
+        return outcome
 
     def _lock(self, domain: DomainRow, resources: list[int], condition: Unchanged | None, dry_run: bool) -> None:
         """Takes the locks, and checks the condition under them."""

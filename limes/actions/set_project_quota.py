@@ -66,22 +66,42 @@ class SetProjectQuota:
 
         Raises `NotFound` for an unknown project, `NotReady` for one that was not scraped yet, and `PreconditionFailed`.
         """
-        request = read_request(self.catalog, changes, permissions, PROJECT_QUOTA_GROWS)
-        change_log = self.change_log.by(initiator)
+        request = self.read(changes, permissions)
 
         def work() -> tuple[ProjectRow, QuotaOutcome]:
-            project = find_project(self.engine, domain_uuid, project_uuid)
-            all_ids = resource_ids(self.engine) if request.wanted else {}
-            ids = {ref: all_ids[ref] for ref in request.wanted}
-            self._lock(project, list(ids.values()), condition, dry_run)
-            outcome = self._decide(project, ids, request)
-            if not dry_run:
-                outcome = self._write(change_log, project, ids, request, outcome)
-            return project, outcome
+            return self.apply(domain_uuid, project_uuid, request, initiator, dry_run=dry_run, condition=condition)
 
         if dry_run:
             return self.engine.snapshot(work)[1]
         project, outcome = self.engine.atomic(work)
+        return self.tell(project, outcome)
+
+    def read(self, changes: Iterable[QuotaChange], permissions: PermissionSource) -> QuotaRequest:
+        """Returns the wanted quotas as `apply` takes them."""
+        return read_request(self.catalog, changes, permissions, PROJECT_QUOTA_GROWS)
+
+    def apply(
+        self,
+        domain_uuid: str,
+        project_uuid: str,
+        request: QuotaRequest,
+        initiator: Initiator,
+        *,
+        dry_run: bool = False,
+        condition: Unchanged | None = None,
+    ) -> tuple[ProjectRow, QuotaOutcome]:
+        """Does what `run` does inside the caller's transaction; after its commit, `tell` has to be called."""
+        project = find_project(self.engine, domain_uuid, project_uuid)
+        all_ids = resource_ids(self.engine) if request.wanted else {}
+        ids = {ref: all_ids[ref] for ref in request.wanted}
+        self._lock(project, list(ids.values()), condition, dry_run)
+        outcome = self._decide(project, ids, request)
+        if not dry_run:
+            outcome = self._write(self.change_log.by(initiator), project, ids, request, outcome)
+        return project, outcome
+
+    def tell(self, project: ProjectRow, outcome: QuotaOutcome) -> QuotaOutcome:
+        """Tells the backends what was changed. Returns the outcome with their errors."""
         services = sorted({change.ref[0] for change in outcome.changed} | set(outcome.repaired))
         if not services:
             return outcome

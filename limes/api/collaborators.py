@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.explain_quota import ExplainQuota
 from limes.actions.quota_history import ShowHistory
+from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_growth_bounds import SetGrowthBounds
@@ -37,6 +38,7 @@ class ApiCollaborators:
     set_bursting: SetBursting
     set_growth_bounds: SetGrowthBounds
     commitments: CommitmentUseCases
+    quota_requests: QuotaRequestUseCases
     history: ShowHistory
     explain: ExplainQuota
     discover_domains: Callable[[Initiator], Sequence[str]]

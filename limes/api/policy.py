@@ -68,6 +68,18 @@ RULES = (
         "rule:cluster_admin",
         "Delete a commitment that is not confirmed. (With `project:edit`: within the configured grace time.)",
     ),
+    Rule("project:show_requests", "rule:project_viewer", "Show requests for more quota of a project."),
+    Rule(
+        "project:request_quota",
+        "rule:project_editor",
+        "Ask for more quota of a project, comment on such requests, and withdraw them.",
+    ),
+    Rule(
+        "project:decide_requests",
+        "rule:domain_editor",
+        "Approve and reject requests for more quota of a project, or pass them on. To approve, `project:raise` is"
+        " needed, too.",
+    ),
     # domains
     Rule("domain:list", "rule:cluster_viewer", "List all domains."),
     Rule("domain:show", "rule:domain_viewer", "Show a domain. Also needed to enter PUT and simulate-put."),
@@ -91,6 +103,17 @@ RULES = (
         "Lower quotas of a domain that are within the configured low-privilege limit.",
     ),
     Rule("domain:discover", "rule:cluster_admin", "Look for new domains in Keystone."),
+    Rule("domain:show_requests", "rule:domain_viewer", "Show requests for more quota of a domain and its projects."),
+    Rule(
+        "domain:request_quota",
+        "rule:domain_editor",
+        "Ask for more quota of a domain, comment on such requests, and withdraw them.",
+    ),
+    Rule(
+        "domain:decide_requests",
+        "rule:cluster_admin",
+        "Approve and reject requests for more quota of a domain. To approve, `domain:raise` is needed, too.",
+    ),
     # the cluster
     Rule("cluster:list", "rule:cluster_viewer", "Kept for policy files of the original; guards nothing here."),
     Rule("cluster:show", "rule:cluster_viewer", "Show everything about the cluster."),
@@ -104,6 +127,7 @@ RULES = (
     Rule("cluster:show_alerts", "rule:cluster_viewer", "List what is near its limit, ends soon or fails anywhere."),
     Rule("cluster:show_errors", "rule:cluster_viewer", "Show the errors of scrapes."),
     Rule("cluster:list_commitments", "rule:cluster_viewer", "Follow the changes of all commitments."),
+    Rule("cluster:list_requests", "rule:cluster_viewer", "List the requests for more quota of all domains."),
     Rule("cluster:show_public_commitments", "@", "See which commitments are offered to everybody."),
     Rule("cluster:edit", "rule:cluster_admin", "Kept for policy files of the original; guards nothing here."),
 )

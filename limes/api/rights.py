@@ -17,6 +17,7 @@ CLOUD = {
     "list_domains": "domain:list",
     "list_projects": "cluster:list_projects",
     "list_commitments": "cluster:list_commitments",
+    "list_requests": "cluster:list_requests",
     "show_public_commitments": "cluster:show_public_commitments",
     "discover_domains": "domain:discover",
 }
@@ -26,12 +27,18 @@ DOMAIN = {
     "show_alerts": "domain:show_alerts",
     "list_projects": "project:list",
     "discover_projects": "project:discover",
+    "show_requests": "domain:show_requests",
+    "request_quota": "domain:request_quota",
+    "decide_requests": "domain:decide_requests",
 }
 PROJECT = {
     "show": "project:show",
     "show_history": "project:show_history",
     "show_alerts": "project:show_alerts",
     "sync": "project:sync",
+    "show_requests": "project:show_requests",
+    "request_quota": "project:request_quota",
+    "decide_requests": "project:decide_requests",
     "set_bursting": "project:edit",
     "buy_commitments": "project:edit",
     "plan_commitments": "project:edit",

@@ -1,4 +1,5 @@
-"""The Limes API as a table: path, method, and what the OpenAPI document says about it. `commitment_routes` has a part.
+"""The Limes API as a table: path, method, and what the OpenAPI document says about it. `commitment_routes` and
+`quota_request_routes` have parts of it.
 
 404, 405 and `Allow`, the paths without a token, the OpenAPI document and the requests in the documentation of the
 policy rules follow from it.
@@ -19,6 +20,7 @@ from limes.api.bodies import (
 from limes.api.call import Call, Operation
 from limes.api.commitment_routes import COMMITMENTS, DOMAIN, PROJECT, SELECTION
 from limes.api.handlers import alerts, attention, cluster, growth_bounds, project, quota, rights, version
+from limes.api.quota_request_routes import QUOTA_REQUESTS
 from limes.api.shapes.alerts import AlertsAnswer
 from limes.api.shapes.attention import (
     ExpiringCommitmentsAnswer,
@@ -212,6 +214,7 @@ SECTIONS = {
         },
     },
     "commitments": COMMITMENTS,
+    "quota requests": QUOTA_REQUESTS,
     "attention": {
         "/v1/alerts": {"GET": Operation(alerts.list_alerts, "cluster:show_alerts", {200: AlertsAnswer}, (), _ALERTS)},
         f"{DOMAIN}/alerts": {

@@ -33,7 +33,8 @@ def quota_changed(scope: Scope, step: QuotaStep, initiator: Initiator) -> Event:
     """A quota was changed."""
     payload: dict[str, Any] = {"oldQuota": step.old, "newQuota": step.new, "unit": step.unit.value or None}
     if step.reason is not Reason.REQUEST:
-        payload |= {"reason": step.reason.value, "detail": step.detail or None}
+        payload["reason"] = step.reason.value
+    payload["detail"] = step.detail or None
     return _event(scope, _quota_type(step.ref), payload, initiator, step.reason)
 
 
@@ -89,6 +90,23 @@ def commitment_changed(step: CommitmentStep, initiator: Initiator) -> Event:
         success=True,
         reason_type="limes" if automatic else "HTTP",
         reason_code=step.event if automatic else code,
+    )
+
+
+def quota_request_changed(
+    scope: Scope, request_id: int, kind: str, details: Mapping[str, object], initiator: Initiator
+) -> Event:
+    """Somebody asked for quota, or decided on that."""
+    return Event(
+        action="create" if kind == "opened" else "update",
+        target_type="service/resources/quota-request",
+        target_id=str(request_id),
+        scope=scope,
+        payload={"event": kind, **details},
+        initiator=initiator,
+        success=True,
+        reason_type="HTTP",
+        reason_code="201" if kind == "opened" else _OK,
     )
 
 

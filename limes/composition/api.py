@@ -5,6 +5,7 @@ from dataclasses import replace
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.explain_quota import ExplainQuota
 from limes.actions.quota_history import ShowHistory
+from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_growth_bounds import SetGrowthBounds
@@ -59,6 +60,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
     set_domain_quota = SetDomainQuota(*quota_rules, change_log)
     set_project_quota = SetProjectQuota(*quota_rules, clock, push, change_log)
     distribution = build_distribution(settings, engine, cluster, clock, change_log)
+    set_growth_bounds = SetGrowthBounds(engine, cluster.catalog, clock, change_log, cluster.overrides.current)
     return ApiCollaborators(
         client_address=client_address(settings),
         engine=engine,
@@ -70,8 +72,9 @@ def build_api(settings: Settings) -> ApiCollaborators:
         set_domain_quota=set_domain_quota,
         set_project_quota=set_project_quota,
         set_bursting=SetBursting(engine, cluster.catalog, push, change_log),
-        set_growth_bounds=SetGrowthBounds(engine, cluster.catalog, clock, change_log, cluster.overrides.current),
+        set_growth_bounds=set_growth_bounds,
         commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, change_log),
+        quota_requests=QuotaRequestUseCases.build(set_project_quota, set_domain_quota, set_growth_bounds),
         history=ShowHistory(engine),
         explain=ExplainQuota(cluster.catalog, set_project_quota, set_domain_quota, distribution),
         discover_domains=lambda initiator: discovery.by(initiator).discover_domains(),

@@ -21,13 +21,20 @@ REQUESTS = [
     ("cloud", "list_domains", "GET", "/v1/domains"),
     ("cloud", "list_projects", "GET", "/v1/projects"),
     ("cloud", "list_commitments", "GET", "/v1/commitments"),
+    ("cloud", "list_requests", "GET", "/v1/quota-requests"),
     ("cloud", "show_public_commitments", "GET", "/v1/public-commitments"),
     ("cloud", "discover_domains", "POST", "/v1/domains/discover"),
     ("domain", "show", "GET", DOMAIN),
+    ("domain", "show_requests", "GET", f"{DOMAIN}/quota-requests"),
+    ("domain", "request_quota", "POST", f"{DOMAIN}/quota-requests"),
+    ("domain", "decide_requests", "POST", f"{DOMAIN}/quota-requests/4711/approve"),
     ("domain", "show_history", "GET", f"{DOMAIN}/history"),
     ("domain", "list_projects", "GET", f"{DOMAIN}/projects"),
     ("domain", "discover_projects", "POST", f"{DOMAIN}/projects/discover"),
     ("project", "show", "GET", PROJECT),
+    ("project", "show_requests", "GET", f"{PROJECT}/quota-requests"),
+    ("project", "request_quota", "POST", f"{PROJECT}/quota-requests"),
+    ("project", "decide_requests", "POST", f"{PROJECT}/quota-requests/4711/approve"),
     ("project", "show_history", "GET", f"{PROJECT}/history"),
     ("project", "sync", "POST", f"{PROJECT}/sync"),
     ("project", "buy_commitments", "POST", f"{PROJECT}/commitments/new"),
@@ -81,7 +88,7 @@ def test_elsewhere_there_are_none(world: World, domain: str, project: str) -> No
 
 def test_members_look_and_do_nothing(world: World) -> None:
     found = rights(world, "berlin-member", f"?domain_id={GERMANY}&project_id={BERLIN}")["project"]
-    assert {name for name, value in found.items() if value} == {"show", "show_history", "show_alerts"}
+    assert {name for name, value in found.items() if value} == {"show", "show_history", "show_alerts", "show_requests"}
 
 
 def test_a_project_without_its_domain(world: World) -> None:

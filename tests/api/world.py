@@ -17,6 +17,7 @@ from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.distribute_quota import DistributeQuota
 from limes.actions.explain_quota import ExplainQuota
 from limes.actions.quota_history import ShowHistory
+from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_growth_bounds import SetGrowthBounds
@@ -175,6 +176,7 @@ def make_world(
     set_project_quota = SetProjectQuota(
         engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), clock, world.push, change_log
     )
+    set_growth_bounds = SetGrowthBounds(engine, catalog, clock, change_log, lambda: overrides)
     deps = ApiCollaborators(
         engine=engine,
         catalog=catalog,
@@ -185,8 +187,9 @@ def make_world(
         set_domain_quota=set_domain_quota,
         set_project_quota=set_project_quota,
         set_bursting=SetBursting(engine, catalog, world.push, change_log),
-        set_growth_bounds=SetGrowthBounds(engine, catalog, clock, change_log, lambda: overrides),
+        set_growth_bounds=set_growth_bounds,
         commitments=commitments,
+        quota_requests=QuotaRequestUseCases.build(set_project_quota, set_domain_quota, set_growth_bounds),
         history=ShowHistory(engine),
         explain=ExplainQuota(
             catalog,

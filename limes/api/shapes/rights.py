@@ -18,6 +18,7 @@ class CloudRights(TypedDict):
     list_domains: bool
     list_projects: bool
     list_commitments: Annotated[bool, Field(description="follow the changes of all commitments")]
+    list_requests: Annotated[bool, Field(description="see who asks for more quota")]
     show_public_commitments: bool
     discover_domains: bool
 
@@ -41,6 +42,9 @@ class DomainRights(QuotaRights):
     show_alerts: bool
     list_projects: bool
     discover_projects: bool
+    show_requests: Annotated[bool, Field(description="for more quota")]
+    request_quota: bool
+    decide_requests: Annotated[bool, Field(description="for more quota")]
 
 
 class ProjectRights(QuotaRights):
@@ -50,6 +54,9 @@ class ProjectRights(QuotaRights):
     show_history: bool
     show_alerts: bool
     sync: bool
+    show_requests: Annotated[bool, Field(description="for more quota")]
+    request_quota: bool
+    decide_requests: Annotated[bool, Field(description="for more quota")]
     set_bursting: bool
     buy_commitments: bool
     plan_commitments: bool

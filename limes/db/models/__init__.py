@@ -24,6 +24,7 @@ from limes.db.models.history import QuotaHistory
 from limes.db.models.jobs import Job
 from limes.db.models.outbox import OutboxEvent
 from limes.db.models.projects import Project, ProjectAZResource, ProjectResource, ProjectService
+from limes.db.models.quota_requests import QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
 
 __all__ = [
     "MODELS",
@@ -44,6 +45,9 @@ __all__ = [
     "ProjectResource",
     "ProjectService",
     "QuotaHistory",
+    "QuotaRequest",
+    "QuotaRequestAmount",
+    "QuotaRequestEvent",
     "Resource",
     "Service",
     "UsageChanges",
@@ -70,6 +74,9 @@ MODELS: tuple[type[BaseModel], ...] = (
     CommitmentUse,
     Job,
     QuotaHistory,
+    QuotaRequest,
+    QuotaRequestAmount,
+    QuotaRequestEvent,
     OutboxEvent,
 )
 """Those that others refer to come first."""

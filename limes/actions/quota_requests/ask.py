@@ -1,0 +1,159 @@
+"""Asks for more quota of a project or domain.
+
+Invariant: at most one open request of a project asks for a resource, and the same for what a domain asks for itself. To
+keep it, a transaction locks the row of the project or domain before it looks for open requests.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from limes.actions.lookup import not_ready
+from limes.actions.quota_changes import QuotaChange, read_amount, without_quota
+from limes.actions.quota_requests.desk import Desk, Place, Target
+from limes.audit.initiator import Initiator
+from limes.core.catalog import Ref
+from limes.core.hierarchy import DOMAIN_QUOTA_GROWS
+from limes.core.history import What
+from limes.core.quota_requests import EventKind, Overlap, RequestStatus, names, overlap
+from limes.core.units import UnitError
+from limes.db.queries import quota_requests as queries
+from limes.db.queries.domain_quotas import domain_quotas_by_name
+from limes.db.queries.project_quotas import SetByPeople, project_quotas_by_name
+from limes.db.queries.projects import ProjectRow
+from limes.db.queries.quota_requests import AmountRow, NewRequest
+from limes.errors import Conflict, Unprocessable
+
+_NO_MAXIMUM = (
+    "it follows usage and commitments by itself (quota_distribution_model is autogrow), and has no max_quota that a"
+    " request could raise; to get more than that, make a commitment"
+)
+
+
+class _Problem(Exception):
+    """Why a resource cannot be asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskForQuota:
+    """The use case."""
+
+    desk: Desk
+
+    def run(self, place: Place, changes: Sequence[QuotaChange], reason: str, initiator: Initiator) -> int:
+        """Makes a request and returns its number. It replaces open ones whose resources it asks for, too.
+
+        Raises `NotFound`, `Unprocessable` with a line for each resource that cannot be asked for, `NotReady`, and
+        `Conflict` with an open request that asks for some of the same resources and for others.
+        """
+        if not changes:
+            raise Unprocessable("the request names no resource")
+
+        def work() -> int:
+            target = self.desk.find(place)
+            amounts = self._read_amounts(target, changes)
+            domain_id, project_id = _ids(target)
+            queries.lock_requester(self.desk.engine, domain_id, project_id)
+            replaced = self._replaced(domain_id, project_id, [row.ref for row in amounts])
+            new = NewRequest(
+                domain_id, project_id, RequestStatus.OPEN, reason, self.desk.now(), initiator.id, initiator.name, None
+            )
+            return self._store(target, new, amounts, replaced, initiator)
+
+        return self.desk.engine.atomic(work)
+
+    def _store(
+        self,
+        target: Target,
+        new: NewRequest,
+        amounts: Sequence[AmountRow],
+        replaced: Sequence[int],
+        initiator: Initiator,
+    ) -> int:
+        desk = self.desk
+        id_ = queries.insert(desk.engine, new)
+        queries.add_amounts(desk.engine, [row._replace(request_id=id_) for row in amounts])
+        text = f"replaced by quota request {id_}"
+        desk.close(target, replaced, RequestStatus.SUPERSEDED, text, initiator)
+        if isinstance(target, ProjectRow):
+            desk.close_passed_on(target, replaced, text, initiator)
+        wanted = {"/".join(row.ref): row.wanted for row in amounts}
+        desk.record(target, [id_], EventKind.OPENED, "", initiator, reason=new.reason, wanted=wanted)
+        return id_
+
+    def _replaced(self, domain_id: int, project_id: int | None, refs: Sequence[Ref]) -> list[int]:
+        ids = [row.id for row in queries.lock_open(self.desk.engine, domain_id, project_id)]
+        replaced = []
+        for id_, rows in queries.amounts_of(self.desk.engine, ids).items():
+            open_refs = [row.ref for row in rows]
+            found = overlap(open_refs, refs)
+            if found is Overlap.PARTIAL:
+                common, others = set(open_refs) & set(refs), set(open_refs) - set(refs)
+                raise Conflict(
+                    f"quota request {id_} is open and asks for {names(common)} already, and for {names(others)}:"
+                    " withdraw it first, or ask for all of them at once, which replaces it"
+                )
+            if found is Overlap.REPLACED:
+                replaced.append(id_)
+        return replaced
+
+    # -- what is asked for ---------------------------------------------------------------------------------------------
+
+    def _read_amounts(self, target: Target, changes: Sequence[QuotaChange]) -> list[AmountRow]:
+        desk, is_project = self.desk, isinstance(target, ProjectRow)
+        of_project = project_quotas_by_name(desk.engine, target.id, lock=False) if is_project else {}
+        of_domain = {} if is_project else domain_quotas_by_name(desk.engine, target.id, lock=False)
+        rows, problems, missing = [], [], []
+        for change in changes:
+            try:
+                wanted = self._amount(change)
+                if is_project and change.ref not in of_project:
+                    missing.append(change.ref)
+                    continue
+                what, present = (
+                    self._present_of_project(change.ref, of_project)
+                    if is_project
+                    else self._present_of_domain(change.ref, of_domain)
+                )
+                self._check_raise(change.ref, wanted, present)
+            except _Problem as problem:
+                problems.append(f"cannot ask for {'/'.join(change.ref)} quota: {problem}")
+                continue
+            rows.append(AmountRow(0, *change.ref, what.value, present, wanted, None))
+        if problems:
+            raise Unprocessable("\n".join(sorted(problems)))
+        if missing:
+            raise not_ready(desk.engine, target.id, missing)
+        return rows
+
+    def _amount(self, change: QuotaChange) -> int:
+        if refusal := without_quota(self.desk.catalog, change.ref):
+            raise _Problem(refusal.message)
+        try:
+            return read_amount(self.desk.catalog, change.ref, change.amount, change.unit)
+        except UnitError as error:
+            raise _Problem(str(error)) from None
+
+    def _present_of_project(self, ref: Ref, rows: Mapping[Ref, SetByPeople]) -> tuple[What, int]:
+        if not self.desk.catalog.autogrow(ref):
+            return What.QUOTA, rows[ref].quota or 0
+        maximum = rows[ref].max_quota
+        if maximum is None:
+            raise _Problem(_NO_MAXIMUM)
+        return What.MAX_QUOTA, maximum
+
+    def _present_of_domain(self, ref: Ref, quotas: Mapping[Ref, int]) -> tuple[What, int]:
+        if self.desk.catalog.autogrow(ref):
+            raise _Problem(DOMAIN_QUOTA_GROWS.message)
+        return What.QUOTA, quotas.get(ref, 0)
+
+    def _check_raise(self, ref: Ref, wanted: int, present: int) -> None:
+        if wanted <= present:
+            unit = self.desk.change_log.unit_of(ref)
+            raise _Problem(
+                f"{unit.render(wanted)} is not more than it has now, which is {unit.render(present)};"
+                " lowering needs no request: set the quota"
+            )
+
+
+def _ids(target: Target) -> tuple[int, int | None]:
+    return (target.domain_id, target.id) if isinstance(target, ProjectRow) else (target.id, None)

@@ -1,0 +1,87 @@
+"""Shows requests, and the conversation about one of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from limes.actions.quota_requests.desk import Desk, Place, no_such_request
+from limes.audit.initiator import Initiator
+from limes.core.quota_requests import EventKind
+from limes.db.queries import quota_request_lists as lists
+from limes.db.queries import quota_requests as queries
+from limes.db.queries.projects import ProjectRow
+from limes.db.queries.quota_request_lists import Filters, RequestRow
+from limes.db.queries.quota_requests import AmountRow, EventRow
+from limes.errors import Conflict
+
+MOST_EVENTS = 1000
+"""How long a conversation can get by comments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A request with all that is to be shown of it."""
+
+    row: RequestRow
+    amounts: Sequence[AmountRow]
+    passed_on_to: int | None
+    """The number of the domain's request."""
+    conversation: Sequence[EventRow] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRequests:
+    """The use cases. Lists have the newest first; `before` is the number of a request."""
+
+    desk: Desk
+
+    def check_place(self, place: Place) -> None:
+        """Raises `NotFound` if there is no such domain or project."""
+        self.desk.find(place)
+
+    def of(self, place: Place, filters: Filters, before: int, limit: int) -> Sequence[Described]:
+        """Lists the requests of a project; or those of a domain and of all its projects. Raises `NotFound`."""
+
+        def read() -> Sequence[Described]:
+            target = self.desk.find(place)
+            if isinstance(target, ProjectRow):
+                return self._page(replace(filters, project_id=target.id), before, limit)
+            return self._page(replace(filters, domain_id=target.id), before, limit)
+
+        return self.desk.engine.snapshot(read)
+
+    def everywhere(self, filters: Filters, before: int, limit: int) -> Sequence[Described]:
+        """Lists the requests of all domains and projects."""
+        return self.desk.engine.snapshot(lambda: self._page(filters, before, limit))
+
+    def one(self, place: Place, request_id: int) -> Described:
+        """Returns a request of that project, or of that domain itself, with its conversation. Raises `NotFound`."""
+
+        def read() -> Described:
+            self.desk.find(place)
+            row = lists.one(self.desk.engine, request_id)
+            if row is None or (row.domain_uuid, row.project_uuid or "") != (place.domain_uuid, place.project_uuid):
+                raise no_such_request(request_id)
+            (described,) = self._describe([row])
+            return replace(described, conversation=lists.conversation(self.desk.engine, request_id))
+
+        return self.desk.engine.snapshot(read)
+
+    def comment(self, place: Place, request_id: int, text: str, initiator: Initiator) -> None:
+        """Adds a comment, even to a request that is closed. Raises `NotFound`, and `Conflict` after very many."""
+
+        def work() -> None:
+            locked = self.desk.lock(place, request_id, must_be_open=False)
+            if lists.count_events(self.desk.engine, request_id) >= MOST_EVENTS:
+                raise Conflict(f"the conversation about quota request {request_id} has {MOST_EVENTS} entries already")
+            self.desk.record(locked.target, [request_id], EventKind.COMMENT, text, initiator)
+
+        self.desk.engine.atomic(work)
+
+    def _page(self, filters: Filters, before: int, limit: int) -> Sequence[Described]:
+        return self._describe(lists.page(self.desk.engine, filters, before, limit))
+
+    def _describe(self, rows: Sequence[RequestRow]) -> Sequence[Described]:
+        ids = [row.id for row in rows]
+        amounts = queries.amounts_of(self.desk.engine, ids)
+        above = lists.passed_on_as(self.desk.engine, ids)
+        return [Described(row, amounts[row.id], above.get(row.id)) for row in rows]

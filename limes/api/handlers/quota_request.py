@@ -1,0 +1,136 @@
+"""Requests for more quota: of a project, of a domain, and of all of them."""
+
+from collections.abc import Callable
+
+from limes.actions.quota_changes import QuotaOutcome
+from limes.actions.quota_requests.desk import Place
+from limes.actions.quota_requests.grant import Rights
+from limes.actions.quota_requests.read import Described
+from limes.api import parameters
+from limes.api.bodies import quota_changes
+from limes.api.call import Call
+from limes.api.quota_request_bodies import (
+    ApprovalBody,
+    CommentBody,
+    NewQuotaRequestBody,
+    OptionalCommentBody,
+    RejectionBody,
+)
+from limes.api.render.quota import render_refusals, status_of
+from limes.api.render.quota_request import render_request, render_with_conversation
+from limes.core.quota_requests import RequestStatus
+from limes.db.queries.quota_request_lists import Filters
+from limes.errors import BadRequest, NotFound
+from limes.web.call import Answer
+
+_LEVELS = {"project": True, "domain": False}
+_NO_CHANGES = QuotaOutcome()
+
+
+def list_requests(call: Call) -> Answer:
+    """Lists requests, the newest first. Those of a domain include those of its projects."""
+    limit, before = parameters.REQUESTS.of(call.req), parameters.BEFORE_REQUEST.of(call.req)
+    read = call.deps.quota_requests.read
+    found = (
+        read.of(_place(call), _filters(call), before, limit)
+        if "domain_id" in call.params
+        else read.everywhere(_filters(call), before, limit)
+    )
+    links = call.next_link(str(found[-1].row.id)) if len(found) == limit else []
+    documents = [render_request(call.catalog, each) for each in found]
+    return Answer(document={"quota_requests": documents, "quota_request_links": links})
+
+
+def show(call: Call) -> Answer:
+    """Shows a request with its whole conversation."""
+    return _answer(call, call.deps.quota_requests.read.one(_place(call), _number(call)))
+
+
+def create(call: Call) -> Answer:
+    """Asks for more quota: 201."""
+    place = _place(call)
+    call.deps.quota_requests.read.check_place(place)
+    wanted = call.body(NewQuotaRequestBody).quota_request
+    requests = call.deps.quota_requests
+    id_ = requests.ask.run(place, quota_changes(wanted.services), wanted.reason, call.initiator())
+    return _answer(call, requests.read.one(place, id_), 201)
+
+
+def approve(call: Call) -> Answer:
+    """Approves a request, perhaps with lower amounts: 200; or a text that says what is not acceptable, and what is."""
+    place, level = _place(call), "project" if "project_id" in call.params else "domain"
+    body = call.body(ApprovalBody)
+    rights = Rights(lambda ref: call.quota_permissions(level, ref), call.allows("project:edit"))
+    outcome = call.deps.quota_requests.decide.approve(
+        place, _number(call), quota_changes(body.services), body.comment, rights, call.initiator()
+    )
+    if outcome.refusals:
+        return Answer(status_of(outcome, 200), text=render_refusals(outcome, level))
+    return _answer(call, call.deps.quota_requests.read.one(place, _number(call)), outcome=outcome)
+
+
+def reject(call: Call) -> Answer:
+    """Rejects a request: 200."""
+    return _decide(call, call.deps.quota_requests.decide.reject, call.body(RejectionBody).reason)
+
+
+def withdraw(call: Call) -> Answer:
+    """Withdraws a request: 200."""
+    return _decide(call, call.deps.quota_requests.decide.withdraw, call.body(OptionalCommentBody).comment)
+
+
+def comment(call: Call) -> Answer:
+    """Adds a comment to a request: 201."""
+    text = call.body(CommentBody).comment
+    return _decide(call, call.deps.quota_requests.read.comment, text, 201)
+
+
+def pass_on(call: Call) -> Answer:
+    """Passes a project's request on to the cloud admins, as one of the domain: 201, with the latter."""
+    call.require("domain:request_quota")
+    body = call.body(OptionalCommentBody)
+    id_ = call.deps.quota_requests.pass_on.run(
+        _place(call), _number(call), body.comment, lambda ref: call.quota_permissions("project", ref), call.initiator()
+    )
+    return _answer(call, call.deps.quota_requests.read.one(Place(call.params["domain_id"]), id_), 201)
+
+
+def _decide(call: Call, decide: Callable[..., None], text: str, status: int = 200) -> Answer:
+    place, number = _place(call), _number(call)
+    decide(place, number, text, call.initiator())
+    return _answer(call, call.deps.quota_requests.read.one(place, number), status)
+
+
+def _answer(call: Call, described: Described, status: int = 200, outcome: QuotaOutcome = _NO_CHANGES) -> Answer:
+    document = {"quota_request": render_with_conversation(call.catalog, described)}
+    warnings = [*outcome.warnings, *outcome.backend_errors]
+    return Answer(status, {**document, "warnings": warnings} if warnings else document)
+
+
+def _place(call: Call) -> Place:
+    return Place(call.params["domain_id"], call.params.get("project_id", ""))
+
+
+def _number(call: Call) -> int:
+    """The request's number in the path. Raises `NotFound` for what is none."""
+    text = call.params["id"]
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise NotFound("no such quota request")
+    return int(text)
+
+
+def _filters(call: Call) -> Filters:
+    statuses = parameters.STATUS.of(call.req)
+    level = parameters.LEVEL.of(call.req)
+    known = [status.value for status in RequestStatus]
+    for status in statuses or ():
+        if status not in known:
+            raise BadRequest(f"query parameter status: expected one of {', '.join(known)}")
+    if level is not None and level not in _LEVELS:
+        raise BadRequest("query parameter level: expected project or domain")
+    selection = call.selection()
+    return Filters(
+        of_projects=None if level is None else _LEVELS[level],
+        statuses=statuses,
+        refs=None if selection.is_whole(call.catalog) else selection.refs,
+    )

@@ -1,0 +1,70 @@
+"""Answers about requests for more quota."""
+
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from limes.api.shapes.common import Amount, Link, Named, Time, Unit, Warned
+from limes.api.shapes.quota import Initiator
+from limes.core.quota_requests import EventKind, RequestStatus
+
+RequestNumber = Annotated[int, Field(ge=1)]
+
+
+class WantedQuota(TypedDict):
+    """What is asked for of one resource."""
+
+    service: str
+    resource: str
+    unit: NotRequired[Unit]
+    what: Annotated[
+        Literal["quota", "max_quota"], Field(description="`max_quota` where quota grows by itself up to that")
+    ]
+    present_quota: Annotated[int, Field(ge=0, description="when it was asked for")]
+    wanted_quota: Amount
+    granted_quota: NotRequired[Annotated[int, Field(ge=0, description="by an approval")]]
+
+
+class QuotaRequest(TypedDict):
+    """A request for more quota of a project or of a domain."""
+
+    id: RequestNumber
+    status: RequestStatus
+    domain: Named
+    project: NotRequired[Named]
+    reason: str
+    requester: Initiator
+    created_at: Time
+    decided_at: NotRequired[Annotated[Time, Field(description="when it got its final status")]]
+    passed_on_from: NotRequired[Annotated[RequestNumber, Field(description="the project's, that waits for this one")]]
+    passed_on_to: NotRequired[Annotated[RequestNumber, Field(description="the domain's, that this one waits for")]]
+    resources: list[WantedQuota]
+
+
+class RequestEvent(TypedDict):
+    """Something that was said or decided."""
+
+    at: Time
+    kind: EventKind
+    text: str
+    author: Initiator
+
+
+class QuotaRequestWithConversation(QuotaRequest):
+    """The same, and what was said and decided about it, the oldest first."""
+
+    conversation: list[RequestEvent]
+
+
+class QuotaRequestAnswer(Warned):
+    """One request."""
+
+    quota_request: QuotaRequestWithConversation
+
+
+class QuotaRequestsAnswer(TypedDict):
+    """Requests, the newest first, and a link to older ones if there may be more."""
+
+    quota_requests: list[QuotaRequest]
+    quota_request_links: list[Link]

@@ -1,0 +1,124 @@
+"""Requests for more quota, to be shown. A list costs a fixed number of queries, however long it is."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from peewee import JOIN, fn
+
+from limes.core.catalog import Ref
+from limes.db.compiled import any_of, compiled
+from limes.db.engine import Engine
+from limes.db.models import Domain, Project, QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
+from limes.db.queries.quota_requests import EVENT_COLUMNS, EventRow
+
+
+class RequestRow(NamedTuple):
+    """A request, without its amounts. The domain's own has no project."""
+
+    id: int
+    status: str
+    reason: str
+    created_at: float
+    requester_id: str
+    requester_name: str
+    decided_at: float | None
+    passed_on_from: int | None
+    domain_uuid: str
+    domain_name: str
+    project_uuid: str | None
+    project_name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which requests are wanted. `None` means all."""
+
+    domain_id: int | None = None
+    project_id: int | None = None
+    of_projects: bool | None = None
+    """Only those of projects, or only those of domains."""
+    statuses: Collection[str] | None = None
+    refs: Collection[Ref] | None = None
+    """Those that ask for at least one of these."""
+
+
+_COLUMNS = (
+    QuotaRequest.id, QuotaRequest.status, QuotaRequest.reason, QuotaRequest.created_at, QuotaRequest.requester_id,
+    QuotaRequest.requester_name, QuotaRequest.decided_at, QuotaRequest.passed_on_from, Domain.uuid, Domain.name,
+    Project.uuid, Project.name,
+)  # fmt: skip
+_SELECT = (
+    QuotaRequest.select(*_COLUMNS)
+    .join(Domain)
+    .switch(QuotaRequest)
+    .join(Project, JOIN.LEFT_OUTER, on=(QuotaRequest.project == Project.id))
+)
+
+
+def page(engine: Engine, filters: Filters, before: int, limit: int) -> list[RequestRow]:
+    """Returns at most `limit` requests with an id below `before`, the newest first."""
+    query = _SELECT.where(QuotaRequest.id < before).order_by(QuotaRequest.id.desc()).limit(limit)
+    if filters.domain_id is not None:
+        query = query.where(QuotaRequest.domain == filters.domain_id)
+    if filters.project_id is not None:
+        query = query.where(QuotaRequest.project == filters.project_id)
+    if filters.of_projects is not None:
+        query = query.where(QuotaRequest.project.is_null(not filters.of_projects))
+    if filters.statuses is not None:
+        query = query.where(any_of(QuotaRequest.status, sorted(filters.statuses)))
+    if filters.refs is not None:
+        pairs = [f"{service}/{name}" for service, name in sorted(filters.refs)]
+        amounts = QuotaRequestAmount.select(QuotaRequestAmount.request).where(
+            any_of(QuotaRequestAmount.service_type.concat("/").concat(QuotaRequestAmount.resource_name), pairs)
+        )
+        query = query.where(QuotaRequest.id.in_(amounts))
+    return engine.all(query, RequestRow)
+
+
+_ONE = compiled(lambda p: _SELECT.where(QuotaRequest.id == p.id))
+_EVENTS = compiled(
+    lambda p: (
+        QuotaRequestEvent.select(*EVENT_COLUMNS)
+        .where(QuotaRequestEvent.request == p.id)
+        .order_by(QuotaRequestEvent.number)
+    )
+)
+
+
+class _PassedOn(NamedTuple):
+    origin: int
+    id: int
+
+
+_PASSED_ON = compiled(
+    lambda p: (
+        QuotaRequest.select(QuotaRequest.passed_on_from, fn.MAX(QuotaRequest.id))
+        .where(any_of(QuotaRequest.passed_on_from, p.ids))
+        .group_by(QuotaRequest.passed_on_from)
+    )
+)
+_COUNT_EVENTS = compiled(
+    lambda p: QuotaRequestEvent.select(fn.COUNT(QuotaRequestEvent.number)).where(QuotaRequestEvent.request == p.id)
+)
+
+
+def one(engine: Engine, request_id: int) -> RequestRow | None:
+    """Returns the request of that number."""
+    return engine.first(_ONE, RequestRow, id=request_id)
+
+
+def conversation(engine: Engine, request_id: int) -> list[EventRow]:
+    """Returns what was said and decided about a request, the oldest first."""
+    return engine.all(_EVENTS, EventRow, id=request_id)
+
+
+def count_events(engine: Engine, request_id: int) -> int:
+    """Returns the length of a conversation."""
+    (count,) = engine.column(_COUNT_EVENTS, id=request_id)
+    return int(count)
+
+
+def passed_on_as(engine: Engine, ids: Sequence[int]) -> dict[int, int]:
+    """Returns the last request of the domain that each request was passed on as, by its id."""
+    return {row.origin: row.id for row in engine.all(_PASSED_ON, _PassedOn, ids=ids)} if ids else {}

@@ -1,0 +1,384 @@
+"""Requests for more quota: asking, deciding, and what the history says of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from limes.api.policy import RULES
+from limes.auth.policy import Policy, Rule
+from tests.api.growing import make_growing
+from tests.api.quota_requests import PATHS, act, ask, asked, kinds, quota, show, status
+from tests.api.quotas import put
+from tests.api.world import World
+from tests.support.rows import all_rows, changes
+
+
+def test_what_is_answered(world: World) -> None:
+    result = ask(world, "berlin", compute={"cores": 40, "ram": (2, "GiB")})
+    assert result.status_code == 201
+    request = result.json["quota_request"]
+    assert request["resources"] == [
+        {"service": "compute", "resource": "cores", "what": "quota", "present_quota": 20, "wanted_quota": 40},
+        {
+            "service": "compute",
+            "resource": "ram",
+            "what": "quota",
+            "unit": "MiB",
+            "present_quota": 1024,
+            "wanted_quota": 2048,
+        },
+    ]
+    assert (request["status"], request["reason"], request["project"]["name"]) == ("open", "launch", "berlin")
+    assert [event["kind"] for event in request["conversation"]] == ["opened"]
+    assert show(world, "berlin", request["id"], "berlin-reader") == request
+
+
+def test_approval_is_a_change_of_quota_that_names_the_request(world: World) -> None:
+    id_ = asked(world, "berlin", compute={"cores": 40})
+    result = act(world, "berlin", id_, "approve", "germany-admin", comment="have fun")
+    assert result.status_code == 200, result.text
+    assert result.json["quota_request"]["status"] == "approved"
+    assert result.json["quota_request"]["resources"][0]["granted_quota"] == 40
+    assert quota(world, "berlin") == 40
+    assert world.pushed == [(1, ("compute",))]
+    (change,) = world.get(f"{PATHS['berlin']}/history")["history"]
+    assert (change["old"], change["new"], change["reason"]) == (20, 40, "request")
+    assert (change["detail"], change["initiator"]["id"]) == (f"quota request {id_}", "u3")
+    last = show(world, "berlin", id_)["conversation"][-1]
+    assert (last["kind"], last["text"], last["author"]["id"]) == ("approved", "have fun", "u3")
+
+
+def test_a_part_may_be_granted(world: World) -> None:
+    id_ = asked(world, "berlin", compute={"cores": 40, "ram": 2048})
+    lower = [{"type": "compute", "resources": [{"name": "cores", "quota": 25}]}]
+    result = act(world, "berlin", id_, "approve", "germany-admin", services=lower)
+    assert result.json["quota_request"]["status"] == "partly_approved"
+    assert (quota(world, "berlin"), quota(world, "berlin", resource="ram")) == (25, 2048)
+
+
+def test_what_does_not_fit_any_more_stays_open_and_the_answer_says_what_would(world: World) -> None:
+    id_ = asked(world, "berlin", compute={"cores": 80})
+    before = all_rows(world.engine)
+    result = act(world, "berlin", id_, "approve", "germany-admin")
+    assert (result.status_code, result.text) == (
+        409,
+        "cannot change compute/cores quota: domain quota exceeded (maximum acceptable project quota is 70)\n",
+    )
+    assert changes(before, all_rows(world.engine)) == {}
+    assert status(world, "berlin", id_) == "open"
+
+
+def test_approval_never_lowers(world: World) -> None:
+    id_ = asked(world, "berlin", compute={"cores": 30, "ram": 2048})
+    document = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 50}]}]}}
+    assert put(world, PATHS["berlin"], document)[0].status_code == 202
+    assert act(world, "berlin", id_, "approve", "germany-admin").status_code == 200
+    assert (quota(world, "berlin"), quota(world, "berlin", resource="ram")) == (50, 2048)
+    assert status(world, "berlin", id_) == "approved"
+
+
+@pytest.mark.parametrize("first", ["approve", "reject", "withdraw"])
+@pytest.mark.parametrize("second", ["approve", "reject", "withdraw"])
+def test_a_closed_request_stays_closed(world: World, first: str, second: str) -> None:
+    id_ = asked(world, "berlin", compute={"cores": 40})
+    fields = {"reject": {"reason": "no"}}
+    assert act(world, "berlin", id_, first, "cloud-admin", **fields.get(first, {})).status_code == 200
+    before = all_rows(world.engine)
+    result = act(world, "berlin", id_, second, "cloud-admin", **fields.get(second, {}))
+    state = {"approve": "approved", "reject": "rejected", "withdraw": "withdrawn"}[first]
+    assert (result.status_code, result.text) == (409, f"quota request {id_} is {state}, not open\n")
+    assert changes(before, all_rows(world.engine)) == {}
+
+
+def test_a_conversation(world: World) -> None:
+    id_ = asked(world, "berlin", compute={"cores": 40})
+    text = "<script>alert(1)</script>\n*why*?"
+    assert act(world, "berlin", id_, "comments", "germany-admin", comment=text).status_code == 201
+    act(world, "berlin", id_, "reject", "germany-admin", reason="too many")
+    assert act(world, "berlin", id_, "comments", "berlin-admin", comment="oh").status_code == 201
+    events = show(world, "berlin", id_)["conversation"]
+    assert [(event["kind"], event["text"], event["author"]["id"]) for event in events] == [
+        ("opened", "", "u6"),
+        ("comment", text, "u3"),
+        ("rejected", "too many", "u3"),
+        ("comment", "oh", "u6"),
+    ]
+
+
+def test_a_newer_request_replaces_one_for_the_same_resources(world: World) -> None:
+    first = asked(world, "berlin", compute={"cores": 40})
+    second = asked(world, "berlin", compute={"cores": 45, "ram": 2048})
+    assert (status(world, "berlin", first), status(world, "berlin", second)) == ("superseded", "open")
+    result = ask(world, "berlin", compute={"cores": 50})
+    assert result.status_code == 409
+    assert result.text.startswith(
+        f"quota request {second} is open and asks for compute/cores already, and for compute/"
+    )
+    assert asked(world, "dresden", "dresden-admin", compute={"cores": 50})
+
+
+SERVICES = [{"type": "compute", "resources": [{"name": "cores", "quota": 40}]}]
+
+
+@pytest.mark.parametrize(
+    ("quotas", "text"),
+    [
+        ({"compute": {"cores": 20}}, "20 is not more than it has now, which is 20"),
+        ({"compute": {"cores": 19}}, "19 is not more than it has now"),
+        ({"compute": {"shoes": 40}}, "cannot ask for compute/shoes quota: no such resource"),
+        ({"shoes": {"cores": 40}}, "cannot ask for shoes/cores quota: no such service"),
+        ({"compute": {"gpus": 40}}, "resource does not track quota"),
+        ({"compute": {"ram": (1, "km")}}, "cannot ask for compute/ram quota: "),
+        ({"compute": {}}, "the request names no resource"),
+    ],
+)
+def test_what_cannot_be_asked_for(world: World, quotas: Any, text: str) -> None:
+    before = all_rows(world.engine)
+    result = ask(world, "berlin", **quotas)
+    assert result.status_code == 422
+    assert text in result.text
+    assert changes(before, all_rows(world.engine)) == {}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"quota_request": {"services": SERVICES}},
+        {"quota_request": {"services": SERVICES, "reason": " "}},
+        {"quota_request": {"services": SERVICES, "reason": "x" * 2001}},
+        {"quota_request": {"services": SERVICES, "reason": "a\0b"}},
+        {"quota_request": {"services": SERVICES, "reason": "x", "until": 1800000000}},
+        {"quota_request": {"services": SERVICES, "reason": "x"}, "from": 1},
+        {"quota_request": {"services": [{**SERVICES[0], "until": 1}], "reason": "x"}},
+        {
+            "quota_request": {
+                "services": [{"type": "compute", "resources": [{"name": "cores", "quota": 40, "until": 1}]}],
+                "reason": "x",
+            }
+        },
+        {
+            "quota_request": {
+                "services": [{"type": "compute", "resources": [{"name": "cores", "quota": -1}]}],
+                "reason": "x",
+            }
+        },
+    ],
+)
+def test_documents_that_are_refused(world: World, document: Any) -> None:
+    before = all_rows(world.engine)
+    result = world.request("POST", f"{PATHS['berlin']}/quota-requests", json=document)
+    assert result.status_code == 400, result.text
+    assert changes(before, all_rows(world.engine)) == {}
+
+
+def test_a_project_that_was_never_scraped(world: World) -> None:
+    assert ask(world, "paris", "france-admin", compute={"cores": 1}).status_code == 423
+
+
+@pytest.mark.parametrize(
+    ("lower", "text"),
+    [
+        ({"name": "cores", "quota": 41}, "41 is more than was asked for, which is 40"),
+        ({"name": "ram", "quota": 2048}, "the request asks for compute/cores only"),
+        ({"name": "cores", "quota": 20}, "nothing would be granted: to refuse a request, reject it with a reason"),
+    ],
+)
+def test_what_cannot_be_granted(world: World, lower: Any, text: str) -> None:
+    id_ = asked(world, "berlin", compute={"cores": 40})
+    result = act(world, "berlin", id_, "approve", "cloud-admin", services=[{"type": "compute", "resources": [lower]}])
+    assert result.status_code == 422
+    assert text in result.text
+    assert (quota(world, "berlin"), status(world, "berlin", id_)) == (20, "open")
+
+
+def test_requests_are_found_in_their_own_place_only(world: World) -> None:
+    id_ = asked(world, "berlin", compute={"cores": 40})
+    for where in ("dresden", "germany"):
+        for verb in ("approve", "withdraw"):
+            result = act(world, where, id_, verb, "cloud-admin")
+            assert (result.status_code, result.text) == (404, f"no such quota request: {id_}\n")
+        assert world.request("GET", f"{PATHS[where]}/quota-requests/{id_}").status_code == 404
+    for number in ("x", "99999999999999999999", "-1"):
+        assert world.request("GET", f"{PATHS['berlin']}/quota-requests/{number}").status_code == 404
+
+
+def test_who_may_decide_but_not_raise(make: Callable[..., World]) -> None:
+    rules = [Rule("project:raise", "!", "") if rule.name == "project:raise" else rule for rule in RULES]
+    world = make(policy=Policy(rules))
+    id_ = asked(world, "berlin", compute={"cores": 40})
+    result = act(world, "berlin", id_, "approve", "germany-admin")
+    assert (result.status_code, status(world, "berlin", id_)) == (403, "open")
+
+
+# -- lists -------------------------------------------------------------------------------------------------------------
+
+
+def test_lists(world: World) -> None:
+    one = asked(world, "berlin", compute={"cores": 40})
+    two = asked(world, "dresden", "dresden-admin", compute={"ram": 40})
+    three = asked(world, "germany", "germany-admin", compute={"cores": 200})
+    act(world, "berlin", one, "withdraw", "berlin-admin")
+
+    def ids(where: str, query: str = "") -> list[int]:
+        path = f"{PATHS[where]}/quota-requests" if where else "/v1/quota-requests"
+        return [request["id"] for request in world.get(f"{path}?{query}")["quota_requests"]]
+
+    assert ids("") == ids("germany") == [three, two, one]
+    assert (ids("berlin"), ids("dresden")) == ([one], [two])
+    assert ids("germany", "level=domain") == [three]
+    assert ids("", "level=project") == [two, one]
+    assert ids("", "status=open") == [three, two]
+    assert ids("", "status=open&status=withdrawn&level=project") == [two, one]
+    assert ids("", "resource=ram") == [two]
+    assert ids("", "service=volume") == []
+    first = world.get("/v1/quota-requests?limit=2")
+    assert [request["id"] for request in first["quota_requests"]] == [three, two]
+    (link,) = first["quota_request_links"]
+    second = world.get(link["href"])
+    assert [request["id"] for request in second["quota_requests"]] == [one]
+    assert second["quota_request_links"] == []
+    for bad in ("status=maybe", "level=cloud", "limit=0", "marker=x"):
+        assert world.request("GET", "/v1/quota-requests", query_string=bad).status_code == 400
+
+
+# -- levels ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_domain_asks_for_itself(world: World) -> None:
+    id_ = asked(world, "germany", "germany-admin", compute={"cores": 150})
+    assert act(world, "germany", id_, "approve", "germany-admin").status_code == 403
+    assert act(world, "germany", id_, "approve", "cloud-admin").status_code == 200
+    assert quota(world, "germany") == 150
+    (change,) = world.get(f"{PATHS['germany']}/history")["history"]
+    assert change["detail"] == f"quota request {id_}"
+
+
+def passed_on(world: World, cores: int = 90) -> tuple[int, int]:
+    below = asked(world, "berlin", compute={"cores": cores})
+    result = act(world, "berlin", below, "pass-on", "germany-admin", comment="please")
+    assert result.status_code == 201, result.text
+    above = result.json["quota_request"]
+    assert (above["passed_on_from"], above["reason"]) == (below, "please")
+    return below, int(above["id"])
+
+
+def test_one_decision_above_releases_the_one_below(world: World) -> None:
+    """100 cores in the domain, 30 in dresden: 90 in berlin need 120."""
+    below, above = passed_on(world)
+    (wanted,) = show(world, "germany", above)["resources"]
+    assert (wanted["present_quota"], wanted["wanted_quota"]) == (100, 120)
+    assert show(world, "berlin", below)["passed_on_to"] == above
+    again = act(world, "berlin", below, "pass-on", "germany-admin")
+    assert again.status_code == 409
+    assert again.text.endswith(f"already, as quota request {above}\n")
+    result = act(world, "germany", above, "approve", "cloud-admin")
+    assert result.status_code == 200, result.text
+    assert (quota(world, "germany"), quota(world, "berlin")) == (120, 90)
+    assert (status(world, "germany", above), status(world, "berlin", below)) == ("approved", "approved")
+    assert kinds(world, "berlin", below) == ["opened", "passed_on", "approved"]
+    assert world.pushed == [(1, ("compute",))]
+
+
+def test_less_above_is_less_below(world: World) -> None:
+    below, above = passed_on(world)
+    lower = [{"type": "compute", "resources": [{"name": "cores", "quota": 110}]}]
+    assert act(world, "germany", above, "approve", "cloud-admin", services=lower).status_code == 200
+    assert (quota(world, "germany"), quota(world, "berlin")) == (110, 80)
+    assert status(world, "berlin", below) == status(world, "germany", above) == "partly_approved"
+
+
+def test_what_others_got_meanwhile_is_added(world: World) -> None:
+    below, above = passed_on(world)
+    document = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 60}]}]}}
+    assert put(world, PATHS["dresden"], document)[0].status_code == 202
+    assert act(world, "germany", above, "approve", "cloud-admin").status_code == 200
+    assert (quota(world, "germany"), quota(world, "berlin")) == (150, 90)
+    assert status(world, "berlin", below) == "approved"
+
+
+def test_a_refusal_above_gives_the_request_back(world: World) -> None:
+    below, above = passed_on(world)
+    act(world, "germany", above, "reject", "cloud-admin", reason="no hardware")
+    assert status(world, "berlin", below) == "open"
+    last = show(world, "berlin", below)["conversation"][-1]
+    assert (last["kind"], last["text"]) == ("returned", f"quota request {above} was rejected: no hardware")
+    assert act(world, "berlin", below, "pass-on", "germany-admin").status_code == 201
+
+
+@pytest.mark.parametrize("verb", ["withdraw", "reject", "approve"])
+def test_a_decision_below_closes_what_was_passed_on(world: World, verb: str) -> None:
+    below, above = passed_on(world)
+    lower = [{"type": "compute", "resources": [{"name": "cores", "quota": 30}]}]
+    fields = {"reject": {"reason": "no"}, "approve": {"services": lower}}.get(verb, {})
+    assert act(world, "berlin", below, verb, "germany-admin", **fields).status_code == 200
+    assert status(world, "germany", above) == "superseded"
+
+
+def test_what_fits_is_not_passed_on(world: World) -> None:
+    id_ = asked(world, "berlin", compute={"cores": 70})
+    result = act(world, "berlin", id_, "pass-on", "germany-admin")
+    assert (result.status_code, result.text) == (
+        409,
+        f"quota request {id_} fits into the domain's quota: it can be approved\n",
+    )
+
+
+# -- quota that grows by itself ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def growing(make: Callable[..., World]) -> World:
+    return make_growing(make)
+
+
+def limit(world: World, value: int | None) -> None:
+    resources = [{"name": "cores", "max_quota": value}]
+    document = {"project": {"services": [{"type": "compute", "resources": resources}]}}
+    assert world.request("PUT", f"{PATHS['berlin']}/max-quota", json=document).status_code == 202
+
+
+def test_a_request_raises_max_quota(growing: World) -> None:
+    limit(growing, 10)
+    id_ = asked(growing, "berlin", compute={"cores": 30, "ram": 2048})
+    assert show(growing, "berlin", id_)["resources"][0] == {
+        "service": "compute",
+        "resource": "cores",
+        "what": "max_quota",
+        "present_quota": 10,
+        "wanted_quota": 30,
+    }
+    assert act(growing, "berlin", id_, "approve", "germany-admin").status_code == 200
+    ram, maximum, _ = growing.get(f"{PATHS['berlin']}/history")["history"]
+    if ram["what"] == "max_quota":
+        ram, maximum = maximum, ram
+    assert (maximum["what"], maximum["old"], maximum["new"]) == ("max_quota", 10, 30)
+    assert maximum["detail"] == ram["detail"] == f"quota request {id_}"
+
+
+def test_a_limit_that_was_raised_or_lifted_meanwhile_stays(growing: World) -> None:
+    limit(growing, 10)
+    for meanwhile in (50, None):
+        limit(growing, 10)
+        id_ = asked(growing, "berlin", compute={"cores": 30})
+        limit(growing, meanwhile)
+        assert act(growing, "berlin", id_, "approve", "germany-admin").status_code == 200
+        assert growing.get(f"{PATHS['berlin']}/history?limit=1")["history"][0]["new"] == meanwhile
+
+
+def test_a_limit_is_not_raised_if_a_quota_is_refused(growing: World) -> None:
+    limit(growing, 10)
+    id_ = asked(growing, "berlin", compute={"cores": 30, "ram": 99999})
+    before = all_rows(growing.engine)
+    assert act(growing, "berlin", id_, "approve", "germany-admin").status_code == 409
+    assert changes(before, all_rows(growing.engine)) == {}
+
+
+def test_quota_that_grows_without_a_limit_cannot_be_asked_for(growing: World) -> None:
+    result = ask(growing, "berlin", compute={"cores": 30})
+    assert result.status_code == 422
+    assert "has no max_quota that a request could raise" in result.text
+    result = ask(growing, "germany", "germany-admin", compute={"cores": 30})
+    assert result.status_code == 422
+    assert "it is the sum of the quotas of the projects" in result.text

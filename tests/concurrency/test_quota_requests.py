@@ -1,0 +1,146 @@
+"""Many people at once at the same requests: one decision wins, and nothing is oversold."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.db.queries import quota_requests as queries
+from limes.db.queries.quota_requests import AmountRow, NewRequest
+from tests.api.quota_requests import PATHS, act, ask, asked, kinds, quota, status
+from tests.api.quotas import request_quotas
+from tests.api.world import World, make_world
+from tests.concurrency.test_quota import CLIENTS, at_once
+from tests.support.databases import MigratedUrlFactory
+from tests.support.statements import count_statements
+
+
+@pytest.fixture
+def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
+    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 2)
+    yield make_world(engine)
+    engine.close()
+
+
+def calls(*works: Callable[[], Any]) -> list[Any]:
+    """The answers to requests that start together."""
+    answers: list[Any] = []
+    at_once(*(lambda work=work: answers.append(work()) for work in works))
+    return answers
+
+
+def statuses(answers: list[Any]) -> list[int]:
+    return sorted(answer.status_code for answer in answers)
+
+
+def test_of_many_decisions_one_wins_and_the_others_see_it(world: World) -> None:
+    for round_ in range(5):
+        id_ = asked(world, "berlin", compute={"cores": 30 + round_})
+
+        def approve(id_: int = id_) -> Any:
+            return act(world, "berlin", id_, "approve", "germany-admin")
+
+        def reject(id_: int = id_) -> Any:
+            return act(world, "berlin", id_, "reject", "cloud-admin", reason="no")
+
+        answers = calls(*[approve, reject] * 4)
+        assert statuses(answers) == [200] + 7 * [409]
+        state = status(world, "berlin", id_)
+        assert {answer.text for answer in answers if answer.status_code == 409} == {
+            f"quota request {id_} is {state}, not open\n"
+        }
+        assert kinds(world, "berlin", id_) == ["opened", state]
+        assert (quota(world, "berlin") == 30 + round_) == (state == "approved")
+
+
+def test_approvals_that_fit_only_alone(world: World) -> None:
+    """100 cores, 50 given: of requests for 25 more and for 26 more, one is approved, and the other stays open."""
+    for _ in range(5):
+        one = asked(world, "berlin", compute={"cores": 45})
+        two = asked(world, "dresden", "dresden-admin", compute={"cores": 56})
+        answers = calls(
+            lambda one=one: act(world, "berlin", one, "approve", "germany-admin"),
+            lambda two=two: act(world, "dresden", two, "approve", "germany-admin"),
+        )
+        assert statuses(answers) == [200, 409]
+        assert quota(world, "berlin") + quota(world, "dresden") <= 100
+        for where, id_, start in (("berlin", one, 20), ("dresden", two, 31)):
+            if status(world, where, id_) == "open":
+                act(world, where, id_, "withdraw", "cloud-admin")
+            request_quotas(world, PATHS[where], {"cores": start})
+
+
+def test_an_approval_while_the_domain_quota_is_lowered(world: World) -> None:
+    for _ in range(5):
+        id_ = asked(world, "berlin", compute={"cores": 60})
+        calls(
+            lambda id_=id_: act(world, "berlin", id_, "approve", "germany-admin"),
+            lambda: request_quotas(world, PATHS["germany"], {"cores": 60}),
+        )
+        assert quota(world, "berlin") + quota(world, "dresden") <= quota(world, "germany")
+        assert (status(world, "berlin", id_) == "approved") == (quota(world, "berlin") == 60)
+        if status(world, "berlin", id_) == "open":
+            act(world, "berlin", id_, "withdraw", "cloud-admin")
+        request_quotas(world, PATHS["berlin"], {"cores": 20})
+        request_quotas(world, PATHS["germany"], {"cores": 100})
+
+
+def test_asking_at_once_leaves_one_request_open(world: World) -> None:
+    answers = calls(*[lambda: ask(world, "berlin", compute={"cores": 40})] * 8)
+    assert statuses(answers) == 8 * [201]
+    found = world.get(f"{PATHS['berlin']}/quota-requests?status=open")["quota_requests"]
+    assert len(found) == 1
+
+
+def test_a_decision_while_it_is_passed_on(world: World) -> None:
+    """Never is a request of the domain left open whose request below is closed."""
+    for _ in range(8):
+        below = asked(world, "berlin", compute={"cores": 90})
+        calls(
+            lambda below=below: act(world, "berlin", below, "pass-on", "germany-admin"),
+            lambda below=below: act(world, "berlin", below, "pass-on", "germany-admin"),
+            lambda below=below: act(world, "berlin", below, "withdraw", "berlin-admin"),
+        )
+        assert status(world, "berlin", below) == "withdrawn"
+        assert world.get(f"{PATHS['germany']}/quota-requests?status=open")["quota_requests"] == []
+
+
+def test_decisions_on_both_levels_at_once(world: World) -> None:
+    for _ in range(5):
+        below = asked(world, "berlin", compute={"cores": 90})
+        above = act(world, "berlin", below, "pass-on", "germany-admin").json["quota_request"]["id"]
+        calls(
+            lambda above=above: act(world, "germany", above, "approve", "cloud-admin"),
+            lambda below=below: act(world, "berlin", below, "reject", "germany-admin", reason="no"),
+        )
+        decisions = {status(world, "berlin", below), status(world, "germany", above)}
+        assert decisions in ({"approved"}, {"rejected", "superseded"})
+        assert quota(world, "berlin") == (90 if decisions == {"approved"} else 20)
+        request_quotas(world, PATHS["berlin"], {"cores": 20})
+        request_quotas(world, PATHS["germany"], {"cores": 100})
+
+
+def test_a_thousand_open_requests(world: World) -> None:
+    """A list costs as many queries as a short one, and deciding and asking go on."""
+    first = asked(world, "dresden", "dresden-admin", compute={"cores": 40})
+
+    def fill() -> None:
+        for number in range(1000):
+            new = NewRequest(1, 2, "open", "launch", 1000.0 + number, "u8", "", None)
+            id_ = queries.insert(world.engine, new)
+            queries.add_amounts(world.engine, [AmountRow(id_, "volume", "capacity", "quota", 0, 10, None)])
+
+    world.engine.atomic(fill)
+
+    def read(limit: int) -> int:
+        return count_statements(
+            world.engine, lambda: world.get(f"{PATHS['germany']}/quota-requests?status=open&limit={limit}")
+        )
+
+    assert read(1) == read(1000)
+    found = world.get("/v1/quota-requests?limit=1000")["quota_requests"]
+    assert len(found) == 1000
+    assert act(world, "dresden", first, "approve", "germany-admin").status_code == 200
+    assert asked(world, "berlin", compute={"cores": 21})
