@@ -16,40 +16,84 @@ from limes.api.shapes.quota_request import QuotaRequestAnswer, QuotaRequestsAnsw
 _FILTERS = (*SELECTION, p.STATUS, p.LEVEL, p.REQUESTS, p.BEFORE_REQUEST)
 _ONE = {200: QuotaRequestAnswer}
 _MADE = {201: QuotaRequestAnswer}
-
-
-def _level(path: str, level: str) -> dict[str, dict[str, Operation]]:
-    """Returns the operations of requests of a project, or of a domain."""
-    requests, request = f"{path}/quota-requests", f"{path}/quota-requests/{{id}}"
-    shows, asks, decides = f"{level}:show_requests", f"{level}:request_quota", f"{level}:decide_requests"
-    quota_rules = (f"{level}:raise", f"{level}:raise_lowpriv")
-    return {
-        requests: {
-            "GET": Operation(quota_request.list_requests, shows, {200: QuotaRequestsAnswer}, (404,), _FILTERS),
-            "POST": Operation(quota_request.create, asks, _MADE, (404, 409, 422, 423), body=NewQuotaRequestBody),
-        },
-        request: {"GET": Operation(quota_request.show, shows, _ONE, (404,))},
-        f"{request}/approve": {
-            "POST": Operation(
-                quota_request.approve, decides, _ONE, (404, 409, 422, 423), body=ApprovalBody, also=quota_rules
-            )
-        },
-        f"{request}/reject": {"POST": Operation(quota_request.reject, decides, _ONE, (404, 409), body=RejectionBody)},
-        f"{request}/withdraw": {
-            "POST": Operation(quota_request.withdraw, asks, _ONE, (404, 409), body=OptionalCommentBody)
-        },
-        f"{request}/comments": {"POST": Operation(quota_request.comment, asks, _MADE, (404, 409), body=CommentBody)},
-    }
-
+_NEW_ERRORS = (404, 409, 422, 423)
 
 QUOTA_REQUESTS = {
     "/v1/quota-requests": {
         "GET": Operation(
-            quota_request.list_requests, "cluster:list_requests", {200: QuotaRequestsAnswer}, parameters=_FILTERS
+            quota_request.list_everywhere, "cluster:list_requests", {200: QuotaRequestsAnswer}, parameters=_FILTERS
         )
     },
-    **_level(DOMAIN, "domain"),
-    **_level(PROJECT, "project"),
+    f"{DOMAIN}/quota-requests": {
+        "GET": Operation(
+            quota_request.list_of_domain, "domain:show_requests", {200: QuotaRequestsAnswer}, (404,), _FILTERS
+        ),
+        "POST": Operation(
+            quota_request.create_for_domain, "domain:request_quota", _MADE, _NEW_ERRORS, body=NewQuotaRequestBody
+        ),
+    },
+    f"{DOMAIN}/quota-requests/{{id}}": {
+        "GET": Operation(quota_request.show_of_domain, "domain:show_requests", _ONE, (404,))
+    },
+    f"{DOMAIN}/quota-requests/{{id}}/approve": {
+        "POST": Operation(
+            quota_request.approve_of_domain,
+            "domain:decide_requests",
+            _ONE,
+            _NEW_ERRORS,
+            body=ApprovalBody,
+            also=("domain:raise", "domain:raise_lowpriv"),
+        )
+    },
+    f"{DOMAIN}/quota-requests/{{id}}/reject": {
+        "POST": Operation(
+            quota_request.reject_of_domain, "domain:decide_requests", _ONE, (404, 409), body=RejectionBody
+        )
+    },
+    f"{DOMAIN}/quota-requests/{{id}}/withdraw": {
+        "POST": Operation(
+            quota_request.withdraw_of_domain, "domain:request_quota", _ONE, (404, 409), body=OptionalCommentBody
+        )
+    },
+    f"{DOMAIN}/quota-requests/{{id}}/comments": {
+        "POST": Operation(quota_request.comment_on_domain, "domain:request_quota", _MADE, (404, 409), body=CommentBody)
+    },
+    f"{PROJECT}/quota-requests": {
+        "GET": Operation(
+            quota_request.list_of_project, "project:show_requests", {200: QuotaRequestsAnswer}, (404,), _FILTERS
+        ),
+        "POST": Operation(
+            quota_request.create_for_project, "project:request_quota", _MADE, _NEW_ERRORS, body=NewQuotaRequestBody
+        ),
+    },
+    f"{PROJECT}/quota-requests/{{id}}": {
+        "GET": Operation(quota_request.show_of_project, "project:show_requests", _ONE, (404,))
+    },
+    f"{PROJECT}/quota-requests/{{id}}/approve": {
+        "POST": Operation(
+            quota_request.approve_of_project,
+            "project:decide_requests",
+            _ONE,
+            _NEW_ERRORS,
+            body=ApprovalBody,
+            also=("project:raise", "project:raise_lowpriv"),
+        )
+    },
+    f"{PROJECT}/quota-requests/{{id}}/reject": {
+        "POST": Operation(
+            quota_request.reject_of_project, "project:decide_requests", _ONE, (404, 409), body=RejectionBody
+        )
+    },
+    f"{PROJECT}/quota-requests/{{id}}/withdraw": {
+        "POST": Operation(
+            quota_request.withdraw_of_project, "project:request_quota", _ONE, (404, 409), body=OptionalCommentBody
+        )
+    },
+    f"{PROJECT}/quota-requests/{{id}}/comments": {
+        "POST": Operation(
+            quota_request.comment_on_project, "project:request_quota", _MADE, (404, 409), body=CommentBody
+        )
+    },
     f"{PROJECT}/quota-requests/{{id}}/pass-on": {
         "POST": Operation(
             quota_request.pass_on,

@@ -214,7 +214,7 @@ SECTIONS = {
         },
     },
     "commitments": COMMITMENTS,
-    "quota requests": QUOTA_REQUESTS,
+    "quota-requests": QUOTA_REQUESTS,
     "attention": {
         "/v1/alerts": {"GET": Operation(alerts.list_alerts, "cluster:show_alerts", {200: AlertsAnswer}, (), _ALERTS)},
         f"{DOMAIN}/alerts": {

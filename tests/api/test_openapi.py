@@ -38,6 +38,10 @@ HARD_TO_HIT = {
     ("GET", "/v1/commitment-conversion/{service_type}/{resource_name}"),
 }
 """These need the right token, or resources that can be converted into each other; other tests have them."""
+HARD_TO_HIT |= {route for route in OPERATIONS if "/quota-requests/{id}" in route[1]} | {
+    ("POST", "/v1/domains/{domain_id}/quota-requests")
+}
+"""And these an open request, or a quota above the present one; `test_quota_requests` has them."""
 
 KNOWN = {
     # in paths

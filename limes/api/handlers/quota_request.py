@@ -1,6 +1,6 @@
 """Requests for more quota: of a project, of a domain, and of all of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from limes.actions.quota_changes import QuotaOutcome
 from limes.actions.quota_requests.desk import Place
@@ -27,62 +27,80 @@ _LEVELS = {"project": True, "domain": False}
 _NO_CHANGES = QuotaOutcome()
 
 
-def list_requests(call: Call) -> Answer:
-    """Lists requests, the newest first. Those of a domain include those of its projects."""
+def list_everywhere(call: Call) -> Answer:
+    """Lists the requests of all domains and projects, the newest first."""
     limit, before = parameters.REQUESTS.of(call.req), parameters.BEFORE_REQUEST.of(call.req)
-    read = call.deps.quota_requests.read
-    found = (
-        read.of(_place(call), _filters(call), before, limit)
-        if "domain_id" in call.params
-        else read.everywhere(_filters(call), before, limit)
-    )
-    links = call.next_link(str(found[-1].row.id)) if len(found) == limit else []
-    documents = [render_request(call.catalog, each) for each in found]
-    return Answer(document={"quota_requests": documents, "quota_request_links": links})
+    return _answer_list(call, call.deps.quota_requests.read.everywhere(_filters(call), before, limit), limit)
 
 
-def show(call: Call) -> Answer:
-    """Shows a request with its whole conversation."""
-    return _answer(call, call.deps.quota_requests.read.one(_place(call), _number(call)))
+def list_of_domain(call: Call) -> Answer:
+    """Lists the requests of a domain and of its projects, the newest first."""
+    return _list(call)
 
 
-def create(call: Call) -> Answer:
-    """Asks for more quota: 201."""
-    place = _place(call)
-    call.deps.quota_requests.read.check_place(place)
-    wanted = call.body(NewQuotaRequestBody).quota_request
-    requests = call.deps.quota_requests
-    id_ = requests.ask.run(place, quota_changes(wanted.services), wanted.reason, call.initiator())
-    return _answer(call, requests.read.one(place, id_), 201)
+def list_of_project(call: Call) -> Answer:
+    """Lists the requests of a project, the newest first."""
+    return _list(call)
 
 
-def approve(call: Call) -> Answer:
-    """Approves a request, perhaps with lower amounts: 200; or a text that says what is not acceptable, and what is."""
-    place, level = _place(call), "project" if "project_id" in call.params else "domain"
-    body = call.body(ApprovalBody)
-    rights = Rights(lambda ref: call.quota_permissions(level, ref), call.allows("project:edit"))
-    outcome = call.deps.quota_requests.decide.approve(
-        place, _number(call), quota_changes(body.services), body.comment, rights, call.initiator()
-    )
-    if outcome.refusals:
-        return Answer(status_of(outcome, 200), text=render_refusals(outcome, level))
-    return _answer(call, call.deps.quota_requests.read.one(place, _number(call)), outcome=outcome)
+def show_of_domain(call: Call) -> Answer:
+    """Shows a domain's request with its whole conversation."""
+    return _show(call)
 
 
-def reject(call: Call) -> Answer:
-    """Rejects a request: 200."""
+def show_of_project(call: Call) -> Answer:
+    """Shows a project's request with its whole conversation."""
+    return _show(call)
+
+
+def create_for_domain(call: Call) -> Answer:
+    """Asks for more quota of a domain: 201."""
+    return _create(call)
+
+
+def create_for_project(call: Call) -> Answer:
+    """Asks for more quota of a project: 201."""
+    return _create(call)
+
+
+def approve_of_domain(call: Call) -> Answer:
+    """Approves a domain's request, perhaps with lower amounts: 200; or a text that says what would be acceptable."""
+    return _approve(call, "domain")
+
+
+def approve_of_project(call: Call) -> Answer:
+    """Approves a project's request, perhaps with lower amounts: 200; or a text that says what would be acceptable."""
+    return _approve(call, "project")
+
+
+def reject_of_domain(call: Call) -> Answer:
+    """Rejects a domain's request: 200."""
     return _decide(call, call.deps.quota_requests.decide.reject, call.body(RejectionBody).reason)
 
 
-def withdraw(call: Call) -> Answer:
-    """Withdraws a request: 200."""
+def reject_of_project(call: Call) -> Answer:
+    """Rejects a project's request: 200."""
+    return _decide(call, call.deps.quota_requests.decide.reject, call.body(RejectionBody).reason)
+
+
+def withdraw_of_domain(call: Call) -> Answer:
+    """Withdraws a domain's request: 200."""
     return _decide(call, call.deps.quota_requests.decide.withdraw, call.body(OptionalCommentBody).comment)
 
 
-def comment(call: Call) -> Answer:
-    """Adds a comment to a request: 201."""
-    text = call.body(CommentBody).comment
-    return _decide(call, call.deps.quota_requests.read.comment, text, 201)
+def withdraw_of_project(call: Call) -> Answer:
+    """Withdraws a project's request: 200."""
+    return _decide(call, call.deps.quota_requests.decide.withdraw, call.body(OptionalCommentBody).comment)
+
+
+def comment_on_domain(call: Call) -> Answer:
+    """Adds a comment to a domain's request: 201."""
+    return _decide(call, call.deps.quota_requests.read.comment, call.body(CommentBody).comment, 201)
+
+
+def comment_on_project(call: Call) -> Answer:
+    """Adds a comment to a project's request: 201."""
+    return _decide(call, call.deps.quota_requests.read.comment, call.body(CommentBody).comment, 201)
 
 
 def pass_on(call: Call) -> Answer:
@@ -93,6 +111,43 @@ def pass_on(call: Call) -> Answer:
         _place(call), _number(call), body.comment, lambda ref: call.quota_permissions("project", ref), call.initiator()
     )
     return _answer(call, call.deps.quota_requests.read.one(Place(call.params["domain_id"]), id_), 201)
+
+
+# -- the same on both levels -------------------------------------------------------------------------------------------
+
+
+def _list(call: Call) -> Answer:
+    limit, before = parameters.REQUESTS.of(call.req), parameters.BEFORE_REQUEST.of(call.req)
+    return _answer_list(call, call.deps.quota_requests.read.of(_place(call), _filters(call), before, limit), limit)
+
+
+def _answer_list(call: Call, found: Sequence[Described], limit: int) -> Answer:
+    links = call.next_link(str(found[-1].row.id)) if len(found) == limit else []
+    documents = [render_request(call.catalog, each) for each in found]
+    return Answer(document={"quota_requests": documents, "quota_request_links": links})
+
+
+def _show(call: Call) -> Answer:
+    return _answer(call, call.deps.quota_requests.read.one(_place(call), _number(call)))
+
+
+def _create(call: Call) -> Answer:
+    place, requests = _place(call), call.deps.quota_requests
+    requests.read.check_place(place)
+    wanted = call.body(NewQuotaRequestBody).quota_request
+    id_ = requests.ask.run(place, quota_changes(wanted.services), wanted.reason, call.initiator())
+    return _answer(call, requests.read.one(place, id_), 201)
+
+
+def _approve(call: Call, level: str) -> Answer:
+    place, number, body = _place(call), _number(call), call.body(ApprovalBody)
+    rights = Rights(lambda ref: call.quota_permissions(level, ref), call.allows("project:edit"))
+    outcome = call.deps.quota_requests.decide.approve(
+        place, number, quota_changes(body.services), body.comment, rights, call.initiator()
+    )
+    if outcome.refusals:
+        return Answer(status_of(outcome, 200), text=render_refusals(outcome, level))
+    return _answer(call, call.deps.quota_requests.read.one(place, number), outcome=outcome)
 
 
 def _decide(call: Call, decide: Callable[..., None], text: str, status: int = 200) -> Answer:
