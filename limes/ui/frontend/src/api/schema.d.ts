@@ -59,6 +59,13 @@ export interface components {
             projects: components["schemas"]["PlacedProject"][];
             projects_links?: components["schemas"]["Link"][];
         };
+        /** @description The document to approve with. Resources that it does not name are granted as they were asked for. */
+        ApprovalBody: {
+            /** @default [] */
+            services?: components["schemas"]["WantedServiceBody"][];
+            /** @default  */
+            comment?: string;
+        };
         /** @description Whether a commitment is to be renewed before its end. */
         AutoRenewal: {
             auto_renew: boolean;
@@ -135,6 +142,8 @@ export interface components {
             list_projects: boolean;
             /** @description follow the changes of all commitments */
             list_commitments: boolean;
+            /** @description see who asks for more quota */
+            list_requests: boolean;
             show_public_commitments: boolean;
             discover_domains: boolean;
         };
@@ -227,6 +236,10 @@ export interface components {
             type: string;
             area: string;
             resources: components["schemas"]["ClusterResource"][];
+        };
+        /** @description A comment. */
+        CommentBody: {
+            comment: string;
         };
         /** @description A project's promise to use an amount of a resource in one availability zone for a time. */
         Commitment: {
@@ -425,6 +438,11 @@ export interface components {
             show_alerts: boolean;
             list_projects: boolean;
             discover_projects: boolean;
+            /** @description for more quota */
+            show_requests: boolean;
+            request_quota: boolean;
+            /** @description for more quota */
+            decide_requests: boolean;
         };
         /** @description What is wanted of a domain. */
         DomainScopeBody: {
@@ -518,6 +536,11 @@ export interface components {
             /** @description UUIDs of what it was made of, or was made of it */
             related?: string[];
         };
+        /**
+         * @description What an entry in the conversation of a request is about.
+         * @enum {string}
+         */
+        EventKind: "opened" | "comment" | "passed_on" | "returned" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded";
         /** @description The first to end first. `total` is their number, whatever `limit` says. */
         ExpiringCommitmentsAnswer: {
             expiring_commitments: components["schemas"]["EndingCommitment"][];
@@ -755,6 +778,20 @@ export interface components {
         NewProjectsAnswer: {
             new_projects: components["schemas"]["Id"][];
         };
+        /** @description What is asked for, and why. */
+        NewQuotaRequest: {
+            services: components["schemas"]["WantedServiceBody"][];
+            reason: string;
+        };
+        /** @description The document to ask for quota with. */
+        NewQuotaRequestBody: {
+            quota_request: components["schemas"]["NewQuotaRequest"];
+        };
+        /** @description The document to withdraw with, or to pass on with. */
+        OptionalCommentBody: {
+            /** @default  */
+            comment?: string;
+        };
         /** @description A domain whose projects have more quota than itself. */
         OvercommittedQuota: {
             service: string;
@@ -906,6 +943,11 @@ export interface components {
             show_history: boolean;
             show_alerts: boolean;
             sync: boolean;
+            /** @description for more quota */
+            show_requests: boolean;
+            request_quota: boolean;
+            /** @description for more quota */
+            decide_requests: boolean;
             set_bursting: boolean;
             buy_commitments: boolean;
             plan_commitments: boolean;
@@ -950,6 +992,70 @@ export interface components {
             rule: "amount" | "backend" | "capacity" | "commitments" | "constraint" | "domain_quota" | "min_nonzero_project_quota" | "permission" | "projects_quota" | "quota_distribution_model" | "usage";
             message: string;
         };
+        /** @description A request for more quota of a project or of a domain. */
+        QuotaRequest: {
+            id: number;
+            status: components["schemas"]["RequestStatus"];
+            domain: components["schemas"]["Named"];
+            project?: components["schemas"]["Named"];
+            reason: string;
+            requester: components["schemas"]["Initiator"];
+            /** @description UNIX timestamp, in whole seconds */
+            created_at: number;
+            /** @description when it got its final status */
+            decided_at?: number;
+            /** @description the project's, that waits for this one */
+            passed_on_from?: number;
+            /** @description the domain's, that this one waits for */
+            passed_on_to?: number;
+            resources: components["schemas"]["WantedQuota"][];
+        };
+        /** @description One request. */
+        QuotaRequestAnswer: {
+            warnings?: string[];
+            quota_request: components["schemas"]["QuotaRequestWithConversation"];
+        };
+        /** @description The same, and what was said and decided about it, the oldest first. */
+        QuotaRequestWithConversation: {
+            id: number;
+            status: components["schemas"]["RequestStatus"];
+            domain: components["schemas"]["Named"];
+            project?: components["schemas"]["Named"];
+            reason: string;
+            requester: components["schemas"]["Initiator"];
+            /** @description UNIX timestamp, in whole seconds */
+            created_at: number;
+            /** @description when it got its final status */
+            decided_at?: number;
+            /** @description the project's, that waits for this one */
+            passed_on_from?: number;
+            /** @description the domain's, that this one waits for */
+            passed_on_to?: number;
+            resources: components["schemas"]["WantedQuota"][];
+            conversation: components["schemas"]["RequestEvent"][];
+        };
+        /** @description Requests, the newest first, and a link to older ones if there may be more. */
+        QuotaRequestsAnswer: {
+            quota_requests: components["schemas"]["QuotaRequest"][];
+            quota_request_links: components["schemas"]["Link"][];
+        };
+        /** @description The document to reject with. */
+        RejectionBody: {
+            reason: string;
+        };
+        /** @description Something that was said or decided. */
+        RequestEvent: {
+            /** @description UNIX timestamp, in whole seconds */
+            at: number;
+            kind: components["schemas"]["EventKind"];
+            text: string;
+            author: components["schemas"]["Initiator"];
+        };
+        /**
+         * @description The state of a request. All but `OPEN` are final.
+         * @enum {string}
+         */
+        RequestStatus: "open" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded";
         /** @description A wanted quota. No unit, `null` or `UNSPECIFIED` mean the resource's own; the empty string means "counted". */
         ResourceBody: {
             name: string;
@@ -1161,6 +1267,35 @@ export interface components {
         VersionsAnswer: {
             versions: components["schemas"]["Version"][];
         };
+        /** @description What is asked for of one resource. */
+        WantedQuota: {
+            service: string;
+            resource: string;
+            /** @description only of measured resources */
+            unit?: string;
+            /**
+             * @description `max_quota` where quota grows by itself up to that
+             * @enum {string}
+             */
+            what: "quota" | "max_quota";
+            /** @description when it was asked for */
+            present_quota: number;
+            wanted_quota: number;
+            /** @description by an approval */
+            granted_quota?: number;
+        };
+        /** @description A wanted quota. The unit is as in PUT. */
+        WantedResourceBody: {
+            name: string;
+            quota: number;
+            /** @default null */
+            unit?: string | null;
+        };
+        /** @description Wanted quotas of a service. */
+        WantedServiceBody: {
+            type: string;
+            resources: components["schemas"]["WantedResourceBody"][];
+        };
         /** @description What projects have committed to, of one resource in one availability zone. Amounts are in the unit. */
         ZoneSummary: {
             service_type: string;
@@ -1195,6 +1330,7 @@ export type AlertCounts = components['schemas']['AlertCounts'];
 export type AlertedCommitment = components['schemas']['AlertedCommitment'];
 export type AlertsAnswer = components['schemas']['AlertsAnswer'];
 export type AllProjectsAnswer = components['schemas']['AllProjectsAnswer'];
+export type ApprovalBody = components['schemas']['ApprovalBody'];
 export type AutoRenewal = components['schemas']['AutoRenewal'];
 export type AutoRenewalBody = components['schemas']['AutoRenewalBody'];
 export type Blocker = components['schemas']['Blocker'];
@@ -1210,6 +1346,7 @@ export type ClusterAnswer = components['schemas']['ClusterAnswer'];
 export type ClusterPerAz = components['schemas']['ClusterPerAZ'];
 export type ClusterResource = components['schemas']['ClusterResource'];
 export type ClusterService = components['schemas']['ClusterService'];
+export type CommentBody = components['schemas']['CommentBody'];
 export type Commitment = components['schemas']['Commitment'];
 export type CommitmentAnswer = components['schemas']['CommitmentAnswer'];
 export type CommitmentConfig = components['schemas']['CommitmentConfig'];
@@ -1236,6 +1373,7 @@ export type DomainsAnswer = components['schemas']['DomainsAnswer'];
 export type DurationBody = components['schemas']['DurationBody'];
 export type EndingCommitment = components['schemas']['EndingCommitment'];
 export type EventCommitment = components['schemas']['EventCommitment'];
+export type EventKind = components['schemas']['EventKind'];
 export type ExpiringCommitmentsAnswer = components['schemas']['ExpiringCommitmentsAnswer'];
 export type Explanation = components['schemas']['Explanation'];
 export type ExplanationsAnswer = components['schemas']['ExplanationsAnswer'];
@@ -1268,6 +1406,9 @@ export type NewCommitment = components['schemas']['NewCommitment'];
 export type NewCommitmentBody = components['schemas']['NewCommitmentBody'];
 export type NewDomainsAnswer = components['schemas']['NewDomainsAnswer'];
 export type NewProjectsAnswer = components['schemas']['NewProjectsAnswer'];
+export type NewQuotaRequest = components['schemas']['NewQuotaRequest'];
+export type NewQuotaRequestBody = components['schemas']['NewQuotaRequestBody'];
+export type OptionalCommentBody = components['schemas']['OptionalCommentBody'];
 export type OvercommittedQuota = components['schemas']['OvercommittedQuota'];
 export type OverspentQuota = components['schemas']['OverspentQuota'];
 export type PlacedNamed = components['schemas']['PlacedNamed'];
@@ -1286,6 +1427,13 @@ export type ProjectScopeBody = components['schemas']['ProjectScopeBody'];
 export type ProjectService = components['schemas']['ProjectService'];
 export type ProjectsAnswer = components['schemas']['ProjectsAnswer'];
 export type QuotaBound = components['schemas']['QuotaBound'];
+export type QuotaRequest = components['schemas']['QuotaRequest'];
+export type QuotaRequestAnswer = components['schemas']['QuotaRequestAnswer'];
+export type QuotaRequestWithConversation = components['schemas']['QuotaRequestWithConversation'];
+export type QuotaRequestsAnswer = components['schemas']['QuotaRequestsAnswer'];
+export type RejectionBody = components['schemas']['RejectionBody'];
+export type RequestEvent = components['schemas']['RequestEvent'];
+export type RequestStatus = components['schemas']['RequestStatus'];
 export type ResourceBody = components['schemas']['ResourceBody'];
 export type ResourceHints = components['schemas']['ResourceHints'];
 export type ResourcesAnswer = components['schemas']['ResourcesAnswer'];
@@ -1316,6 +1464,9 @@ export type UtilisationDay = components['schemas']['UtilisationDay'];
 export type Version = components['schemas']['Version'];
 export type VersionAnswer = components['schemas']['VersionAnswer'];
 export type VersionsAnswer = components['schemas']['VersionsAnswer'];
+export type WantedQuota = components['schemas']['WantedQuota'];
+export type WantedResourceBody = components['schemas']['WantedResourceBody'];
+export type WantedServiceBody = components['schemas']['WantedServiceBody'];
 export type ZoneSummary = components['schemas']['ZoneSummary'];
 export type $defs = Record<string, never>;
 export type operations = Record<string, never>;
