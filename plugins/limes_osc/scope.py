@@ -86,6 +86,16 @@ class Scopes:
                 return Own()
             raise
 
+    @property
+    def has_own_domain(self) -> bool:
+        """Whether the token, or the user's settings, name a domain, or a project in one."""
+        return bool(self._options.get("limes_domain") or self._own.domain_id)
+
+    @property
+    def has_own_project(self) -> bool:
+        """The same for a project."""
+        return bool(self._options.get("limes_project") or (self._own.project_id and self._own.domain_id))
+
     def domain(self, wanted: str | None, option: str = "--domain") -> str:
         """Returns the id of the domain; errors say that `option` names it. Raises `CommandError` if none is named or
         found."""

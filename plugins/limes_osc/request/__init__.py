@@ -1,0 +1,1 @@
+"""`limes request`."""

@@ -1,0 +1,114 @@
+"""Asking for more quota, and deciding: `create`, `approve`, `reject`, `withdraw`, `comment` and `pass on`."""
+
+import argparse
+from functools import partial
+from typing import Any, ClassVar
+
+from limes_osc.base import Fields, LimesShowOne, Options
+from limes_osc.client import document_of
+from limes_osc.filters import read_inventory
+from limes_osc.quota import add_set_option
+from limes_osc.quota_changes import Change, body_of, plan, read_wanted_quotas
+from limes_osc.request.listing import EVERYWHERE, Conversation, OneRequest, find_path, row_of
+from limes_osc.scope import domain_path
+
+
+def _add_place(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--project", metavar="<project>", help="Project (name or ID; default: that of the token)")
+    parser.add_argument("--domain", metavar="<domain>", help="Domain (name or ID; default: that of the token)")
+    parser.add_argument("--of-domain", action="store_true", help="Ask for quota of the domain itself")
+
+
+def _add_reason(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--reason", metavar="<text>", required=True, help="Why")
+
+
+def _add_comment(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--comment", metavar="<text>", default="", help="What else is to be said")
+
+
+class CreateRequest(LimesShowOne):
+    """Ask for more quota of a project, or of a domain"""
+
+    options: ClassVar[Options] = (add_set_option, _add_reason, _add_place)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+        """Returns the request."""
+        args, level = parsed_args, "domain" if parsed_args.of_domain else "project"
+        path = (
+            domain_path(self.scopes.domain(args.domain))
+            if args.of_domain
+            else self.scopes.project(args.project, args.domain, "--project").path
+        )
+        wanted = read_wanted_quotas(args.set)
+        report = self.limes.get(path)[level]
+        changes = plan(wanted, report, partial(read_inventory, self.limes))
+        body = {"quota_request": {**_services(changes), "reason": args.reason}}
+        answer = self.limes.request("POST", f"{path}{EVERYWHERE}", (), body)
+        request = self.warned(document_of(answer))["quota_request"]
+        return self.fields(args, row_of(request) | {"Conversation": Conversation(request["conversation"])})
+
+
+def _services(changes: list[Change]) -> dict[str, Any]:
+    services: dict[str, Any] = body_of("request", changes)["request"]
+    return services
+
+
+class ApproveRequest(OneRequest):
+    """Approve a request for more quota, or a part of it with --set"""
+
+    options: ClassVar[Options] = (add_set_option, _add_comment)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+        """Returns the request."""
+        body: dict[str, Any] = {"comment": parsed_args.comment}
+        if parsed_args.set:
+            wanted = read_wanted_quotas(parsed_args.set)
+            place = find_path(self, parsed_args.id).partition(EVERYWHERE)[0]
+            report = self.limes.get(place)["project" if "/projects/" in place else "domain"]
+            body |= _services(plan(wanted, report, partial(read_inventory, self.limes)))
+        return self.post(parsed_args, "approve", body)
+
+
+class RejectRequest(OneRequest):
+    """Reject a request for more quota"""
+
+    options: ClassVar[Options] = (_add_reason,)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+        """Returns the request."""
+        return self.post(parsed_args, "reject", {"reason": parsed_args.reason})
+
+
+class WithdrawRequest(OneRequest):
+    """Take back a request for more quota"""
+
+    options: ClassVar[Options] = (_add_comment,)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+        """Returns the request."""
+        return self.post(parsed_args, "withdraw", {"comment": parsed_args.comment})
+
+
+class PassOnRequest(OneRequest):
+    """Ask the cloud's admins for the domain quota that a project's request needs; returns the domain's request"""
+
+    options: ClassVar[Options] = (_add_comment,)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+        """Returns the domain's request."""
+        return self.post(parsed_args, "pass-on", {"comment": parsed_args.comment})
+
+
+def _add_text(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", metavar="<text>", help="The comment")
+
+
+class CommentOnRequest(OneRequest):
+    """Comment on a request for more quota"""
+
+    options: ClassVar[Options] = (_add_text,)
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+        """Returns the request."""
+        return self.post(parsed_args, "comments", {"comment": parsed_args.text})

@@ -1,0 +1,90 @@
+"""Requests for more quota: asking, finding, deciding."""
+
+import pytest
+
+from tests.api.world import BERLIN, GERMANY
+from tests.osc.client import User
+from tests.osc.conftest import Cloud, Login
+
+ASK = "request create --set compute/cores=40 --reason launch"
+
+
+@pytest.fixture
+def berlin(login: Login) -> User:
+    return login("berlin-admin")
+
+
+@pytest.fixture
+def germany(login: Login) -> User:
+    return login("germany-admin")
+
+
+@pytest.fixture
+def admin(login: Login) -> User:
+    return login("cloud-admin")
+
+
+def test_create_and_show(cloud: Cloud, berlin: User) -> None:
+    made = berlin.json(ASK)
+    number = made.pop("id")
+    assert (made["status"], made["project"], made["reason"]) == ("open", "berlin", "launch")
+    [wanted] = made["wanted"]
+    assert (wanted["present_quota"], wanted["wanted_quota"]) == (20, 40)
+    assert berlin.json(f"request show {number}")["created_at"] == made["created_at"]
+    table = berlin.must(f"request show {number}")
+    assert "compute/cores: 20 -> 40" in table
+    assert "opened" in table
+
+
+def test_changes_of_the_present_quota(cloud: Cloud, berlin: User) -> None:
+    made = berlin.json("request create --set compute/cores=+5 --set compute/ram=+1GiB --reason launch")
+    assert [entry["wanted_quota"] for entry in made["wanted"]] == [25, 2048]
+
+
+def test_lists(cloud: Cloud, berlin: User, germany: User, admin: User) -> None:
+    number = berlin.json(ASK)["id"]
+    of_domain = germany.json("request create --of-domain --set compute/cores=150 --reason more")["id"]
+    assert [row["id"] for row in berlin.json("request list")] == [number]
+    assert [row["id"] for row in germany.json("request list")] == [of_domain, number]
+    assert [row["id"] for row in admin.json("request list --all-domains --level domain")] == [of_domain]
+    assert germany.json("request list --status rejected") == []
+    assert [row["id"] for row in germany.json(f"request list --project {BERLIN}")] == [number]
+    assert [row["id"] for row in admin.json(f"request list --domain {GERMANY}")] == [of_domain, number]
+
+
+def test_decisions_need_only_the_number(cloud: Cloud, berlin: User, germany: User) -> None:
+    number = berlin.json(ASK)["id"]
+    germany.must(f"request comment {number} 'what for?'")
+    done = germany.json(f"request approve {number} --set compute/cores=30 --comment half")
+    assert (done["status"], done["wanted"][0]["granted_quota"]) == ("partly_approved", 30)
+    assert [event["kind"] for event in done["conversation"]] == ["opened", "comment", "partly_approved"]
+    assert "compute/cores: 20 -> 40 (granted: 30)" in berlin.must(f"request show {number}")
+    again = germany.run(f"request reject {number} --reason no")
+    assert again.status == 1
+    assert f"quota request {number} is partly approved, not open" in again.errors
+
+
+def test_pass_on(cloud: Cloud, berlin: User, germany: User, admin: User) -> None:
+    number = berlin.json("request create --set compute/cores=90 --reason launch")["id"]
+    above = germany.json(f"request pass on {number}")
+    assert (above["passed_on_from"], above["project"]) == (number, None)
+    assert admin.json(f"request approve {above['id']}")["status"] == "approved"
+    assert berlin.json(f"request show {number}")["status"] == "approved"
+
+
+def test_withdraw_and_reject(cloud: Cloud, berlin: User, germany: User) -> None:
+    assert berlin.json(f"request withdraw {berlin.json(ASK)['id']}")["status"] == "withdrawn"
+    assert germany.json(f"request reject {berlin.json(ASK)['id']} --reason no")["status"] == "rejected"
+
+
+def test_what_does_not_fit(cloud: Cloud, berlin: User, germany: User) -> None:
+    number = berlin.json("request create --set compute/cores=90 --reason launch")["id"]
+    refused = germany.run(f"request approve {number}")
+    assert refused.status == 1
+    assert "maximum acceptable project quota is 70" in refused.errors
+
+
+def test_an_unknown_number(cloud: Cloud, berlin: User) -> None:
+    refused = berlin.run("request show 4711")
+    assert refused.status == 1
+    assert "there is no request 4711, or not for this user" in refused.errors
